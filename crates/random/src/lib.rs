@@ -1,0 +1,20 @@
+//! One seeded stream per (seed, client, purpose), and the distributions drawn from it.
+//!
+//! Everything here is pinned: the raw generator is PCG64, and bounded draws, logarithms and
+//! distributions are written out, so that an archived seed gives the same operations with every
+//! version of every library and on every machine. Knows nothing about clocks or operations.
+
+mod arithmetic;
+mod exponential;
+mod gap;
+mod permutation;
+mod step;
+mod stream;
+mod zipf;
+
+pub use exponential::Exponential;
+pub use gap::{GapProcess, GapShape};
+pub use permutation::Permutation;
+pub use step::{ExponentialStep, ParetoStep, wrap_step};
+pub use stream::{Purpose, Stream};
+pub use zipf::Zipf;

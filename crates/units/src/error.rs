@@ -1,0 +1,235 @@
+//! What can be wrong with a typed quantity, in words that teach the right form.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// The kind of quantity that a text should have held.
+///
+/// Its `Display` names the accepted units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// A number of bytes.
+    Size,
+    /// A span of time.
+    Duration,
+    /// A number of operations per second.
+    Rate,
+    /// A share of a whole.
+    Percent,
+}
+
+impl Quantity {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Size => "a size",
+            Self::Duration => "a time",
+            Self::Rate => "a rate",
+            Self::Percent => "a percentage",
+        }
+    }
+
+    fn limit(self) -> &'static str {
+        match self {
+            Self::Size => "the largest size is 18446744073709551615 bytes, just under 16384 PiB",
+            Self::Duration => "the longest time is 18446744073709551615 ns, about 213503 d",
+            Self::Rate => "the highest rate is 1000000000000000000/s",
+            Self::Percent => "the largest percentage is 1000000000000000000%",
+        }
+    }
+
+    fn bare_number_advice(self, typed: &str) -> String {
+        match self {
+            Self::Percent => "a bare number may mean a share or a percentage; \
+                 write the sign, as in 3% (the same as a share of 0.03)"
+                .to_owned(),
+            Self::Duration => format!("a time needs a unit; say {typed}s, {typed}ms or {typed}us"),
+            Self::Size | Self::Rate => format!("a unit is missing; {self}"),
+        }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Size => {
+                "sizes take B, k or KiB, m or MiB, g or GiB, t or TiB, p or PiB (1024-based) \
+                 and kB, MB, GB, TB, PB (1000-based)"
+            }
+            Self::Duration => {
+                "times take ns, us, ms, s, min, h, d, alone or from large to small as in 1m30s"
+            }
+            Self::Rate => {
+                "rates take a number with k, m or g (1000-based), then nothing, iops, /s, /min \
+                 or /h, as in 1000, 10k/s or 50k iops"
+            }
+            Self::Percent => "percentages take the sign, as in 3% or 0.5 %",
+        })
+    }
+}
+
+/// Why a text is not the quantity that was asked for.
+///
+/// `typed` is the text as the user gave it, cut to a printable length.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnitError {
+    /// Nothing but white space.
+    #[error("{typed:?}: {} is missing; {quantity}", quantity.noun())]
+    Empty {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+    },
+    /// The text, or a part of it, does not begin with a plain decimal number.
+    #[error(
+        "{typed:?}: not {}: {reason}; numbers look like 4, 1.5, 1_000_000 or 1,000,000; {quantity}",
+        quantity.noun()
+    )]
+    NotANumber {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+        /// The part that is wrong.
+        reason: &'static str,
+    },
+    /// The number is below zero.
+    #[error("{typed:?}: {} cannot be negative; {quantity}", quantity.noun())]
+    Negative {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+    },
+    /// The number is written with a power of ten.
+    #[error("{typed:?}: exponents are not read; write it out as in 1_000_000_000; {quantity}")]
+    Exponent {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+    },
+    /// The number is followed by something that is no unit of this quantity.
+    #[error("{typed:?}: unknown unit {unit:?}; {quantity}")]
+    UnknownUnit {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+        /// The part that should have been a unit.
+        unit: String,
+    },
+    /// A number stands alone where that would be ambiguous.
+    #[error("{typed:?}: {}", quantity.bare_number_advice(typed))]
+    MissingUnit {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+    },
+    /// A compound such as `30s 1m` or `1s 1s`.
+    #[error("{typed:?}: the units must go from large to small, each once; {quantity}")]
+    UnitOrder {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+    },
+    /// The value does not fit.
+    #[error("{typed:?}: too large; {}", quantity.limit())]
+    TooLarge {
+        /// The text as typed.
+        typed: String,
+        /// What it should have been.
+        quantity: Quantity,
+    },
+}
+
+/// A text being read, which every error about it quotes.
+#[derive(Clone, Copy)]
+pub(crate) struct Typed<'a> {
+    text: &'a str,
+    quantity: Quantity,
+}
+
+impl<'a> Typed<'a> {
+    /// The text without surrounding white space, and the context for its errors.
+    pub(crate) fn trimmed(text: &'a str, quantity: Quantity) -> Result<(Self, &'a str), UnitError> {
+        let typed = Self { text, quantity };
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(UnitError::Empty {
+                typed: typed.quote(),
+                quantity,
+            });
+        }
+        Ok((typed, trimmed))
+    }
+
+    // A message must stay one readable line even when a whole file was pasted.
+    fn quote(self) -> String {
+        const CHARS_MAX: usize = 60;
+        let trimmed = self.text.trim();
+        if trimmed.chars().count() <= CHARS_MAX {
+            return trimmed.to_owned();
+        }
+        trimmed
+            .chars()
+            .take(CHARS_MAX)
+            .chain("...".chars())
+            .collect()
+    }
+
+    pub(crate) fn not_a_number(self, reason: &'static str) -> UnitError {
+        UnitError::NotANumber {
+            typed: self.quote(),
+            quantity: self.quantity,
+            reason,
+        }
+    }
+
+    pub(crate) fn negative(self) -> UnitError {
+        UnitError::Negative {
+            typed: self.quote(),
+            quantity: self.quantity,
+        }
+    }
+
+    pub(crate) fn exponent(self) -> UnitError {
+        UnitError::Exponent {
+            typed: self.quote(),
+            quantity: self.quantity,
+        }
+    }
+
+    pub(crate) fn unknown_unit(self, unit: &str) -> UnitError {
+        let unit = unit.trim().chars().take(20).collect();
+        UnitError::UnknownUnit {
+            typed: self.quote(),
+            quantity: self.quantity,
+            unit,
+        }
+    }
+
+    pub(crate) fn missing_unit(self) -> UnitError {
+        UnitError::MissingUnit {
+            typed: self.quote(),
+            quantity: self.quantity,
+        }
+    }
+
+    pub(crate) fn unit_order(self) -> UnitError {
+        UnitError::UnitOrder {
+            typed: self.quote(),
+            quantity: self.quantity,
+        }
+    }
+
+    pub(crate) fn too_large(self) -> UnitError {
+        UnitError::TooLarge {
+            typed: self.quote(),
+            quantity: self.quantity,
+        }
+    }
+}

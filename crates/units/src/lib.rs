@@ -1,0 +1,20 @@
+//! Instants, durations, bytes and rates, and the one place that parses and prints human units.
+//!
+//! Knows nothing about clocks, files or statistics.
+
+mod error;
+mod number;
+mod print;
+mod rate;
+mod size;
+mod time;
+mod time_text;
+
+pub use error::{Quantity, UnitError};
+pub use print::{
+    format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_interval_rate, format_rate,
+};
+pub use rate::{Rate, parse_percent, parse_rate};
+pub use size::Bytes;
+pub use time::{Duration, Instant};
