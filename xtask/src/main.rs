@@ -1,1 +1,31 @@
-fn main() {}
+//! Developer commands.
+//!
+//! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod layers;
+mod source;
+mod tidy;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["tidy"] => tidy::tidy(),
+        ["bench", options @ ..] => bench::bench(options),
+        _ => {
+            eprintln!("usage: cargo xtask tidy | cargo xtask bench [--tiny] [--rounds N]");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,26 @@
+# `make test` is everything that must pass: it installs what tests need where it may.
+.PHONY: test check nightly bench install-test-tools
+
+CARGO ?= cargo
+
+test: install-test-tools check
+	$(CARGO) test --workspace --no-fail-fast
+
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) xtask tidy
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+# The acceptance tests of the statistics in full: minutes, not seconds.
+nightly:
+	$(CARGO) test --release --workspace -- --ignored nightly
+
+# Beside fio, in one interleaved run; needs fio and an otherwise quiet machine.
+bench:
+	$(CARGO) build --release
+	$(CARGO) xtask bench
+
+# What tests of faults, file systems and comparisons use. Without root or apt they are skipped by name.
+install-test-tools:
+	@.ci/install-test-tools

@@ -1,0 +1,239 @@
+//! The archive file and what can be done with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use results::Run;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
+
+use crate::error::ArchiveError;
+use crate::rows;
+use crate::schema::{self, Found};
+use crate::summary::RunSummary;
+
+/// How long to wait for another program that is saving a run: it takes milliseconds, except on a
+/// device that is being measured.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An open archive.
+#[derive(Debug)]
+pub struct Archive {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Archive {
+    /// Open the archive at `path`; make it, and the directories above it, if there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or made, is no archive, or was written by a newer program.
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        if let Some(directory) = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
+            fs::create_dir_all(directory).map_err(|source| ArchiveError::Directory {
+                path: directory.to_owned(),
+                source,
+            })?;
+        }
+        let path = path.to_owned();
+        let opened = Connection::open(&path).and_then(|mut connection| {
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.pragma_update(None, "foreign_keys", true)?;
+            // A run that is reported as saved survives a power cut.
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            let found = schema::prepare(&mut connection)?;
+            Ok((connection, found))
+        });
+        match opened {
+            Ok((connection, Found::Usable)) => Ok(Self { connection, path }),
+            Ok((_, Found::Newer(found))) => Err(ArchiveError::NewerSchema {
+                path,
+                found,
+                known: schema::VERSION,
+            }),
+            Ok((_, Found::Foreign)) => Err(ArchiveError::Foreign { path }),
+            Err(source) => Err(match source.sqlite_error_code() {
+                Some(ErrorCode::NotADatabase) => ArchiveError::Foreign { path },
+                Some(ErrorCode::DatabaseCorrupt) => ArchiveError::Damaged { path, source },
+                _ => ArchiveError::Open { path, source },
+            }),
+        }
+    }
+
+    /// Where the archive lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keep the run: all of it or, on an error, nothing. Gives it its number, and returns it.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or the run has no JSON form that can be read back.
+    pub fn save(&mut self, run: &mut Run) -> Result<i64, ArchiveError> {
+        let number_before = run.id;
+        let saved = self.save_numbered(run);
+        if saved.is_err() {
+            run.id = number_before;
+        }
+        saved
+    }
+
+    fn save_numbered(&mut self, run: &mut Run) -> Result<i64, ArchiveError> {
+        let path = self.path.clone();
+        let failed = |source| failure("write", path.clone(), source);
+        // The lock is taken at once: waiting for it later could only end in an error.
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let id = rows::insert(&transaction, run).map_err(failed)?;
+        run.id = Some(id);
+        let unkeepable = |source| ArchiveError::Unkeepable { source };
+        let document = serde_json::to_string(run).map_err(|error| unkeepable(error.into()))?;
+        // Better to hear of it now than when the measured system is gone.
+        report::from_json(&document).map_err(unkeepable)?;
+        rows::set_document(&transaction, id, &document).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(id)
+    }
+
+    /// The run of that number.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn load(&self, id: i64) -> Result<Run, ArchiveError> {
+        let document: Option<String> = self
+            .connection
+            .query_row("SELECT document FROM runs WHERE id = ?", [id], |row| {
+                row.get(0)
+            })
+            .optional()
+            .map_err(|source| self.unread(source))?;
+        let Some(document) = document else {
+            return Err(self.unknown(id));
+        };
+        let mut run =
+            report::from_json(&document).map_err(|source| ArchiveError::Document { id, source })?;
+        run.id = Some(id);
+        Ok(run)
+    }
+
+    /// The run that was saved last.
+    ///
+    /// # Errors
+    /// When the archive is empty, or the run cannot be read.
+    pub fn latest(&self) -> Result<Run, ArchiveError> {
+        match self.range()? {
+            Some((_, last)) => self.load(last),
+            None => Err(ArchiveError::Empty {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
+    /// At most `limit` runs, the newest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn list(&self, limit: usize) -> Result<Vec<RunSummary>, ArchiveError> {
+        let columns = RunSummary::COLUMNS;
+        let query = format!("SELECT {columns} FROM runs ORDER BY id DESC LIMIT ?");
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = |connection: &Connection| {
+            let mut statement = connection.prepare_cached(&query)?;
+            statement
+                .query_map([limit], RunSummary::from_row)?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        };
+        rows(&self.connection).map_err(|source| self.unread(source))
+    }
+
+    /// Number of runs.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn count(&self) -> Result<u64, ArchiveError> {
+        self.connection
+            .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
+            .map(|count: i64| u64::try_from(count).unwrap_or(0))
+            .map_err(|source| self.unread(source))
+    }
+
+    /// Delete these runs: all of them or, on an error, none. Their numbers are not used again.
+    ///
+    /// # Errors
+    /// When one of them does not exist, or the file cannot be written.
+    pub fn delete(&mut self, ids: &[i64]) -> Result<(), ArchiveError> {
+        let path = self.path.clone();
+        let failed = |source| failure("write", path.clone(), source);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let mut deleted: Vec<i64> = Vec::new();
+        let mut unknown = None;
+        for &id in ids.iter() {
+            if deleted.contains(&id) {
+                continue;
+            }
+            let rows = transaction
+                .execute("DELETE FROM runs WHERE id = ?", [id])
+                .map_err(failed)?;
+            if rows == 0 {
+                unknown = Some(id);
+                break;
+            }
+            deleted.push(id);
+        }
+        if let Some(id) = unknown {
+            transaction.rollback().map_err(failed)?;
+            return Err(self.unknown(id));
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    /// The first and the last number.
+    fn range(&self) -> Result<Option<(i64, i64)>, ArchiveError> {
+        self.connection
+            .query_row("SELECT min(id), max(id) FROM runs", [], |row| {
+                let (first, last): (Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?);
+                Ok(first.zip(last))
+            })
+            .map_err(|source| self.unread(source))
+    }
+
+    fn unknown(&self, id: i64) -> ArchiveError {
+        let known = match self.range() {
+            Ok(Some((first, last))) if first == last => {
+                format!("it holds run {first} only")
+            }
+            Ok(Some((first, last))) => {
+                format!("it holds runs between {first} and {last}; seekstone runs list names them")
+            }
+            Ok(None) => "it is empty".to_owned(),
+            Err(error) => return error,
+        };
+        ArchiveError::UnknownRun { id, known }
+    }
+
+    fn unread(&self, source: rusqlite::Error) -> ArchiveError {
+        failure("read", self.path.clone(), source)
+    }
+}
+
+fn failure(action: &'static str, path: PathBuf, source: rusqlite::Error) -> ArchiveError {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            ArchiveError::Damaged { path, source }
+        }
+        _ => ArchiveError::Sqlite {
+            action,
+            path,
+            source,
+        },
+    }
+}

@@ -1,0 +1,67 @@
+//! The tables, and how an older archive becomes a newer one.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+/// Marks the file as ours: "Seek" in ASCII.
+pub(crate) const APPLICATION_ID: i64 = 0x5365_656b;
+
+/// What leads from each version to the next; the first creates everything. Steps are never
+/// changed once released, only added.
+const STEPS: [&str; 1] = [include_str!("schema_1.sql")];
+
+/// The version that this program writes.
+pub(crate) const VERSION: i64 = STEPS.len() as i64;
+
+/// What kind of file was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// An archive of this version, an older one, or an empty file.
+    Usable,
+    /// An archive of a newer program.
+    Newer(i64),
+    /// Another program's database.
+    Foreign,
+}
+
+/// Look at the file, and bring it up to date if it is ours. Two programs may do so at once.
+pub(crate) fn prepare(connection: &mut Connection) -> rusqlite::Result<Found> {
+    let found = inspect(connection)?;
+    if found != Found::Usable || version(connection)? == VERSION {
+        return Ok(found);
+    }
+    // The lock is taken first: another program may have been faster.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    migrate(&transaction)?;
+    transaction.commit()?;
+    Ok(Found::Usable)
+}
+
+fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
+    let application: i64 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let version = version(connection)?;
+    Ok(
+        if application != APPLICATION_ID && (tables > 0 || application != 0 || version != 0) {
+            Found::Foreign
+        } else if version > VERSION {
+            Found::Newer(version)
+        } else {
+            Found::Usable
+        },
+    )
+}
+
+fn migrate(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let done = usize::try_from(version(transaction)?).unwrap_or(0);
+    for step in STEPS.iter().skip(done) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}

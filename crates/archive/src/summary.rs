@@ -1,0 +1,57 @@
+//! One archived run in a list.
+
+use report::ListRow;
+use rusqlite::Row;
+
+/// What a list says of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSummary {
+    /// Number in the archive.
+    pub id: i64,
+    /// When it began, as RFC 3339 text in UTC.
+    pub started_at: String,
+    /// The command, as in `run`.
+    pub command: String,
+    /// The target as it was typed.
+    pub target: String,
+    /// Name of the host.
+    pub host: String,
+    /// `complete` or `partial`.
+    pub status: String,
+    /// How long it took, in seconds.
+    pub elapsed_s: f64,
+    /// What it found, in a few words.
+    pub headline: String,
+}
+
+impl RunSummary {
+    /// Columns that [`RunSummary::from_row`] reads.
+    pub(crate) const COLUMNS: &'static str =
+        "id, started_at, command, target, host, status, elapsed_s, headline";
+
+    pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            started_at: row.get(1)?,
+            command: row.get(2)?,
+            target: row.get(3)?,
+            host: row.get(4)?,
+            status: row.get(5)?,
+            elapsed_s: row.get(6)?,
+            headline: row.get(7)?,
+        })
+    }
+}
+
+impl From<RunSummary> for ListRow {
+    fn from(summary: RunSummary) -> Self {
+        Self {
+            id: summary.id,
+            started_at: summary.started_at,
+            command: summary.command,
+            target: summary.target,
+            status: summary.status,
+            headline: summary.headline,
+        }
+    }
+}

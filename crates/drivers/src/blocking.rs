@@ -1,0 +1,148 @@
+//! Carrying out one operation by blocking system calls, in place.
+
+use std::os::fd::RawFd;
+
+use workload::{Durability, Errno, Op, TargetId};
+
+use crate::payload::Payload;
+use crate::table::{Handle, TargetTable, last_errno};
+
+/// How often a transfer that gets nowhere is tried again before it counts as failed.
+pub(crate) const FRUITLESS_TRIES_MAX: u8 = 100;
+
+/// Memory for one transfer that nobody else uses meanwhile.
+pub(crate) struct Memory {
+    pub(crate) start: *mut u8,
+    pub(crate) len: usize,
+}
+
+impl Memory {
+    /// The first `len` bytes.
+    fn bytes(&mut self, len: u32) -> &mut [u8] {
+        assert!(
+            len as usize <= self.len,
+            "{len} bytes do not fit a buffer of {}",
+            self.len
+        );
+        // SAFETY: whoever made this value promised `len` bytes at `start` for its own use only, and
+        // all memory of a pool is initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.start, len as usize) }
+    }
+}
+
+/// Carry `op` out and wait for it.
+pub(crate) fn carry_out(
+    table: &TargetTable,
+    op: Op,
+    memory: &mut Memory,
+    payload: &Payload,
+) -> Result<u32, Errno> {
+    match op {
+        Op::Read {
+            target,
+            offset,
+            len,
+        } => {
+            let handle = table.handle(target)?;
+            let bytes = memory.bytes(len);
+            let moved = transfer(&handle, Way::Read, offset, bytes);
+            payload.judge(moved, bytes, table.stamp_id(target), offset)
+        }
+        Op::Write {
+            target,
+            offset,
+            len,
+            durability,
+        } => {
+            let handle = table.handle(target)?;
+            let bytes = memory.bytes(len);
+            payload.stamp(bytes, table.stamp_id(target), offset);
+            let moved = transfer(&handle, Way::Write, offset, bytes)?;
+            if durability == Durability::Synced {
+                flush(&handle)?;
+            }
+            Ok(moved)
+        }
+        Op::Flush { target } => flush(&table.handle(target)?),
+        Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
+            change_file(table, op)
+        }
+    }
+}
+
+/// Create, open, close or remove.
+pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
+    let target: TargetId = op.target();
+    match op {
+        Op::Create { .. } => table.create(target),
+        Op::Open { .. } => table.open(target),
+        Op::Close { .. } => table.close(target),
+        Op::Remove { .. } => table.remove(target),
+        Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+            unreachable!("transfers are not file changes")
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Read,
+    Write,
+}
+
+/// Move all of `bytes`, or as much as there is before the end of the file.
+fn transfer(handle: &Handle<'_>, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Errno> {
+    let mut moved = 0_u32;
+    let mut fruitless = 0;
+    loop {
+        let rest = &mut bytes[moved as usize..];
+        let wanted = rest.len();
+        let count = match call(handle.raw_fd(), way, offset + u64::from(moved), rest) {
+            Ok(count) => count,
+            Err(Errno(libc::EINTR)) => continue,
+            Err(error) => return Err(error),
+        };
+        let total = moved + count;
+        if count as usize == wanted {
+            return Ok(total);
+        }
+        match handle.resume_at(offset, moved, count, way == Way::Read) {
+            None => return Ok(total),
+            Some(next) if next <= moved => fruitless += 1,
+            Some(next) => moved = next,
+        }
+        if fruitless > FRUITLESS_TRIES_MAX {
+            return Err(Errno(libc::EIO));
+        }
+    }
+}
+
+fn call(fd: RawFd, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Errno> {
+    let Ok(offset) = libc::off_t::try_from(offset) else {
+        return Err(Errno(libc::EINVAL));
+    };
+    let (start, len) = (bytes.as_mut_ptr().cast::<libc::c_void>(), bytes.len());
+    // SAFETY: `start` and `len` are those of a live slice that is ours alone; a descriptor that is
+    // not open gives an error.
+    let count = unsafe {
+        match way {
+            Way::Read => libc::pread(fd, start, len, offset),
+            Way::Write => libc::pwrite(fd, start, len, offset),
+        }
+    };
+    // A count never exceeds the length, which fits 32 bits.
+    u32::try_from(count).map_err(|_| last_errno())
+}
+
+fn flush(handle: &Handle<'_>) -> Result<u32, Errno> {
+    loop {
+        // SAFETY: takes a number only; one that is not open gives an error.
+        if unsafe { libc::fsync(handle.raw_fd()) } == 0 {
+            return Ok(0);
+        }
+        match last_errno() {
+            Errno(libc::EINTR) => {}
+            error => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Page-aligned memory for transfers, filled once with bytes that do not compress.
+//!
+//! One mapping holds the memory of all requests of a driver, so that io_uring can register it
+//! whole. Each request slot owns a stripe of it. Reads always land at the start of the stripe (it
+//! stays in the processor's cache); writes walk along the stripe, because a storage that compresses
+//! or deduplicates in windows of 64 or 128 KiB would see through a single buffer that is sent again
+//! and again.
+
+use std::ptr::{self, NonNull};
+
+/// Alignment of every buffer: no page, sector or DMA rule in use asks for more.
+pub const PAGE_BYTES: usize = 4096;
+/// Memory that the stripes have together at least, for variety of what is written.
+const VARIETY_BYTES: usize = 4 << 20;
+/// What one stripe has at most for variety alone.
+const STRIPE_VARIETY_BYTES: usize = 1 << 20;
+
+/// Why memory for transfers could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BufferError {
+    /// The system refused the memory.
+    #[error("no memory for {count} buffers of {len} bytes: lower the depth or the block size")]
+    NoMemory {
+        /// How many buffers were wanted.
+        count: usize,
+        /// The length of each.
+        len: usize,
+    },
+}
+
+/// A piece of page-aligned memory of its own.
+#[derive(Debug)]
+pub struct AlignedBuffer {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the buffer owns its mapping; nothing about it is tied to the thread that made it.
+unsafe impl Send for AlignedBuffer {}
+// SAFETY: a shared buffer only gives out shared slices and a raw pointer, whose use is the
+// caller's.
+unsafe impl Sync for AlignedBuffer {}
+
+impl AlignedBuffer {
+    /// Zeroed memory of `len` bytes (at least one), aligned to [`PAGE_BYTES`].
+    ///
+    /// # Errors
+    /// When the system has no memory for it.
+    pub fn zeroed(len: usize) -> Result<Self, BufferError> {
+        let refused = BufferError::NoMemory { count: 1, len };
+        let whole = len
+            .max(1)
+            .checked_next_multiple_of(PAGE_BYTES)
+            .ok_or(refused.clone())?;
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no
+        // existing memory.
+        let mapped = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                whole,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if mapped == libc::MAP_FAILED {
+            return Err(refused);
+        }
+        let start = NonNull::new(mapped.cast::<u8>()).ok_or(refused)?;
+        Ok(Self { start, len: whole })
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: the mapping is `len` bytes long, initialised by the kernel, and lives as long as
+        // `self`; a driver never hands it to the kernel while such a slice exists.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// The bytes, for writing.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as in `as_slice`, and `&mut self` makes this the only slice.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+
+    /// Length in bytes: what was asked for, rounded up to whole pages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Never true: a buffer has at least one page.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+}
+
+impl Drop for AlignedBuffer {
+    fn drop(&mut self) {
+        // SAFETY: `start` and `len` are those of the mapping made in `zeroed`, unmapped only here.
+        unsafe {
+            libc::munmap(self.start.as_ptr().cast(), self.len);
+        }
+    }
+}
+
+/// The memory of all request slots of one driver.
+#[derive(Debug)]
+pub struct BufferPool {
+    memory: AlignedBuffer,
+    count: usize,
+    len: usize,
+    stripe: usize,
+    /// Where in its stripe each slot's next write starts.
+    cursors: Vec<usize>,
+}
+
+impl BufferPool {
+    /// `count` buffers of `len` bytes, filled with bytes that do not compress.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub fn new(count: usize, len: usize, seed: u64) -> Result<Self, BufferError> {
+        Self::among(count, count, len, seed)
+    }
+
+    /// The same for one of several pools that have `total` buffers together.
+    pub(crate) fn among(
+        total: usize,
+        count: usize,
+        len: usize,
+        seed: u64,
+    ) -> Result<Self, BufferError> {
+        let refused = BufferError::NoMemory { count, len };
+        let count = count.max(1);
+        let variety = (VARIETY_BYTES / total.max(1)).min(STRIPE_VARIETY_BYTES);
+        let stripe = len.max(1).max(variety).checked_next_multiple_of(PAGE_BYTES);
+        let stripe = stripe.ok_or(refused.clone())?;
+        let total = stripe.checked_mul(count).ok_or(refused.clone())?;
+        let mut memory = AlignedBuffer::zeroed(total).map_err(|_| refused)?;
+        fill_incompressible(memory.as_mut_slice(), seed);
+        Ok(Self {
+            memory,
+            count,
+            len,
+            stripe,
+            cursors: vec![0; count],
+        })
+    }
+
+    /// How many buffers there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The longest transfer that a buffer can take.
+    #[must_use]
+    pub fn buffer_len(&self) -> usize {
+        self.len
+    }
+
+    /// The whole memory, to be registered with the kernel.
+    #[must_use]
+    pub fn memory(&self) -> &AlignedBuffer {
+        &self.memory
+    }
+
+    /// Where slot `index` reads to.
+    #[inline]
+    pub(crate) fn read_place(&self, index: usize) -> *mut u8 {
+        assert!(index < self.count, "buffer {index} of {}", self.count);
+        // SAFETY: stripe `index` lies inside the mapping, whose length is `count * stripe`.
+        unsafe { self.memory.as_ptr().add(index * self.stripe) }
+    }
+
+    /// Where slot `index` writes its next `len` bytes from: another place each time.
+    #[inline]
+    pub(crate) fn write_place(&mut self, index: usize, len: usize) -> *mut u8 {
+        let start = self.read_place(index);
+        assert!(
+            len <= self.stripe,
+            "a write of {len} bytes in a buffer of {}",
+            self.stripe
+        );
+        let mut cursor = self.cursors[index];
+        if cursor + len > self.stripe {
+            cursor = 0;
+        }
+        self.cursors[index] = cursor + len.max(1).next_multiple_of(PAGE_BYTES);
+        // SAFETY: `cursor + len` was just made to fit the stripe.
+        unsafe { start.add(cursor) }
+    }
+}
+
+/// Fill `bytes` with noise: a counter through the finaliser of splitmix64 (Steele, Lea and Flood,
+/// 2014), which has no loop-carried multiplication and so runs at several GB/s.
+pub fn fill_incompressible(bytes: &mut [u8], seed: u64) {
+    let mut counter = seed;
+    let mut words = bytes.chunks_exact_mut(8);
+    for word in &mut words {
+        counter = counter.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        word.copy_from_slice(&mix(counter).to_le_bytes());
+    }
+    let tail = words.into_remainder();
+    let last = mix(counter.wrapping_add(1)).to_le_bytes();
+    let len = tail.len();
+    tail.copy_from_slice(&last[..len]);
+}
+
+#[inline]
+pub(crate) fn mix(word: u64) -> u64 {
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned_apart_and_noisy() {
+        let mut pool = BufferPool::new(5, 6000, 1).unwrap();
+        let places: Vec<usize> = (0..5).map(|slot| pool.read_place(slot) as usize).collect();
+        for (slot, place) in places.iter().enumerate() {
+            assert_eq!(place % PAGE_BYTES, 0);
+            assert!(slot == 0 || place - places[slot - 1] >= 6000);
+        }
+        let mut seen: Vec<&[u8]> = pool.memory().as_slice().chunks(16).collect();
+        let count = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), count, "no 16 bytes occur twice");
+        let first = pool.write_place(2, 4096) as usize;
+        let second = pool.write_place(2, 4096) as usize;
+        assert_eq!(first, places[2]);
+        assert_eq!(second, places[2] + 4096, "the next write sends other bytes");
+    }
+
+    #[test]
+    fn a_write_never_leaves_its_stripe() {
+        let mut pool = BufferPool::new(64, 1000, 1).unwrap();
+        for step in 0..10_000_usize {
+            let len = step % 1000;
+            let start = pool.write_place(7, len) as usize;
+            let stripe = pool.read_place(7) as usize;
+            assert!(start >= stripe && start + len <= pool.read_place(8) as usize);
+        }
+    }
+
+    #[test]
+    fn memory_that_cannot_be_had_is_an_error() {
+        assert!(BufferPool::new(usize::MAX / 2, 1 << 40, 1).is_err());
+        assert!(AlignedBuffer::zeroed(usize::MAX - 5).is_err());
+        assert!(AlignedBuffer::zeroed(1 << 60).is_err());
+    }
+}

@@ -1,0 +1,49 @@
+//! Storage behind the driver seam: io_uring, blocking threads, and targets opened with care.
+//!
+//! Knows nothing about clients, procedures or reports. The only crate that talks to the kernel
+//! about storage.
+
+// Completion rings, system calls that no crate wraps, and memory that the kernel writes into cannot
+// be had without it; no other crate of the workspace may use it.
+#![allow(unsafe_code)]
+
+mod alignment;
+mod blocking;
+mod buffers;
+mod clock;
+#[doc(hidden)]
+pub mod conformance;
+mod device;
+mod open;
+mod page_cache;
+mod payload;
+mod signature;
+mod space;
+mod stale;
+mod table;
+mod target;
+mod target_error;
+mod threads;
+mod uring;
+mod uring_probe;
+mod uring_ring;
+mod uring_slot;
+mod work_directory;
+
+pub use alignment::{Alignment, find_alignment};
+pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
+pub use clock::MonotonicClock;
+pub use open::{DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, UringSettings, open_driver};
+pub use page_cache::{drop_cached, resident_share};
+pub use payload::{BLOCK_BYTES, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog};
+pub use signature::find_signatures;
+pub use space::{FreeSpace, check_room, free_space};
+pub use stale::{StaleDirectory, find_stale};
+pub use table::{SmallFiles, TargetTable};
+pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
+pub use target_error::TargetError;
+pub use threads::ThreadsDriver;
+pub use uring::UringDriver;
+pub use uring_probe::{UringSupport, probe};
+pub use uring_ring::{Features, Taskrun};
+pub use work_directory::{DIRECTORY_PREFIX, MARKER_NAME, Owner, WorkDirectory};

@@ -1,0 +1,169 @@
+//! Choosing a driver: io_uring where the kernel lets us, blocking threads elsewhere.
+
+use std::sync::Arc;
+
+use engine::{Driver, DriverError};
+use units::Duration;
+
+use crate::buffers::BufferError;
+use crate::clock::MonotonicClock;
+use crate::payload::Payload;
+use crate::table::TargetTable;
+use crate::threads::ThreadsDriver;
+use crate::uring::UringDriver;
+use crate::uring_probe::{UringSupport, probe};
+use crate::uring_ring::Taskrun;
+
+/// The most requests that one driver keeps outstanding.
+pub const DEPTH_MAX: usize = 4096;
+
+/// Covers how late nine of ten sleeping threads wake on a virtual machine.
+const AWAKE_USUAL: Duration = Duration::from_micros(30);
+
+/// Which driver to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DriverKind {
+    /// io_uring if it may be used here, else threads.
+    #[default]
+    Auto,
+    /// io_uring or nothing.
+    Uring,
+    /// Blocking threads.
+    Threads,
+}
+
+/// What every driver needs to know.
+#[derive(Clone, Debug)]
+pub struct DriverOptions {
+    /// How many requests may be outstanding, 1 to [`DEPTH_MAX`].
+    pub depth: usize,
+    /// The longest transfer.
+    pub buffer_len: usize,
+    /// What is written, and whether it is checked when read.
+    pub payload: Payload,
+    /// How long before a deadline the driver stays awake. A sleeping thread wakes some 20 to 30 us
+    /// late on a virtual machine, and a late generator is the largest error a benchmark makes; the
+    /// price is processor time, for each deadline that is reached. Zero never stays awake.
+    pub awake: Duration,
+    /// What only io_uring needs to know.
+    pub uring: UringSettings,
+}
+
+/// What only io_uring needs to know.
+#[derive(Clone, Debug)]
+pub struct UringSettings {
+    /// How many requests are handed to the kernel together. With 1, each enters the kernel as soon
+    /// as it was handed over.
+    pub batch: usize,
+    /// Who runs the kernel's part of a completion.
+    pub taskrun: Taskrun,
+    /// Whether files and buffers are registered, which saves work for each request.
+    pub register: bool,
+}
+
+impl Default for UringSettings {
+    fn default() -> Self {
+        Self {
+            batch: 1,
+            taskrun: Taskrun::default(),
+            register: true,
+        }
+    }
+}
+
+impl DriverOptions {
+    /// `depth` outstanding requests of at most `buffer_len` bytes, everything else as is usual.
+    #[must_use]
+    pub fn new(depth: usize, buffer_len: usize) -> Self {
+        Self {
+            depth,
+            buffer_len,
+            payload: Payload::default(),
+            awake: AWAKE_USUAL,
+            uring: UringSettings::default(),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), DriverError> {
+        let is_right = (1..=DEPTH_MAX).contains(&self.depth)
+            && u32::try_from(self.buffer_len).is_ok()
+            && (1..=DEPTH_MAX).contains(&self.uring.batch);
+        if is_right {
+            return Ok(());
+        }
+        Err(DriverError::System {
+            operation: "setting up a driver",
+            reason: format!(
+                "depth {} and batch {} must lie in 1 to {DEPTH_MAX}, block size {} below 4 GiB",
+                self.depth, self.uring.batch, self.buffer_len
+            ),
+        })
+    }
+}
+
+/// A driver, and what the report should say about it.
+pub struct OpenedDriver {
+    /// The driver; it must stay on the thread that opened it.
+    pub driver: Box<dyn Driver>,
+    /// Which one it is; never [`DriverKind::Auto`].
+    pub kind: DriverKind,
+    /// Why it is not what one would expect, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Open a driver on the thread that will use it.
+///
+/// # Errors
+/// When the kind that was asked for cannot be had.
+pub fn open_driver(
+    kind: DriverKind,
+    targets: &Arc<TargetTable>,
+    clock: MonotonicClock,
+    options: &DriverOptions,
+) -> Result<OpenedDriver, DriverError> {
+    let refusal = match (kind, probe()) {
+        (DriverKind::Threads, _) => return open_threads(targets, clock, options, Vec::new()),
+        (_, UringSupport::Usable) => None,
+        (_, UringSupport::Refused { reason }) => Some(reason),
+    };
+    match (refusal, kind) {
+        (None, _) => {
+            let driver = UringDriver::new(targets, clock, options)?;
+            let notes = driver.features().notes();
+            Ok(OpenedDriver {
+                driver: Box::new(driver),
+                kind: DriverKind::Uring,
+                notes,
+            })
+        }
+        (Some(reason), DriverKind::Uring) => Err(DriverError::System {
+            operation: "io_uring_setup",
+            reason,
+        }),
+        (Some(reason), _) => {
+            let note = format!("io_uring is refused here ({reason}); using blocking threads");
+            open_threads(targets, clock, options, vec![note])
+        }
+    }
+}
+
+fn open_threads(
+    targets: &Arc<TargetTable>,
+    clock: MonotonicClock,
+    options: &DriverOptions,
+    notes: Vec<String>,
+) -> Result<OpenedDriver, DriverError> {
+    let driver = Box::new(ThreadsDriver::new(targets, clock, options)?);
+    Ok(OpenedDriver {
+        driver,
+        kind: DriverKind::Threads,
+        notes,
+    })
+}
+
+pub(crate) fn no_memory(error: &BufferError) -> DriverError {
+    DriverError::System {
+        operation: "getting memory",
+        reason: error.to_string(),
+    }
+}

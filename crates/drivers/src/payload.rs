@@ -1,0 +1,325 @@
+//! What is written, and how a read finds out that it got something else.
+//!
+//! Every 4 KiB of a write start with a 32-byte stamp that no other block of any run carries; the
+//! rest is noise. So the data neither compress nor deduplicate, and a lost, misdirected or stale
+//! write shows when it is read back. Only the stamp is checked: damage behind it is not seen. A
+//! read finds the stamps when it starts where a write started, or whole blocks behind.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use workload::{Errno, TargetId};
+
+use crate::buffers::mix;
+
+/// Distance between stamps.
+pub const BLOCK_BYTES: usize = 4096;
+/// Length of a stamp; a shorter block carries none.
+pub const STAMP_BYTES: usize = 32;
+/// What a completion carries when a read was answered with wrong data.
+pub const MISMATCH: Errno = Errno(libc::EILSEQ);
+
+const MAGIC: [u8; 4] = *b"SkSt";
+
+/// What a driver writes and whether it checks what it reads.
+#[derive(Clone, Debug, Default)]
+pub struct Payload {
+    /// The run that writes; part of every stamp.
+    pub run: u64,
+    /// The pass over the target; part of every stamp. Reads accept this pass or a later one.
+    pub pass: u32,
+    /// Where wrong data are noted; nothing is checked without.
+    pub verification: Option<Arc<VerificationLog>>,
+}
+
+/// How a block differs from what was written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Zeroes: nothing was ever written, or the write was lost.
+    #[error("holds zeroes: never written, or the write was lost")]
+    NeverWritten,
+    /// A stamp of an older pass: the last write was lost.
+    #[error("is of pass {found}: the last write was lost")]
+    StalePass {
+        /// The pass found.
+        found: u32,
+    },
+    /// A stamp that belongs elsewhere: a write or read went to the wrong place.
+    #[error("belongs to offset {offset} of target {target}: misdirected")]
+    WrongBlock {
+        /// The target that the block was written to.
+        target: u32,
+        /// The offset that it was written to.
+        offset: u64,
+    },
+    /// A stamp of another run.
+    #[error("was written by another run ({found:016x})")]
+    WrongRun {
+        /// The run found.
+        found: u64,
+    },
+    /// Neither zeroes nor a sound stamp.
+    #[error("carries no sound stamp: damaged, or not written by this program")]
+    Damaged,
+}
+
+/// A block that holds something else than what was written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The target that was read.
+    pub target: TargetId,
+    /// Where the block starts.
+    pub offset: u64,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the block at offset {} of target {} {}",
+            self.offset, self.target.0, self.fault
+        )
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+/// Counts wrong blocks of all workers and keeps the first.
+#[derive(Debug, Default)]
+pub struct VerificationLog {
+    count: AtomicU64,
+    first: Mutex<Option<Mismatch>>,
+}
+
+impl VerificationLog {
+    /// How many reads brought wrong data.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// The first wrong block that was noticed.
+    #[must_use]
+    pub fn first(&self) -> Option<Mismatch> {
+        *self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, mismatch: Mismatch) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(mismatch);
+    }
+}
+
+impl Payload {
+    /// Stamp every block of `bytes`, which is about to be written to `target` at `offset`.
+    #[inline]
+    pub fn stamp(&self, bytes: &mut [u8], target: TargetId, offset: u64) {
+        for (block, at) in bytes
+            .chunks_mut(BLOCK_BYTES)
+            .zip((offset..).step_by(BLOCK_BYTES))
+        {
+            if let Some(place) = block.first_chunk_mut::<STAMP_BYTES>() {
+                *place = encode(self.run, target.0, at, self.pass);
+            }
+        }
+    }
+
+    /// Check the stamp of every block of `bytes`, which was read from `target` at `offset`.
+    ///
+    /// # Errors
+    /// The first block that is not what was written there.
+    pub fn verify(&self, bytes: &[u8], target: TargetId, offset: u64) -> Result<(), Mismatch> {
+        for (block, at) in bytes
+            .chunks(BLOCK_BYTES)
+            .zip((offset..).step_by(BLOCK_BYTES))
+        {
+            let Some(found) = block.first_chunk::<STAMP_BYTES>() else {
+                continue;
+            };
+            if *found == encode(self.run, target.0, at, self.pass) {
+                continue;
+            }
+            if let Some(fault) = self.diagnose(found, target, at) {
+                return Err(Mismatch {
+                    target,
+                    offset: at,
+                    fault,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// `result` of a read, or [`MISMATCH`] when checking is on and the data are wrong.
+    pub(crate) fn judge(
+        &self,
+        result: Result<u32, Errno>,
+        bytes: &[u8],
+        target: TargetId,
+        offset: u64,
+    ) -> Result<u32, Errno> {
+        let (Some(log), Ok(len)) = (&self.verification, result) else {
+            return result;
+        };
+        let read = &bytes[..bytes.len().min(len as usize)];
+        self.verify(read, target, offset)
+            .map(|()| len)
+            .map_err(|mismatch| {
+                log.note(mismatch);
+                MISMATCH
+            })
+    }
+
+    fn diagnose(&self, stamp: &[u8; STAMP_BYTES], target: TargetId, at: u64) -> Option<Fault> {
+        if stamp.iter().all(|byte| *byte == 0) {
+            return Some(Fault::NeverWritten);
+        }
+        let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
+        let (found_target, pass) = (word32(stamp, 24), word32(stamp, 28));
+        if *stamp != encode(run, found_target, offset, pass) {
+            return Some(Fault::Damaged);
+        }
+        if run != self.run {
+            return Some(Fault::WrongRun { found: run });
+        }
+        if (found_target, offset) != (target.0, at) {
+            return Some(Fault::WrongBlock {
+                target: found_target,
+                offset,
+            });
+        }
+        (pass < self.pass).then_some(Fault::StalePass { found: pass })
+    }
+}
+
+/// Layout, little-endian: magic (4), check word (4), run (8), offset (8), target (4), pass (4).
+#[inline]
+fn encode(run: u64, target: u32, offset: u64, pass: u32) -> [u8; STAMP_BYTES] {
+    let place = u64::from(target) << 32 | u64::from(pass);
+    let check = mix(mix(mix(run) ^ offset) ^ place);
+    let mut stamp = [0; STAMP_BYTES];
+    stamp[..4].copy_from_slice(&MAGIC);
+    stamp[4..8].copy_from_slice(&check.to_le_bytes()[..4]);
+    stamp[8..16].copy_from_slice(&run.to_le_bytes());
+    stamp[16..24].copy_from_slice(&offset.to_le_bytes());
+    stamp[24..28].copy_from_slice(&target.to_le_bytes());
+    stamp[28..].copy_from_slice(&pass.to_le_bytes());
+    stamp
+}
+
+fn word64(bytes: &[u8; STAMP_BYTES], at: usize) -> u64 {
+    bytes[at..at + 8]
+        .iter()
+        .rev()
+        .fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+fn word32(bytes: &[u8; STAMP_BYTES], at: usize) -> u32 {
+    bytes[at..at + 4]
+        .iter()
+        .rev()
+        .fold(0, |word, byte| word << 8 | u32::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: TargetId = TargetId(3);
+
+    fn payload(run: u64, pass: u32) -> Payload {
+        Payload {
+            run,
+            pass,
+            verification: None,
+        }
+    }
+
+    fn written(len: usize) -> Vec<u8> {
+        let mut bytes = vec![0xa5; len];
+        payload(7, 2).stamp(&mut bytes, TARGET, 8192);
+        bytes
+    }
+
+    /// What a reader of run 7, pass `pass`, says about `bytes` read from offset 8192.
+    fn check(bytes: &[u8], pass: u32, expected: Result<(), (u64, Fault)>) {
+        let found = payload(7, pass).verify(bytes, TARGET, 8192);
+        assert_eq!(
+            found.map_err(|mismatch| (mismatch.offset, mismatch.fault)),
+            expected
+        );
+    }
+
+    #[test]
+    fn what_was_written_is_recognised() {
+        for len in [0, 1, 31, 32, 512, 4096, 4100, 12_288] {
+            check(&written(len), 2, Ok(()));
+            check(&written(len), 1, Ok(()));
+        }
+    }
+
+    #[test]
+    fn each_fault_has_its_name() {
+        check(&[0; 4096], 2, Err((8192, Fault::NeverWritten)));
+        check(
+            &written(4096),
+            3,
+            Err((8192, Fault::StalePass { found: 2 })),
+        );
+        let wrong = Fault::WrongBlock {
+            target: 3,
+            offset: 12_288,
+        };
+        check(&written(8192)[4096..], 2, Err((8192, wrong)));
+        let mut bytes = written(8192);
+        bytes[4096 + 9] ^= 1;
+        check(&bytes, 2, Err((12_288, Fault::Damaged)));
+        check(&[0x11; 4096], 2, Err((8192, Fault::Damaged)));
+        let mut other = vec![0; 4096];
+        payload(8, 2).stamp(&mut other, TARGET, 8192);
+        check(&other, 2, Err((8192, Fault::WrongRun { found: 8 })));
+        payload(7, 2).stamp(&mut other, TargetId(4), 8192);
+        check(
+            &other,
+            2,
+            Err((
+                8192,
+                Fault::WrongBlock {
+                    target: 4,
+                    offset: 8192,
+                },
+            )),
+        );
+    }
+
+    #[test]
+    fn a_judged_read_is_counted_and_kept() {
+        let log = Arc::new(VerificationLog::default());
+        let judge = Payload {
+            verification: Some(Arc::clone(&log)),
+            ..payload(7, 2)
+        };
+        assert_eq!(
+            judge.judge(Ok(4096), &written(4096), TARGET, 8192),
+            Ok(4096)
+        );
+        assert_eq!(
+            judge.judge(Ok(4096), &[0; 4096], TARGET, 8192),
+            Err(MISMATCH)
+        );
+        assert_eq!(
+            judge.judge(Err(Errno(5)), &[0; 4096], TARGET, 8192),
+            Err(Errno(5))
+        );
+        assert_eq!(log.count(), 1);
+        let text = log.first().unwrap().to_string();
+        assert!(
+            text.starts_with("the block at offset 8192 of target 3 holds zeroes"),
+            "{text}"
+        );
+    }
+}

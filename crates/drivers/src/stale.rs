@@ -1,0 +1,141 @@
+//! What dead runs left behind: found by name, marker and a lock that nobody holds.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::target_error::TargetError;
+use crate::work_directory::{
+    MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name, remove_marked,
+};
+
+/// A marker is a few lines; what is longer is none.
+const MARKER_BYTES_MAX: u64 = 64 << 10;
+
+/// A work directory whose owner is dead. While this value lives, nobody else removes it.
+#[derive(Debug)]
+pub struct StaleDirectory {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The process that made it.
+    pub pid: u32,
+    /// Bytes that its files take up.
+    pub bytes: u64,
+    /// How many files it holds, the marker not counted.
+    pub files: u64,
+    parent: OwnedFd,
+    directory: OwnedFd,
+    name: String,
+    /// Holds the lock.
+    _marker: File,
+}
+
+/// The directories under `parent` that dead runs left behind, in the order of their names. What
+/// cannot be examined is not ours to judge, and is passed over.
+///
+/// # Errors
+/// When `parent` cannot be listed.
+pub fn find_stale(parent: &Path) -> Result<Vec<StaleDirectory>, TargetError> {
+    let entries = std::fs::read_dir(parent)
+        .map_err(|error| TargetError::io("list the directory", parent, error))?;
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| is_directory_name(&entry.file_name()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    Ok(names
+        .into_iter()
+        .filter_map(|name| examine(parent, name))
+        .collect())
+}
+
+impl StaleDirectory {
+    /// Remove the files directly inside and the directory.
+    ///
+    /// # Errors
+    /// When it holds anything that a run of ours would not make (then nothing is touched), or the
+    /// system refuses.
+    pub fn remove(self) -> Result<(), TargetError> {
+        let in_context = |error: Errno| TargetError::io("clean up", &self.path, error);
+        let found = entries(&self.directory).map_err(in_context)?;
+        let strange = found.iter().find(|(name, kind)| {
+            let is_file = *kind == FileType::RegularFile;
+            !is_file || !(is_plain_name(name) || name == MARKER_NAME)
+        });
+        if let Some((name, _)) = strange {
+            let why = format!("it holds {name:?}, which no run of this program makes");
+            return Err(TargetError::LeftBehind {
+                path: self.path,
+                why,
+            });
+        }
+        for (name, _) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
+            rustix::fs::unlinkat(&self.directory, name, AtFlags::empty()).map_err(in_context)?;
+        }
+        remove_marked(&self.parent, &self.directory, &self.name, &self.path)
+    }
+}
+
+fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent_fd = rustix::fs::open(parent, flags, Mode::empty()).ok()?;
+    let flags = flags | OFlags::NOFOLLOW;
+    let directory = rustix::fs::openat(&parent_fd, &name, flags, Mode::empty()).ok()?;
+    // Written by whoever owns the directory, so a FIFO must not block us nor a link lead us away.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let marker = rustix::fs::openat(&directory, MARKER_NAME, flags, Mode::empty()).ok()?;
+    let marker = File::from(marker);
+    let is_file = marker.metadata().is_ok_and(|metadata| metadata.is_file());
+    if !is_file || !is_ours(&directory, &marker) {
+        return None;
+    }
+    rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
+    let pid = owner(&marker)?;
+    let (mut bytes, mut files) = (0, 0);
+    for (file, _) in entries(&directory)
+        .ok()?
+        .iter()
+        .filter(|(file, _)| file != MARKER_NAME)
+    {
+        let found = rustix::fs::statat(&directory, file, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
+        files += 1;
+    }
+    let path = parent.join(&name);
+    Some(StaleDirectory {
+        path,
+        pid,
+        bytes,
+        files,
+        parent: parent_fd,
+        directory,
+        name,
+        _marker: marker,
+    })
+}
+
+/// Directory and marker belong to one and the same user, who is us unless we are root.
+fn is_ours(directory: &OwnedFd, marker: &File) -> bool {
+    let (Ok(outer), Ok(inner)) = (rustix::fs::fstat(directory), rustix::fs::fstat(marker)) else {
+        return false;
+    };
+    let me = rustix::process::geteuid();
+    outer.st_uid == inner.st_uid && (me.is_root() || outer.st_uid == me.as_raw())
+}
+
+/// The process number in a marker; `None` when it is no marker of ours.
+fn owner(marker: &File) -> Option<u32> {
+    let mut text = String::new();
+    marker
+        .take(MARKER_BYTES_MAX)
+        .read_to_string(&mut text)
+        .ok()?;
+    let mut lines = text.lines();
+    (lines.next() == Some(MARKER_HEAD)).then_some(())?;
+    lines.next()?.strip_prefix("pid ")?.parse().ok()
+}

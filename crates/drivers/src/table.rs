@@ -1,0 +1,243 @@
+//! What a driver receives: the open targets, and the small files that clients create and remove.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::OFlags;
+use workload::{Errno, TargetId};
+
+use crate::target::{Caching, Target};
+use crate::work_directory::{WorkDirectory, small_file_name};
+
+/// Small files are spread over so many locks that workers hardly ever meet at one.
+const SHARDS: usize = 64;
+/// What a resumed direct transfer to a small file is rounded to: enough for any file system.
+const SMALL_FILE_UNIT: u32 = 4096;
+
+/// Small files in a work directory, which operations create, open, close and remove.
+#[derive(Clone, Debug)]
+pub struct SmallFiles {
+    /// Where they live.
+    pub directory: Arc<WorkDirectory>,
+    /// How many there may be; their target numbers follow those of the open targets.
+    pub count: u32,
+    /// Whether the page cache takes part.
+    pub caching: Caching,
+}
+
+/// All targets of a trial, shared by its workers. Open targets come first and need no lock.
+#[derive(Debug, Default)]
+pub struct TargetTable {
+    targets: Vec<Target>,
+    /// For each target the first that is the same file or device: the number in the stamps of its
+    /// blocks, so that they are recognised however the file is opened.
+    stamp_ids: Vec<TargetId>,
+    small_files: Option<SmallFiles>,
+    handles: Vec<Mutex<HashMap<u32, Arc<File>>>>,
+}
+
+/// An open file behind a target number.
+pub(crate) enum Handle<'a> {
+    /// An open target and its place in the table.
+    Target(&'a Target, u32),
+    /// A small file; it stays open until the last request on it is done.
+    Small(Arc<File>, Caching),
+}
+
+impl TargetTable {
+    /// A table of open targets, numbered from zero.
+    #[must_use]
+    pub fn new(targets: Vec<Target>) -> Self {
+        let identities: Vec<_> = targets
+            .iter()
+            .map(|target| target.identity().ok())
+            .collect();
+        let first_same = |place: usize| {
+            let same = identities
+                .iter()
+                .position(|one| one.is_some() && *one == identities[place]);
+            TargetId(u32::try_from(same.unwrap_or(place)).expect("targets are counted in 32 bits"))
+        };
+        let stamp_ids = (0..targets.len()).map(first_same).collect();
+        Self {
+            targets,
+            stamp_ids,
+            ..Self::default()
+        }
+    }
+
+    /// The same with small files, numbered after the open targets.
+    #[must_use]
+    pub fn with_small_files(mut self, small_files: SmallFiles) -> Self {
+        self.small_files = Some(small_files);
+        self.handles = (0..SHARDS).map(|_| Mutex::default()).collect();
+        self
+    }
+
+    /// The open targets.
+    #[must_use]
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// The number of the first small file.
+    #[must_use]
+    pub fn first_small_file(&self) -> TargetId {
+        TargetId(self.open_count())
+    }
+
+    /// The open file behind a number; `EBADF` when there is none.
+    #[inline]
+    pub(crate) fn handle(&self, id: TargetId) -> Result<Handle<'_>, Errno> {
+        if let Some(target) = self.targets.get(id.0 as usize) {
+            return Ok(Handle::Target(target, id.0));
+        }
+        let (files, number) = self.small_file(id)?;
+        let file = self
+            .shard(number)
+            .get(&number)
+            .cloned()
+            .ok_or(Errno(libc::EBADF))?;
+        Ok(Handle::Small(file, files.caching))
+    }
+
+    /// The number that the stamps of a target's blocks carry.
+    #[inline]
+    pub(crate) fn stamp_id(&self, id: TargetId) -> TargetId {
+        self.stamp_ids.get(id.0 as usize).copied().unwrap_or(id)
+    }
+
+    /// Create a small file that must not exist, and keep it open.
+    pub(crate) fn create(&self, id: TargetId) -> Result<u32, Errno> {
+        self.open_as(id, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+    }
+
+    /// Open a small file for reading. One that is open already is opened anew.
+    pub(crate) fn open(&self, id: TargetId) -> Result<u32, Errno> {
+        self.open_as(id, OFlags::RDONLY)
+    }
+
+    /// Close a small file; `EBADF` when it is not open.
+    pub(crate) fn close(&self, id: TargetId) -> Result<u32, Errno> {
+        let (_, number) = self.small_file(id)?;
+        let file = self
+            .shard(number)
+            .remove(&number)
+            .ok_or(Errno(libc::EBADF))?;
+        match Arc::try_unwrap(file) {
+            Ok(file) => close_and_report(file),
+            // A request in flight still holds it; the last one to finish closes it.
+            Err(_) => Ok(0),
+        }
+    }
+
+    /// Remove a small file's name.
+    pub(crate) fn remove(&self, id: TargetId) -> Result<u32, Errno> {
+        let (files, number) = self.small_file(id)?;
+        files
+            .directory
+            .unlink(&small_file_name(number))
+            .map(|()| 0)
+            .map_err(errno)
+    }
+
+    fn open_as(&self, id: TargetId, flags: OFlags) -> Result<u32, Errno> {
+        let (files, number) = self.small_file(id)?;
+        let direct = match files.caching {
+            Caching::Direct => OFlags::DIRECT,
+            Caching::Buffered => OFlags::empty(),
+        };
+        let name = small_file_name(number);
+        let file = files
+            .directory
+            .open_at(&name, flags | direct)
+            .map_err(errno)?;
+        self.shard(number).insert(number, Arc::new(file));
+        Ok(0)
+    }
+
+    /// A small file's number; `EINVAL` for an open target, `EBADF` for a number beyond the table.
+    fn small_file(&self, id: TargetId) -> Result<(&SmallFiles, u32), Errno> {
+        let number =
+            id.0.checked_sub(self.open_count())
+                .ok_or(Errno(libc::EINVAL))?;
+        let files = self
+            .small_files
+            .as_ref()
+            .filter(|files| number < files.count);
+        Ok((files.ok_or(Errno(libc::EBADF))?, number))
+    }
+
+    fn shard(&self, number: u32) -> MutexGuard<'_, HashMap<u32, Arc<File>>> {
+        let shard = &self.handles[number as usize % SHARDS];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_count(&self) -> u32 {
+        u32::try_from(self.targets.len()).expect("targets are counted in 32 bits")
+    }
+}
+
+impl Handle<'_> {
+    pub(crate) fn file(&self) -> &File {
+        match self {
+            Self::Target(target, _) => target.file(),
+            Self::Small(file, _) => file,
+        }
+    }
+
+    pub(crate) fn raw_fd(&self) -> RawFd {
+        self.file().as_raw_fd()
+    }
+
+    /// Where a transfer that had moved `moved` bytes and now moved `count` more, fewer than asked
+    /// for, goes on; `None` when it is over because the file ends there. Direct I/O can only go on
+    /// at a multiple of its unit.
+    pub(crate) fn resume_at(
+        &self,
+        offset: u64,
+        moved: u32,
+        count: u32,
+        is_read: bool,
+    ) -> Option<u32> {
+        let total = moved + count;
+        let end = match self {
+            Self::Target(target, _) => target.end(),
+            Self::Small(file, _) => file.metadata().map(|metadata| metadata.len()),
+        };
+        // Without a known end the next transfer tells: it moves nothing there.
+        if is_read && (count == 0 || end.is_ok_and(|end| offset + u64::from(total) >= end)) {
+            return None;
+        }
+        let unit = match self {
+            Self::Target(target, _) => target.alignment().offset,
+            Self::Small(_, Caching::Direct) => SMALL_FILE_UNIT,
+            Self::Small(_, Caching::Buffered) => 1,
+        };
+        Some(total / unit * unit)
+    }
+}
+
+/// Close, and tell what the system said: on network file systems a write can fail as late as here.
+fn close_and_report(file: File) -> Result<u32, Errno> {
+    // SAFETY: the descriptor was just taken out of its owner, so it is closed exactly once.
+    let outcome = unsafe { libc::close(file.into_raw_fd()) };
+    if outcome == 0 {
+        return Ok(0);
+    }
+    Err(last_errno())
+}
+
+pub(crate) fn last_errno() -> Errno {
+    Errno(
+        std::io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EIO),
+    )
+}
+
+fn errno(error: rustix::io::Errno) -> Errno {
+    Errno(error.raw_os_error())
+}

@@ -1,0 +1,298 @@
+//! Opening a file or device that a user named, without harm.
+//!
+//! The path is looked up once. What it is gets decided on that descriptor, which is then opened
+//! again through `/proc/self/fd`; so nobody can put another thing in its place between check and
+//! use.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::alignment::{Alignment, find_alignment};
+use crate::device::{self, Device};
+use crate::signature::find_signatures;
+use crate::target_error::TargetError;
+
+/// What may be done to a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessMode {
+    /// Nothing is changed.
+    #[default]
+    ReadOnly,
+    /// Its content may be destroyed; a device has to pass every check first.
+    Overwrite,
+}
+
+/// Whether the page cache takes part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caching {
+    /// `O_DIRECT`: past the page cache.
+    #[default]
+    Direct,
+    /// Through the page cache.
+    Buffered,
+}
+
+/// How to open a target.
+#[derive(Clone, Debug, Default)]
+pub struct TargetOptions {
+    /// What may be done to it.
+    pub access: AccessMode,
+    /// Whether the page cache takes part.
+    pub caching: Caching,
+    /// The device's name as typed by the user, who so agrees to lose what it carries.
+    pub signature_confirmed: Option<String>,
+}
+
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A regular file.
+    File,
+    /// A block device.
+    Device,
+}
+
+/// An open file or device.
+#[derive(Debug)]
+pub struct Target {
+    file: File,
+    path: PathBuf,
+    kind: TargetKind,
+    size: u64,
+    access: AccessMode,
+    caching: Caching,
+    alignment: Alignment,
+    /// Keeps a device that is overwritten from being mounted or taken by others meanwhile.
+    exclusive: Option<File>,
+}
+
+impl Target {
+    /// Open `path`, which the user named.
+    ///
+    /// # Errors
+    /// When it is not a file or device, when it is in use or carries data, or when the system
+    /// refuses. [`TargetError::DirectUnsupported`] means that buffered I/O would work.
+    pub fn open(path: &Path, options: &TargetOptions) -> Result<Self, TargetError> {
+        // O_PATH looks at a thing without opening it: a FIFO does not block, a tape does not wind.
+        let named = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_PATH)
+            .open(path)
+            .map_err(|error| TargetError::io("open", path, error))?;
+        let metadata = examine(&named, path)?;
+        let kind = kind_of(&metadata, path)?;
+        let exclusive = match (kind, options.access) {
+            (_, AccessMode::ReadOnly) => None,
+            (TargetKind::File, AccessMode::Overwrite) => {
+                device::refuse_if_file_used(&metadata, path)?;
+                None
+            }
+            (TargetKind::Device, AccessMode::Overwrite) => {
+                Some(claim_device(&named, &metadata, path, options)?)
+            }
+        };
+        let file = reopen(&named, path, options)?;
+        let target = Self::opened(file, path, kind, options.access, options.caching)?;
+        Ok(Self {
+            exclusive,
+            ..target
+        })
+    }
+
+    /// Whether nobody else can mount or claim the device while this target is open.
+    #[must_use]
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive.is_some()
+    }
+
+    /// Take an open file as a target.
+    pub(crate) fn opened(
+        mut file: File,
+        path: &Path,
+        kind: TargetKind,
+        access: AccessMode,
+        caching: Caching,
+    ) -> Result<Self, TargetError> {
+        let size = file
+            .seek(SeekFrom::End(0))
+            .map_err(|error| TargetError::io("find the size of", path, error))?;
+        let alignment = match caching {
+            Caching::Buffered => Some(Alignment::NONE),
+            Caching::Direct => {
+                find_alignment(&file).map_err(|error| TargetError::io("read", path, error))?
+            }
+        };
+        let path = path.to_path_buf();
+        match alignment {
+            Some(alignment) => {
+                let exclusive = None;
+                Ok(Self {
+                    file,
+                    path,
+                    kind,
+                    size,
+                    access,
+                    caching,
+                    alignment,
+                    exclusive,
+                })
+            }
+            None => Err(TargetError::DirectUnsupported { path }),
+        }
+    }
+
+    /// The open file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The path as given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file or a device.
+    #[must_use]
+    pub fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
+    /// Bytes when it was opened.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What may be done to it.
+    #[must_use]
+    pub fn access(&self) -> AccessMode {
+        self.access
+    }
+
+    /// Whether the page cache takes part.
+    #[must_use]
+    pub fn caching(&self) -> Caching {
+        self.caching
+    }
+
+    /// What transfers must be multiples of.
+    #[must_use]
+    pub fn alignment(&self) -> Alignment {
+        self.alignment
+    }
+
+    /// The same for every descriptor of one file or device.
+    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+        let metadata = self.file.metadata()?;
+        Ok(match self.kind {
+            TargetKind::File => (metadata.dev(), metadata.ino()),
+            // A device may have several nodes. No file system has the number of all ones.
+            TargetKind::Device => (u64::MAX, metadata.rdev()),
+        })
+    }
+
+    /// Where the target ends now: a file may have grown since it was opened.
+    pub(crate) fn end(&self) -> io::Result<u64> {
+        match self.kind {
+            TargetKind::File => self.file.metadata().map(|metadata| metadata.len()),
+            TargetKind::Device => Ok(self.size),
+        }
+    }
+}
+
+fn kind_of(metadata: &Metadata, path: &Path) -> Result<TargetKind, TargetError> {
+    let found = metadata.file_type();
+    let kind = match () {
+        () if found.is_file() => return Ok(TargetKind::File),
+        () if found.is_block_device() => return Ok(TargetKind::Device),
+        () if found.is_dir() => "directory",
+        () if found.is_fifo() => "FIFO",
+        () if found.is_socket() => "socket",
+        () if found.is_char_device() => "character device",
+        () => "thing of unknown kind",
+    };
+    Err(TargetError::NotStorage {
+        path: path.to_path_buf(),
+        kind,
+    })
+}
+
+/// Put a device to be overwritten through every check, and claim it for us alone.
+fn claim_device(
+    named: &File,
+    metadata: &Metadata,
+    path: &Path,
+    options: &TargetOptions,
+) -> Result<File, TargetError> {
+    let device = Device::of(metadata, path)?;
+    device.refuse_if_used()?;
+    let exclusive = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_EXCL)
+        .open(own_path(named))
+        .map_err(|error| busy_or(error, path))?;
+    let opened = examine(&exclusive, path)?;
+    assert_eq!(opened.rdev(), metadata.rdev(), "one descriptor, one device");
+    let size = (&exclusive)
+        .seek(SeekFrom::End(0))
+        .map_err(|error| TargetError::io("find the size of", path, error))?;
+    let found = find_signatures(&exclusive, size)
+        .map_err(|error| TargetError::io("look for data on", path, error))?;
+    let name = device.name();
+    let typed = options.signature_confirmed.as_deref();
+    let is_confirmed = typed.is_some_and(|text| text.strip_prefix("/dev/").unwrap_or(text) == name);
+    if found.is_empty() || is_confirmed {
+        return Ok(exclusive);
+    }
+    Err(TargetError::Signature {
+        device: path.display().to_string(),
+        found: found.join(", "),
+        name: name.to_owned(),
+    })
+}
+
+/// Open what `named` refers to for the work itself.
+fn reopen(named: &File, path: &Path, options: &TargetOptions) -> Result<File, TargetError> {
+    let is_writable = options.access == AccessMode::Overwrite;
+    let direct = if options.caching == Caching::Direct {
+        libc::O_DIRECT
+    } else {
+        0
+    };
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(is_writable)
+        .custom_flags(direct)
+        .open(own_path(named));
+    opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL) if options.caching == Caching::Direct => {
+            TargetError::DirectUnsupported {
+                path: path.to_path_buf(),
+            }
+        }
+        _ => TargetError::io("open", path, error),
+    })
+}
+
+fn busy_or(error: io::Error, path: &Path) -> TargetError {
+    if error.raw_os_error() == Some(libc::EBUSY) {
+        return TargetError::Busy {
+            device: path.display().to_string(),
+        };
+    }
+    TargetError::io("open exclusively", path, error)
+}
+
+fn examine(file: &File, path: &Path) -> Result<Metadata, TargetError> {
+    file.metadata()
+        .map_err(|error| TargetError::io("examine", path, error))
+}
+
+fn own_path(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}

@@ -1,0 +1,130 @@
+//! Why a target cannot be used: what is wrong, with what, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a target cannot be used. Every message says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The system refused an operation on a path.
+    #[error("cannot {operation} {}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        operation: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The path is neither a regular file nor a block device.
+    #[error("{} is a {kind}: name a regular file or a block device", path.display())]
+    NotStorage {
+        /// The path as given.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The device, or something on it, is mounted.
+    #[error(
+        "{device} is not overwritten: {member} is mounted at {}; unmount it first",
+        mount_point.display()
+    )]
+    Mounted {
+        /// The device named.
+        device: String,
+        /// The device that is mounted: itself, its disk, or a partition of it.
+        member: String,
+        /// Where it is mounted.
+        mount_point: PathBuf,
+    },
+    /// The device or file, or something on it, is swap space.
+    #[error("{device} is not overwritten: {member} is swap space in use; run `swapoff` first")]
+    Swap {
+        /// The target named.
+        device: String,
+        /// The swap space.
+        member: String,
+    },
+    /// Another device is built on it: RAID, LVM, device mapper, or a loop device on a file.
+    #[error("{device} is not overwritten: {member} is in use by {holders}; take that apart first")]
+    Held {
+        /// The target named.
+        device: String,
+        /// The member that is held.
+        member: String,
+        /// Who holds it.
+        holders: String,
+    },
+    /// The kernel says that somebody else has the device for himself.
+    #[error("{device} is not overwritten: it is in use by the system or by another program")]
+    Busy {
+        /// The device named.
+        device: String,
+    },
+    /// The device carries what looks like data.
+    #[error(
+        "{device} is not overwritten: it carries {found}; if that may go, confirm with the name of \
+         the device, {name}"
+    )]
+    Signature {
+        /// The path as given.
+        device: String,
+        /// What was found on it.
+        found: String,
+        /// What to type.
+        name: String,
+    },
+    /// The file system or device refuses direct I/O.
+    #[error(
+        "{} does not support direct I/O: use buffered I/O, or another file system",
+        path.display()
+    )]
+    DirectUnsupported {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is too little room.
+    #[error(
+        "{} has no room for {wanted} bytes: {available} are free, of which {reserve} stay \
+         untouched; ask for less or free some space", path.display()
+    )]
+    NoRoom {
+        /// The file system.
+        path: PathBuf,
+        /// Bytes wanted.
+        wanted: u64,
+        /// Bytes that may be used.
+        available: u64,
+        /// Bytes that must stay free.
+        reserve: u64,
+    },
+    /// A name that is not a plain file name.
+    #[error("{name:?} is not a plain file name: use letters, digits, `-`, `_` and `.`")]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// A directory that this program does not dare to remove.
+    #[error("{} was left as it is: {why}", path.display())]
+    LeftBehind {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+impl TargetError {
+    /// A refusal by the system: `operation` is a verb, as in "cannot open".
+    pub fn io(
+        operation: &'static str,
+        path: impl AsRef<Path>,
+        source: impl Into<io::Error>,
+    ) -> Self {
+        Self::Io {
+            operation,
+            path: path.as_ref().to_path_buf(),
+            source: source.into(),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Blocking system calls: in place with one request outstanding, else by a pool of threads.
+//!
+//! In place, a request that has begun cannot be cut short: `wait` then returns when it is done,
+//! even if the deadline came first, and `blocked_until` says until when.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use engine::{Clock, Driver, DriverError};
+use units::{Duration, Instant};
+use workload::{Completion, Op, Request};
+
+use crate::blocking::{Memory, carry_out};
+use crate::buffers::BufferPool;
+use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
+use crate::open::{DriverOptions, no_memory};
+use crate::payload::Payload;
+use crate::table::TargetTable;
+
+/// A stack for threads that call little else than the kernel: thousands of them must fit.
+const STACK_BYTES: usize = 128 << 10;
+
+/// Carries requests out by blocking system calls.
+#[derive(Debug)]
+pub struct ThreadsDriver {
+    clock: MonotonicClock,
+    capacity: usize,
+    outstanding: usize,
+    awake: Duration,
+    blocked_until: Instant,
+    kernel_entries: u64,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    InPlace {
+        hand: Box<Hand>,
+        next: Option<Request>,
+    },
+    Pool(Pool),
+}
+
+/// What it takes to carry out one request at a time.
+#[derive(Debug)]
+struct Hand {
+    targets: Arc<TargetTable>,
+    clock: MonotonicClock,
+    payload: Payload,
+    buffers: BufferPool,
+}
+
+impl ThreadsDriver {
+    /// A driver for `options.depth` outstanding requests. It may be made on any thread, but its
+    /// waits are most punctual on the one that made it.
+    ///
+    /// # Errors
+    /// When memory or threads cannot be had.
+    pub fn new(
+        targets: &Arc<TargetTable>,
+        clock: MonotonicClock,
+        options: &DriverOptions,
+    ) -> Result<Self, DriverError> {
+        options.check()?;
+        want_punctual_timers();
+        let place = if options.depth == 1 {
+            let hand = Box::new(Hand::new(targets, clock, options, 0)?);
+            Place::InPlace { hand, next: None }
+        } else {
+            Place::Pool(Pool::new(targets, clock, options)?)
+        };
+        Ok(Self {
+            clock,
+            capacity: options.depth,
+            outstanding: 0,
+            awake: options.awake,
+            blocked_until: Instant::START,
+            kernel_entries: 0,
+            place,
+        })
+    }
+}
+
+impl Clock for ThreadsDriver {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+impl Driver for ThreadsDriver {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        assert!(
+            self.outstanding < self.capacity,
+            "more requests than the driver has room for"
+        );
+        self.outstanding += 1;
+        self.kernel_entries += 1;
+        match &mut self.place {
+            Place::InPlace { next, .. } => *next = Some(request),
+            Place::Pool(pool) => pool.hand_out(request),
+        }
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Option<Instant>,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), DriverError> {
+        if self.outstanding == 0 {
+            self.clock
+                .wait_until(deadline.ok_or(DriverError::Idle)?, self.awake);
+            return Ok(());
+        }
+        let before = done.len();
+        match &mut self.place {
+            Place::InPlace { hand, next } => {
+                let completion = hand.carry_out(next.take().expect("one request is outstanding"));
+                self.blocked_until = completion.completed;
+                done.push(completion);
+            }
+            Place::Pool(pool) => pool.wait(self.clock, deadline, self.awake, done),
+        }
+        self.outstanding -= done.len() - before;
+        Ok(())
+    }
+
+    fn blocked_until(&self) -> Instant {
+        self.blocked_until
+    }
+
+    fn kernel_entries(&self) -> u64 {
+        self.kernel_entries
+    }
+}
+
+impl Hand {
+    fn new(
+        targets: &Arc<TargetTable>,
+        clock: MonotonicClock,
+        options: &DriverOptions,
+        number: u64,
+    ) -> Result<Self, DriverError> {
+        let seed = options.payload.run ^ number << 48;
+        let buffers = BufferPool::among(options.depth, 1, options.buffer_len, seed)
+            .map_err(|error| no_memory(&error))?;
+        let targets = Arc::clone(targets);
+        Ok(Self {
+            targets,
+            clock,
+            payload: options.payload.clone(),
+            buffers,
+        })
+    }
+
+    fn carry_out(&mut self, request: Request) -> Completion {
+        let len = request.op.len() as usize;
+        let longest = self.buffers.buffer_len();
+        assert!(
+            len <= longest,
+            "a transfer of {len} bytes, but buffers hold {longest}"
+        );
+        let start = match request.op {
+            Op::Write { .. } => self.buffers.write_place(0, len),
+            _ => self.buffers.read_place(0),
+        };
+        let mut memory = Memory { start, len };
+        let issued = self.clock.now();
+        let result = carry_out(&self.targets, request.op, &mut memory, &self.payload);
+        let completed = self.clock.now();
+        Completion {
+            request,
+            issued,
+            completed,
+            result,
+        }
+    }
+}
+
+/// Threads that take requests from one queue.
+#[derive(Debug)]
+struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    work_is_there: Condvar,
+    result_is_there: Condvar,
+}
+
+/// Bounded by the driver's capacity, which `submit` checks.
+#[derive(Debug, Default)]
+struct State {
+    todo: VecDeque<Request>,
+    done: Vec<Completion>,
+    is_over: bool,
+}
+
+impl Pool {
+    fn new(
+        targets: &Arc<TargetTable>,
+        clock: MonotonicClock,
+        options: &DriverOptions,
+    ) -> Result<Self, DriverError> {
+        // Made first, so that threads started before a failure are ended by its drop.
+        let mut pool = Self {
+            shared: Arc::default(),
+            threads: Vec::new(),
+        };
+        for number in 0..options.depth {
+            let mut hand = Hand::new(targets, clock, options, number as u64)?;
+            let shared = Arc::clone(&pool.shared);
+            let thread = std::thread::Builder::new()
+                .name(format!("io-{number}"))
+                .stack_size(STACK_BYTES)
+                .spawn(move || shared.serve(&mut hand));
+            pool.threads
+                .push(thread.map_err(|error| DriverError::System {
+                    operation: "starting a thread",
+                    reason: error.to_string(),
+                })?);
+        }
+        Ok(pool)
+    }
+
+    fn hand_out(&self, request: Request) {
+        self.shared.state().todo.push_back(request);
+        self.shared.work_is_there.notify_one();
+    }
+
+    fn wait(
+        &self,
+        clock: MonotonicClock,
+        deadline: Option<Instant>,
+        awake: Duration,
+        done: &mut Vec<Completion>,
+    ) {
+        let mut state = self.shared.state();
+        while state.done.is_empty() {
+            let Some(deadline) = deadline else {
+                let woken = self.shared.result_is_there.wait(state);
+                state = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.since(clock.now());
+            if left == Duration::ZERO {
+                return;
+            }
+            let Some(span) = nap(left, awake) else {
+                // The threads need the lock to deliver what they have.
+                drop(state);
+                linger();
+                state = self.shared.state();
+                continue;
+            };
+            let woken = self
+                .shared
+                .result_is_there
+                .wait_timeout(state, span.to_std());
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        done.append(&mut state.done);
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self, hand: &mut Hand) {
+        let mut state = self.state();
+        loop {
+            if state.is_over {
+                return;
+            }
+            let Some(request) = state.todo.pop_front() else {
+                let woken = self.work_is_there.wait(state);
+                state = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            drop(state);
+            let completion = hand.carry_out(request);
+            state = self.state();
+            state.done.push(completion);
+            self.result_is_there.notify_one();
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.state().is_over = true;
+        self.shared.work_is_there.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! io_uring: one entry per request (two for a durable write), one system call per request at most.
+//!
+//! `submit` queues; the next `submit` or `wait` enters the kernel. So in a steady state one system
+//! call hands a request over *and* waits for the next completion, and still no request waits for
+//! another: with a batch of one, a second `submit` first sends the earlier one off. `issued` is
+//! stamped right before the kernel is entered.
+//!
+//! Files are created, opened, closed and removed in place, by blocking calls, one per `wait`.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use engine::{Clock, Driver, DriverError};
+use io_uring::{opcode, types};
+use units::{Duration, Instant};
+use workload::{Completion, Errno, Op, Request};
+
+use crate::blocking::change_file;
+use crate::buffers::BufferPool;
+use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
+use crate::open::{DriverOptions, no_memory};
+use crate::payload::Payload;
+use crate::table::TargetTable;
+use crate::uring_ring::{Features, Patience, Ring};
+use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
+
+/// Marks the completion of a cancellation.
+const CANCEL_MARK: u64 = 1 << 33;
+/// How long a driver that goes away waits for requests that cannot be cancelled.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Carries requests out through io_uring. It belongs to the thread that made it.
+pub struct UringDriver {
+    clock: MonotonicClock,
+    targets: Arc<TargetTable>,
+    payload: Payload,
+    batch: usize,
+    awake: Duration,
+    features: Features,
+    ring: ManuallyDrop<Ring>,
+    buffers: ManuallyDrop<BufferPool>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Slots whose request is queued for the first time, to be stamped when the kernel is entered.
+    fresh: Vec<u32>,
+    /// Slots whose request must be sent again.
+    again: Vec<u32>,
+    /// What is not for the ring; bounded by the capacity.
+    in_place: VecDeque<Request>,
+    blocked_until: Instant,
+    /// The kernel lets only the thread that made the ring use it.
+    _bound_to_thread: PhantomData<*const ()>,
+}
+
+impl UringDriver {
+    /// A driver for `options.depth` outstanding requests, made on the thread that will use it.
+    ///
+    /// # Errors
+    /// When the kernel refuses a ring, or memory cannot be had.
+    pub fn new(
+        targets: &Arc<TargetTable>,
+        clock: MonotonicClock,
+        options: &DriverOptions,
+    ) -> Result<Self, DriverError> {
+        options.check()?;
+        want_punctual_timers();
+        let depth = options.depth;
+        let buffers = BufferPool::new(depth, options.buffer_len, options.payload.run)
+            .map_err(|error| no_memory(&error))?;
+        let ring = Ring::new(options, targets.targets(), &buffers)?;
+        Ok(Self {
+            clock,
+            targets: Arc::clone(targets),
+            payload: options.payload.clone(),
+            batch: options.uring.batch,
+            awake: options.awake,
+            features: ring.features(),
+            ring: ManuallyDrop::new(ring),
+            slots: (0..depth).map(|_| Slot::empty()).collect(),
+            // Taken from the end: few slots in use means few buffers in the processor's cache.
+            free: (0..depth as u32).rev().collect(),
+            fresh: Vec::with_capacity(depth),
+            again: Vec::new(),
+            in_place: VecDeque::new(),
+            buffers: ManuallyDrop::new(buffers),
+            blocked_until: Instant::START,
+            _bound_to_thread: PhantomData,
+        })
+    }
+
+    /// What the kernel granted.
+    #[must_use]
+    pub fn features(&self) -> Features {
+        self.features
+    }
+
+    fn outstanding(&self) -> usize {
+        self.in_kernel() + self.in_place.len()
+    }
+
+    fn in_kernel(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Queue a transfer or flush; its target may turn out not to be open.
+    fn start(&mut self, request: Request) -> Result<Result<(), Errno>, DriverError> {
+        let handle = match self.targets.handle(request.op.target()) {
+            Ok(handle) => handle,
+            Err(error) => return Ok(Err(error)),
+        };
+        let len = request.op.len() as usize;
+        let longest = self.buffers.buffer_len();
+        assert!(
+            len <= longest,
+            "a transfer of {len} bytes, but buffers hold {longest}"
+        );
+        let index = self
+            .free
+            .pop()
+            .expect("a slot is free for each request within capacity");
+        let place = index as usize;
+        let memory = match request.op {
+            Op::Write { .. } => self.buffers.write_place(place, len),
+            _ => self.buffers.read_place(place),
+        };
+        if let Op::Write { target, offset, .. } = request.op {
+            // SAFETY: the slot is free, so the kernel has nothing to do with its stripe, of which
+            // `len` bytes from `memory` on are ours.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(memory, len) };
+            self.payload
+                .stamp(bytes, self.targets.stamp_id(target), offset);
+        }
+        self.slots[place] = Slot::new(request, &handle, memory, self.features.registered_files);
+        self.fresh.push(index);
+        self.queue(index)?;
+        Ok(Ok(()))
+    }
+
+    /// Put what is left of a slot's request into the submission queue.
+    fn queue(&mut self, index: u32) -> Result<(), DriverError> {
+        while self.ring.room() < 2 {
+            self.enter(Patience::Poll)?;
+        }
+        let slot = &mut self.slots[index as usize];
+        let (first, second) = slot.entries(index, self.features.has_registered_buffers);
+        slot.awaited = 1 + u8::from(second.is_some());
+        slot.outcome = Outcome::Good;
+        // SAFETY: the slot's memory is its own and stays so until `awaited` completions were seen;
+        // `drop` keeps ring and memory until then, or for ever.
+        unsafe {
+            self.ring.push(&first);
+            if let Some(second) = second {
+                self.ring.push(&second);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stamp what enters the kernel for the first time, and enter.
+    #[inline]
+    fn enter(&mut self, patience: Patience) -> Result<(), DriverError> {
+        if !self.fresh.is_empty() {
+            let now = self.clock.now();
+            self.stamp(now);
+        }
+        self.ring.enter(patience)
+    }
+
+    #[inline]
+    fn stamp(&mut self, now: Instant) {
+        for index in self.fresh.drain(..) {
+            self.slots[index as usize].issued = now;
+        }
+    }
+
+    /// Collect what is finished; send again what is not whole.
+    fn reap(&mut self, done: &mut Vec<Completion>) -> Result<(), DriverError> {
+        let Self {
+            ring,
+            slots,
+            free,
+            again,
+            targets,
+            payload,
+            clock,
+            ..
+        } = self;
+        let results = ring.results();
+        if results.is_empty() {
+            return Ok(());
+        }
+        let completed = clock.now();
+        for result in results {
+            let mark = result.user_data();
+            if mark & CANCEL_MARK != 0 {
+                continue;
+            }
+            let index = mark as u32;
+            let slot = &mut slots[index as usize];
+            slot.awaited -= 1;
+            if mark & FLUSH_MARK == 0 {
+                slot.note_transfer(result.result(), targets);
+            } else {
+                slot.note_flush(result.result());
+            }
+            if slot.awaited > 0 {
+                continue;
+            }
+            if slot.outcome == Outcome::Incomplete {
+                again.push(index);
+                continue;
+            }
+            done.push(slot.finish(completed, payload, targets));
+            free.push(index);
+        }
+        while let Some(index) = self.again.pop() {
+            self.queue(index)?;
+        }
+        Ok(())
+    }
+
+    /// Do the oldest thing that is not for the ring. Requests of others do not wait for it.
+    fn work_in_place(&mut self, done: &mut Vec<Completion>) -> Result<(), DriverError> {
+        let Some(request) = self.in_place.pop_front() else {
+            return Ok(());
+        };
+        self.enter(Patience::Submit)?;
+        let issued = self.clock.now();
+        let result = match request.op {
+            Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+                // Its target was not open when it came; it may have been opened since.
+                match self.start(request)? {
+                    Ok(()) => return Ok(()),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => change_file(&self.targets, request.op),
+        };
+        let completed = self.clock.now();
+        self.blocked_until = completed;
+        done.push(Completion {
+            request,
+            issued,
+            completed,
+            result,
+        });
+        self.enter(Patience::Poll)?;
+        self.reap(done)
+    }
+}
+
+impl Clock for UringDriver {
+    #[inline]
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+impl Driver for UringDriver {
+    fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        let capacity = self.capacity();
+        assert!(
+            self.outstanding() < capacity,
+            "more requests than the driver has room for"
+        );
+        if self.fresh.len() >= self.batch {
+            self.enter(Patience::Submit)?;
+        }
+        match request.op {
+            Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+                if self.start(request)?.is_err() {
+                    self.in_place.push_back(request);
+                }
+            }
+            _ => self.in_place.push_back(request),
+        }
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Option<Instant>,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), DriverError> {
+        let before = done.len();
+        while !self.in_place.is_empty() {
+            self.work_in_place(done)?;
+            if done.len() > before {
+                return Ok(());
+            }
+        }
+        if self.in_kernel() == 0 {
+            self.clock
+                .wait_until(deadline.ok_or(DriverError::Idle)?, self.awake);
+            return Ok(());
+        }
+        if self.fresh.is_empty() {
+            self.reap(done)?;
+        }
+        while done.len() == before {
+            let now = self.clock.now();
+            let left = deadline.map(|deadline| deadline.since(now));
+            let patience = match left {
+                None => Patience::Forever,
+                Some(left) => nap(left, self.awake).map_or(Patience::Poll, Patience::AtMost),
+            };
+            self.stamp(now);
+            self.ring.enter(patience)?;
+            self.reap(done)?;
+            if left == Some(Duration::ZERO) {
+                break;
+            }
+            if patience == Patience::Poll && done.len() == before {
+                linger();
+            }
+        }
+        Ok(())
+    }
+
+    fn blocked_until(&self) -> Instant {
+        self.blocked_until
+    }
+
+    fn kernel_entries(&self) -> u64 {
+        self.ring.entries()
+    }
+}
+
+impl Drop for UringDriver {
+    fn drop(&mut self) {
+        if self.in_kernel() > 0 && !self.take_leave() {
+            // The kernel may still write into the memory, so it must never be used again. Both are
+            // leaked on purpose.
+            return;
+        }
+        // SAFETY: each is dropped once, here, and not used afterwards. The ring goes first: it has
+        // the memory registered.
+        unsafe {
+            ManuallyDrop::drop(&mut self.ring);
+            ManuallyDrop::drop(&mut self.buffers);
+        }
+    }
+}
+
+impl UringDriver {
+    /// Cancel what is in flight and wait for its end; false if it did not end in time.
+    fn take_leave(&mut self) -> bool {
+        let all = types::CancelBuilder::any();
+        let cancel = opcode::AsyncCancel2::new(all)
+            .build()
+            .user_data(CANCEL_MARK);
+        let give_up = self.clock.now() + FAREWELL;
+        let mut done = Vec::new();
+        if self.enter(Patience::Submit).is_err() {
+            return false;
+        }
+        if self.ring.room() > 0 {
+            // SAFETY: a cancellation refers to no memory.
+            unsafe { self.ring.push(&cancel) };
+        }
+        // A cancelled request comes back as such and must not be sent again.
+        for slot in &mut self.slots {
+            slot.give_up();
+        }
+        while self.in_kernel() > 0 {
+            let now = self.clock.now();
+            if now >= give_up {
+                return false;
+            }
+            let entered = self.enter(Patience::AtMost(give_up.since(now)));
+            if entered.is_err() || self.reap(&mut done).is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}

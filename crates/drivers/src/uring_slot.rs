@@ -1,0 +1,248 @@
+//! One request on its way through the ring: its entries, what comes back, what is still missing.
+
+use std::fs::File;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use io_uring::{opcode, squeue, types};
+use units::Instant;
+use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId};
+
+use crate::blocking::FRUITLESS_TRIES_MAX;
+use crate::payload::Payload;
+use crate::table::{Handle, TargetTable};
+use crate::target::Caching;
+
+/// Marks the completion of a durable write's flush; the lower half is the slot's number.
+pub(crate) const FLUSH_MARK: u64 = 1 << 32;
+/// A request on its way.
+pub(crate) struct Slot {
+    request: Request,
+    pub(crate) issued: Instant,
+    memory: *mut u8,
+    file: types::Fd,
+    is_registered_file: bool,
+    /// Keeps a small file open until its request is done.
+    small_file: Option<(Arc<File>, Caching)>,
+    moved: u32,
+    /// Completions still to come.
+    pub(crate) awaited: u8,
+    fruitless: u8,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All parts went well so far, or the file ended.
+    Good,
+    /// What is missing must be sent again.
+    Incomplete,
+    Failed(Errno),
+}
+
+impl Slot {
+    pub(crate) fn empty() -> Self {
+        let target = TargetId(0);
+        let (client, due) = (ClientId(0), Instant::START);
+        Self {
+            request: Request::new(client, due, Op::Flush { target }),
+            issued: Instant::START,
+            memory: std::ptr::null_mut(),
+            file: types::Fd(-1),
+            is_registered_file: false,
+            small_file: None,
+            moved: 0,
+            awaited: 0,
+            fruitless: 0,
+            outcome: Outcome::Good,
+        }
+    }
+
+    pub(crate) fn new(
+        request: Request,
+        handle: &Handle<'_>,
+        memory: *mut u8,
+        registered: u32,
+    ) -> Self {
+        let (number, small_file): (RawFd, _) = match handle {
+            Handle::Target(_, place) if *place < registered => (*place as RawFd, None),
+            Handle::Target(..) => (handle.raw_fd(), None),
+            Handle::Small(file, caching) => (handle.raw_fd(), Some((Arc::clone(file), *caching))),
+        };
+        let is_registered_file = matches!(handle, Handle::Target(_, place) if *place < registered);
+        Self {
+            request,
+            memory,
+            file: types::Fd(number),
+            is_registered_file,
+            small_file,
+            ..Self::empty()
+        }
+    }
+
+    /// The entry for what is left of the request, and the one linked behind it.
+    pub(crate) fn entries(
+        &self,
+        index: u32,
+        has_buffers: bool,
+    ) -> (squeue::Entry, Option<squeue::Entry>) {
+        let mark = u64::from(index);
+        match self.request.op {
+            Op::Read { offset, len, .. } => (
+                self.transfer(offset, len, has_buffers, true)
+                    .user_data(mark),
+                None,
+            ),
+            Op::Write {
+                offset,
+                len,
+                durability,
+                ..
+            } => {
+                let write = self
+                    .transfer(offset, len, has_buffers, false)
+                    .user_data(mark);
+                if durability == Durability::Volatile {
+                    return (write, None);
+                }
+                let flush = opcode::Fsync::new(self.file).build();
+                let flush = self.on_file(flush).user_data(mark | FLUSH_MARK);
+                (self.with_flags(write, squeue::Flags::IO_LINK), Some(flush))
+            }
+            Op::Flush { .. } => (
+                self.on_file(opcode::Fsync::new(self.file).build())
+                    .user_data(mark),
+                None,
+            ),
+            Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
+                unreachable!("files are changed in place")
+            }
+        }
+    }
+
+    #[inline]
+    fn transfer(&self, offset: u64, len: u32, has_buffers: bool, is_read: bool) -> squeue::Entry {
+        let (fd, left) = (self.file, len - self.moved);
+        let offset = offset + u64::from(self.moved);
+        let memory = self.memory.wrapping_add(self.moved as usize);
+        let entry = match (is_read, has_buffers) {
+            (true, true) => opcode::ReadFixed::new(fd, memory, left, 0)
+                .offset(offset)
+                .build(),
+            (true, false) => opcode::Read::new(fd, memory, left).offset(offset).build(),
+            (false, true) => opcode::WriteFixed::new(fd, memory, left, 0)
+                .offset(offset)
+                .build(),
+            (false, false) => opcode::Write::new(fd, memory, left).offset(offset).build(),
+        };
+        self.on_file(entry)
+    }
+
+    fn on_file(&self, entry: squeue::Entry) -> squeue::Entry {
+        self.with_flags(entry, squeue::Flags::empty())
+    }
+
+    fn with_flags(&self, entry: squeue::Entry, flags: squeue::Flags) -> squeue::Entry {
+        let registered = match self.is_registered_file {
+            true => squeue::Flags::FIXED_FILE,
+            false => squeue::Flags::empty(),
+        };
+        entry.flags(flags | registered)
+    }
+
+    /// Take note of a transfer's end, or of a flush's that stands alone.
+    #[inline]
+    pub(crate) fn note_transfer(&mut self, result: i32, targets: &TargetTable) {
+        let len = self.request.op.len();
+        match u32::try_from(result) {
+            Ok(count) if self.moved + count == len => self.moved = len,
+            Ok(count) => self.note_short(count, targets),
+            Err(_) => self.note_error(result),
+        }
+    }
+
+    fn note_short(&mut self, count: u32, targets: &TargetTable) {
+        let request = self.request;
+        let handle = match &self.small_file {
+            Some((file, caching)) => Ok(Handle::Small(Arc::clone(file), *caching)),
+            None => targets.handle(request.op.target()),
+        };
+        let (Ok(handle), Op::Read { offset, .. } | Op::Write { offset, .. }) = (handle, request.op)
+        else {
+            return;
+        };
+        let is_read = matches!(request.op, Op::Read { .. });
+        match handle.resume_at(offset, self.moved, count, is_read) {
+            None => self.moved += count,
+            Some(next) if next > self.moved => {
+                self.moved = next;
+                self.outcome = Outcome::Incomplete;
+            }
+            Some(_) => self.try_again(Errno(libc::EIO)),
+        }
+    }
+
+    pub(crate) fn note_flush(&mut self, result: i32) {
+        match -result {
+            // The kernel breaks the link when the write was short or failed, which is known
+            // already.
+            libc::ECANCELED if self.outcome != Outcome::Good => {}
+            _ if result < 0 => self.note_error(result),
+            _ => {}
+        }
+    }
+
+    fn note_error(&mut self, result: i32) {
+        let error = Errno(-result);
+        match error.0 {
+            libc::EINTR | libc::EAGAIN | libc::ECANCELED => self.try_again(error),
+            _ => self.outcome = Outcome::Failed(error),
+        }
+    }
+
+    /// From now on a retry counts as failed.
+    pub(crate) fn give_up(&mut self) {
+        self.fruitless = FRUITLESS_TRIES_MAX;
+    }
+
+    fn try_again(&mut self, error: Errno) {
+        self.fruitless += 1;
+        self.outcome = match self.fruitless > FRUITLESS_TRIES_MAX {
+            true => Outcome::Failed(error),
+            false => Outcome::Incomplete,
+        };
+    }
+
+    #[inline]
+    pub(crate) fn finish(
+        &mut self,
+        completed: Instant,
+        payload: &Payload,
+        targets: &TargetTable,
+    ) -> Completion {
+        let Self {
+            request,
+            issued,
+            moved,
+            memory,
+            ..
+        } = *self;
+        self.small_file = None;
+        let mut result = match self.outcome {
+            Outcome::Failed(error) => Err(error),
+            Outcome::Good | Outcome::Incomplete => Ok(moved),
+        };
+        if let (Op::Read { target, offset, .. }, Some(_)) = (request.op, &payload.verification) {
+            // SAFETY: the kernel is done with the slot's memory, of which `moved` bytes were asked
+            // for at most.
+            let bytes = unsafe { std::slice::from_raw_parts(memory, moved as usize) };
+            result = payload.judge(result, bytes, targets.stamp_id(target), offset);
+        }
+        Completion {
+            request,
+            issued,
+            completed,
+            result,
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The event loop: timers, backlog, hand-out, completions.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::{Duration, Instant};
+use workload::{Agenda, Client, ClientId, Completion, Event, Op, Request};
+
+use crate::driver::{Driver, DriverError};
+use crate::recorder::{KindSet, Record, Recorder, RecorderOptions};
+
+/// Requests that may wait for room before the load counts as more than the storage can take.
+pub const BACKLOG_MAX: usize = 1 << 20;
+
+/// How an engine is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineOptions {
+    /// When the trial begins.
+    pub start: Instant,
+    /// Length of a base slot.
+    pub slot_width: Duration,
+    /// Completions that are units of work.
+    pub counted: KindSet,
+    /// The number of this engine's first client; the next has this plus `stride`.
+    pub first_client: u32,
+    /// Number of engines among which the clients are dealt.
+    pub stride: u32,
+}
+
+/// Where an engine stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineState {
+    /// There is more to do.
+    Running,
+    /// Every client has finished and nothing is in flight.
+    Finished,
+    /// Open arrivals outran the storage by [`BACKLOG_MAX`] requests.
+    Overloaded,
+}
+
+/// One worker's clients and the driver that carries out what they ask.
+pub struct Engine<D, C> {
+    driver: D,
+    clients: Vec<C>,
+    finished: Vec<bool>,
+    finished_count: usize,
+    options: EngineOptions,
+    timers: BinaryHeap<Reverse<Timer>>,
+    timer_sequence: u64,
+    backlog: VecDeque<Request>,
+    in_flight: usize,
+    capacity: usize,
+    agenda: Agenda,
+    done: Vec<Completion>,
+    recorder: Recorder,
+    started: bool,
+}
+
+/// Something that becomes due. The sequence number orders what is due at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Timer {
+    at: Instant,
+    sequence: u64,
+    client: u32,
+    /// The operation to issue; `None` wakes the client.
+    op: Option<Op>,
+}
+
+impl Ord for Timer {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    }
+}
+
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<D: Driver, C: Client> Engine<D, C> {
+    /// An engine at rest.
+    pub fn new(driver: D, clients: Vec<C>, options: EngineOptions) -> Self {
+        let capacity = driver.capacity();
+        assert!(capacity > 0, "a driver must take at least one request");
+        let count = clients.len();
+        Self {
+            driver,
+            finished: vec![false; count],
+            finished_count: 0,
+            timers: BinaryHeap::with_capacity(count),
+            timer_sequence: 0,
+            backlog: VecDeque::new(),
+            in_flight: 0,
+            capacity,
+            agenda: Agenda::default(),
+            done: Vec::with_capacity(capacity.min(4096)),
+            recorder: Recorder::new(RecorderOptions {
+                start: options.start,
+                slot_width: options.slot_width,
+                counted: options.counted,
+                clients: count,
+            }),
+            clients,
+            options,
+            started: false,
+        }
+    }
+
+    /// Run until `end`, or until there is nothing left to do.
+    ///
+    /// # Errors
+    /// When the driver is broken.
+    pub fn run_until(&mut self, end: Instant) -> Result<EngineState, DriverError> {
+        if !self.started {
+            self.start()?;
+        }
+        let mut now = self.driver.now();
+        loop {
+            self.fire_timers(now)?;
+            if self.backlog.len() > BACKLOG_MAX {
+                return Ok(EngineState::Overloaded);
+            }
+            if self.finished_count == self.clients.len() && self.is_idle() {
+                self.recorder.close_until(now);
+                return Ok(EngineState::Finished);
+            }
+            if now >= end {
+                self.recorder.close_until(end);
+                return Ok(EngineState::Running);
+            }
+            let deadline = self
+                .timers
+                .peek()
+                .map_or(end, |Reverse(timer)| timer.at.min(end));
+            self.driver.wait(Some(deadline), &mut self.done)?;
+            now = match self.done.last() {
+                Some(last) => last.completed,
+                None => self.driver.now(),
+            };
+            self.take_completions(now)?;
+        }
+    }
+
+    /// Wait, until `give_up` at the latest, for what is in flight; nothing new is issued and nothing
+    /// is recorded.
+    ///
+    /// # Errors
+    /// When the driver is broken.
+    pub fn drain(&mut self, give_up: Instant) -> Result<(), DriverError> {
+        while self.in_flight > 0 && self.driver.now() < give_up {
+            self.driver.wait(Some(give_up), &mut self.done)?;
+            self.in_flight -= self.done.len();
+            self.done.clear();
+        }
+        Ok(())
+    }
+
+    /// The recorder, for its slots and error count.
+    pub fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.recorder
+    }
+
+    /// The driver.
+    pub const fn driver(&self) -> &D {
+        &self.driver
+    }
+
+    /// The present instant on the driver's clock.
+    pub fn now(&self) -> Instant {
+        self.driver.now()
+    }
+
+    /// What was recorded, and the driver for further use.
+    pub fn into_parts(self) -> (Record, D) {
+        (self.recorder.into_record(), self.driver)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.backlog.is_empty() && self.timers.is_empty()
+    }
+
+    fn start(&mut self) -> Result<(), DriverError> {
+        self.started = true;
+        let at = self.options.start;
+        let now = self.driver.now();
+        for index in 0..self.clients.len() {
+            self.tell(index, Event::Started { at }, now)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take_completions(&mut self, now: Instant) -> Result<(), DriverError> {
+        self.in_flight -= self.done.len();
+        let mut done = std::mem::take(&mut self.done);
+        for completion in &done {
+            if !self.backlog.is_empty() {
+                self.hand_out_backlog(completion.completed)?;
+            }
+            let index = self.index_of(completion.request.client);
+            self.recorder.record(completion, index);
+            self.tell(index, Event::Completed(completion), now)?;
+        }
+        done.clear();
+        self.done = done;
+        Ok(())
+    }
+
+    #[inline]
+    fn fire_timers(&mut self, now: Instant) -> Result<(), DriverError> {
+        while let Some(Reverse(timer)) = self.timers.peek().copied() {
+            // A client whose gaps are zero, or one long wait, could otherwise fill the memory here.
+            if timer.at > now || self.backlog.len() > BACKLOG_MAX {
+                break;
+            }
+            self.timers.pop();
+            match timer.op {
+                Some(op) => self.hand_out(timer.client as usize, timer.at, op)?,
+                None => self.tell(timer.client as usize, Event::Due { at: timer.at }, now)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Tell a client what happened and carry out what it writes into the agenda.
+    #[inline]
+    fn tell(&mut self, index: usize, event: Event<'_>, now: Instant) -> Result<(), DriverError> {
+        let mut agenda = std::mem::take(&mut self.agenda);
+        self.clients[index].on_event(event, &mut agenda);
+        for (due, op) in agenda.issues.drain(..) {
+            if due <= now {
+                self.hand_out(index, due, op)?;
+            } else {
+                self.set_timer(due, index, Some(op));
+            }
+        }
+        if let Some(at) = agenda.wake.take() {
+            self.set_timer(at, index, None);
+        }
+        if agenda.finished && !self.finished[index] {
+            self.finished[index] = true;
+            self.finished_count += 1;
+        }
+        agenda.finished = false;
+        self.agenda = agenda;
+        Ok(())
+    }
+
+    #[inline]
+    fn hand_out(&mut self, index: usize, due: Instant, op: Op) -> Result<(), DriverError> {
+        let client = ClientId(self.options.first_client + index as u32 * self.options.stride);
+        let mut request = Request::new(client, due, op);
+        if self.in_flight < self.capacity && self.backlog.is_empty() {
+            request.ready = due.max(self.driver.blocked_until());
+            self.in_flight += 1;
+            self.driver.submit(request)
+        } else {
+            self.backlog.push_back(request);
+            Ok(())
+        }
+    }
+
+    /// Give waiting requests the room that a completion made at `room_since`.
+    fn hand_out_backlog(&mut self, room_since: Instant) -> Result<(), DriverError> {
+        while self.in_flight < self.capacity {
+            let Some(mut request) = self.backlog.pop_front() else {
+                break;
+            };
+            request.ready = request.due.max(room_since).max(self.driver.blocked_until());
+            self.in_flight += 1;
+            self.driver.submit(request)?;
+        }
+        Ok(())
+    }
+
+    fn set_timer(&mut self, at: Instant, index: usize, op: Option<Op>) {
+        let sequence = self.timer_sequence;
+        self.timer_sequence += 1;
+        self.timers.push(Reverse(Timer {
+            at,
+            sequence,
+            client: index as u32,
+            op,
+        }));
+    }
+
+    #[inline]
+    fn index_of(&self, client: ClientId) -> usize {
+        if self.options.stride == 1 {
+            return (client.0 - self.options.first_client) as usize;
+        }
+        ((client.0 - self.options.first_client) / self.options.stride) as usize
+    }
+}

@@ -1,0 +1,13 @@
+//! The driver seam, the event loop above it, and the recorder.
+//!
+//! Time and storage live behind [`Driver`]: everything here and below it is pure.
+
+mod driver;
+mod engine;
+mod null;
+mod recorder;
+
+pub use driver::{Clock, Driver, DriverError};
+pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState};
+pub use null::NullDriver;
+pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions};

@@ -1,0 +1,228 @@
+//! Files what the clients' completions say: histograms for the report, slots for the stopping rule.
+
+use std::collections::BTreeMap;
+
+use stats::{Histogram, Slot, SlotAccumulator};
+use units::{Duration, Instant};
+use workload::{Completion, Errno, OpKind};
+
+/// Which completions are units of work, counted in slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindSet(u8);
+
+impl KindSet {
+    /// The set of those kinds.
+    #[must_use]
+    pub fn of(kinds: &[OpKind]) -> Self {
+        Self(kinds.iter().fold(0, |set, &kind| set | 1 << kind as u8))
+    }
+
+    /// Whether `kind` belongs to the set.
+    #[inline]
+    #[must_use]
+    pub const fn contains(self, kind: OpKind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+}
+
+/// The times of one kind of operation, in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct KindRecord {
+    /// From due to completed.
+    pub response: Histogram,
+    /// From issued to completed.
+    pub service: Histogram,
+    /// Bytes moved.
+    pub bytes: u64,
+}
+
+impl KindRecord {
+    /// Add all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.bytes += other.bytes;
+    }
+}
+
+/// What was recorded from the beginning of the trial to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Times by kind of operation.
+    pub kinds: BTreeMap<OpKind, KindRecord>,
+    /// The generator's own lateness, in nanoseconds.
+    pub lateness: Histogram,
+    /// Failed operations by kind and error number.
+    pub errors: BTreeMap<(OpKind, Errno), u64>,
+    /// Operations that ended before they had moved all their bytes.
+    pub short: u64,
+}
+
+impl Record {
+    /// Add all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (kind, record) in &other.kinds {
+            self.kinds.entry(*kind).or_default().merge(record);
+        }
+        self.lateness.merge(&other.lateness);
+        for (key, count) in &other.errors {
+            *self.errors.entry(*key).or_default() += count;
+        }
+        self.short += other.short;
+    }
+}
+
+/// How a recorder divides time and counts work.
+#[derive(Clone, Copy, Debug)]
+pub struct RecorderOptions {
+    /// First instant of slot zero.
+    pub start: Instant,
+    /// Length of a base slot.
+    pub slot_width: Duration,
+    /// Completions that are units of work.
+    pub counted: KindSet,
+    /// Number of clients of this worker.
+    pub clients: usize,
+}
+
+/// Takes completions one by one.
+#[derive(Debug)]
+pub struct Recorder {
+    options: RecorderOptions,
+    kinds: [Option<Box<KindRecord>>; OpKind::ALL.len()],
+    lateness: Histogram,
+    errors: BTreeMap<(OpKind, Errno), u64>,
+    errors_total: u64,
+    short: u64,
+    slot: SlotAccumulator,
+    epoch: u64,
+    slot_end: Instant,
+    closed: Vec<Slot>,
+    progress: Vec<Progress>,
+}
+
+/// What must be known of a client to see think times and warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    last_completed: Instant,
+    completions: u8,
+}
+
+/// Completions after which a client counts as warm.
+const WARM_AFTER: u8 = 2;
+
+impl Recorder {
+    /// An empty recorder.
+    #[must_use]
+    pub fn new(options: RecorderOptions) -> Self {
+        assert!(
+            options.slot_width > Duration::ZERO,
+            "a slot must have a width"
+        );
+        Self {
+            options,
+            kinds: std::array::from_fn(|_| None),
+            lateness: Histogram::new(),
+            errors: BTreeMap::new(),
+            errors_total: 0,
+            short: 0,
+            slot: SlotAccumulator::new(),
+            epoch: 0,
+            slot_end: options.start + options.slot_width,
+            closed: Vec::new(),
+            progress: vec![Progress::default(); options.clients],
+        }
+    }
+
+    /// File one completion of the worker's client `index`.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion, index: usize) {
+        if completion.completed >= self.slot_end {
+            self.close_until(completion.completed);
+        }
+        let kind = completion.request.op.kind();
+        let moved = match completion.result {
+            Ok(moved) => moved,
+            Err(errno) => return self.record_error(kind, errno),
+        };
+        if moved != completion.request.op.len() {
+            self.short += 1;
+        }
+        let response = completion.response_time().as_nanos();
+        let service = completion.service_time().as_nanos();
+        let lateness = completion.lateness().as_nanos();
+        let record = self.kinds[kind as usize].get_or_insert_with(Box::default);
+        record.response.record(response);
+        record.service.record(service);
+        record.bytes += u64::from(moved);
+        self.lateness.record(lateness);
+        if self.options.counted.contains(kind) {
+            self.slot
+                .record(response, service, lateness, u64::from(moved));
+            self.note_progress(completion, index);
+        }
+    }
+
+    #[inline]
+    fn note_progress(&mut self, completion: &Completion, index: usize) {
+        let progress = &mut self.progress[index];
+        if progress.completions > 0 {
+            let think = completion.request.due.since(progress.last_completed);
+            self.slot.record_think(think.as_nanos());
+        }
+        progress.last_completed = completion.completed;
+        if progress.completions < WARM_AFTER {
+            progress.completions += 1;
+            if progress.completions == WARM_AFTER {
+                self.slot.record_warm();
+            }
+        }
+    }
+
+    #[cold]
+    fn record_error(&mut self, kind: OpKind, errno: Errno) {
+        *self.errors.entry((kind, errno)).or_default() += 1;
+        self.errors_total += 1;
+        self.slot.record_error();
+    }
+
+    /// Close every slot that ends at or before `instant`.
+    pub fn close_until(&mut self, instant: Instant) {
+        if instant < self.slot_end {
+            return;
+        }
+        if !self.slot.is_empty() {
+            self.closed.push(self.slot.take(self.epoch));
+        }
+        let width = self.options.slot_width;
+        self.epoch = instant.since(self.options.start).as_nanos() / width.as_nanos();
+        self.slot_end = self.options.start + width * (self.epoch + 1);
+    }
+
+    /// Hand over the slots closed so far; empty epochs are left out.
+    pub fn take_slots(&mut self) -> Vec<Slot> {
+        std::mem::take(&mut self.closed)
+    }
+
+    /// Failed operations so far.
+    #[must_use]
+    pub const fn errors_total(&self) -> u64 {
+        self.errors_total
+    }
+
+    /// Everything but the slots.
+    #[must_use]
+    pub fn into_record(self) -> Record {
+        let kinds = OpKind::ALL
+            .into_iter()
+            .zip(self.kinds)
+            .filter_map(|(kind, record)| Some((kind, *record?)))
+            .collect();
+        Record {
+            kinds,
+            lateness: self.lateness,
+            errors: self.errors,
+            short: self.short,
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The check-up: which trials, in which order, with how much of the time each.
+//!
+//! Time that one phase does not need goes to those after it. Knows nothing about files: it is told
+//! how much room there is, and says how large a file it wants written.
+
+mod findings;
+mod phases;
+
+use results::{Access, Curve, Measurement};
+use units::{Bytes, Duration};
+
+use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
+use crate::trial::Trial;
+
+pub use findings::findings;
+use phases::Phase;
+pub use phases::{
+    CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part,
+    fill_trial,
+};
+
+/// What the check-up must know of its target before it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckUpFacts {
+    /// Whether files of our own may be made; otherwise an existing target is read.
+    pub makes_files: bool,
+    /// Whether an existing target may be written.
+    pub may_overwrite: bool,
+    /// Bytes of an existing target.
+    pub existing: Option<Bytes>,
+    /// Bytes that a file of ours may take.
+    pub room: Bytes,
+    /// Memory that the page cache could use.
+    pub memory: Bytes,
+    /// How the target is reached.
+    pub access: Access,
+    /// Whether a page cache lies before the target.
+    pub has_page_cache: bool,
+}
+
+/// What a check-up is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckUpOptions {
+    /// Time for everything.
+    pub budget: Duration,
+    /// Size of the test file; chosen when absent.
+    pub size: Option<Bytes>,
+    /// Levels of the load curve.
+    pub levels: Levels,
+    /// The most clients of the load curve.
+    pub clients_max: u32,
+    /// What is known of the target.
+    pub facts: CheckUpFacts,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckUpStep {
+    /// Make the test file this large (its content may be anything), then run the trial, which
+    /// writes all of it.
+    LayOut {
+        /// Bytes.
+        size: Bytes,
+        /// The pass that writes them.
+        trial: Trial,
+    },
+    /// Run a trial.
+    Measure(Trial),
+    /// Everything was measured.
+    Finish,
+}
+
+/// The check-up procedure.
+#[derive(Clone, Debug)]
+pub struct CheckUp {
+    options: CheckUpOptions,
+    phases: Vec<Phase>,
+    position: usize,
+    spent: Duration,
+    size: Bytes,
+    laid_out: u32,
+    files_made: u32,
+    curve: Option<LoadCurve>,
+    point: Option<PointPlan>,
+    finished_curve: Option<Curve>,
+    measurements: Vec<Measurement>,
+}
+
+/// The smallest test file that is worth measuring.
+pub const SIZE_MIN: Bytes = Bytes::from_mib(16);
+
+/// Sizes of the first two layouts, which find out how fast the target is written.
+const TRIAL_LAYOUTS: [Bytes; 2] = [Bytes::from_mib(8), Bytes::from_mib(128)];
+/// A test file of this size is large enough for any device cache that we know of.
+const SIZE_ENOUGH: Bytes = Bytes::from_gib(8);
+/// Share of the room that a test file takes unless the user says otherwise.
+const ROOM_PART: u64 = 4;
+
+impl CheckUp {
+    /// A check-up that has measured nothing yet.
+    #[must_use]
+    pub fn new(options: CheckUpOptions) -> Self {
+        let phases = phases::of(&options.facts);
+        let size = options.facts.existing.unwrap_or(Bytes(0));
+        Self {
+            phases,
+            position: 0,
+            spent: Duration::ZERO,
+            size,
+            laid_out: 0,
+            files_made: 0,
+            curve: None,
+            point: None,
+            finished_curve: None,
+            measurements: Vec::new(),
+            options,
+        }
+    }
+
+    /// What to do next.
+    pub fn next_step(&mut self) -> CheckUpStep {
+        loop {
+            let Some(&phase) = self.phases.get(self.position) else {
+                return CheckUpStep::Finish;
+            };
+            let time = self.time_for(phase);
+            let step = match phase {
+                Phase::SequentialWrite => self.layout_step(time),
+                Phase::Curve => self.curve_step(time),
+                Phase::FilesRead | Phase::FilesRemove if self.files_made == 0 => None,
+                simple => phases::trial(simple, &self.scene(), time).map(CheckUpStep::Measure),
+            };
+            match step {
+                Some(step) => return step,
+                None => self.position += 1,
+            }
+        }
+    }
+
+    /// Take in the measurement of the last step, which took `elapsed` altogether.
+    pub fn record(&mut self, measurement: Measurement, elapsed: Duration) {
+        self.spent += elapsed;
+        let Some(&phase) = self.phases.get(self.position) else {
+            return;
+        };
+        match phase {
+            Phase::SequentialWrite => self.record_layout(measurement),
+            Phase::Curve => {
+                if let (Some(curve), Some(point)) = (&mut self.curve, self.point.take()) {
+                    curve.record(&point, &measurement, elapsed);
+                }
+            }
+            Phase::FilesMake => {
+                self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
+                self.keep(measurement);
+            }
+            _ => self.keep(measurement),
+        }
+    }
+
+    /// What was measured, in order.
+    #[must_use]
+    pub fn measurements(&self) -> &[Measurement] {
+        &self.measurements
+    }
+
+    /// The load curve, as far as it is known.
+    #[must_use]
+    pub fn curve(&self) -> Option<Curve> {
+        self.finished_curve
+            .clone()
+            .or_else(|| Some(self.curve.as_ref()?.curve(phases::CURVE_TITLE)))
+    }
+
+    /// Size of the test file.
+    #[must_use]
+    pub const fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Share of the work that is done, 0 to 1.
+    #[must_use]
+    pub fn progress(&self) -> f64 {
+        let weight = |phases: &[Phase]| phases.iter().map(|phase| phase.weight()).sum::<f64>();
+        let all = weight(&self.phases).max(1e-9);
+        let part = match (self.phases.get(self.position), &self.curve) {
+            (Some(phase @ Phase::Curve), Some(curve)) => phase.weight() * curve.progress(),
+            _ => 0.0,
+        };
+        ((weight(&self.phases[..self.position.min(self.phases.len())]) + part) / all).min(1.0)
+    }
+
+    fn keep(&mut self, measurement: Measurement) {
+        self.measurements.push(measurement);
+        self.position += 1;
+    }
+
+    /// The phase's share of the time that is left.
+    fn time_for(&self, phase: Phase) -> Duration {
+        let left = self.options.budget.saturating_sub(self.spent);
+        let weights: f64 = self.phases[self.position..]
+            .iter()
+            .map(|later| later.weight())
+            .sum();
+        let least = Duration::from_millis(200);
+        left.mul_f64(phase.weight() / weights.max(phase.weight()))
+            .max(least)
+    }
+
+    fn scene(&self) -> phases::Scene<'_> {
+        phases::Scene {
+            facts: &self.options.facts,
+            size: self.size,
+            files_made: self.files_made,
+        }
+    }
+
+    // --- layout ---------------------------------------------------------------------------------
+
+    fn layout_step(&mut self, time: Duration) -> Option<CheckUpStep> {
+        if !self.options.facts.makes_files {
+            // An existing target that may be written: the pass covers what the time allows.
+            let trial = phases::trial(Phase::SequentialWrite, &self.scene(), time)?;
+            return Some(CheckUpStep::Measure(trial));
+        }
+        let most = self.size_most();
+        let size = match self.options.size {
+            Some(size) => size.min(self.options.facts.room),
+            None => match TRIAL_LAYOUTS.get(self.laid_out as usize) {
+                Some(&first) if first < most => first,
+                _ => self.affordable_size(time).min(most),
+            },
+        };
+        self.size = round_down(size.max(SIZE_MIN.min(most)));
+        let mut trial = phases::trial(Phase::SequentialWrite, &self.scene(), time)?;
+        // All of the file must be written, or reads would meet holes: the pass ends when it is
+        // done. The limit only guards against a target that all but stops.
+        trial.goal = None;
+        trial.duration_max = self.options.budget.max(time * 3);
+        trial.salt = u64::from(self.laid_out);
+        Some(CheckUpStep::LayOut {
+            size: self.size,
+            trial,
+        })
+    }
+
+    fn size_most(&self) -> Bytes {
+        let facts = &self.options.facts;
+        Bytes(facts.room.0 / ROOM_PART)
+            .max(SIZE_MIN)
+            .min(facts.room)
+            .min(SIZE_ENOUGH)
+    }
+
+    /// What can be written in `time` at the speed of the last layout.
+    fn affordable_size(&self, time: Duration) -> Bytes {
+        let speed = self
+            .measurements
+            .last()
+            .and_then(|last| last.bandwidth)
+            .map_or(0.0, |bandwidth| bandwidth.value);
+        // The rest of the time is for the caches behind a device's front to run full.
+        Bytes((speed * time.as_secs_f64() * 0.7) as u64).max(TRIAL_LAYOUTS[0])
+    }
+
+    fn record_layout(&mut self, measurement: Measurement) {
+        let most = self.size_most();
+        let is_last = !self.options.facts.makes_files
+            || self.options.size.is_some()
+            || self.size >= round_down(most)
+            || self.laid_out as usize >= TRIAL_LAYOUTS.len()
+            // A slow target: the first layouts have used up the time already.
+            || self.spent >= self.options.budget.mul_f64(0.1);
+        self.laid_out += 1;
+        self.measurements
+            .retain(|earlier| earlier.name != measurement.name);
+        self.measurements.push(measurement);
+        if is_last {
+            self.position += 1;
+        }
+    }
+
+    // --- curve ----------------------------------------------------------------------------------
+
+    fn curve_step(&mut self, time: Duration) -> Option<CheckUpStep> {
+        if self.curve.is_none() {
+            self.curve = Some(LoadCurve::new(self.curve_options(time)));
+        }
+        let curve = self.curve.as_mut()?;
+        match curve.next_step() {
+            CurveStep::Measure(plan) => {
+                let trial = phases::curve_point(&self.scene(), &plan);
+                self.point = Some(plan);
+                Some(CheckUpStep::Measure(trial))
+            }
+            CurveStep::Finish => {
+                self.finished_curve = Some(curve.curve(phases::CURVE_TITLE));
+                self.curve = None;
+                None
+            }
+        }
+    }
+
+    /// Floors and limits of the curve's points, as shares of its time.
+    fn curve_options(&self, time: Duration) -> CurveOptions {
+        let share = |part: f64, low: u64, high: u64| {
+            time.mul_f64(part)
+                .max(Duration::from_millis(low))
+                .min(Duration::from_millis(high))
+        };
+        CurveOptions {
+            levels: self.options.levels.clone(),
+            clients_max: self.options.clients_max,
+            precision: 0.05,
+            scout_min: share(0.01, 100, 1_000),
+            scout_max: share(0.08, 300, 10_000),
+            final_min: share(0.04, 300, 5_000),
+            final_max: share(0.15, 1_000, 60_000),
+            tries_max: 6,
+            budget: Some(time),
+        }
+    }
+}
+
+fn round_down(size: Bytes) -> Bytes {
+    Bytes(size.0 / phases::SEQUENTIAL_UNIT * phases::SEQUENTIAL_UNIT)
+}

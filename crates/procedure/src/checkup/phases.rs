@@ -1,0 +1,352 @@
+//! The trials of the check-up.
+
+use results::Access;
+use stats::{Channel, Goal};
+use units::{Bytes, Duration};
+use workload::{
+    AddressSpec, ClientSpec, Durability, FilesPhase, FilesSpec, Gap, Mix, MixSpec, Pacing,
+    Partition, Pattern, Region, Size, Start, TargetId,
+};
+
+use super::CheckUpFacts;
+use crate::curve::PointPlan;
+use crate::trial::{Preparation, Trial};
+
+/// The test file or the named target, past the page cache where that is possible.
+pub const MAIN_DIRECT: TargetId = TargetId(0);
+/// The same through the page cache.
+pub const MAIN_BUFFERED: TargetId = TargetId(1);
+/// A small file that stays in the page cache.
+pub const CACHE_FILE: TargetId = TargetId(2);
+/// The first of many small files.
+pub const FIRST_SMALL_FILE: TargetId = TargetId(3);
+
+/// What the load curve is about.
+pub const CURVE_TITLE: &str = "random reads, 4 KiB: response time against load";
+
+const SEQUENTIAL_BLOCK: u32 = 1 << 20;
+const SEQUENTIAL_CLIENTS: u32 = 4;
+/// The test file is a whole number of these, so that all sequential clients write equally much.
+pub const SEQUENTIAL_UNIT: u64 = SEQUENTIAL_BLOCK as u64 * SEQUENTIAL_CLIENTS as u64;
+const RANDOM_BLOCK: u32 = 4096;
+const SMALL_FILE_LEN: u32 = 4096;
+/// The most small files that are made.
+pub const SMALL_FILES_MAX: u32 = 5_000;
+/// The most that the page-cache trials use.
+const CACHED_PART_MAX: Bytes = Bytes::from_mib(128);
+
+/// How much the page-cache trials use beside a test file of `size`, with `memory` for the cache.
+#[must_use]
+pub fn cached_part(size: Bytes, memory: Bytes) -> Bytes {
+    Bytes(size.0 / 2)
+        .min(Bytes(memory.0 / 16))
+        .min(CACHED_PART_MAX)
+}
+
+/// A step of the check-up that gives one measurement, or one curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    SequentialWrite,
+    SequentialRead,
+    RandomRead,
+    Curve,
+    DurableWrite,
+    FilesMake,
+    FilesRead,
+    FilesRemove,
+    CachedWrite,
+    CachedRead,
+}
+
+impl Phase {
+    /// Share of the time, relative to the others.
+    pub const fn weight(self) -> f64 {
+        match self {
+            Self::SequentialWrite => 12.0,
+            Self::SequentialRead => 6.0,
+            Self::RandomRead => 8.0,
+            Self::Curve => 42.0,
+            Self::DurableWrite => 8.0,
+            Self::FilesMake => 4.0,
+            Self::FilesRead => 3.0,
+            Self::FilesRemove | Self::CachedWrite | Self::CachedRead => 2.0,
+        }
+    }
+}
+
+/// The phases that the target allows.
+pub fn of(facts: &CheckUpFacts) -> Vec<Phase> {
+    let writes = facts.makes_files || facts.may_overwrite;
+    let all = [
+        (Phase::SequentialWrite, writes),
+        (Phase::SequentialRead, true),
+        (Phase::RandomRead, true),
+        (Phase::Curve, true),
+        (Phase::DurableWrite, writes),
+        (
+            Phase::CachedWrite,
+            facts.has_page_cache && facts.makes_files,
+        ),
+        (Phase::CachedRead, facts.has_page_cache),
+        (
+            Phase::FilesMake,
+            facts.makes_files && facts.access != Access::Simulated,
+        ),
+        (
+            Phase::FilesRead,
+            facts.makes_files && facts.access != Access::Simulated,
+        ),
+        (
+            Phase::FilesRemove,
+            facts.makes_files && facts.access != Access::Simulated,
+        ),
+    ];
+    all.into_iter()
+        .filter(|(_, is_possible)| *is_possible)
+        .map(|(phase, _)| phase)
+        .collect()
+}
+
+/// What the trials need to know.
+pub struct Scene<'a> {
+    pub facts: &'a CheckUpFacts,
+    pub size: Bytes,
+    pub files_made: u32,
+}
+
+/// The trial of a phase, with `time` to run; `None` when the target is too small for it.
+pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration) -> Option<Trial> {
+    let mut trial = match phase {
+        Phase::SequentialWrite => sequential(scene, Mix::WRITE)?,
+        Phase::SequentialRead => sequential(scene, Mix::READ)?,
+        Phase::RandomRead => random_read(scene, 1)?,
+        Phase::DurableWrite => durable_write(scene)?,
+        Phase::CachedWrite => cached(scene, Mix::WRITE)?,
+        Phase::CachedRead => cached(scene, Mix::READ)?,
+        Phase::FilesMake => files(scene, FilesPhase::Make),
+        Phase::FilesRead => files(scene, FilesPhase::Read),
+        Phase::FilesRemove => files(scene, FilesPhase::Remove),
+        Phase::Curve => return None,
+    };
+    trial.duration_max = time;
+    if let Some(goal) = &mut trial.goal {
+        let floor = time.mul_f64(0.25).min(Duration::from_secs(5));
+        goal.duration_min_ns = floor.as_nanos();
+    }
+    Some(trial)
+}
+
+/// The pass that writes all of a test file of `size`; `None` when that is too small.
+#[must_use]
+pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option<Trial> {
+    let facts = CheckUpFacts {
+        makes_files: true,
+        may_overwrite: true,
+        existing: None,
+        room: size,
+        memory: Bytes(0),
+        access,
+        has_page_cache: true,
+    };
+    let mut trial = sequential(
+        &Scene {
+            facts: &facts,
+            size,
+            files_made: 0,
+        },
+        Mix::WRITE,
+    )?;
+    trial.title = format!("writing the test file, {size}");
+    trial.goal = None;
+    trial.duration_max = duration_max;
+    Some(trial)
+}
+
+/// The trial of a point of the load curve.
+pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
+    let spec = random_spec(scene);
+    Trial {
+        name: "random-read-curve".into(),
+        title: format!("random read 4 KiB, {} at a time", plan.clients),
+        spec: ClientSpec::Mix(spec),
+        clients: plan.clients,
+        depth: plan.clients,
+        access: scene.facts.access,
+        preparation: Preparation::None,
+        goal: Some(plan.goal),
+        channel: Channel::Response,
+        duration_max: plan.duration_max,
+        salt: 0x1000 + plan.salt,
+    }
+}
+
+fn base(name: &str, title: String, spec: ClientSpec, clients: u32, access: Access) -> Trial {
+    Trial {
+        name: name.into(),
+        title,
+        spec,
+        clients,
+        depth: clients,
+        access,
+        preparation: Preparation::None,
+        goal: Some(Goal::result(0.03)),
+        channel: Channel::Response,
+        duration_max: Duration::ZERO,
+        salt: 0,
+    }
+}
+
+fn closed(addresses: AddressSpec, mix: Mix, len: u32) -> MixSpec {
+    MixSpec {
+        addresses,
+        mix,
+        sizes: vec![Size { len, weight: 1 }],
+        durability: Durability::Volatile,
+        pacing: Pacing::Closed { think: Gap::NONE },
+        operations: None,
+    }
+}
+
+fn region(target: TargetId, len: Bytes, block: u32) -> Option<Region> {
+    let block = u64::from(block);
+    (len.0 >= block).then_some(Region {
+        target,
+        offset: 0,
+        len: len.0,
+        block,
+    })
+}
+
+fn sequential(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
+    let is_write = mix.write > 0;
+    let whole = Bytes(scene.size.0 / SEQUENTIAL_UNIT * SEQUENTIAL_UNIT);
+    let addresses = AddressSpec {
+        region: region(MAIN_DIRECT, whole, SEQUENTIAL_BLOCK)?,
+        partition: Partition::Interleaved,
+        pattern: Pattern::Sequential { step: 1 },
+        start: Start::First,
+    };
+    let mut spec = closed(addresses, mix, SEQUENTIAL_BLOCK);
+    if is_write {
+        spec.operations = Some(whole.0 / SEQUENTIAL_UNIT);
+    }
+    let (name, word) = if is_write {
+        ("sequential-write", "write")
+    } else {
+        ("sequential-read", "read")
+    };
+    let title = format!(
+        "sequential {word}, 1 MiB {}, 4 at a time",
+        scene.facts.access.name()
+    );
+    let mut trial = base(
+        name,
+        title,
+        ClientSpec::Mix(spec),
+        SEQUENTIAL_CLIENTS,
+        scene.facts.access,
+    );
+    if scene.facts.access == Access::Buffered {
+        trial.preparation = Preparation::DropCache;
+    }
+    Some(trial)
+}
+
+fn random_spec(scene: &Scene<'_>) -> MixSpec {
+    let len = scene.size.max(Bytes(u64::from(RANDOM_BLOCK)));
+    let addresses = AddressSpec {
+        region: Region {
+            target: MAIN_DIRECT,
+            offset: 0,
+            len: len.0,
+            block: u64::from(RANDOM_BLOCK),
+        },
+        partition: Partition::Contending,
+        pattern: Pattern::Uniform,
+        start: Start::Random,
+    };
+    closed(addresses, Mix::READ, RANDOM_BLOCK)
+}
+
+fn random_read(scene: &Scene<'_>, clients: u32) -> Option<Trial> {
+    region(MAIN_DIRECT, scene.size, RANDOM_BLOCK)?;
+    let title = format!(
+        "random read, 4 KiB {}, one at a time",
+        scene.facts.access.name()
+    );
+    let spec = ClientSpec::Mix(random_spec(scene));
+    let mut trial = base("random-read", title, spec, clients, scene.facts.access);
+    if scene.facts.access == Access::Buffered {
+        trial.preparation = Preparation::DropCache;
+    }
+    Some(trial)
+}
+
+fn durable_write(scene: &Scene<'_>) -> Option<Trial> {
+    region(MAIN_BUFFERED, scene.size, RANDOM_BLOCK)?;
+    let mut spec = random_spec(scene);
+    spec.addresses.region.target = MAIN_BUFFERED;
+    spec.mix = Mix::WRITE;
+    spec.durability = Durability::Synced;
+    let access = match scene.facts.access {
+        Access::Direct | Access::Buffered => Access::Buffered,
+        other => other,
+    };
+    let title = "durable write, 4 KiB (write + fsync), one at a time".to_owned();
+    let mut trial = base("durable-write", title, ClientSpec::Mix(spec), 1, access);
+    trial.goal = Some(Goal::result(0.05));
+    Some(trial)
+}
+
+fn cached(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
+    let is_write = mix.write > 0;
+    let target = if scene.facts.makes_files {
+        CACHE_FILE
+    } else {
+        MAIN_BUFFERED
+    };
+    let part = cached_part(scene.size, scene.facts.memory);
+    let addresses = AddressSpec {
+        region: region(target, part, SEQUENTIAL_BLOCK)?,
+        partition: Partition::Contending,
+        pattern: Pattern::Sequential { step: 1 },
+        start: Start::First,
+    };
+    let spec = ClientSpec::Mix(closed(addresses, mix, SEQUENTIAL_BLOCK));
+    let (name, title) = if is_write {
+        ("cached-write", "write into the page cache, 1 MiB")
+    } else {
+        ("cached-read", "read from the page cache, 1 MiB")
+    };
+    let mut trial = base(name, title.into(), spec, 1, Access::Buffered);
+    trial.preparation = Preparation::FillCache;
+    Some(trial)
+}
+
+fn files(scene: &Scene<'_>, phase: FilesPhase) -> Trial {
+    let count = match phase {
+        FilesPhase::Make => SMALL_FILES_MAX,
+        FilesPhase::Read | FilesPhase::Remove => scene.files_made,
+    };
+    let spec = FilesSpec {
+        phase,
+        first: FIRST_SMALL_FILE,
+        count,
+        len: SMALL_FILE_LEN,
+    };
+    let (name, title) = match phase {
+        FilesPhase::Make => ("files-create", "small files, 4 KiB: create, write, close"),
+        FilesPhase::Read => ("files-read", "small files, 4 KiB: open, read, close"),
+        FilesPhase::Remove => ("files-remove", "small files, 4 KiB: remove"),
+    };
+    let mut trial = base(
+        name,
+        title.into(),
+        ClientSpec::Files(spec),
+        1,
+        Access::Buffered,
+    );
+    // Files are made, read and removed once each; more precision would need more files.
+    trial.goal = None;
+    trial
+}

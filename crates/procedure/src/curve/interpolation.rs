@@ -1,0 +1,112 @@
+//! The load between two measured points, with its interval.
+//!
+//! With X and R the load and response time of the ends, the load at level L on the chord is
+//! X_lo + s (L - R_lo), s = (X_hi - X_lo) / (R_hi - R_lo), w = (L - R_lo) / (R_hi - R_lo). Its
+//! variance is that of the influence series (1-w)((x - X_lo) - s(y - R_lo)) and
+//! w((x - X_hi) - s(y - R_hi)), so that the covariance of load and response time within a point is
+//! counted; the two points are independent.
+
+use stats::{Estimate, long_run_variance, student_t};
+
+use super::End;
+
+/// The chord is believed this far beyond its ends.
+pub const SHARE_MIN: f64 = -0.5;
+/// As `SHARE_MIN`, at the upper end.
+pub const SHARE_MAX: f64 = 1.5;
+
+/// Which end contributes more to the error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// The end below the level.
+    Below,
+    /// The end above the level.
+    Above,
+}
+
+/// The load at a level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interpolation {
+    /// Operations per second.
+    pub load: Estimate,
+    /// How far the level lies from the lower (0) to the upper (1) end.
+    pub share: f64,
+    /// Which end to measure better.
+    pub larger: Term,
+    /// Whether the ends differ by more than their noise and the level lies between them.
+    pub is_sound: bool,
+}
+
+impl Interpolation {
+    /// Widen the interval by `by` operations per second on both sides.
+    pub fn widen(&mut self, by: f64) {
+        self.load.low -= by;
+        self.load.high += by;
+    }
+}
+
+/// The standard error of an estimate, from its interval.
+pub fn sigma(estimate: &Estimate) -> f64 {
+    let half_width = 0.5 * (estimate.high - estimate.low);
+    if half_width.is_finite() {
+        half_width / 1.96
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// The load at `level` (nanoseconds) on the chord from `below` to `above`.
+pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolation {
+    let rise = above.response.value - below.response.value;
+    let noise = sigma(&below.response).hypot(sigma(&above.response));
+    let share = (level - below.response.value) / rise;
+    let slope = (above.load.value - below.load.value) / rise;
+    let value = below.load.value + slope * (level - below.response.value);
+    let is_sound =
+        rise > 2.0 * noise && (SHARE_MIN..=SHARE_MAX).contains(&share) && value.is_finite();
+    let (of_below, freedom_below) = variance(below, 1.0 - share, slope);
+    let (of_above, freedom_above) = variance(above, share, slope);
+    let half_width =
+        student_t(0.975, freedom_below.min(freedom_above)) * (of_below + of_above).sqrt();
+    let larger = if of_below >= of_above {
+        Term::Below
+    } else {
+        Term::Above
+    };
+    let samples = below.response.samples.min(above.response.samples);
+    let load = Estimate {
+        low: value - half_width,
+        high: value + half_width,
+        ..Estimate::exact(value, samples)
+    };
+    Interpolation {
+        load,
+        share,
+        larger,
+        is_sound: is_sound && half_width.is_finite(),
+    }
+}
+
+fn variance(end: &End<'_>, weight: f64, slope: f64) -> (f64, f64) {
+    let Some(window) = end.window else {
+        return (f64::INFINITY, 1.0);
+    };
+    let series: Vec<f64> = window
+        .throughput
+        .iter()
+        .zip(&window.response_influence)
+        .map(|(x, y)| weight * ((x - end.load.value) - slope * (y - end.response.value)))
+        .collect();
+    let run = long_run_variance(&series);
+    (run.variance_of_mean, run.degrees_of_freedom)
+}
+
+/// How far a parabola through the three points lies from the chord in its middle: the second
+/// divided difference of X(R) times the square of the chord's rise, over four.
+pub fn curvature(below: &End<'_>, above: &End<'_>, third: &End<'_>) -> f64 {
+    let point = |end: &End<'_>| (end.response.value, end.load.value);
+    let ((r1, x1), (r2, x2), (r3, x3)) = (point(below), point(above), point(third));
+    let second = ((x3 - x2) / (r3 - r2) - (x2 - x1) / (r2 - r1)) / (r3 - r1);
+    let bend = second.abs() * (r2 - r1).powi(2) / 4.0;
+    if bend.is_finite() { bend } else { 0.0 }
+}

@@ -1,0 +1,87 @@
+//! What a load curve is asked for.
+
+use units::Duration;
+
+/// The response times at which the load is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Levels {
+    /// These.
+    Explicit(Vec<Duration>),
+    /// The first `count` of a fixed grid that the storage can show, so that two systems are
+    /// compared at the same levels.
+    Grid {
+        /// How many.
+        count: usize,
+    },
+}
+
+/// What a load curve is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurveOptions {
+    /// Levels of the mean response time.
+    pub levels: Levels,
+    /// The most clients to try.
+    pub clients_max: u32,
+    /// Relative half-width wanted for the load at a level.
+    pub precision: f64,
+    /// The least time for a scout.
+    pub scout_min: Duration,
+    /// The most time for a scout.
+    pub scout_max: Duration,
+    /// The least time for a point that is cited.
+    pub final_min: Duration,
+    /// The most time for a point that is cited.
+    pub final_max: Duration,
+    /// How often the search for one level may measure.
+    pub tries_max: u32,
+    /// Time for everything; after it only the point of saturation is still measured.
+    pub budget: Option<Duration>,
+}
+
+impl CurveOptions {
+    /// The levels asked for, nanoseconds; none when they come from the grid.
+    #[must_use]
+    pub fn levels_ns(&self) -> Vec<u64> {
+        match &self.levels {
+            Levels::Explicit(levels) => levels.iter().map(|level| level.as_nanos()).collect(),
+            Levels::Grid { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Default for CurveOptions {
+    fn default() -> Self {
+        Self {
+            levels: Levels::Grid { count: 3 },
+            clients_max: 256,
+            precision: 0.03,
+            scout_min: Duration::from_secs(1),
+            scout_max: Duration::from_secs(10),
+            final_min: Duration::from_secs(5),
+            final_max: Duration::from_secs(120),
+            tries_max: 12,
+            budget: None,
+        }
+    }
+}
+
+/// 10, 20, 50, 100 us and so on up to 5 s.
+pub fn level_grid() -> impl Iterator<Item = Duration> {
+    (0..6).flat_map(|decade| {
+        [1, 2, 5]
+            .into_iter()
+            .map(move |digit| Duration::from_micros(10 * digit * 10_u64.pow(decade)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_goes_in_one_two_five_steps() {
+        let grid: Vec<u64> = level_grid().take(5).map(Duration::as_nanos).collect();
+        assert_eq!(grid, [10_000, 20_000, 50_000, 100_000, 200_000]);
+        assert_eq!(level_grid().last(), Some(Duration::from_secs(5)));
+    }
+}

@@ -1,0 +1,140 @@
+//! What must be said beside a measurement before anybody believes it.
+
+use results::{Measurement, Severity, Warning};
+use stats::{Finding, Verdict};
+
+use crate::trial::Trial;
+
+/// Lateness below this (nanoseconds) is what issuing a request costs, and no delay.
+const LATENESS_FLOOR_NS: f64 = 20_000.0;
+/// Effective depth below this share of the nominal depth is too little.
+const DEPTH_SHARE: f64 = 0.95;
+/// The doubts about `measurement`, which `trial` gave.
+#[must_use]
+pub fn doubts(trial: &Trial, measurement: &Measurement, findings: &[Finding]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    warnings.extend(precision(trial, measurement));
+    warnings.extend(offered_load(measurement));
+    warnings.extend(depth(trial, measurement));
+    warnings.extend(short_operations(measurement));
+    warnings.extend(
+        findings
+            .iter()
+            .filter_map(|finding| of_finding(trial, measurement, finding)),
+    );
+    warnings
+}
+
+fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Option<Warning> {
+    let (severity, code) = match finding {
+        Finding::Rare { .. } => (Severity::Note, "rare-episodes"),
+        Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
+        Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
+        Finding::Drifting { .. } => (Severity::Doubt, "drift"),
+        Finding::Stalled { .. } => (Severity::Doubt, "stall"),
+        Finding::Late { .. } => {
+            // Without a schedule there is nothing to be late for but the issue itself.
+            if trial.is_saturating() && measurement.lateness.mean_ns < LATENESS_FLOOR_NS {
+                return None;
+            }
+            (Severity::Doubt, "late-generator")
+        }
+        Finding::Unaccounted { .. } => {
+            if trial.offered().is_some() || !measurement.is_converged() {
+                return None;
+            }
+            (Severity::Doubt, "time-unaccounted")
+        }
+    };
+    Some(Warning::new(
+        severity,
+        code,
+        format!("{}: {finding}", measurement.title),
+    ))
+}
+
+fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
+    let title = &measurement.title;
+    // A trial without a goal was not asked to converge, but its drift is told all the same.
+    trial.goal?;
+    match measurement.verdict {
+        Verdict::Converged => None,
+        Verdict::Budget { is_citable: true } => Some(Warning::doubt(
+            "not-converged",
+            format!(
+                "{title}: stopped by its time limit; the interval is right but wider than was \
+                 asked for. Allow more time with --budget."
+            ),
+        )),
+        Verdict::Budget { is_citable: false } => Some(Warning::doubt(
+            "not-citable",
+            format!(
+                "{title}: stopped by its time limit with only {:.0} independent samples; do not \
+                 cite the number. Allow more time with --budget.",
+                measurement.response.mean.samples
+            ),
+        )),
+        Verdict::NotStationary => Some(Warning::doubt(
+            "not-stationary",
+            format!(
+                "{title}: still changing when its time was up (by {:+.0} % over the trial); there \
+                 is no single value. Let the storage settle, or allow more time with --budget.",
+                measurement.drift.total * 100.0
+            ),
+        )),
+        Verdict::Correlated => Some(Warning::doubt(
+            "correlated",
+            format!(
+                "{title}: slow ups and downs fill too much of the trial for its interval to be \
+                 trusted. Allow more time with --budget."
+            ),
+        )),
+    }
+}
+
+fn offered_load(measurement: &Measurement) -> Option<Warning> {
+    let offered = measurement.offered?;
+    let achieved = measurement.throughput;
+    if achieved.high >= offered * 0.999 {
+        return None;
+    }
+    Some(Warning::doubt(
+        "load-not-carried",
+        format!(
+            "{}: {:.0} operations per second were offered and only {:.0} were done: the storage is \
+             saturated and the response time grows as long as one measures.",
+            measurement.title, offered, achieved.value
+        ),
+    ))
+}
+
+fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
+    let nominal = f64::from(measurement.clients.min(measurement.nominal_depth));
+    if !trial.is_saturating() || nominal < 2.0 || measurement.kinds.len() > 1 {
+        return None;
+    }
+    if measurement.effective_depth >= DEPTH_SHARE * nominal {
+        return None;
+    }
+    Some(Warning::note(
+        "depth-not-reached",
+        format!(
+            "{}: {:.1} requests were with the device on average, of {nominal:.0} wanted: the rest \
+             waited in this program. More workers may help.",
+            measurement.title, measurement.effective_depth
+        ),
+    ))
+}
+
+fn short_operations(measurement: &Measurement) -> Option<Warning> {
+    (measurement.short > 0).then(|| {
+        Warning::void(
+            "short-operations",
+            format!(
+                "{}: {} operations moved fewer bytes than asked for: the target is shorter than \
+                 it was when the trial began.",
+                measurement.title, measurement.short
+            ),
+        )
+    })
+}

@@ -1,0 +1,21 @@
+//! What to measure next, and the verdict: single trials, load curves, the check-up.
+//!
+//! Everything here is told what was measured and says what to measure next; nothing sees a clock,
+//! a file or a thread.
+
+mod checkup;
+mod curve;
+mod doubts;
+mod monitor;
+mod single;
+mod trial;
+
+pub use checkup::{
+    CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
+    MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, fill_trial, findings,
+};
+pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
+pub use doubts::doubts;
+pub use monitor::{Ending, Monitor, PERCENTILES};
+pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
+pub use trial::{Preparation, Trial};

@@ -1,0 +1,293 @@
+//! One trial: runs it where everything happens on one thread, and sums it up.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engine::{Driver, DriverError, Engine, EngineState, KindRecord, Record};
+use results::{ErrorCount, KindTimes, Lateness, Measurement, Times};
+use stats::{Channel, Drift, DriftVerdict, Estimate, Evaluation, Histogram, Verdict};
+use units::{Duration, Instant};
+use workload::{Client, Errno, OpKind};
+
+use crate::doubts::doubts;
+use crate::monitor::{Ending, Monitor};
+use crate::trial::Trial;
+
+/// Base slots between two looks at the watch.
+const SLICE_SLOTS: u64 = 16;
+
+/// Run an engine and its monitor on this thread: in virtual time, or where one worker is enough.
+/// `go_on` is asked between slices.
+///
+/// # Errors
+/// When the driver is broken.
+pub fn run_inline<D: Driver, C: Client>(
+    engine: &mut Engine<D, C>,
+    monitor: &mut Monitor,
+    start: Instant,
+    slot_width: Duration,
+    mut go_on: impl FnMut(&Monitor, Duration) -> bool,
+) -> Result<(Ending, Duration), DriverError> {
+    let slice = slot_width * SLICE_SLOTS;
+    let mut until = start + slice;
+    let (ending, end) = loop {
+        let state = engine.run_until(until)?;
+        let now = match state {
+            EngineState::Running => until.max(engine.now()),
+            EngineState::Finished | EngineState::Overloaded => engine.now(),
+        };
+        let elapsed = now.since(start);
+        monitor.push(0, engine.recorder_mut().take_slots(), elapsed);
+        match state {
+            EngineState::Finished => break (Ending::Finished, elapsed),
+            EngineState::Overloaded => break (Ending::Overloaded, elapsed),
+            EngineState::Running => {}
+        }
+        if engine.recorder_mut().errors_total() > 0 {
+            break (Ending::Failed, elapsed);
+        }
+        if let Some(ending) = monitor.decide(elapsed) {
+            break (ending, elapsed);
+        }
+        if !go_on(monitor, elapsed) {
+            break (Ending::Interrupted, elapsed);
+        }
+        until = now + slice;
+    };
+    let end_instant = start + end + slot_width;
+    engine.recorder_mut().close_until(end_instant);
+    monitor.push(0, engine.recorder_mut().take_slots(), end);
+    monitor.finish(end);
+    let ending = if engine.recorder_mut().errors_total() > 0 {
+        Ending::Failed
+    } else {
+        ending
+    };
+    Ok((ending, end))
+}
+
+/// What is known of a trial besides its slots.
+#[derive(Clone, Debug)]
+pub struct Circumstances {
+    /// What carried the requests out.
+    pub driver: String,
+    /// Number of workers.
+    pub workers: u32,
+    /// The seed that the clients' streams were drawn from.
+    pub seed: u64,
+    /// Requests that could be outstanding.
+    pub nominal_depth: u32,
+    /// From the start to the end of the trial.
+    pub elapsed: Duration,
+}
+
+/// Why a trial gave no measurement.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// An operation failed.
+    #[error("{kind} failed: {name}{times}")]
+    Operation {
+        /// Kind of operation.
+        kind: OpKind,
+        /// Error number.
+        errno: Errno,
+        /// What the system calls it.
+        name: String,
+        /// " (N times)" where it failed more than once.
+        times: String,
+    },
+    /// Nothing was done in the time allowed.
+    #[error("not one operation was done in {elapsed}: the storage does not answer")]
+    Nothing {
+        /// Time allowed.
+        elapsed: Duration,
+    },
+    /// The driver is broken.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// The first error of a record, if there is one.
+pub fn first_error(record: &Record, name: impl Fn(Errno) -> String) -> Option<TrialError> {
+    let (&(kind, errno), &count) = record.errors.iter().max_by_key(|(_, count)| **count)?;
+    let times = if count > 1 {
+        format!(" ({count} times)")
+    } else {
+        String::new()
+    };
+    Some(TrialError::Operation {
+        kind,
+        errno,
+        name: name(errno),
+        times,
+    })
+}
+
+/// Sum a trial up.
+///
+/// # Errors
+/// When nothing was done at all.
+pub fn summarise(
+    trial: &Trial,
+    monitor: &Monitor,
+    record: &Record,
+    circumstances: &Circumstances,
+    name: impl Fn(Errno) -> String,
+) -> Result<Measurement, TrialError> {
+    let counted = counted_record(trial, record);
+    if counted.response.is_empty() {
+        return Err(TrialError::Nothing {
+            elapsed: circumstances.elapsed,
+        });
+    }
+    let elapsed = circumstances.elapsed;
+    let response = monitor.evaluate(Channel::Response);
+    let service = monitor.evaluate(Channel::Service);
+    let chosen = match trial.channel {
+        Channel::Response => response.as_ref(),
+        Channel::Service => service.as_ref(),
+    };
+    let response_times = times(response.as_ref(), &counted.response);
+    let service_times = times(service.as_ref(), &counted.service);
+    let completions_all = counted.response.len();
+    let throughput = chosen.map_or_else(
+        || {
+            unknown(
+                completions_all as f64 / elapsed.as_secs_f64().max(1e-9),
+                completions_all,
+            )
+        },
+        |evaluation| evaluation.throughput,
+    );
+    let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
+    let bytes_each = bytes_all as f64 / completions_all as f64;
+    let effective_depth = throughput.value * service_times.mean.value / 1e9;
+    let mut measurement = Measurement {
+        name: trial.name.clone(),
+        title: trial.title.clone(),
+        clients: trial.clients,
+        workers: circumstances.workers,
+        access: trial.access,
+        driver: circumstances.driver.clone(),
+        seed: circumstances.seed,
+        offered: trial.offered(),
+        response: response_times,
+        service: service_times,
+        throughput,
+        bandwidth: (bytes_all > 0).then(|| throughput.scale(bytes_each)),
+        lateness: lateness(&record.lateness),
+        kinds: record
+            .kinds
+            .iter()
+            .map(|(kind, record)| kind_times(*kind, record))
+            .collect(),
+        errors: errors(&record.errors, name),
+        short: record.short,
+        cpu: None,
+        page_cache_share: None,
+        counters: None,
+        completions: chosen.map_or(completions_all, |evaluation| evaluation.completions),
+        completions_all,
+        bytes_all,
+        duration_ns: chosen.map_or(elapsed.as_nanos(), |evaluation| evaluation.duration_ns),
+        warmup_ns: chosen.map_or(0, |evaluation| evaluation.cut.nanos),
+        effective_depth,
+        nominal_depth: circumstances.nominal_depth,
+        verdict: chosen.map_or(Verdict::Budget { is_citable: false }, |evaluation| {
+            evaluation.verdict
+        }),
+        drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
+        snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
+        warnings: Vec::new(),
+        window: chosen.and_then(|evaluation| evaluation.window(monitor.store())),
+    };
+    measurement.warnings = doubts(
+        trial,
+        &measurement,
+        chosen.map_or(&[], |evaluation| &evaluation.findings),
+    );
+    Ok(measurement)
+}
+
+fn counted_record(trial: &Trial, record: &Record) -> KindRecord {
+    let mut sum = KindRecord::default();
+    for kind in trial.spec.counted_kinds() {
+        if let Some(kind) = record.kinds.get(&kind) {
+            sum.merge(kind);
+        }
+    }
+    sum
+}
+
+fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
+    Times {
+        mean: evaluation.map_or_else(
+            || unknown(histogram.mean(), histogram.len()),
+            |known| known.mean,
+        ),
+        percentiles: evaluation.map_or_else(Vec::new, |known| known.percentiles.clone()),
+        min_ns: histogram.min(),
+        max_ns: histogram.max(),
+    }
+}
+
+/// A value about whose error nothing is known.
+fn unknown(value: f64, samples: u64) -> Estimate {
+    Estimate {
+        low: 0.0,
+        high: f64::INFINITY,
+        ..Estimate::exact(value, samples as f64)
+    }
+}
+
+const fn no_drift() -> Drift {
+    Drift {
+        total: 0.0,
+        standard_error: 0.0,
+        bound: f64::INFINITY,
+        verdict: DriftVerdict::Undecided,
+    }
+}
+
+fn lateness(histogram: &Histogram) -> Lateness {
+    Lateness {
+        mean_ns: histogram.mean(),
+        p99_ns: histogram.quantile(0.99),
+        max_ns: histogram.max(),
+    }
+}
+
+fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
+    KindTimes {
+        kind: kind.name().into(),
+        count: record.service.len(),
+        bytes: record.bytes,
+        service_mean_ns: record.service.mean(),
+        service_p99_ns: record.service.quantile(0.99),
+        service_max_ns: record.service.max(),
+        response_mean_ns: record.response.mean(),
+        response_p99_ns: record.response.quantile(0.99),
+        response_max_ns: record.response.max(),
+        response_histogram: record
+            .response
+            .to_bytes()
+            .map(|bytes| STANDARD.encode(bytes))
+            .unwrap_or_default(),
+    }
+}
+
+fn errors(
+    errors: &BTreeMap<(OpKind, Errno), u64>,
+    name: impl Fn(Errno) -> String,
+) -> Vec<ErrorCount> {
+    errors
+        .iter()
+        .map(|(&(kind, errno), &count)| ErrorCount {
+            kind: kind.name().into(),
+            errno: errno.0,
+            name: name(errno),
+            count,
+        })
+        .collect()
+}

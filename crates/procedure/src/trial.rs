@@ -1,0 +1,73 @@
+//! A trial: one interval with fixed settings.
+
+use results::Access;
+use stats::{Channel, Goal};
+use units::Duration;
+use workload::{ClientSpec, GapShape, Pacing};
+
+/// What is done to the page cache before a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparation {
+    /// Nothing.
+    None,
+    /// The target's pages are written back and dropped.
+    DropCache,
+    /// The region is read once, so that the page cache holds it.
+    FillCache,
+}
+
+/// What a trial does, and when it may end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Stable name, in kebab case.
+    pub name: String,
+    /// What is done, in words.
+    pub title: String,
+    /// What one client does.
+    pub spec: ClientSpec,
+    /// Number of clients.
+    pub clients: u32,
+    /// How many requests may be outstanding over all workers.
+    pub depth: u32,
+    /// How storage is reached.
+    pub access: Access,
+    /// What is done to the page cache before.
+    pub preparation: Preparation,
+    /// When the answer is good enough; `None` runs until the clients finish or time is up.
+    pub goal: Option<Goal>,
+    /// Which time the goal is about.
+    pub channel: Channel,
+    /// When to stop in any case.
+    pub duration_max: Duration,
+    /// Added to the run's seed, so that repeated trials draw afresh.
+    pub salt: u64,
+}
+
+impl Trial {
+    /// Operations per second that an open workload offers.
+    #[must_use]
+    pub fn offered(&self) -> Option<f64> {
+        match &self.spec {
+            ClientSpec::Mix(mix) => match mix.pacing {
+                Pacing::Open { gap } if gap.mean_ns > 0.0 => {
+                    Some(f64::from(self.clients) * 1e9 / gap.mean_ns)
+                }
+                _ => None,
+            },
+            ClientSpec::Files(_) => None,
+        }
+    }
+
+    /// Whether every client has exactly one operation outstanding all the time, so that the depth
+    /// of the queue is the number of clients.
+    #[must_use]
+    pub fn is_saturating(&self) -> bool {
+        match &self.spec {
+            ClientSpec::Mix(mix) => matches!(
+                mix.pacing,
+                Pacing::Closed { think } if think.mean_ns == 0.0 && think.shape == GapShape::Constant
+            ),
+            ClientSpec::Files(_) => true,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The one screen of a check-up: what was measured, how sure it is, and what to make of it.
+
+use std::collections::BTreeSet;
+
+use results::{Measurement, Run, Status};
+use units::{Bytes, format_duration_ns};
+
+use crate::curve;
+use crate::figure::{Standing, cpu, figure, percent};
+use crate::page::Page;
+use crate::style::{Style, Tone};
+use crate::table::{Align, Table};
+use crate::target;
+use crate::warnings;
+
+/// Percentiles with little evidence carry this sign.
+const INDICATIVE: &str = "?";
+
+/// Everything an administrator needs of a run, on one screen. Where it was saved is not said.
+#[must_use]
+pub fn check_up(run: &Run, style: &Style) -> String {
+    let mut page = Page::new(style);
+    header(&mut page, run);
+    if !run.measurements.is_empty() {
+        page.blank();
+        measurements(&mut page, &run.measurements);
+    }
+    if let Some(curve) = &run.curve {
+        page.blank();
+        curve::section(&mut page, curve);
+    }
+    if !run.findings.is_empty() {
+        page.blank();
+        page.heading("Findings");
+        for finding in &run.findings {
+            page.item(Tone::Plain, "-", finding);
+        }
+    }
+    warnings::section(&mut page, run);
+    page.finish()
+}
+
+fn header(page: &mut Page<'_>, run: &Run) {
+    let what = match run.settings.command.as_str() {
+        "run" => "check-up",
+        other => other,
+    };
+    let number = run.id.map_or_else(String::new, |id| format!("run {id}: "));
+    let title = format!("{number}{what} of {}", run.target.given);
+    let how = format!(
+        "{}, seed {}",
+        format_duration_ns(run.elapsed_ns as f64),
+        run.settings.seed
+    );
+    let room = page
+        .style
+        .columns()
+        .saturating_sub(title.chars().count() + 2);
+    if how.chars().count() <= room {
+        page.line(Tone::Strong, &format!("{title}  {how:>room$}"));
+    } else {
+        page.heading(&title);
+        page.line(Tone::Strong, &how);
+    }
+    if let Status::Partial { reason } = &run.status {
+        let reason = reason.trim_end_matches('.');
+        let text = format!("{reason}. What had been measured by then is shown.");
+        page.item(Tone::Bad, "partial:", &text);
+    }
+    page.paragraph(Tone::Plain, &target::in_brief(&run.target));
+    page.paragraph(Tone::Plain, &machine(run));
+}
+
+/// The machine, and what of the settings changes the meaning of the numbers.
+fn machine(run: &Run) -> String {
+    let environment = &run.environment;
+    let memory = environment.memory_total_bytes;
+    let limit = environment
+        .memory_limit_bytes
+        .filter(|&limit| Some(limit) < memory);
+    let cpus = environment.cpus_allowed;
+    let parts = [
+        memory.map(|bytes| format!("{} RAM", Bytes(bytes))),
+        limit.map(|bytes| format!("limited to {}", Bytes(bytes))),
+        Some(format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" })),
+        Some(environment.kernel.clone()),
+        environment.virtualised.clone(),
+        run.settings
+            .size_bytes
+            .map(|bytes| format!("test file {}", Bytes(bytes))),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(", ")
+}
+
+/// One row for each measurement, and what the signs in the rows mean.
+fn measurements(page: &mut Page<'_>, measurements: &[Measurement]) {
+    let mut table = Table::new(&[
+        ("", Align::Left, 9),
+        ("value", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("p99", Align::Right, 6),
+        ("CPU", Align::Right, 5),
+        ("page cache", Align::Right, 4),
+    ]);
+    let mut used = BTreeSet::new();
+    let mut is_indicative = false;
+    for measurement in measurements {
+        let standing = Standing::of(measurement);
+        used.insert(standing);
+        let p99 = percentile_99(measurement);
+        is_indicative |= p99.ends_with(INDICATIVE);
+        let figure = figure(measurement);
+        let tone = match standing {
+            Standing::Sound | Standing::Wide => Tone::Plain,
+            Standing::Shaky => Tone::Doubtful,
+            Standing::Void => Tone::Bad,
+        };
+        table.row(
+            tone,
+            [
+                format!("{}{}", measurement.title, figure.addition),
+                format!("{}{}", standing.mark(), figure.value),
+                figure.interval,
+                p99,
+                cpu(measurement),
+                measurement
+                    .page_cache_share
+                    .map_or_else(String::new, percent),
+            ],
+        );
+    }
+    page.table(&table);
+    for standing in used
+        .into_iter()
+        .filter(|standing| *standing != Standing::Sound)
+    {
+        page.paragraph(
+            Tone::Quiet,
+            &format!("{} {}", standing.mark(), standing.legend()),
+        );
+    }
+    if is_indicative {
+        let text = format!("{INDICATIVE} fewer than 20 independent observations lie beyond it");
+        page.paragraph(Tone::Quiet, &text);
+    }
+}
+
+/// The 99th percentile of the response time where the row is about times and the sample bears it.
+fn percentile_99(measurement: &Measurement) -> String {
+    if crate::figure::aspect(measurement) == crate::figure::Aspect::Bandwidth {
+        return String::new();
+    }
+    let found = measurement
+        .response
+        .percentiles
+        .iter()
+        .find(|one| (one.p - 0.99).abs() < 1e-9);
+    let Some((percentile, estimate)) = found.and_then(|one| Some((one, one.estimate?))) else {
+        return String::new();
+    };
+    let mark = if percentile.is_indicative {
+        INDICATIVE
+    } else {
+        ""
+    };
+    format!("{}{mark}", format_duration_ns(estimate.value))
+}

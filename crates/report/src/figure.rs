@@ -1,0 +1,252 @@
+//! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
+
+use results::{Access, Curve, Measurement, Run, Severity};
+use stats::{Estimate, Verdict};
+use units::{
+    format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_interval_rate,
+};
+
+/// Operations of at least this many bytes are about bandwidth, smaller ones about time.
+const STREAMING_BYTES: f64 = 65_536.0;
+
+/// What a measurement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aspect {
+    /// Response time.
+    Time,
+    /// Operations per second.
+    Operations,
+    /// Bytes per second.
+    Bandwidth,
+}
+
+/// A number, its interval in the same unit, and what to say beside the title.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Figure {
+    pub value: String,
+    pub interval: String,
+    /// Empty, or the same result seen from the other side, after a comma.
+    pub addition: String,
+}
+
+/// How far a number may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// As precise as was asked for.
+    Sound,
+    /// Its interval is right but wide.
+    Wide,
+    /// There is no good interval.
+    Shaky,
+    /// A warning says that it must not be used.
+    Void,
+}
+
+impl Standing {
+    pub fn of(measurement: &Measurement) -> Self {
+        if measurement
+            .warnings
+            .iter()
+            .any(|warning| warning.severity == Severity::Void)
+        {
+            return Self::Void;
+        }
+        match measurement.verdict {
+            Verdict::Converged => Self::Sound,
+            Verdict::Budget { is_citable: true } => Self::Wide,
+            Verdict::Budget { is_citable: false }
+            | Verdict::NotStationary
+            | Verdict::Correlated => Self::Shaky,
+        }
+    }
+
+    /// The sign before a number.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Self::Sound => "",
+            Self::Wide => "~",
+            Self::Shaky => "!",
+            Self::Void => "x",
+        }
+    }
+
+    /// What the sign means.
+    pub const fn legend(self) -> &'static str {
+        match self {
+            Self::Sound => "",
+            Self::Wide => "out of time: the interval is right, but wider than was asked for",
+            Self::Shaky => "not settled: do not quote, see the warnings",
+            Self::Void => "void: do not use, see the warnings",
+        }
+    }
+}
+
+/// Bytes that one operation moves on average.
+pub(crate) fn bytes_per_operation(measurement: &Measurement) -> f64 {
+    if measurement.completions_all == 0 {
+        return 0.0;
+    }
+    measurement.bytes_all as f64 / measurement.completions_all as f64
+}
+
+/// Whether operations are so large that costs are better stated per byte.
+pub(crate) fn is_streaming(measurement: &Measurement) -> bool {
+    bytes_per_operation(measurement) >= STREAMING_BYTES
+}
+
+pub(crate) fn aspect(measurement: &Measurement) -> Aspect {
+    let is_sequential = measurement.name.starts_with("sequential-") || is_streaming(measurement);
+    if measurement.name.starts_with("files-") {
+        Aspect::Operations
+    } else if is_sequential && measurement.bandwidth.is_some() {
+        Aspect::Bandwidth
+    } else {
+        Aspect::Time
+    }
+}
+
+pub(crate) fn figure(measurement: &Measurement) -> Figure {
+    let mean = measurement.response.mean;
+    match (aspect(measurement), measurement.bandwidth) {
+        (Aspect::Bandwidth, Some(bandwidth)) => {
+            let (value, interval) = rate(bandwidth);
+            Figure {
+                value,
+                interval,
+                addition: String::new(),
+            }
+        }
+        (Aspect::Operations, _) => {
+            let (value, interval) = operations(measurement.throughput);
+            let addition = format!(", {} each", format_duration_ns(mean.value));
+            Figure {
+                value,
+                interval,
+                addition,
+            }
+        }
+        _ => {
+            let (value, interval) = time(mean);
+            // With one client at a time the rate is the time upside down.
+            let addition = if measurement.clients == 1 && measurement.offered.is_none() {
+                String::new()
+            } else {
+                format!(", {}/s", format_count(measurement.throughput.value))
+            };
+            Figure {
+                value,
+                interval,
+                addition,
+            }
+        }
+    }
+}
+
+/// A time in nanoseconds and its interval.
+pub(crate) fn time(estimate: Estimate) -> (String, String) {
+    spoken(
+        format_interval_ns(estimate.value, estimate.low, estimate.high),
+        estimate,
+    )
+}
+
+/// Operations per second and their interval.
+pub(crate) fn operations(estimate: Estimate) -> (String, String) {
+    let (value, interval) = format_interval_count(estimate.value, estimate.low, estimate.high);
+    spoken((format!("{value}/s"), interval), estimate)
+}
+
+/// Bytes per second and their interval.
+pub(crate) fn rate(estimate: Estimate) -> (String, String) {
+    spoken(
+        format_interval_rate(estimate.value, estimate.low, estimate.high),
+        estimate,
+    )
+}
+
+/// An interval without an upper end is said in words.
+fn spoken((value, interval): (String, String), estimate: Estimate) -> (String, String) {
+    if estimate.low.is_finite() && estimate.low > 0.0 && estimate.high == f64::INFINITY {
+        let low = interval.split(" .. ").next().unwrap_or_default();
+        return (value, format!("at least {low}"));
+    }
+    if !estimate.is_bounded() {
+        return (value, "unknown".to_owned());
+    }
+    (value, interval)
+}
+
+/// CPU time for an operation, or for a GiB where operations are large.
+pub(crate) fn cpu(measurement: &Measurement) -> String {
+    let Some(cost) = measurement.cpu else {
+        return String::new();
+    };
+    match cost.per_mib_ns {
+        Some(per_mib) if is_streaming(measurement) => {
+            format!("{}/GiB", format_duration_ns(per_mib * 1_024.0))
+        }
+        _ => format!("{}/op", format_duration_ns(cost.per_operation_ns)),
+    }
+}
+
+/// A share as percent; neither "nothing" nor "everything" is claimed of something in between.
+pub(crate) fn percent(share: f64) -> String {
+    let shown = share * 100.0;
+    if !shown.is_finite() {
+        "n/a".to_owned()
+    } else if shown != 0.0 && (0.0..0.5).contains(&shown) {
+        "< 1 %".to_owned()
+    } else if (99.5..100.0).contains(&shown) {
+        "> 99 %".to_owned()
+    } else {
+        format!("{shown:.0} %")
+    }
+}
+
+/// What a run found, in a few words: for lists.
+#[must_use]
+pub fn headline(run: &Run) -> String {
+    let named = [
+        "random-read",
+        "durable-write",
+        "sequential-read",
+        "sequential-write",
+    ];
+    let mut parts: Vec<String> = named
+        .iter()
+        .filter_map(|name| run.measurement(name))
+        .take(2)
+        .map(part)
+        .collect();
+    if let Some(Curve {
+        saturation: Some(saturation),
+        ..
+    }) = &run.curve
+    {
+        parts.push(format!("up to {}", operations(saturation.load).0));
+    }
+    if parts.is_empty() {
+        parts.extend(run.measurements.iter().take(2).map(part));
+    }
+    if parts.is_empty() {
+        "nothing measured".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+fn part(measurement: &Measurement) -> String {
+    let mark = Standing::of(measurement).mark();
+    format!("{} {mark}{}", measurement.name, figure(measurement).value)
+}
+
+/// How storage was reached, for readers.
+pub(crate) const fn access_in_words(access: Access) -> &'static str {
+    match access {
+        Access::Direct => "past the page cache",
+        Access::Buffered => "through the page cache",
+        Access::Simulated => "on a model, in virtual time",
+        Access::Null => "on a driver that completes at once: nothing was stored",
+    }
+}

@@ -1,0 +1,261 @@
+//! What a target is, and what about it would mislead a reader of results.
+
+use results::environment::{BlockDevice, FileSystem, Throttle};
+use results::{Caution, Environment, TargetDescription};
+use units::{Bytes, format_count, format_rate};
+
+use crate::page::Page;
+use crate::style::{Style, Tone};
+use crate::target;
+
+/// The target, what it stands on, the machine, and cautions with advice.
+#[must_use]
+pub fn inspection(
+    target: &TargetDescription,
+    environment: &Environment,
+    cautions: &[Caution],
+    style: &Style,
+) -> String {
+    let mut page = Page::new(style);
+    page.heading(&format!("{}: {}", target.given, target::kind(target.kind)));
+    if target.path != target.given {
+        page.fact("path", &target.path);
+    }
+    page.fact("size", &size(target));
+    if target.memory_backed {
+        page.fact("stored in", "main memory");
+    }
+    if target.remote {
+        page.fact("stored on", "another machine");
+    }
+    if let Some(file_system) = &target.file_system {
+        page.fact("file system", &target::file_system_in_full(file_system));
+        page.fact("mount options", &mount_options(file_system));
+    }
+    if let Some(raid) = &target.raid {
+        page.fact(
+            "RAID",
+            &format!("{} ({})", target::raid_in_brief(raid), raid.source),
+        );
+    }
+    for one in &target.devices {
+        page.blank();
+        device(&mut page, one);
+    }
+    page.blank();
+    machine(&mut page, environment);
+    page.blank();
+    if cautions.is_empty() {
+        page.heading("Nothing was found that would mislead a reader of results.");
+    } else {
+        page.heading("What would mislead a reader of results");
+        for caution in cautions {
+            page.item(
+                Tone::Doubtful,
+                "-",
+                &format!("{} [{}]", caution.text, caution.code),
+            );
+        }
+    }
+    page.finish()
+}
+
+fn size(target: &TargetDescription) -> String {
+    match (target.size_bytes, target.allocated_bytes) {
+        (Some(size), Some(allocated)) => {
+            format!(
+                "{}, of which {} are allocated",
+                Bytes(size),
+                Bytes(allocated)
+            )
+        }
+        (Some(size), None) => Bytes(size).to_string(),
+        _ => String::new(),
+    }
+}
+
+fn mount_options(file_system: &FileSystem) -> String {
+    let both = file_system.options.iter().chain(&file_system.super_options);
+    let mut options: Vec<&str> = Vec::new();
+    for option in both {
+        if !options.contains(&option.as_str()) {
+            options.push(option);
+        }
+    }
+    options.join(", ")
+}
+
+fn device(page: &mut Page<'_>, device: &BlockDevice) {
+    page.heading(&format!("{} ({})", device.name, device.number));
+    page.fact("device", &target::device_in_brief(device));
+    page.fact(
+        "partition of",
+        device.partition_of.as_deref().unwrap_or_default(),
+    );
+    page.fact("stands on", &device.members.join(", "));
+    page.fact(
+        "size",
+        &device
+            .size_bytes
+            .map_or_else(String::new, |size| Bytes(size).to_string()),
+    );
+    page.fact(
+        "write cache",
+        device.write_cache.as_deref().unwrap_or_default(),
+    );
+    page.fact("blocks", &blocks(device));
+    page.fact("queue", &queue(device));
+    page.fact("properties", &properties(device));
+    page.fact(
+        "backing file",
+        device.backing_file.as_deref().unwrap_or_default(),
+    );
+    if let Some(limits) = &device.throttled {
+        page.fact("limits", &throttle(limits));
+    }
+}
+
+fn join(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join(", ")
+}
+
+fn blocks(device: &BlockDevice) -> String {
+    let named = |bytes: Option<u64>, name: &str| {
+        bytes
+            .filter(|&bytes| bytes > 0)
+            .map(|bytes| format!("{name} {}", Bytes(bytes)))
+    };
+    join([
+        named(device.logical_block_bytes, "logical"),
+        named(device.physical_block_bytes, "physical"),
+        named(device.minimum_io_bytes, "smallest preferred"),
+        named(device.optimal_io_bytes, "best for streaming"),
+    ])
+}
+
+fn queue(device: &BlockDevice) -> String {
+    join([
+        device
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("scheduler {scheduler}")),
+        device
+            .requests
+            .map(|requests| format!("{requests} requests")),
+        device
+            .max_sectors_kib
+            .map(|kib| format!("requests up to {kib} KiB")),
+        device
+            .read_ahead_kib
+            .map(|kib| format!("read-ahead {kib} KiB")),
+    ])
+}
+
+fn properties(device: &BlockDevice) -> String {
+    let says = |fact: Option<bool>, text: &str| (fact == Some(true)).then(|| text.to_owned());
+    join([
+        says(device.discard, "accepts discards"),
+        says(device.removable, "removable"),
+        says(device.read_only, "read-only"),
+        says(
+            device.backing_direct,
+            "goes round the page cache of its backing file",
+        ),
+    ])
+}
+
+fn throttle(limits: &Throttle) -> String {
+    let rate = |limit: Option<u64>, kind: &str| {
+        limit.map(|limit| format!("{kind} {}", format_rate(limit as f64)))
+    };
+    let operations = |limit: Option<u64>, kind: &str| {
+        limit.map(|limit| format!("{} {kind}/s", format_count(limit as f64)))
+    };
+    let limited = join([
+        rate(limits.read_bytes_per_second, "reads"),
+        rate(limits.write_bytes_per_second, "writes"),
+        operations(limits.read_operations_per_second, "reads"),
+        operations(limits.write_operations_per_second, "writes"),
+    ]);
+    format!("{limited}, by control group {}", limits.group)
+}
+
+fn machine(page: &mut Page<'_>, environment: &Environment) {
+    page.heading(&format!(
+        "{} ({})",
+        environment.host_name, environment.kernel
+    ));
+    page.fact("processor", &processor(environment));
+    page.fact("memory", &memory(environment));
+    page.fact(
+        "runs in",
+        environment.virtualised.as_deref().unwrap_or_default(),
+    );
+    page.fact(
+        "clock",
+        environment.clock_source.as_deref().unwrap_or_default(),
+    );
+    let load = environment.load_average.map(|[one, five, fifteen]| {
+        format!("load {one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes")
+    });
+    let pressure = environment.pressure_io.map(|pressure| {
+        format!(
+            "some task waited for I/O {:.1} % of 10 s",
+            pressure.some_percent
+        )
+    });
+    let steal = environment
+        .steal_share
+        .filter(|&share| share > 0.0)
+        .map(|share| {
+            format!(
+                "{:.1} % of CPU time given to others since boot",
+                share * 100.0
+            )
+        });
+    page.fact("busy", &join([load, pressure, steal]));
+}
+
+fn processor(environment: &Environment) -> String {
+    let cpus = if environment.cpus_allowed == environment.cpus_online {
+        format!("{} CPUs", environment.cpus_online)
+    } else {
+        format!(
+            "{} of {} CPUs",
+            environment.cpus_allowed, environment.cpus_online
+        )
+    };
+    join([
+        environment.cpu_model.clone(),
+        Some(environment.architecture.clone()),
+        Some(cpus),
+        environment
+            .cpu_limit
+            .map(|limit| format!("limited to {limit:.2} CPUs")),
+    ])
+}
+
+fn memory(environment: &Environment) -> String {
+    let named = |bytes: Option<u64>, name: &str| bytes.map(|b| format!("{} {name}", Bytes(b)));
+    join([
+        named(environment.memory_total_bytes, "in all"),
+        named(environment.memory_available_bytes, "available"),
+        environment
+            .memory_limit_bytes
+            .map(|limit| format!("limited to {}", Bytes(limit))),
+        named(
+            environment.swap_total_bytes.filter(|&swap| swap > 0),
+            "of swap",
+        ),
+        named(
+            environment
+                .swap_free_bytes
+                .filter(|_| environment.swap_total_bytes > Some(0)),
+            "of swap free",
+        ),
+    ])
+}

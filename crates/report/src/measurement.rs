@@ -1,0 +1,362 @@
+//! Everything about one measurement.
+
+use results::environment::CountersDelta;
+use results::{KindTimes, Measurement};
+use stats::{DriftVerdict, Estimate, PercentileEstimate};
+use units::{Bytes, format_count, format_duration_ns};
+
+use crate::figure::{access_in_words, cpu, operations, percent, rate, time};
+use crate::page::Page;
+use crate::style::{Style, Tone};
+use crate::table::{Align, Table};
+use crate::warnings;
+
+/// The measurement in full: times with intervals, costs, counters, and every doubt.
+#[must_use]
+pub fn measurement(m: &Measurement, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.heading(&format!("{} [{}]", m.title, m.name));
+    page.paragraph(Tone::Plain, &settings(m));
+    page.blank();
+    times(&mut page, m);
+    if !m.kinds.is_empty() {
+        page.blank();
+        kinds(&mut page, &m.kinds);
+    }
+    page.blank();
+    page.fact("throughput", &with_interval(operations(m.throughput)));
+    if let Some(bandwidth) = m.bandwidth {
+        page.fact("bandwidth", &with_interval(rate(bandwidth)));
+    }
+    if let Some(offered) = m.offered {
+        page.fact("offered", &format!("{}/s", format_count(offered)));
+    }
+    quality(&mut page, m);
+    costs(&mut page, m);
+    if let Some(counters) = &m.counters {
+        system(&mut page, counters);
+    }
+    for error in &m.errors {
+        let text = format!(
+            "{} {}: {}",
+            format_count(error.count as f64),
+            error.kind,
+            error.name
+        );
+        page.fact("errors", &format!("{text} (error {})", error.errno));
+    }
+    if m.short > 0 {
+        let count = format_count(m.short as f64);
+        page.fact(
+            "short operations",
+            &format!("{count} moved fewer bytes than asked for"),
+        );
+    }
+    let doubts = warnings::in_order(m.warnings.iter());
+    if !doubts.is_empty() {
+        page.blank();
+    }
+    for warning in doubts {
+        warnings::item(&mut page, warning);
+    }
+    page.finish()
+}
+
+fn settings(m: &Measurement) -> String {
+    let plural = |count: u32, noun: &str| {
+        format!(
+            "{} {noun}{}",
+            format_count(f64::from(count)),
+            if count == 1 { "" } else { "s" }
+        )
+    };
+    format!(
+        "{}, {}, {}, driver {}, seed {}",
+        plural(m.clients, "client"),
+        plural(m.workers, "worker"),
+        access_in_words(m.access),
+        m.driver,
+        m.seed
+    )
+}
+
+fn with_interval((value, interval): (String, String)) -> String {
+    format!("{value}  ({interval})")
+}
+
+/// Response and service time side by side.
+fn times(page: &mut Page<'_>, m: &Measurement) {
+    let mut table = Table::new(&[
+        ("", Align::Left, 9),
+        ("response time", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("service time", Align::Right, 5),
+        ("95 % interval", Align::Left, 4),
+    ]);
+    let extreme = |nanos: u64| format_duration_ns(nanos as f64);
+    let row = |name: &str, response: (String, String), service: (String, String)| {
+        [
+            name.to_owned(),
+            response.0,
+            response.1,
+            service.0,
+            service.1,
+        ]
+    };
+    let alone = |text: String| (text, String::new());
+    table.row(
+        Tone::Plain,
+        row(
+            "shortest",
+            alone(extreme(m.response.min_ns)),
+            alone(extreme(m.service.min_ns)),
+        ),
+    );
+    table.row(
+        Tone::Strong,
+        row("mean", time(m.response.mean), time(m.service.mean)),
+    );
+    for share in shares(m) {
+        let of = |percentiles: &[PercentileEstimate]| {
+            percentile(percentiles.iter().find(|one| is_same(one.p, share)))
+        };
+        let cells = row(
+            &format!("{} % below", trimmed(share * 100.0)),
+            of(&m.response.percentiles),
+            of(&m.service.percentiles),
+        );
+        table.row(Tone::Plain, cells);
+    }
+    table.row(
+        Tone::Plain,
+        row(
+            "longest",
+            alone(extreme(m.response.max_ns)),
+            alone(extreme(m.service.max_ns)),
+        ),
+    );
+    page.table(&table);
+}
+
+fn is_same(p: f64, q: f64) -> bool {
+    (p - q).abs() < 1e-9
+}
+
+/// The shares for which either time has a percentile, ascending.
+fn shares(m: &Measurement) -> Vec<f64> {
+    let mut shares: Vec<f64> = Vec::new();
+    for one in m.response.percentiles.iter().chain(&m.service.percentiles) {
+        if !shares.iter().any(|&known| is_same(known, one.p)) {
+            shares.push(one.p);
+        }
+    }
+    shares.sort_by(f64::total_cmp);
+    shares
+}
+
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn percentile(found: Option<&PercentileEstimate>) -> (String, String) {
+    let Some(found) = found else {
+        return (String::new(), String::new());
+    };
+    let Some(estimate) = found.estimate else {
+        return ("too few".to_owned(), String::new());
+    };
+    let (value, interval) = time(estimate);
+    if found.is_indicative {
+        (value, format!("{interval}, indicative"))
+    } else {
+        (value, interval)
+    }
+}
+
+/// One row for each kind of operation; the whole trial, warm-up included.
+fn kinds(page: &mut Page<'_>, kinds: &[KindTimes]) {
+    let mut table = Table::new(&[
+        ("whole trial", Align::Left, 9),
+        ("operations", Align::Right, 8),
+        ("bytes", Align::Right, 3),
+        ("response: mean", Align::Right, 9),
+        ("99 % below", Align::Right, 7),
+        ("longest", Align::Right, 6),
+        ("service: mean", Align::Right, 5),
+        ("99 % below", Align::Right, 2),
+        ("longest", Align::Right, 1),
+    ]);
+    let known = |nanos: Option<u64>| {
+        nanos.map_or_else(
+            || "too few".to_owned(),
+            |nanos| format_duration_ns(nanos as f64),
+        )
+    };
+    for kind in kinds {
+        let cells = [
+            kind.kind.clone(),
+            format_count(kind.count as f64),
+            if kind.bytes > 0 {
+                Bytes(kind.bytes).to_string()
+            } else {
+                String::new()
+            },
+            format_duration_ns(kind.response_mean_ns),
+            known(kind.response_p99_ns),
+            format_duration_ns(kind.response_max_ns as f64),
+            format_duration_ns(kind.service_mean_ns),
+            known(kind.service_p99_ns),
+            format_duration_ns(kind.service_max_ns as f64),
+        ];
+        table.row(Tone::Plain, cells);
+    }
+    page.table(&table);
+}
+
+/// How much the numbers can be relied on.
+fn quality(page: &mut Page<'_>, m: &Measurement) {
+    page.fact("verdict", &verdict(m));
+    let steady = format_duration_ns(m.duration_ns as f64);
+    let warmup = if m.warmup_ns == 0 {
+        "nothing cut off as warm-up".to_owned()
+    } else {
+        format!(
+            "after {} of warm-up",
+            format_duration_ns(m.warmup_ns as f64)
+        )
+    };
+    let counted = format_count(m.completions as f64);
+    let all = format_count(m.completions_all as f64);
+    page.fact(
+        "steady part",
+        &format!("{steady}, {warmup}; {counted} of {all} operations"),
+    );
+    page.fact("drift", &drift(m));
+    page.fact(
+        "depth",
+        &format!(
+            "{} requests with the device on average, room for {}",
+            format_count(rounded(m.effective_depth)),
+            format_count(f64::from(m.nominal_depth))
+        ),
+    );
+    let late = &m.lateness;
+    let p99 = late.p99_ns.map_or_else(String::new, |p99| {
+        format!(", 99 % below {}", format_duration_ns(p99 as f64))
+    });
+    page.fact(
+        "issued late by",
+        &format!(
+            "{} on average{p99}, {} at most",
+            format_duration_ns(late.mean_ns),
+            format_duration_ns(late.max_ns as f64)
+        ),
+    );
+}
+
+/// Two decimals are all that a mean depth means.
+fn rounded(depth: f64) -> f64 {
+    (depth * 100.0).round() / 100.0
+}
+
+fn verdict(m: &Measurement) -> String {
+    let Estimate { samples, .. } = m.response.mean;
+    let width = m.response.mean.relative_half_width();
+    let precision = if width.is_finite() {
+        format!("mean response time within {:.1} %", width * 100.0)
+    } else {
+        "no bound on the mean response time".to_owned()
+    };
+    format!(
+        "{}; {precision}, {} independent samples",
+        m.verdict,
+        format_count(samples.round())
+    )
+}
+
+fn drift(m: &Measurement) -> String {
+    let word = match m.drift.verdict {
+        DriftVerdict::Steady => "steady",
+        DriftVerdict::Drifting => "drifting",
+        DriftVerdict::Undecided => "undecided",
+    };
+    let size = if m.drift.bound.is_finite() {
+        let (total, bound) = (m.drift.total * 100.0, m.drift.bound * 100.0);
+        format!("moved by {total:+.1} % over the trial, at most {bound:.1} %")
+    } else {
+        "no bound".to_owned()
+    };
+    let snia = match m.snia_steady {
+        Some(true) => "; SNIA's rule calls it steady",
+        Some(false) => "; SNIA's rule does not call it steady",
+        None => "",
+    };
+    format!("{word}: {size}{snia}")
+}
+
+fn costs(page: &mut Page<'_>, m: &Measurement) {
+    if let Some(cost) = m.cpu {
+        let busy = cost.cores_busy;
+        page.fact("CPU", &format!("{}, {busy:.2} cores busy", cpu(m)));
+    }
+    if let Some(share) = m.page_cache_share {
+        page.fact(
+            "page cache",
+            &format!("answered {} of the bytes", percent(share)),
+        );
+    }
+}
+
+/// What the system counted during the trial.
+fn system(page: &mut Page<'_>, counters: &CountersDelta) {
+    let mut parts = vec![format!(
+        "{} in all",
+        format_duration_ns(counters.cpu_ns as f64)
+    )];
+    for (time, name) in [
+        (counters.cpu_user_ns, "in the program"),
+        (counters.cpu_system_ns, "in the kernel"),
+        (counters.steal_ns, "given to others by the hypervisor"),
+    ] {
+        parts.extend(time.map(|time| format!("{} {name}", format_duration_ns(time as f64))));
+    }
+    page.fact("CPU time", &parts.join(", "));
+    if let (Some(minor), Some(major)) = (counters.minor_faults, counters.major_faults) {
+        let (minor, major) = (format_count(minor as f64), format_count(major as f64));
+        page.fact(
+            "page faults",
+            &format!("{minor} from memory, {major} from a device"),
+        );
+    }
+    if let Some(io) = counters.process_io {
+        let (read, written) = (Bytes(io.read_bytes), Bytes(io.write_bytes));
+        page.fact(
+            "process",
+            &format!("caused {read} of reads and {written} of writes"),
+        );
+    }
+    if let Some(device) = &counters.device {
+        let reads = format!(
+            "{} reads, {}",
+            format_count(device.reads as f64),
+            Bytes(device.read_bytes)
+        );
+        let writes = format!(
+            "{} writes, {}",
+            format_count(device.writes as f64),
+            Bytes(device.written_bytes)
+        );
+        let flushes = device.flushes.map_or_else(String::new, |count| {
+            format!("; {} flushes", format_count(count as f64))
+        });
+        let busy = format_duration_ns(device.busy_ms as f64 * 1e6);
+        page.fact(
+            "device",
+            &format!(
+                "{}: {reads}; {writes}{flushes}; busy for {busy}",
+                device.name
+            ),
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! Tables whose first column gives way, and whose least important columns go when space is short.
+
+use crate::page::{clean, wrap};
+use crate::style::Tone;
+
+/// Columns between two cells.
+const GAP: usize = 2;
+/// The first column does not get narrower than this before other columns are left out.
+const FIRST_MIN: usize = 20;
+
+/// On which side a column is flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// One column. The first one is wrapped where necessary, the others never.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    pub heading: &'static str,
+    pub align: Align,
+    /// Columns with a smaller weight are left out first.
+    pub weight: u8,
+}
+
+/// Rows of cells in columns. A column without any text is not shown.
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<(Tone, Vec<String>)>,
+}
+
+impl Table {
+    /// A table with these columns: heading, side, weight.
+    pub fn new(columns: &[(&'static str, Align, u8)]) -> Self {
+        let columns = columns
+            .iter()
+            .map(|&(heading, align, weight)| Column {
+                heading,
+                align,
+                weight,
+            })
+            .collect();
+        Self {
+            columns,
+            rows: Vec::new(),
+        }
+    }
+
+    pub fn row(&mut self, tone: Tone, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<String> = cells.into_iter().map(|cell| clean(&cell)).collect();
+        assert_eq!(
+            cells.len(),
+            self.columns.len(),
+            "a row has as many cells as there are columns"
+        );
+        self.rows.push((tone, cells));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Lines of at most `width` columns as far as wrapping the first and leaving out others allow.
+    pub fn render(&self, width: usize) -> Vec<(Tone, String)> {
+        let mut shown: Vec<usize> = (0..self.columns.len())
+            .filter(|&column| self.natural(column, false) > 0)
+            .collect();
+        let first = loop {
+            let Some((&first, others)) = shown.split_first() else {
+                return Vec::new();
+            };
+            let taken: usize = others
+                .iter()
+                .map(|&column| GAP + self.natural(column, true))
+                .sum();
+            let natural = self.natural(first, true);
+            let room = width.saturating_sub(taken);
+            if room >= natural.min(FIRST_MIN) || others.is_empty() {
+                break natural.min(room).max(1);
+            }
+            let least = others
+                .iter()
+                .copied()
+                .min_by_key(|&column| self.columns[column].weight);
+            shown.retain(|&column| Some(column) != least);
+        };
+        let mut lines = Vec::new();
+        if self.columns.iter().any(|column| !column.heading.is_empty()) {
+            let headings: Vec<String> = self
+                .columns
+                .iter()
+                .map(|column| column.heading.to_owned())
+                .collect();
+            self.lay(&shown, first, Tone::Quiet, &headings, &mut lines);
+        }
+        for (tone, cells) in &self.rows {
+            self.lay(&shown, first, *tone, cells, &mut lines);
+        }
+        lines
+    }
+
+    fn lay(
+        &self,
+        shown: &[usize],
+        first: usize,
+        tone: Tone,
+        cells: &[String],
+        lines: &mut Vec<(Tone, String)>,
+    ) {
+        for (index, part) in wrap_hanging(&cells[shown[0]], first)
+            .into_iter()
+            .enumerate()
+        {
+            let mut line = pad(&part, first, self.columns[shown[0]].align);
+            for &column in shown[1..].iter().filter(|_| index == 0) {
+                let cell = pad(
+                    &cells[column],
+                    self.natural(column, true),
+                    self.columns[column].align,
+                );
+                line.push_str(&format!("{:GAP$}{cell}", ""));
+            }
+            lines.push((tone, line.trim_end().to_owned()));
+        }
+    }
+
+    /// Width of the widest cell.
+    fn natural(&self, column: usize, with_heading: bool) -> usize {
+        let cells = self
+            .rows
+            .iter()
+            .map(|(_, cells)| cells[column].chars().count())
+            .max();
+        let heading = if with_heading {
+            self.columns[column].heading.chars().count()
+        } else {
+            0
+        };
+        cells.unwrap_or(0).max(heading)
+    }
+}
+
+/// Wrapped lines, the later ones indented so that they are not taken for rows.
+fn wrap_hanging(text: &str, width: usize) -> Vec<String> {
+    if text.chars().count() <= width {
+        return vec![text.to_owned()];
+    }
+    let indent = if width > 8 { 2 } else { 0 };
+    let mut parts = wrap(text, width - indent).into_iter();
+    let mut lines: Vec<String> = parts.next().into_iter().collect();
+    lines.extend(parts.map(|part| format!("{:indent$}{part}", "")));
+    lines
+}
+
+fn pad(text: &str, width: usize, align: Align) -> String {
+    match align {
+        Align::Left => format!("{text:<width$}"),
+        Align::Right => format!("{text:>width$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(width: usize, expected: &str) {
+        let mut table = Table::new(&[
+            ("", Align::Left, 9),
+            ("value", Align::Right, 8),
+            ("empty", Align::Right, 7),
+            ("extra", Align::Left, 1),
+        ]);
+        let cells = |cells: [&str; 4]| cells.map(str::to_owned);
+        table.row(
+            Tone::Plain,
+            cells(["sequential write past the cache", "1.0", "", "x"]),
+        );
+        table.row(Tone::Plain, cells(["read", "22.0", "", "yy"]));
+        let lines: Vec<String> = table
+            .render(width)
+            .into_iter()
+            .map(|(_, line)| line)
+            .collect();
+        assert_eq!(
+            lines.join("\n"),
+            expected.trim_matches('\n'),
+            "width {width}"
+        );
+    }
+
+    #[test]
+    fn the_first_column_wraps_and_then_light_columns_go() {
+        check(
+            60,
+            "
+                                 value  extra
+sequential write past the cache    1.0  x
+read                              22.0  yy
+",
+        );
+        check(
+            36,
+            "
+                        value  extra
+sequential write          1.0  x
+  past the cache
+read                     22.0  yy
+",
+        );
+        check(
+            28,
+            "
+                       value
+sequential write         1.0
+  past the cache
+read                    22.0
+",
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! What a target stands on, in a few words or in full.
+
+use results::TargetDescription;
+use results::environment::{BlockDevice, FileSystem, RaidActivity, RaidState, TargetKind};
+use units::Bytes;
+
+/// File system, device and free space in one line.
+pub(crate) fn in_brief(target: &TargetDescription) -> String {
+    if target.kind == TargetKind::Simulated {
+        return "a simulated device, in virtual time".to_owned();
+    }
+    let mut text = match (&target.file_system, target.devices.first()) {
+        (Some(file_system), Some(device)) => {
+            format!("{} on {}", file_system.kind, device_in_brief(device))
+        }
+        (Some(file_system), None) => format!("{} from {}", file_system.kind, file_system.source),
+        (None, Some(device)) => device_in_brief(device),
+        (None, None) => kind(target.kind).to_owned(),
+    };
+    let sizes = [
+        target
+            .file_system
+            .as_ref()
+            .and_then(|fs| fs.available_bytes)
+            .map(|free| (free, "free")),
+        target.size_bytes.map(|size| (size, "long")),
+    ];
+    for (bytes, word) in sizes.into_iter().flatten() {
+        text.push_str(&format!(", {} {word}", Bytes(bytes)));
+    }
+    if target.memory_backed {
+        text.push_str(", in main memory");
+    }
+    if target.remote {
+        text.push_str(", on another machine");
+    }
+    if let Some(raid) = &target.raid {
+        text.push_str(&format!(", {}", raid_in_brief(raid)));
+    }
+    text
+}
+
+/// A device and the facts that explain most of its speed.
+pub(crate) fn device_in_brief(device: &BlockDevice) -> String {
+    let rotational = device.rotational.map(|rotates| {
+        if rotates {
+            "rotational"
+        } else {
+            "non-rotational"
+        }
+    });
+    let facts: Vec<String> = [
+        device.model.clone(),
+        device.transport.clone(),
+        device.mapping.clone(),
+        rotational.map(str::to_owned),
+        device
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("scheduler {scheduler}")),
+        device.throttled.as_ref().map(|_| "throttled".to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if facts.is_empty() {
+        return device.name.clone();
+    }
+    format!("{} ({})", device.name, facts.join(", "))
+}
+
+/// What kind of thing a target is.
+pub(crate) const fn kind(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Directory => "a directory",
+        TargetKind::File => "a file",
+        TargetKind::BlockDevice => "a block device",
+        TargetKind::Simulated => "a simulated device",
+    }
+}
+
+/// A file system in full.
+pub(crate) fn file_system_in_full(file_system: &FileSystem) -> String {
+    let mut text = format!(
+        "{} from {} at {}",
+        file_system.kind, file_system.source, file_system.mount_point
+    );
+    if file_system.read_only {
+        text.push_str(", read-only");
+    }
+    match (file_system.available_bytes, file_system.size_bytes) {
+        (Some(free), Some(size)) => {
+            text.push_str(&format!("; {} free of {}", Bytes(free), Bytes(size)));
+        }
+        (Some(free), None) => text.push_str(&format!("; {} free", Bytes(free))),
+        (None, Some(size)) => text.push_str(&format!("; {}", Bytes(size))),
+        (None, None) => {}
+    }
+    if let Some(files) = file_system.files_free {
+        text.push_str(&format!(
+            "; room for {} files",
+            units::format_count(files as f64)
+        ));
+    }
+    text
+}
+
+/// A RAID, its level and what it is doing.
+pub(crate) fn raid_in_brief(raid: &RaidState) -> String {
+    let mut text = raid.kind.clone();
+    if let Some(level) = &raid.level {
+        text.push_str(&format!(" {level}"));
+    }
+    if let Some(members) = raid.members {
+        text.push_str(&format!(" of {members} members"));
+    }
+    if let Some(missing) = raid.missing.filter(|&missing| missing > 0) {
+        text.push_str(&format!(", {missing} missing"));
+    }
+    format!("{text}, {}", activity(raid.state))
+}
+
+fn activity(state: RaidActivity) -> String {
+    let with = |word: &str, percent: Option<f64>| match percent {
+        Some(percent) => format!("{word} ({percent:.0} % done)"),
+        None => word.to_owned(),
+    };
+    match state {
+        RaidActivity::Normal => "normal".to_owned(),
+        RaidActivity::Degraded => "degraded".to_owned(),
+        RaidActivity::Rebuilding { percent } => with("rebuilding", percent),
+        RaidActivity::Replacing => "replacing a member".to_owned(),
+        RaidActivity::Checking { percent } => with("checking", percent),
+    }
+}

@@ -1,0 +1,63 @@
+//! Warnings in the order of their weight, each once.
+
+use results::{Run, Severity, Warning};
+
+use crate::page::Page;
+use crate::style::Tone;
+
+/// Notes shown where not all are asked for.
+const NOTES_SHOWN: usize = 3;
+
+/// The run's warnings, the heaviest first, each text once.
+pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a Warning> {
+    let mut ordered: Vec<&Warning> = Vec::new();
+    for warning in warnings {
+        match ordered.iter_mut().find(|known| known.text == warning.text) {
+            Some(known) if known.severity < warning.severity => *known = warning,
+            Some(_) => {}
+            None => ordered.push(warning),
+        }
+    }
+    ordered.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
+    ordered
+}
+
+/// The warnings of a run, with few notes unless all are asked for.
+pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
+    let ordered = in_order(run.all_warnings());
+    if ordered.is_empty() {
+        return;
+    }
+    page.blank();
+    page.heading("Warnings");
+    let notes = ordered
+        .iter()
+        .filter(|warning| warning.severity == Severity::Note)
+        .count();
+    let left_out = if page.style.all {
+        0
+    } else {
+        notes.saturating_sub(NOTES_SHOWN)
+    };
+    for warning in &ordered[..ordered.len() - left_out] {
+        item(page, warning);
+    }
+    if left_out > 0 {
+        let plural = if left_out == 1 { "note" } else { "notes" };
+        let how = run.id.map_or_else(
+            || "--all shows them".to_owned(),
+            |id| format!("seekstone runs show {id} --all"),
+        );
+        page.paragraph(Tone::Quiet, &format!("{left_out} more {plural}: {how}"));
+    }
+}
+
+/// One warning.
+pub(crate) fn item(page: &mut Page<'_>, warning: &Warning) {
+    let (tone, mark) = match warning.severity {
+        Severity::Void => (Tone::Bad, "VOID "),
+        Severity::Doubt => (Tone::Doubtful, "doubt"),
+        Severity::Note => (Tone::Quiet, "note "),
+    };
+    page.item(tone, mark, &warning.text);
+}

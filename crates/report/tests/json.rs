@@ -1,0 +1,203 @@
+//! The JSON form: what is written is read back, and every key is documented.
+
+use std::collections::BTreeSet;
+
+use report::{JsonError, from_json, json, sample};
+use results::Run;
+use results::environment::{RaidActivity, RaidState};
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
+
+#[test]
+fn a_run_survives_the_round_trip() {
+    let run = sample::run();
+    assert_eq!(from_json(&json(&run)).expect("own output is readable"), run);
+}
+
+#[test]
+fn seeds_of_64_bits_are_kept() {
+    let mut run = sample::run();
+    run.settings.seed = u64::MAX;
+    let back = from_json(&json(&run)).expect("own output is readable");
+    assert_eq!(back.settings.seed, u64::MAX);
+}
+
+#[test]
+fn an_interval_without_an_upper_end_is_null() {
+    let mut run = sample::run();
+    run.measurements[0].response.mean.high = f64::INFINITY;
+    let text = json(&run);
+    assert!(text.contains("\"high\": null"));
+    assert_eq!(from_json(&text).expect("own output is readable"), run);
+}
+
+#[test]
+fn newer_schemas_are_refused_in_a_sentence() {
+    let text = json(&sample::run()).replacen("\"schema\": 1", "\"schema\": 2", 1);
+    let error = from_json(&text).expect_err("newer than this program");
+    assert!(matches!(
+        error,
+        JsonError::NewerSchema { found: 2, known: 1 }
+    ));
+    assert_eq!(
+        error.to_string(),
+        "the run has schema version 2, and this program knows versions up to 1: read it with the \
+         version of Seekstone that wrote it, or a newer one"
+    );
+}
+
+#[test]
+fn other_texts_are_refused() {
+    for text in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "{\"schema\":\"x\"}",
+        "{\"schema\":1}",
+        "null",
+        "\u{0}",
+    ] {
+        let error = from_json(text).expect_err(text);
+        assert!(
+            error
+                .to_string()
+                .starts_with("this is not the JSON form of a run"),
+            "{error}"
+        );
+    }
+}
+
+/// A trial that was cut short has numbers that are not finite, and its run was unreadable once
+/// it was archived.
+#[test]
+#[ignore = "fails until every bare f64 of results and stats reads null as not finite"]
+fn every_number_may_be_missing() {
+    let whole: Value = serde_json::from_str(&json(&sample::run())).expect("own output is JSON");
+    let mut pointers = Vec::new();
+    floats(&whole, "", &mut pointers);
+    assert!(pointers.len() > 100, "the sample has numbers");
+    let mut refused = BTreeSet::new();
+    for pointer in &pointers {
+        let mut changed = whole.clone();
+        *changed.pointer_mut(pointer).expect("found just now") = Value::Null;
+        if from_json(&changed.to_string()).is_err() {
+            refused.insert(without_indices(pointer));
+        }
+    }
+    // These are constants of the program, or numbers that the kernel printed.
+    let always_finite = ["/confidence", "/p", "_percent", "/load_average"];
+    refused.retain(|pointer| !always_finite.iter().any(|end| pointer.ends_with(end)));
+    assert!(refused.is_empty(), "null is refused at {refused:#?}");
+}
+
+#[test]
+#[ignore = "fails until every bare f64 of results and stats reads null as not finite"]
+fn numbers_that_are_not_finite_survive() {
+    let mut run = sample::run();
+    let m = &mut run.measurements[0];
+    m.drift.bound = f64::INFINITY;
+    m.drift.standard_error = f64::NAN;
+    m.effective_depth = f64::NAN;
+    m.response.mean.value = f64::NAN;
+    m.lateness.mean_ns = f64::INFINITY;
+    let text = json(&run);
+    let back = from_json(&text).expect("own output is readable");
+    assert_eq!(json(&back), text);
+    assert_eq!(back.measurements[0].drift.bound, f64::INFINITY);
+}
+
+#[test]
+fn every_key_is_documented() {
+    let mut run = sample::run();
+    run.target = sample::rich_target();
+    run.status = results::Status::Partial {
+        reason: "interrupted".into(),
+    };
+    let mut keys = BTreeSet::new();
+    keys_of(
+        &serde_json::to_value(&run).expect("a run is JSON"),
+        &mut keys,
+    );
+    assert!(keys.len() > 150, "the sample has something in every field");
+    let missing: Vec<&String> = keys
+        .iter()
+        .filter(|key| !SCHEMA.contains(&format!("`{key}`")))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/json-schema.md does not name {missing:?}"
+    );
+}
+
+#[test]
+fn the_document_names_this_version() {
+    let version = format!("version {}", results::SCHEMA_VERSION);
+    assert!(
+        SCHEMA.contains(&version),
+        "docs/json-schema.md describes another version"
+    );
+}
+
+#[test]
+fn every_state_of_a_raid_survives() {
+    for state in [
+        RaidActivity::Normal,
+        RaidActivity::Degraded,
+        RaidActivity::Rebuilding { percent: None },
+        RaidActivity::Replacing,
+        RaidActivity::Checking {
+            percent: Some(12.5),
+        },
+    ] {
+        let mut run: Run = sample::run();
+        run.target.raid = Some(RaidState {
+            kind: "md".into(),
+            level: None,
+            members: None,
+            missing: None,
+            state,
+            source: "/proc/mdstat".into(),
+        });
+        assert_eq!(from_json(&json(&run)).expect("own output is readable"), run);
+    }
+}
+
+fn floats(value: &Value, pointer: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(number) if number.is_f64() => found.push(pointer.to_owned()),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                floats(item, &format!("{pointer}/{index}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                floats(field, &format!("{pointer}/{key}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn without_indices(pointer: &str) -> String {
+    pointer
+        .split('/')
+        .filter(|part| part.parse::<u32>().is_err())
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| keys_of(item, keys)),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                keys.insert(key.clone());
+                keys_of(field, keys);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,97 @@
+//! Response time against load.
+
+use serde::{Deserialize, Serialize};
+use stats::Estimate;
+
+use crate::warning::Warning;
+
+/// One number of clients, measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Number of clients.
+    pub clients: u32,
+    /// Completions per second.
+    pub load: Estimate,
+    /// Mean response time, nanoseconds.
+    pub response: Estimate,
+    /// 99th percentile of the response time, nanoseconds.
+    pub response_p99: Option<Estimate>,
+    /// Whether the point only showed the way and is never cited.
+    pub is_scout: bool,
+    /// Whether the point converged.
+    pub is_converged: bool,
+}
+
+/// What was found for a level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum LevelOutcome {
+    /// The mean response time crosses the level at this load.
+    Reached {
+        /// Completions per second.
+        load: Estimate,
+        /// Number of clients, interpolated.
+        clients: f64,
+        /// Whether the interval is as narrow as was asked for.
+        is_precise: bool,
+    },
+    /// The level lies between two loads, and no interpolation between them is sound.
+    Between {
+        /// Completions per second with the response time below the level.
+        low: f64,
+        /// Completions per second with the response time above the level.
+        high: f64,
+    },
+    /// Even one client waits longer.
+    Exceeded {
+        /// Mean response time of one client, nanoseconds.
+        response: Estimate,
+    },
+    /// The response time stays below the level with as many clients as were allowed.
+    NotReached {
+        /// The largest number of clients tried.
+        clients: u32,
+        /// Their load, completions per second.
+        load: Estimate,
+        /// Their mean response time, nanoseconds.
+        response: Estimate,
+    },
+}
+
+/// A response time at which the load is wanted, and what was found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Mean response time, nanoseconds.
+    pub level_ns: u64,
+    /// What was found.
+    #[serde(flatten)]
+    pub outcome: LevelOutcome,
+}
+
+/// The highest load that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Saturation {
+    /// Completions per second, measured afresh.
+    pub load: Estimate,
+    /// The number of clients that gave it.
+    pub clients: u32,
+    /// Whether more clients were tried and gave no more.
+    pub is_saturated: bool,
+    /// Whether the point converged.
+    pub is_converged: bool,
+}
+
+/// A load curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// What one client does, in words.
+    pub title: String,
+    /// Points in order of clients, scouts included.
+    pub points: Vec<CurvePoint>,
+    /// Levels in ascending order.
+    pub levels: Vec<Level>,
+    /// The highest load.
+    pub saturation: Option<Saturation>,
+    /// Doubts.
+    pub warnings: Vec<Warning>,
+}

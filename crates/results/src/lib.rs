@@ -1,0 +1,13 @@
+//! What a run found, as plain values: what archive, reports and screens read.
+
+mod curve;
+pub mod environment;
+mod measurement;
+mod run;
+mod warning;
+
+pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
+pub use environment::{Caution, Environment, TargetDescription};
+pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
+pub use run::{Run, SCHEMA_VERSION, Settings, Status};
+pub use warning::{Severity, Warning};

@@ -1,0 +1,348 @@
+//! Opens what a command measures: a directory, a named target, or a model.
+
+use std::path::{Path, PathBuf};
+
+use drivers::{AccessMode, Caching, DriverKind, Owner, TargetError, free_space};
+use procedure::{CheckUpFacts, SIZE_MIN, cached_part};
+use results::environment::TargetKind;
+use results::{Access, Caution, Settings, Severity, TargetDescription, Warning};
+use sim::{SIM_PREFIX, SimSpec};
+use units::{Bytes, Duration};
+
+use crate::environment;
+use crate::inspect::{InspectError, inspect};
+use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory};
+use crate::limits::Limits;
+use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
+use crate::workers::processors;
+
+/// What is measured, and what may be done to it.
+#[derive(Clone, Debug)]
+pub struct BenchRequest {
+    /// A path, a device, or `sim:NAME`.
+    pub target: String,
+    /// What the work directory is for.
+    pub purpose: String,
+    /// Size of the test file, or the part of a named target to use; chosen when absent.
+    pub size: Option<Bytes>,
+    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    pub reserve: Option<Bytes>,
+    /// Whether an existing target may be written.
+    pub overwrite: bool,
+    /// The name of the device whose known content may be lost, as typed by the user.
+    pub confirmed: Option<String>,
+    /// What all workers are told.
+    pub storage: StorageSettings,
+    /// The arguments as typed, for the record.
+    pub arguments: Vec<String>,
+}
+
+impl BenchRequest {
+    /// The settings as a run records them.
+    #[must_use]
+    pub fn settings(
+        &self,
+        command: &str,
+        budget: Option<Duration>,
+        size: Option<Bytes>,
+        levels_ns: Vec<u64>,
+    ) -> Settings {
+        Settings {
+            command: command.into(),
+            arguments: self.arguments.clone(),
+            seed: self.storage.seed,
+            budget_ns: budget.map(Duration::as_nanos),
+            size_bytes: size.map(Bytes::as_u64),
+            levels_ns,
+            workers: self.storage.workers as u32,
+            driver: driver_name(self.storage.driver).into(),
+        }
+    }
+}
+
+/// Why there is no run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The target cannot be looked at.
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    /// The model does not exist.
+    #[error(transparent)]
+    Sim(#[from] sim::SimError),
+    /// Nothing could be measured.
+    #[error(transparent)]
+    Laboratory(#[from] LaboratoryError),
+    /// Options that do not go together, or with the target.
+    #[error("{0}")]
+    Usage(String),
+    /// It was stopped before anything was measured.
+    #[error("stopped by {signal} before anything was measured; nothing was saved")]
+    Interrupted {
+        /// The signal's name.
+        signal: String,
+    },
+}
+
+/// A target that is ready to be measured.
+pub struct Opened {
+    /// Where trials are run.
+    pub bench: Bench,
+    /// What the target is.
+    pub description: TargetDescription,
+    /// What would mislead.
+    pub cautions: Vec<Caution>,
+    /// What a procedure must know.
+    pub facts: CheckUpFacts,
+}
+
+/// Look at a target and open it. In a directory this makes a work directory and nothing else.
+///
+/// # Errors
+/// When the target does not exist, must not be used that way, or has no room.
+pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
+    if request.target.starts_with(SIM_PREFIX) {
+        return simulated(request);
+    }
+    let path = Path::new(&request.target);
+    let (description, cautions) = inspect(path)?;
+    let mut settings = request.storage.clone();
+    settings.device = description
+        .devices
+        .first()
+        .map(|device| device.name.clone());
+    match description.kind {
+        TargetKind::Directory => in_directory(request, path, settings, description, cautions),
+        _ => on_target(request, path, settings, description, cautions),
+    }
+}
+
+fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
+    let spec = SimSpec::parse(&request.target)?;
+    let size = request.size.unwrap_or(spec.size).min(spec.size);
+    let description = TargetDescription {
+        given: request.target.clone(),
+        path: spec.text.clone(),
+        kind: TargetKind::Simulated,
+        size_bytes: Some(size.0),
+        allocated_bytes: None,
+        file_system: None,
+        devices: Vec::new(),
+        memory_backed: false,
+        remote: false,
+        raid: None,
+    };
+    let facts = CheckUpFacts {
+        makes_files: false,
+        may_overwrite: true,
+        existing: Some(size),
+        room: size,
+        memory: Bytes(0),
+        access: Access::Simulated,
+        has_page_cache: false,
+    };
+    let bench = Bench::Simulated(SimLaboratory::new(spec, request.storage.seed));
+    Ok(Opened {
+        bench,
+        description,
+        cautions: Vec::new(),
+        facts,
+    })
+}
+
+fn in_directory(
+    request: &BenchRequest,
+    path: &Path,
+    settings: StorageSettings,
+    description: TargetDescription,
+    cautions: Vec<Caution>,
+) -> Result<Opened, BenchError> {
+    let room = room_in(path, request)?;
+    let owner = Owner {
+        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+        started: environment::capture().started_at,
+        purpose: request.purpose.clone(),
+    };
+    let mut laboratory = StorageLaboratory::in_directory(path, &owner, settings)
+        .map_err(|error| read_only_hint(error, &description))?;
+    laboratory.probe_directory()?;
+    let facts = CheckUpFacts {
+        makes_files: true,
+        may_overwrite: false,
+        existing: None,
+        room,
+        memory: memory(),
+        access: laboratory.access(),
+        has_page_cache: true,
+    };
+    Ok(Opened {
+        bench: Bench::Real(laboratory),
+        description,
+        cautions,
+        facts,
+    })
+}
+
+fn on_target(
+    request: &BenchRequest,
+    path: &Path,
+    settings: StorageSettings,
+    description: TargetDescription,
+    cautions: Vec<Caution>,
+) -> Result<Opened, BenchError> {
+    let access = if request.overwrite {
+        AccessMode::Overwrite
+    } else {
+        AccessMode::ReadOnly
+    };
+    let laboratory =
+        StorageLaboratory::on_target(path, access, request.confirmed.clone(), settings)?;
+    let size = Bytes(laboratory.size());
+    let size = request.size.map_or(size, |wanted| wanted.min(size));
+    if size < Bytes::from_mib(1) {
+        return Err(BenchError::Usage(format!(
+            "{} holds {size}, and at least 1 MiB is needed to measure anything: name a larger file, \
+             or a directory in which a test file can be made",
+            path.display()
+        )));
+    }
+    let facts = CheckUpFacts {
+        makes_files: false,
+        may_overwrite: request.overwrite,
+        existing: Some(size),
+        room: size,
+        memory: memory(),
+        access: laboratory.access(),
+        has_page_cache: true,
+    };
+    Ok(Opened {
+        bench: Bench::Real(laboratory),
+        description,
+        cautions,
+        facts,
+    })
+}
+
+/// What a test file may take: two thirds of what lies above the reserve, since other files of ours
+/// need the rest.
+fn room_in(path: &Path, request: &BenchRequest) -> Result<Bytes, BenchError> {
+    let space = free_space(path).map_err(LaboratoryError::from)?;
+    let reserve = request.reserve.map_or(space.reserve, |reserve| reserve.0);
+    let room = Bytes(space.available.saturating_sub(reserve) / 3 * 2);
+    let wanted = request.size.unwrap_or(SIZE_MIN);
+    if room >= wanted {
+        return Ok(room);
+    }
+    let error = TargetError::NoRoom {
+        path: path.to_owned(),
+        wanted: wanted.0.saturating_mul(3) / 2,
+        available: space.available,
+        reserve,
+    };
+    Err(LaboratoryError::from(error).into())
+}
+
+fn memory() -> Bytes {
+    Bytes(Limits::capture().memory_available_bytes.unwrap_or(1 << 30))
+}
+
+fn read_only_hint(error: LaboratoryError, description: &TargetDescription) -> BenchError {
+    let is_read_only = description
+        .file_system
+        .as_ref()
+        .is_some_and(|file_system| file_system.read_only);
+    if !is_read_only {
+        return error.into();
+    }
+    BenchError::Usage(format!(
+        "{} is mounted read-only: a test file cannot be made there; name an existing file on it to \
+         measure reads",
+        description.path
+    ))
+}
+
+/// Where trials are run.
+pub enum Bench {
+    /// On real storage.
+    Real(StorageLaboratory),
+    /// On a model.
+    Simulated(SimLaboratory),
+}
+
+impl Bench {
+    /// The laboratory behind it.
+    pub fn laboratory(&mut self) -> &mut dyn Laboratory {
+        match self {
+            Self::Real(real) => real,
+            Self::Simulated(simulated) => simulated,
+        }
+    }
+
+    /// Make the test file, and a smaller one for the page cache.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
+        match self {
+            Self::Real(real) => real.lay_out(size, cached_part(size, memory)),
+            Self::Simulated(_) => Ok(()),
+        }
+    }
+
+    /// From now on every block that is read from a test file of ours must be one that was written.
+    pub fn verify_from_now(&mut self) {
+        if let Self::Real(real) = self {
+            real.verify_from_now();
+        }
+    }
+
+    /// What inspection and opening found worth saying.
+    #[must_use]
+    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
+        let mut warnings: Vec<Warning> = cautions
+            .iter()
+            .map(|caution| Warning::note(&caution.code, caution.text.clone()))
+            .collect();
+        if let Self::Real(real) = self {
+            let severity = match real.access() {
+                Access::Buffered => Severity::Doubt,
+                _ => Severity::Note,
+            };
+            warnings.extend(
+                real.notes()
+                    .iter()
+                    .map(|note| Warning::new(severity, "access", note.clone())),
+            );
+        }
+        warnings
+    }
+
+    /// Remove what was made; what could not be removed is a warning.
+    pub fn clean_up(&mut self) -> Option<Warning> {
+        let Self::Real(real) = self else { return None };
+        let error = real.clean_up().err()?;
+        Some(Warning::doubt("left-behind", error.to_string()))
+    }
+}
+
+/// The directory in which a target's stale work directories would be.
+#[must_use]
+pub fn directory_of(target: &str) -> Option<PathBuf> {
+    let path = Path::new(target);
+    (!target.starts_with(SIM_PREFIX) && path.is_dir()).then(|| path.to_owned())
+}
+
+/// Settings with every choice left to the program.
+#[must_use]
+pub fn default_settings(seed: u64) -> StorageSettings {
+    let processors = processors();
+    StorageSettings {
+        seed,
+        driver: DriverKind::Auto,
+        batch: 1,
+        workers: (processors.len() / 2).clamp(1, 4),
+        // The last processors: the first ones tend to serve interrupts.
+        processors: processors.into_iter().rev().collect(),
+        device: None,
+        caching: Caching::Direct,
+    }
+}

@@ -1,0 +1,229 @@
+//! Runs the check-up: from a target's name to a [`Run`].
+
+use procedure::{
+    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, Trial, findings,
+};
+use results::{Caution, Run, SCHEMA_VERSION, Settings, Status, TargetDescription};
+use units::{Bytes, Duration};
+
+use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use crate::environment;
+use crate::interrupt::Interrupt;
+use crate::laboratory::{Glimpse, LaboratoryError, Outcome};
+
+/// What a check-up is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct CheckUpRequest {
+    /// What is measured, and what may be done to it.
+    pub bench: BenchRequest,
+    /// Time for everything.
+    pub budget: Duration,
+    /// Levels of the load curve; chosen from a grid when empty.
+    pub levels: Vec<Duration>,
+    /// The most clients of the load curve.
+    pub clients_max: u32,
+}
+
+/// Where a check-up stands, for a screen.
+#[derive(Clone, Debug)]
+pub struct Stage<'a> {
+    /// What is being measured.
+    pub title: &'a str,
+    /// Share of the work that is done, 0 to 1.
+    pub done: f64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Time that is left, at most.
+    pub left: Duration,
+    /// The trial that is running.
+    pub glimpse: Option<&'a Glimpse>,
+}
+
+/// Is told where a check-up stands.
+pub type Show<'a> = &'a mut dyn FnMut(&Stage<'_>);
+
+/// Run a check-up.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn check_up(
+    request: &CheckUpRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    let Opened {
+        bench,
+        description,
+        cautions,
+        facts,
+    } = open_bench(&request.bench)?;
+    Session {
+        request,
+        interrupt,
+        show,
+        laboratory: bench,
+        description,
+    }
+    .run(facts, &cautions)
+}
+
+/// One check-up under way.
+struct Session<'a> {
+    request: &'a CheckUpRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    laboratory: Bench,
+    description: TargetDescription,
+}
+
+impl Session<'_> {
+    fn run(mut self, facts: CheckUpFacts, cautions: &[Caution]) -> Result<Run, BenchError> {
+        let environment = environment::capture();
+        let memory = facts.memory;
+        let levels = match self.request.levels.as_slice() {
+            [] => Levels::Grid { count: 3 },
+            levels => Levels::Explicit(levels.to_vec()),
+        };
+        let mut procedure = CheckUp::new(CheckUpOptions {
+            budget: self.request.budget,
+            size: self.request.bench.size,
+            levels,
+            clients_max: self.request.clients_max,
+            facts,
+        });
+        let begun = self.laboratory.laboratory().now();
+        let measured = self.measure_all(&mut procedure, memory);
+        let elapsed = self.laboratory.laboratory().now().since(begun);
+        let status = match measured {
+            Ok(()) => Status::Complete,
+            Err(stop) if procedure.measurements().is_empty() => {
+                self.laboratory.clean_up();
+                return Err(stop.into_error());
+            }
+            Err(stop) => Status::Partial {
+                reason: stop.to_string(),
+            },
+        };
+        let mut warnings = self.laboratory.warnings(cautions);
+        warnings.extend(self.laboratory.clean_up());
+        let curve = procedure.curve();
+        let measurements = procedure.measurements().to_vec();
+        Ok(Run {
+            schema: SCHEMA_VERSION,
+            id: None,
+            status,
+            settings: self.settings(procedure.size()),
+            environment,
+            target: self.description,
+            elapsed_ns: elapsed.as_nanos(),
+            findings: findings(&measurements, curve.as_ref()),
+            measurements,
+            curve,
+            warnings,
+        })
+    }
+
+    fn measure_all(&mut self, procedure: &mut CheckUp, memory: Bytes) -> Result<(), Stop> {
+        let begun = self.laboratory.laboratory().now();
+        loop {
+            let step_begun = self.laboratory.laboratory().now();
+            let (trial, is_layout) = match procedure.next_step() {
+                CheckUpStep::Finish => return Ok(()),
+                CheckUpStep::Measure(trial) => (trial, false),
+                CheckUpStep::LayOut { size, trial } => {
+                    self.laboratory.lay_out(size, memory)?;
+                    (trial, true)
+                }
+            };
+            let spent = step_begun.since(begun);
+            let outcome = self.measure(&trial, procedure.progress(), spent)?;
+            let elapsed = self.laboratory.laboratory().now().since(step_begun);
+            let Outcome {
+                measurement,
+                ending,
+                failure,
+            } = outcome;
+            procedure.record(measurement, elapsed);
+            if is_layout && ending == Ending::Finished {
+                self.laboratory.verify_from_now();
+            }
+            if let Some(error) = failure {
+                return Err(Stop::Failed(LaboratoryError::Trial {
+                    title: trial.title,
+                    error,
+                }));
+            }
+            if let Some(signal) = self.interrupt.is_raised() {
+                return Err(Stop::Interrupted(signal.name));
+            }
+            if is_layout && ending != Ending::Finished {
+                return Err(Stop::TooSlow);
+            }
+        }
+    }
+
+    fn measure(
+        &mut self,
+        trial: &Trial,
+        done: f64,
+        spent: Duration,
+    ) -> Result<Outcome, LaboratoryError> {
+        let Self {
+            request,
+            interrupt,
+            show,
+            laboratory,
+            ..
+        } = self;
+        let mut watch = |glimpse: &Glimpse| {
+            let elapsed = spent + glimpse.elapsed;
+            show(&Stage {
+                title: &trial.title,
+                done,
+                elapsed,
+                left: request.budget.saturating_sub(elapsed),
+                glimpse: Some(glimpse),
+            });
+            interrupt.is_raised().is_none()
+        };
+        laboratory.laboratory().measure(trial, &mut watch)
+    }
+
+    fn settings(&self, size: Bytes) -> Settings {
+        let request = self.request;
+        let levels_ns = request
+            .levels
+            .iter()
+            .map(|level| level.as_nanos())
+            .collect();
+        request
+            .bench
+            .settings("run", Some(request.budget), Some(size), levels_ns)
+    }
+}
+
+/// Why a check-up stopped early.
+#[derive(Debug, thiserror::Error)]
+enum Stop {
+    #[error("stopped by {0}")]
+    Interrupted(&'static str),
+    #[error("{0}")]
+    Failed(#[from] LaboratoryError),
+    #[error(
+        "the test file could not be written in the time allowed; give a smaller --size or a \
+         larger --budget"
+    )]
+    TooSlow,
+}
+
+impl Stop {
+    fn into_error(self) -> BenchError {
+        match self {
+            Self::Interrupted(signal) => BenchError::Interrupted {
+                signal: signal.into(),
+            },
+            Self::Failed(error) => error.into(),
+            Self::TooSlow => BenchError::Usage(self.to_string()),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! System counters around a measurement: processor time, I/O of this process, work of the device.
+//!
+//! Two looks and their difference. What counts for all processes (the device, steal time) includes
+//! the work of others. Sources: proc_pid_stat(5), proc_pid_io(5), proc_stat(5), and the kernel's
+//! `block/stat`.
+
+pub use results::environment::{CountersDelta, DeviceActivity, ProcessIo};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::inspect::facts::Facts;
+
+const NS_PER_SECOND: u64 = 1_000_000_000;
+/// The unit of the kernel's sector counts, whatever the device's own block size.
+const SECTOR_BYTES: u64 = 512;
+
+/// One look at the counters.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    cpu_ns: u64,
+    process: Option<ProcessTimes>,
+    io: Option<ProcessIo>,
+    device: Option<DeviceActivity>,
+    steal_ticks: Option<u64>,
+}
+
+/// From `/proc/self/stat`; times in clock ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ProcessTimes {
+    minor_faults: u64,
+    major_faults: u64,
+    user_ticks: u64,
+    system_ticks: u64,
+}
+
+impl Counters {
+    /// Looks now. `device` is a kernel name such as `sda1`; without it the device is left out.
+    #[must_use]
+    pub fn take(device: Option<&str>) -> Self {
+        Counters {
+            cpu_ns: process_cpu_ns(),
+            ..Self::take_from(&Facts::default(), device)
+        }
+    }
+
+    fn take_from(facts: &Facts, device: Option<&str>) -> Self {
+        Counters {
+            cpu_ns: 0,
+            process: facts
+                .proc_text("self/stat")
+                .and_then(|text| process_times(&text)),
+            io: facts.proc_text("self/io").map(|text| process_io(&text)),
+            device: device.and_then(|name| device_activity(facts, name)),
+            steal_ticks: facts.proc_text("stat").and_then(|text| steal_ticks(&text)),
+        }
+    }
+
+    /// What happened between this look and a `later` one.
+    #[must_use]
+    pub fn delta(&self, later: &Counters) -> CountersDelta {
+        let tick_ns = NS_PER_SECOND / rustix::param::clock_ticks_per_second().max(1);
+        let times = self.process.zip(later.process);
+        let between = |field: fn(&ProcessTimes) -> u64| {
+            times.map(|(first, last)| field(&last).saturating_sub(field(&first)))
+        };
+        let to_ns = |ticks: u64| ticks.saturating_mul(tick_ns);
+        CountersDelta {
+            cpu_ns: later.cpu_ns.saturating_sub(self.cpu_ns),
+            cpu_user_ns: between(|times| times.user_ticks).map(to_ns),
+            cpu_system_ns: between(|times| times.system_ticks).map(to_ns),
+            minor_faults: between(|times| times.minor_faults),
+            major_faults: between(|times| times.major_faults),
+            process_io: self
+                .io
+                .zip(later.io)
+                .map(|(first, last)| io_between(&first, &last)),
+            device: self
+                .device
+                .as_ref()
+                .zip(later.device.as_ref())
+                .and_then(device_between),
+            steal_ns: self
+                .steal_ticks
+                .zip(later.steal_ticks)
+                .map(|(first, last)| to_ns(last.saturating_sub(first))),
+        }
+    }
+}
+
+/// CPU time of the whole process so far, in nanoseconds.
+#[must_use]
+pub fn process_cpu_ns() -> u64 {
+    clock_ns(ClockId::ProcessCPUTime)
+}
+
+/// CPU time of the calling thread so far, in nanoseconds: what a thread that only watches must
+/// subtract from the cost of the measurement.
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
+    clock_ns(ClockId::ThreadCPUTime)
+}
+
+/// Share, 0 to 1, of the `bytes_read` by this process that did not come from a device.
+///
+/// `None` when nothing was read or the kernel does not count. The count of the kernel includes
+/// read-ahead, which may fetch more than was asked for: a share of 0 then hides some hits. Direct
+/// I/O is counted as fetched, also when the device or the host answers from its own cache. Reads
+/// of other files by this process meanwhile lower the share. Network file systems count their
+/// fetches in the same place only if they use the kernel's generic reads.
+#[must_use]
+pub fn page_cache_share(bytes_read: u64, delta: &CountersDelta) -> Option<f64> {
+    let fetched = delta.process_io?.read_bytes;
+    (bytes_read > 0).then(|| (1.0 - fetched as f64 / bytes_read as f64).clamp(0.0, 1.0))
+}
+
+fn clock_ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds
+        .saturating_mul(NS_PER_SECOND)
+        .saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// The program's name may hold blanks and parentheses, so fields count from the last one.
+fn process_times(text: &str) -> Option<ProcessTimes> {
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    // The manual numbers fields from 1; the first after the name is number 3.
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(ProcessTimes {
+        minor_faults: field(10)?,
+        major_faults: field(12)?,
+        user_ticks: field(14)?,
+        system_ticks: field(15)?,
+    })
+}
+
+fn process_io(text: &str) -> ProcessIo {
+    let value = |name: &str| {
+        let mut lines = text.lines().filter_map(|line| line.split_once(": "));
+        lines
+            .find(|(key, _)| *key == name)
+            .and_then(|(_, n)| n.trim().parse().ok())
+            .unwrap_or(0)
+    };
+    ProcessIo {
+        read_call_bytes: value("rchar"),
+        write_call_bytes: value("wchar"),
+        read_calls: value("syscr"),
+        write_calls: value("syscw"),
+        read_bytes: value("read_bytes"),
+        write_bytes: value("write_bytes"),
+    }
+}
+
+fn device_activity(facts: &Facts, name: &str) -> Option<DeviceActivity> {
+    let text = facts.sys_text(&format!("class/block/{name}/stat"))?;
+    let fields: Vec<u64> = text
+        .split_whitespace()
+        .map_while(|word| word.parse().ok())
+        .collect();
+    let field = |index: usize| fields.get(index).copied();
+    Some(DeviceActivity {
+        name: name.to_owned(),
+        reads: field(0)?,
+        read_bytes: field(2)?.saturating_mul(SECTOR_BYTES),
+        writes: field(4)?,
+        written_bytes: field(6)?.saturating_mul(SECTOR_BYTES),
+        in_flight: field(8)?,
+        busy_ms: field(9)?,
+        weighted_ms: field(10)?,
+        flushes: field(15),
+    })
+}
+
+/// Stolen ticks of all processors, from the first line of `/proc/stat`.
+fn steal_ticks(text: &str) -> Option<u64> {
+    text.lines()
+        .next()?
+        .strip_prefix("cpu ")?
+        .split_whitespace()
+        .nth(7)?
+        .parse()
+        .ok()
+}
+
+fn io_between(first: &ProcessIo, last: &ProcessIo) -> ProcessIo {
+    ProcessIo {
+        read_call_bytes: last.read_call_bytes.saturating_sub(first.read_call_bytes),
+        write_call_bytes: last.write_call_bytes.saturating_sub(first.write_call_bytes),
+        read_calls: last.read_calls.saturating_sub(first.read_calls),
+        write_calls: last.write_calls.saturating_sub(first.write_calls),
+        read_bytes: last.read_bytes.saturating_sub(first.read_bytes),
+        write_bytes: last.write_bytes.saturating_sub(first.write_bytes),
+    }
+}
+
+/// `None` when the looks were at different devices.
+fn device_between(looks: (&DeviceActivity, &DeviceActivity)) -> Option<DeviceActivity> {
+    let (first, last) = looks;
+    (first.name == last.name).then(|| DeviceActivity {
+        name: last.name.clone(),
+        reads: last.reads.saturating_sub(first.reads),
+        read_bytes: last.read_bytes.saturating_sub(first.read_bytes),
+        writes: last.writes.saturating_sub(first.writes),
+        written_bytes: last.written_bytes.saturating_sub(first.written_bytes),
+        flushes: last
+            .flushes
+            .zip(first.flushes)
+            .map(|(last, first)| last.saturating_sub(first)),
+        in_flight: last.in_flight,
+        busy_ms: last.busy_ms.saturating_sub(first.busy_ms),
+        weighted_ms: last.weighted_ms.saturating_sub(first.weighted_ms),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn look(top: &Path, files: &[(&str, &str)]) -> Counters {
+        for (path, text) in files {
+            let path = top.join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            fs::write(path, text).expect("a file");
+        }
+        let facts = Facts {
+            proc: top.join("proc"),
+            sys: top.join("sys"),
+        };
+        Counters::take_from(&facts, Some("sda"))
+    }
+
+    #[test]
+    fn the_difference_of_two_looks_is_what_happened_between() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let first = look(
+            top.path(),
+            &[
+                (
+                    "proc/self/stat",
+                    "7 (a ) b) R 1 1 1 0 -1 0 100 0 5 0 20 30 0 0",
+                ),
+                (
+                    "proc/self/io",
+                    "rchar: 10\nwchar: 20\nsyscr: 1\nsyscw: 2\nread_bytes: 4096\n",
+                ),
+                ("proc/stat", "cpu  1 2 3 4 5 6 7 8 9 10\n"),
+                (
+                    "sys/class/block/sda/stat",
+                    "1 0 8 2 3 0 16 4 0 5 6 0 0 0 0 7 8\n",
+                ),
+            ],
+        );
+        let last = look(
+            top.path(),
+            &[
+                (
+                    "proc/self/stat",
+                    "7 (a ) b) R 1 1 1 0 -1 0 160 0 6 0 22 33 0 0",
+                ),
+                (
+                    "proc/self/io",
+                    "rchar: 110\nwchar: 20\nsyscr: 3\nsyscw: 2\nread_bytes: 12288\n",
+                ),
+                ("proc/stat", "cpu  1 2 3 4 5 6 7 18 9 10\n"),
+                (
+                    "sys/class/block/sda/stat",
+                    "11 0 28 2 3 0 16 4 2 15 26 0 0 0 0 9 8\n",
+                ),
+            ],
+        );
+        let delta = first.delta(&last);
+        let tick = NS_PER_SECOND / rustix::param::clock_ticks_per_second();
+        assert_eq!(delta.cpu_user_ns, Some(2 * tick));
+        assert_eq!(delta.cpu_system_ns, Some(3 * tick));
+        assert_eq!(
+            (delta.minor_faults, delta.major_faults),
+            (Some(60), Some(1))
+        );
+        assert_eq!(delta.steal_ns, Some(10 * tick));
+        let io = delta.process_io.expect("counters of the process");
+        assert_eq!(
+            (io.read_call_bytes, io.read_calls, io.read_bytes),
+            (100, 2, 8192)
+        );
+        let expected = DeviceActivity {
+            name: "sda".to_owned(),
+            reads: 10,
+            read_bytes: 20 * 512,
+            flushes: Some(2),
+            in_flight: 2,
+            busy_ms: 10,
+            weighted_ms: 20,
+            ..DeviceActivity::default()
+        };
+        assert_eq!(delta.device, Some(expected));
+    }
+
+    #[test]
+    fn missing_sources_leave_gaps_and_nothing_else() {
+        let top = tempfile::tempdir().expect("a temporary directory");
+        let nothing = look(top.path(), &[]);
+        assert_eq!(nothing.delta(&nothing), CountersDelta::default());
+    }
+
+    #[test]
+    fn the_share_of_the_page_cache_stays_between_none_and_all() {
+        let check = |bytes_read: u64, fetched: Option<u64>, expected: Option<f64>| {
+            let io = |read_bytes| ProcessIo {
+                read_bytes,
+                ..ProcessIo::default()
+            };
+            let delta = CountersDelta {
+                process_io: fetched.map(io),
+                ..CountersDelta::default()
+            };
+            assert_eq!(
+                page_cache_share(bytes_read, &delta),
+                expected,
+                "{bytes_read} {fetched:?}"
+            );
+        };
+        check(1000, Some(0), Some(1.0));
+        check(1000, Some(250), Some(0.75));
+        check(1000, Some(1000), Some(0.0));
+        check(1000, Some(5000), Some(0.0));
+        check(0, Some(5000), None);
+        check(1000, None, None);
+    }
+
+    #[test]
+    fn a_busy_thread_shows_in_both_clocks() {
+        let (process, thread) = (process_cpu_ns(), thread_cpu_ns());
+        let mut value = 1_u64;
+        while thread_cpu_ns() == thread {
+            value = std::hint::black_box(value.wrapping_mul(3));
+        }
+        assert!(process_cpu_ns() > process);
+    }
+}

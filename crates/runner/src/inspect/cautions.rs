@@ -1,0 +1,292 @@
+//! What about a file system, a file or the machine would mislead a reader of results.
+//!
+//! Each caution is one sentence that says what was found and what to do. Codes never change:
+//! archived runs carry them.
+
+use results::environment::{Caution, Environment, TargetKind};
+use units::Bytes;
+
+use super::Evidence;
+use super::mounts::Mount;
+
+const KIB: u64 = 1 << 10;
+const GIB: u64 = 1 << 30;
+/// Pressure from which I/O of others counts as disturbing, in percent of time.
+const PRESSURE_MIN_PERCENT: f64 = 5.0;
+/// Share of processor time lost to the hypervisor that is worth a word.
+const STEAL_MIN_SHARE: f64 = 0.01;
+/// Options that take away what a durable write promises.
+const NOT_DURABLE: [&str; 8] = [
+    "nobarrier",
+    "barrier=0",
+    "barrier=none",
+    "data=writeback",
+    "journal_async_commit",
+    "fsync_mode=nobarrier",
+    "volatile",
+    "async",
+];
+/// Options that make every write wait for the device.
+const SYNCHRONOUS: [&str; 3] = ["sync", "dirsync", "wsync"];
+
+/// Collects cautions, each sentence once.
+#[derive(Default)]
+pub(super) struct Cautions(Vec<Caution>);
+
+impl Cautions {
+    pub(super) fn add(&mut self, code: &str, text: impl Into<String>) {
+        let caution = Caution {
+            code: code.to_owned(),
+            text: text.into(),
+        };
+        if !self.0.contains(&caution) {
+            self.0.push(caution);
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<Caution> {
+        self.0
+    }
+}
+
+/// Cautions about the file system and the file that a target is.
+pub(crate) fn of_file_system(evidence: &Evidence<'_>) -> Vec<Caution> {
+    let mut found = Cautions::default();
+    where_it_lives(&mut found, evidence);
+    if let Some(mount) = evidence.mount {
+        room(&mut found, evidence);
+        layout(&mut found, mount);
+        durability(&mut found, mount);
+    }
+    if evidence.target.kind == TargetKind::File {
+        file(&mut found, evidence);
+    }
+    found.into_vec()
+}
+
+fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
+    let target = evidence.target;
+    if target.memory_backed {
+        found.add(
+            "memory-backed",
+            "the target lives in main memory, so results say nothing about a disk; choose a \
+             directory on the storage that you mean",
+        );
+    }
+    if target.remote {
+        found.add(
+            "remote-file-system",
+            "the target lives on another machine, so results include the network and that \
+             machine's cache; run on that machine too to tell them apart",
+        );
+    }
+    let Some(mount) = evidence.mount else { return };
+    if mount.kind.starts_with("fuse") && mount.kind != "fusectl" {
+        found.add(
+            "fuse",
+            format!(
+                "{} is served by a program (FUSE), whose processor time is not in our count; \
+                 read CPU costs per operation as a lower bound",
+                mount.kind
+            ),
+        );
+    }
+    if mount.kind == "overlay" {
+        found.add(
+            "overlay",
+            "this is an overlay, as in containers: the first write to an existing file copies it \
+             whole; use new files, or a volume that is mounted into the container",
+        );
+    }
+}
+
+fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
+    let Some(system) = &evidence.target.file_system else {
+        return;
+    };
+    if system.read_only {
+        found.add(
+            "read-only",
+            format!(
+                "{} is mounted read-only, so only an existing file can be read; remount it to \
+                 measure writes",
+                system.mount_point
+            ),
+        );
+    }
+    let Some((size, available)) = system.size_bytes.zip(system.available_bytes) else {
+        return;
+    };
+    if !system.read_only && size > 0 && (available < size / 10 || available < 2 * GIB) {
+        found.add(
+            "nearly-full",
+            format!(
+                "only {} of {} are free, and a nearly full file system places new data badly; \
+                 free some space or use a smaller working set",
+                Bytes(available),
+                Bytes(size)
+            ),
+        );
+    }
+}
+
+fn layout(found: &mut Cautions, mount: &Mount) {
+    let options = [
+        "compress",
+        "compress-force",
+        "compress_algorithm",
+        "compression",
+    ];
+    let uncompressed = ["none", "no", "off"];
+    let named = options.iter().any(|name| {
+        mount.has(name)
+            && !mount
+                .value(name)
+                .is_some_and(|value| uncompressed.contains(&value))
+    });
+    if named || mount.kind == "zfs" {
+        let verb = if named { "compresses" } else { "may compress" };
+        found.add(
+            "compression",
+            format!(
+                "{} {verb} data, so repetitive data looks faster than the device is; use a \
+                 payload that cannot be compressed",
+                mount.kind
+            ),
+        );
+    }
+    let copies = ["btrfs", "zfs", "bcachefs"].contains(&mount.kind.as_str());
+    if copies && !mount.has("nodatacow") {
+        found.add(
+            "copy-on-write",
+            format!(
+                "{} writes changed blocks to new places and checks sums on reads, so overwriting \
+                 slows down as a file falls to pieces; measure long enough, with aged files",
+                mount.kind
+            ),
+        );
+    }
+}
+
+fn durability(found: &mut Cautions, mount: &Mount) {
+    let all = || mount.options.iter().chain(&mount.super_options);
+    for option in all().filter(|option| NOT_DURABLE.contains(&option.as_str())) {
+        found.add(
+            "durability-weakened",
+            format!(
+                "mount option `{option}` lets data be lost in a power cut although fsync \
+                 succeeded; do not compare durable writes with those of a mount without it"
+            ),
+        );
+    }
+    for option in all().filter(|option| SYNCHRONOUS.contains(&option.as_str())) {
+        found.add(
+            "synchronous-mount",
+            format!(
+                "mount option `{option}` makes writes wait for the device even without fsync; \
+                 remount without it to measure ordinary writes"
+            ),
+        );
+    }
+    if all().any(|option| option == "data=journal") {
+        found.add(
+            "data-journalled",
+            "mount option `data=journal` writes all data twice; remount with `data=ordered` to \
+             measure the device",
+        );
+    }
+}
+
+fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
+    let target = evidence.target;
+    let Some(size) = target.size_bytes else {
+        return;
+    };
+    let allocated = target.allocated_bytes.unwrap_or(size);
+    if allocated.saturating_add(4 * KIB) <= size {
+        found.add(
+            "sparse-file",
+            format!(
+                "only {} of the file's {} are allocated, and reads of holes touch no device; \
+                 fill the file first",
+                Bytes(allocated),
+                Bytes(size)
+            ),
+        );
+    }
+    let wanted = evidence.memory_bytes.unwrap_or(0).max(GIB);
+    if size < wanted {
+        found.add(
+            "small-file",
+            format!(
+                "the file of {} fits into memory, so buffered reads may never reach the device; \
+                 use direct I/O or a file larger than {}",
+                Bytes(size),
+                Bytes(wanted)
+            ),
+        );
+    }
+}
+
+/// Cautions about the machine, whatever the target.
+#[must_use]
+pub fn of_machine(machine: &Environment) -> Vec<Caution> {
+    let mut found = Cautions::default();
+    if machine.cpus_allowed == 1 {
+        found.add(
+            "single-cpu",
+            "only one processor may be used, so the load generator and the kernel's I/O compete; \
+             read high loads as a lower bound, or allow more processors",
+        );
+    }
+    if let Some(limit) = machine
+        .cpu_limit
+        .filter(|limit| *limit < f64::from(machine.cpus_allowed))
+    {
+        found.add(
+            "cpu-limited",
+            format!(
+                "a control group allows {limit:.2} processors and stops us when they are used up, \
+                 which shows as long response times; raise the limit for the run"
+            ),
+        );
+    }
+    if let Some((limit, total)) = machine.memory_limit_bytes.zip(machine.memory_total_bytes)
+        && limit < total
+    {
+        found.add(
+            "memory-limited",
+            format!(
+                "a control group allows {} of the machine's {} of memory, so the page cache is \
+                 smaller than it looks; size the working set by the limit",
+                Bytes(limit),
+                Bytes(total)
+            ),
+        );
+    }
+    if let Some(share) = machine
+        .steal_share
+        .filter(|share| *share >= STEAL_MIN_SHARE)
+    {
+        found.add(
+            "cpu-stolen",
+            format!(
+                "the hypervisor gave {:.1} % of the processors' time since boot to other machines; \
+                 repeat the run at another hour and compare",
+                share * 100.0
+            ),
+        );
+    }
+    if let Some(some) = machine.pressure_io.map(|pressure| pressure.some_percent)
+        && some > PRESSURE_MIN_PERCENT
+    {
+        found.add(
+            "other-io",
+            format!(
+                "programs waited for I/O in {some:.0} % of the last 10 seconds, so others use the \
+                 storage now; stop them or wait"
+            ),
+        );
+    }
+    found.into_vec()
+}

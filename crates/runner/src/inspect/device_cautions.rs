@@ -1,0 +1,318 @@
+//! What about the devices beneath a target, and about who else uses them, would mislead.
+
+use results::environment::{BlockDevice, Caution, RaidActivity, TargetKind};
+use units::Bytes;
+
+use super::cautions::Cautions;
+use super::{Evidence, block, mounts};
+
+/// More places than anybody reads in one sentence.
+const PLACES_MAX: usize = 4;
+
+/// Cautions about the devices beneath a target.
+pub(crate) fn of_devices(evidence: &Evidence<'_>) -> Vec<Caution> {
+    let mut found = Cautions::default();
+    for device in &evidence.target.devices {
+        of_layer(&mut found, device);
+        throttle(&mut found, device);
+    }
+    for device in disks(&evidence.target.devices) {
+        cache(&mut found, evidence, device);
+    }
+    raid(&mut found, evidence);
+    if evidence.target.kind == TargetKind::BlockDevice {
+        device_itself(&mut found, evidence);
+    }
+    neighbours(&mut found, evidence);
+    found.into_vec()
+}
+
+/// Devices that stand on no other device.
+fn disks(devices: &[BlockDevice]) -> impl Iterator<Item = &BlockDevice> {
+    devices.iter().filter(|device| {
+        device.partition_of.is_none() && device.members.is_empty() && device.backing_file.is_none()
+    })
+}
+
+fn of_layer(found: &mut Cautions, device: &BlockDevice) {
+    let name = &device.name;
+    match device.mapping.as_deref() {
+        Some("crypt") => found.add(
+            "encryption",
+            format!(
+                "{name} encrypts (dm-crypt), so results include the processor's work on every \
+                 block; measure the device beneath too to tell them apart"
+            ),
+        ),
+        Some("thin") => found.add(
+            "thin-provisioned",
+            format!(
+                "{name} is a thin volume: the first write to a block allocates it, and reads of \
+                 unwritten blocks touch no disk; fill the target before measuring"
+            ),
+        ),
+        Some(kind) => found.add(
+            "mapped-device",
+            format!(
+                "{name} is a mapping ({kind}) that splits or redirects requests; look at the \
+                 devices beneath for their limits"
+            ),
+        ),
+        None => {}
+    }
+    if device.backing_file.is_some() && device.backing_direct != Some(true) {
+        found.add(
+            "loop-buffered",
+            format!(
+                "{name} is a loop device whose file is read through the page cache, so direct I/O \
+                 may be answered from memory; attach it with `losetup --direct-io=on`"
+            ),
+        );
+    }
+}
+
+fn throttle(found: &mut Cautions, device: &BlockDevice) {
+    // The limit is the disk's: said of its partitions it would be said twice.
+    let Some(limits) = device
+        .throttled
+        .as_ref()
+        .filter(|_| device.partition_of.is_none())
+    else {
+        return;
+    };
+    let bytes =
+        |what: &str, value: Option<u64>| value.map(|value| format!("{what} {}/s", Bytes(value)));
+    let operations =
+        |what: &str, value: Option<u64>| value.map(|value| format!("{value} {what}/s"));
+    let rules = [
+        bytes("reads", limits.read_bytes_per_second),
+        bytes("writes", limits.write_bytes_per_second),
+        operations("reads", limits.read_operations_per_second),
+        operations("writes", limits.write_operations_per_second),
+    ];
+    let rules: Vec<String> = rules.into_iter().flatten().collect();
+    found.add(
+        "io-throttled",
+        format!(
+            "the control group {} limits I/O on {} ({}), so the limit is measured and not the \
+             device; leave the group or lift the limit",
+            limits.group,
+            device.name,
+            rules.join(", ")
+        ),
+    );
+}
+
+fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
+    if evidence.target.memory_backed {
+        return;
+    }
+    if device.write_cache.as_deref() == Some("write back") {
+        found.add(
+            "volatile-write-cache",
+            format!(
+                "{} has a write-back cache: a completed write is not yet durable; durable writes \
+                 are measured with fsync",
+                device.name
+            ),
+        );
+    }
+    if matches!(
+        device.transport.as_deref(),
+        Some("virtio" | "xen" | "hyper-v")
+    ) {
+        found.add(
+            "virtual-disk",
+            format!(
+                "{} is a disk in a virtual machine, and the host may cache it; use a working set \
+                 larger than the host's memory to see past the cache",
+                device.name
+            ),
+        );
+    }
+}
+
+fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
+    let Some(raid) = &evidence.target.raid else {
+        return;
+    };
+    let name = raid
+        .level
+        .as_ref()
+        .map_or(raid.kind.clone(), |l| format!("{} {l}", raid.kind));
+    let progress = |percent: Option<f64>| {
+        percent
+            .map(|percent| format!(" at {percent:.1} %"))
+            .unwrap_or_default()
+    };
+    match raid.state {
+        RaidActivity::Normal => {}
+        RaidActivity::Degraded => found.add(
+            "raid-degraded",
+            format!(
+                "the RAID ({name}) is degraded{}, so reads may have to be reconstructed; replace \
+                 the failed device before comparing",
+                match raid.missing {
+                    Some(missing) if missing > 0 => format!(", {missing} missing"),
+                    _ => String::new(),
+                }
+            ),
+        ),
+        RaidActivity::Rebuilding { percent } => found.add(
+            "raid-rebuilding",
+            format!(
+                "the RAID ({name}) is rebuilding{}, which competes with the measurement; wait for \
+                 its end unless that is what you measure",
+                progress(percent)
+            ),
+        ),
+        RaidActivity::Replacing => found.add(
+            "raid-replacing",
+            format!(
+                "the RAID ({name}) is copying a device to its replacement, which competes with \
+                 the measurement; wait for its end unless that is what you measure"
+            ),
+        ),
+        RaidActivity::Checking { percent } => found.add(
+            "raid-checking",
+            format!(
+                "the RAID ({name}) is checking its data{}, which competes with the measurement; \
+                 wait for its end",
+                progress(percent)
+            ),
+        ),
+    }
+}
+
+fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
+    let Some(device) = evidence.target.devices.first() else {
+        return;
+    };
+    if device.read_only == Some(true) {
+        found.add(
+            "device-read-only",
+            format!(
+                "{} refuses writes, so only reads can be measured; lift its write protection to \
+                 measure writes",
+                device.name
+            ),
+        );
+    }
+    let mut users = places(evidence, |stack| {
+        stack.iter().any(|d| d.name == device.name)
+    });
+    if let Some(own) = block::directory(evidence.facts, &device.name) {
+        let holders = super::facts::names(&own.join("holders"));
+        users.extend(holders.into_iter().map(|holder| format!("device {holder}")));
+    }
+    if !users.is_empty() {
+        found.add(
+            "device-in-use",
+            format!(
+                "{} is in use ({}), so only reads are allowed and others read and write beside \
+                 them; unmount it first for clean figures",
+                device.name,
+                listed(&users)
+            ),
+        );
+    }
+}
+
+/// Who else uses the disks beneath the target, by what is mounted and by what is under way.
+fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
+    let own: Vec<&str> = disks(&evidence.target.devices)
+        .map(|disk| disk.name.as_str())
+        .collect();
+    // What stands on a device target itself is named by another caution.
+    let itself = evidence
+        .target
+        .devices
+        .first()
+        .filter(|_| evidence.mount.is_none());
+    let shared = places(evidence, |stack| {
+        let is_above = itself.is_some_and(|own| stack.iter().any(|d| d.name == own.name));
+        !is_above && disks(stack).any(|disk| own.contains(&disk.name.as_str()))
+    });
+    let own_point = evidence
+        .mount
+        .map(|mount| mount.point.display().to_string());
+    let others: Vec<String> = shared
+        .into_iter()
+        .filter(|place| place == "/" || Some(place) != own_point.as_ref())
+        .collect();
+    if !others.is_empty() {
+        found.add(
+            "shared-device",
+            format!(
+                "the disk beneath also serves {}, whose I/O mixes with ours; keep the machine \
+                 quiet, or measure a disk that serves nothing else",
+                listed(&others)
+            ),
+        );
+    }
+    for name in own {
+        if let Some(count) = block::in_flight(evidence.facts, name).filter(|count| *count > 0) {
+            found.add(
+                "other-io",
+                format!(
+                    "{count} requests of others were in flight on {name} while we looked; stop \
+                     who makes them, or wait"
+                ),
+            );
+        }
+    }
+}
+
+/// Mount points and swap spaces whose stack of devices satisfies `wanted`, each file system once.
+fn places(evidence: &Evidence<'_>, wanted: impl Fn(&[BlockDevice]) -> bool) -> Vec<String> {
+    let (facts, table) = (evidence.facts, evidence.mounts);
+    let stands =
+        |names: &[String]| !names.is_empty() && wanted(&block::stack(facts, table, names).devices);
+    let mut seen: Vec<&str> = Vec::new();
+    let mut places = Vec::new();
+    for mount in table {
+        if seen.contains(&mount.number.as_str()) {
+            continue;
+        }
+        seen.push(&mount.number);
+        // Bind mounts show the same file system in many places: the shortest path names it best.
+        let same = table.iter().filter(|other| other.number == mount.number);
+        let point = same
+            .map(|m| &m.point)
+            .min_by_key(|point| point.components().count());
+        if let Some(point) = point.filter(|_| stands(&block::names_beneath(facts, mount))) {
+            places.push(point.display().to_string());
+        }
+    }
+    let swaps = facts.proc_text("swaps").unwrap_or_default();
+    for swap in swaps
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+    {
+        let names = block::name_of_node(facts, swap)
+            .map(|name| vec![name])
+            .or_else(|| {
+                let mount = mounts::holding(table, None, std::path::Path::new(swap))?;
+                Some(block::names_beneath(facts, mount))
+            });
+        if stands(&names.unwrap_or_default()) {
+            places.push(format!("swap {swap}"));
+        }
+    }
+    places
+}
+
+fn listed(places: &[String]) -> String {
+    let more = places.len().saturating_sub(PLACES_MAX);
+    let mut text = places
+        .iter()
+        .take(PLACES_MAX)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}

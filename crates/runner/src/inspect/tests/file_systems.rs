@@ -1,0 +1,97 @@
+//! File systems and files.
+
+use results::environment::TargetKind;
+
+use super::{GIB, Machine, Space, Subject, check_codes, device_names, directory};
+
+#[test]
+fn an_overlay_stands_on_what_its_upper_directory_stands_on() {
+    let machine = Machine::new()
+        .mount("8:1", "/", "rw - ext4 /dev/sda1 rw")
+        .mount(
+            "0:60",
+            "/merged",
+            "rw - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w",
+        );
+    machine.device("pci0/ata1/block/sda1", "8:1", &[]);
+    let (target, cautions) = machine.inspect(&directory("/merged/x"));
+    assert_eq!(
+        target.file_system.as_ref().map(|s| s.kind.as_str()),
+        Some("overlay")
+    );
+    assert_eq!(device_names(&target), ["sda1"]);
+    check_codes(&cautions, &["overlay", "shared-device"]);
+
+    // Seen from inside a container the upper directory is out of sight.
+    let machine = Machine::new().mount("0:60", "/", "rw - overlay overlay rw,upperdir=/var/u");
+    let (target, cautions) = machine.inspect(&directory("/x"));
+    assert!(target.devices.is_empty());
+    check_codes(&cautions, &["overlay"]);
+}
+
+#[test]
+fn file_systems_without_a_device() {
+    let check = |rest: &str, memory: bool, remote: bool, codes: &[&str]| {
+        let machine = Machine::new().mount("0:70", "/m\\040x", rest);
+        let (target, cautions) = machine.inspect(&directory("/m x/d"));
+        assert_eq!(
+            (target.memory_backed, target.remote),
+            (memory, remote),
+            "{rest}"
+        );
+        check_codes(&cautions, codes);
+    };
+    check(
+        "rw - nfs4 server:/x rw,vers=4.2",
+        false,
+        true,
+        &["remote-file-system"],
+    );
+    check(
+        "rw - fuse.sshfs me@host: rw",
+        false,
+        true,
+        &["remote-file-system", "fuse"],
+    );
+    check("rw - fuse.mergerfs a:b rw", false, false, &["fuse"]);
+    check(
+        "rw - tmpfs tmpfs rw,size=1g",
+        true,
+        false,
+        &["memory-backed"],
+    );
+    check("ro - squashfs /dev/none ro", false, false, &["read-only"]);
+    check(
+        "rw - zfs tank/data rw,xattr",
+        false,
+        false,
+        &["compression", "copy-on-write"],
+    );
+}
+
+#[test]
+fn a_sparse_small_file_on_a_nearly_full_file_system() {
+    let machine = Machine::new().mount("0:3", "/d", "rw - xfs /dev/x rw");
+    let mut subject = Subject {
+        kind: TargetKind::File,
+        size_bytes: Some(4 * GIB),
+        allocated_bytes: Some(GIB),
+        ..directory("/d/file")
+    };
+    let space = Space {
+        size_bytes: 100 * GIB,
+        available_bytes: 9 * GIB,
+        files_free: None,
+    };
+    subject.space = Some(space);
+    let (_, cautions) = machine.inspect(&subject);
+    check_codes(&cautions, &["nearly-full", "sparse-file", "small-file"]);
+}
+
+#[test]
+fn an_empty_tree_gives_an_empty_description() {
+    let (target, cautions) = Machine::new().inspect(&directory("/nowhere"));
+    assert_eq!(target.file_system, None);
+    assert!(target.devices.is_empty() && target.raid.is_none());
+    check_codes(&cautions, &[]);
+}

@@ -1,0 +1,261 @@
+//! Where trials are run: on real storage, in virtual time, or on nothing at all.
+
+use engine::{Clock as _, DriverError, Engine, EngineOptions, KindSet, NullDriver};
+use procedure::{
+    Circumstances, Ending, Monitor, Trial, TrialError, first_error, run_inline, summarise,
+};
+use random::{Purpose, Stream};
+use results::{CpuCost, Measurement};
+use sim::SimSpec;
+use units::{Duration, Instant};
+use workload::{AddressError, Errno};
+
+use drivers::MonotonicClock;
+
+use crate::counters::thread_cpu_ns;
+use crate::workers::{SLOT_WIDTH, deal};
+
+/// Why a trial gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum LaboratoryError {
+    /// The trial itself failed.
+    #[error("{title}: {error}")]
+    Trial {
+        /// Which trial.
+        title: String,
+        /// What happened.
+        error: TrialError,
+    },
+    /// The trial does not fit its target.
+    #[error("{title}: {error}")]
+    Addresses {
+        /// Which trial.
+        title: String,
+        /// What does not fit.
+        error: AddressError,
+    },
+    /// A file or device cannot be used.
+    #[error(transparent)]
+    Target(#[from] drivers::TargetError),
+    /// The machine does not allow as much as is asked for.
+    #[error(transparent)]
+    Limit(#[from] crate::limits::LimitError),
+}
+
+/// What a trial gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The measurement.
+    pub measurement: Measurement,
+    /// Why the trial ended.
+    pub ending: Ending,
+    /// The operation that failed, where one did.
+    pub failure: Option<TrialError>,
+}
+
+/// What a screen is shown while a trial runs.
+#[derive(Clone, Debug)]
+pub struct Glimpse {
+    /// Time since the trial's start.
+    pub elapsed: Duration,
+    /// Mean response time so far, nanoseconds, with its relative half-width, once there is one.
+    pub response: Option<(f64, f64)>,
+    /// Operations per second so far, once known.
+    pub throughput: Option<f64>,
+}
+
+impl Glimpse {
+    pub(crate) fn of(monitor: &Monitor, elapsed: Duration) -> Self {
+        let latest = monitor.latest();
+        Self {
+            elapsed,
+            response: latest.map(|now| (now.mean.value, now.mean.relative_half_width())),
+            throughput: latest.map(|now| now.throughput.value),
+        }
+    }
+}
+
+/// Told of a running trial; returns whether to go on.
+pub type Watch<'a> = &'a mut dyn FnMut(&Glimpse) -> bool;
+
+/// Runs trials.
+pub trait Laboratory {
+    /// Run one trial.
+    ///
+    /// # Errors
+    /// When nothing could be measured at all. A trial in which an operation failed is an outcome
+    /// if anything was measured before.
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError>;
+
+    /// The present instant on the laboratory's clock, real or virtual.
+    fn now(&self) -> Instant;
+}
+
+/// The seed of a trial: each draws afresh, and the same again in a repeated run.
+#[must_use]
+pub fn trial_seed(run: u64, salt: u64) -> u64 {
+    Stream::new(run, salt, Purpose::Load).next_u64()
+}
+
+/// What the operating system calls an error.
+#[must_use]
+pub fn error_name(errno: Errno) -> String {
+    std::io::Error::from_raw_os_error(errno.0).to_string()
+}
+
+/// Trials on a model, in virtual time.
+pub struct SimLaboratory {
+    spec: SimSpec,
+    seed: u64,
+    now: Instant,
+}
+
+impl SimLaboratory {
+    /// A laboratory with one model.
+    #[must_use]
+    pub fn new(spec: SimSpec, seed: u64) -> Self {
+        Self {
+            spec,
+            seed,
+            now: Instant::START,
+        }
+    }
+}
+
+impl Laboratory for SimLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let seed = trial_seed(self.seed, trial.salt);
+        let start = self.now;
+        let driver = self.spec.driver(seed, trial.depth as usize, start);
+        let (outcome, end) = inline(trial, driver, seed, start, "sim", None, watch)?;
+        self.now = end;
+        Ok(outcome)
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+/// Trials on the driver that completes at once: what the engine itself costs.
+pub struct NullLaboratory {
+    seed: u64,
+    clock: MonotonicClock,
+}
+
+impl NullLaboratory {
+    /// A laboratory with no storage.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            clock: MonotonicClock::start(),
+        }
+    }
+}
+
+impl Laboratory for NullLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let seed = trial_seed(self.seed, trial.salt);
+        let driver = NullDriver::new(self.clock, trial.depth as usize);
+        let start = self.clock.now();
+        let cpu = Some(thread_cpu_ns());
+        Ok(inline(trial, driver, seed, start, "null", cpu, watch)?.0)
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+/// A trial on the calling thread.
+fn inline<D: engine::Driver>(
+    trial: &Trial,
+    driver: D,
+    seed: u64,
+    start: Instant,
+    name: &str,
+    cpu_before: Option<u64>,
+    watch: Watch<'_>,
+) -> Result<(Outcome, Instant), LaboratoryError> {
+    let mut hands = deal(trial, seed, 1).map_err(|error| LaboratoryError::Addresses {
+        title: trial.title.clone(),
+        error,
+    })?;
+    let clients = hands.pop().unwrap_or_default();
+    let mut engine = Engine::new(
+        driver,
+        clients,
+        EngineOptions {
+            start,
+            slot_width: SLOT_WIDTH,
+            counted: KindSet::of(&trial.spec.counted_kinds()),
+            first_client: 0,
+            stride: 1,
+        },
+    );
+    let mut monitor = monitor_of(trial, 1);
+    let ran = run_inline(
+        &mut engine,
+        &mut monitor,
+        start,
+        SLOT_WIDTH,
+        |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed)),
+    );
+    let fail = |error: TrialError| LaboratoryError::Trial {
+        title: trial.title.clone(),
+        error,
+    };
+    let (ending, elapsed) = ran.map_err(|error: DriverError| fail(error.into()))?;
+    let cpu_ns = cpu_before.map(|before| thread_cpu_ns().saturating_sub(before));
+    let end = engine.now();
+    let (record, _) = engine.into_parts();
+    let circumstances = Circumstances {
+        driver: name.into(),
+        workers: 1,
+        seed,
+        nominal_depth: trial.depth,
+        elapsed,
+    };
+    let failure = first_error(&record, error_name);
+    let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
+        .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+    if let Some(cpu_ns) = cpu_ns {
+        measurement.cpu = cpu_cost(&measurement, cpu_ns, elapsed);
+    }
+    Ok((
+        Outcome {
+            measurement,
+            ending,
+            failure,
+        },
+        end,
+    ))
+}
+
+/// The monitor of a trial.
+pub(crate) fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
+    Monitor::new(
+        trial.goal,
+        trial.channel,
+        trial.duration_max,
+        SLOT_WIDTH,
+        workers,
+        trial.clients,
+    )
+}
+
+/// CPU time by unit of work.
+pub(crate) fn cpu_cost(
+    measurement: &Measurement,
+    cpu_ns: u64,
+    elapsed: Duration,
+) -> Option<CpuCost> {
+    let operations = measurement.completions_all;
+    let mib = measurement.bytes_all as f64 / f64::from(1 << 20);
+    (operations > 0).then(|| CpuCost {
+        per_operation_ns: cpu_ns as f64 / operations as f64,
+        per_mib_ns: (mib > 0.0).then(|| cpu_ns as f64 / mib),
+        cores_busy: cpu_ns as f64 / elapsed.as_nanos().max(1) as f64,
+    })
+}

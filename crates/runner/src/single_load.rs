@@ -1,0 +1,332 @@
+//! Runs one trial, or a load curve, of a workload that the user put together.
+
+use procedure::{
+    CurveOptions, CurveStep, Ending, LoadCurve, MAIN_DIRECT, Preparation, Trial, fill_trial,
+};
+use results::{Access, Curve, Measurement, Run, SCHEMA_VERSION, Settings, Status, Warning};
+use stats::{Channel, Goal};
+use units::{Bytes, Duration};
+use workload::{ClientSpec, MixSpec};
+
+use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use crate::check_up::{Show, Stage};
+use crate::environment;
+use crate::interrupt::Interrupt;
+use crate::laboratory::{Glimpse, Laboratory as _, LaboratoryError, NullLaboratory, Outcome};
+
+/// The name of the target that completes at once.
+pub const NULL_TARGET: &str = "null:";
+/// The test file that a directory gets when no size is given.
+const SIZE_DEFAULT: Bytes = Bytes::from_gib(1);
+
+/// What is to be measured of one workload.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// One load.
+    Trial {
+        /// Number of clients.
+        clients: u32,
+        /// Requests that may be outstanding.
+        depth: u32,
+        /// When the answer is good enough; `None` runs for `duration_max`.
+        goal: Option<Goal>,
+        /// When to stop in any case.
+        duration_max: Duration,
+    },
+    /// Response time against load.
+    Curve(CurveOptions),
+}
+
+/// One workload on one target.
+#[derive(Clone, Debug)]
+pub struct LoadRequest {
+    /// What is measured, and what may be done to it.
+    pub bench: BenchRequest,
+    /// What a client does; the length of its region is set to that of the target.
+    pub spec: MixSpec,
+    /// What a client does, in words.
+    pub title: String,
+    /// What is to be measured.
+    pub question: Question,
+}
+
+/// Answer a question about one workload.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn measure_load(
+    request: &LoadRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    if request.bench.target == NULL_TARGET {
+        return on_null(request, interrupt, show);
+    }
+    let Opened {
+        mut bench,
+        description,
+        cautions,
+        facts,
+    } = open_bench(&request.bench)?;
+    let writes = request.spec.mix.write > 0 || request.spec.mix.flush > 0;
+    if writes && !facts.makes_files && !facts.may_overwrite {
+        return Err(BenchError::Usage(format!(
+            "{} exists and is not written to unless you say --overwrite; everything in it may be \
+             lost then",
+            request.bench.target
+        )));
+    }
+    let mut asker = Asker {
+        request,
+        interrupt,
+        show,
+        size: Bytes(0),
+        measurements: Vec::new(),
+        curve: None,
+    };
+    let begun = bench.laboratory().now();
+    let environment = environment::capture();
+    asker.size = facts
+        .existing
+        .unwrap_or_else(|| request.bench.size.unwrap_or(SIZE_DEFAULT).min(facts.room));
+    let asked = if facts.makes_files {
+        asker.fill(&mut bench, facts.access, facts.memory)
+    } else {
+        Ok(())
+    };
+    let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
+    let elapsed = bench.laboratory().now().since(begun);
+    let status = match asked {
+        Ok(()) => Status::Complete,
+        Err(stop) if asker.measurements.is_empty() && asker.curve.is_none() => {
+            bench.clean_up();
+            return Err(stop);
+        }
+        Err(stop) => Status::Partial {
+            reason: stop.to_string(),
+        },
+    };
+    let mut warnings = bench.warnings(&cautions);
+    warnings.extend(bench.clean_up());
+    Ok(Run {
+        schema: SCHEMA_VERSION,
+        id: None,
+        status,
+        settings: asker.settings(),
+        environment,
+        target: description,
+        elapsed_ns: elapsed.as_nanos(),
+        findings: Vec::new(),
+        measurements: asker.measurements,
+        curve: asker.curve,
+        warnings,
+    })
+}
+
+/// What the engine itself costs: no target, no file, no driver of the kernel's.
+fn on_null(
+    request: &LoadRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    let mut laboratory = NullLaboratory::new(request.bench.storage.seed);
+    let size = request.bench.size.unwrap_or(SIZE_DEFAULT);
+    let mut asker = Asker {
+        request,
+        interrupt,
+        show,
+        size,
+        measurements: Vec::new(),
+        curve: None,
+    };
+    let Question::Trial { .. } = request.question else {
+        return Err(BenchError::Usage(
+            "the null target has no load curve".into(),
+        ));
+    };
+    let environment = environment::capture();
+    let trial = asker.trial(Access::Null);
+    let outcome = laboratory.measure(&trial, &mut |glimpse| asker.watch(&trial, glimpse, 0.0))?;
+    let elapsed = laboratory.now();
+    asker.measurements.push(outcome.measurement);
+    Ok(Run {
+        schema: SCHEMA_VERSION,
+        id: None,
+        status: Status::Complete,
+        settings: asker.settings(),
+        environment,
+        target: results::TargetDescription {
+            given: NULL_TARGET.into(),
+            path: NULL_TARGET.into(),
+            kind: results::environment::TargetKind::Simulated,
+            size_bytes: Some(size.0),
+            allocated_bytes: None,
+            file_system: None,
+            devices: Vec::new(),
+            memory_backed: true,
+            remote: false,
+            raid: None,
+        },
+        elapsed_ns: elapsed.as_nanos(),
+        findings: Vec::new(),
+        measurements: asker.measurements,
+        curve: None,
+        warnings: vec![Warning::note(
+            "null-target",
+            "Nothing was read or written: the figures are what this program itself costs.",
+        )],
+    })
+}
+
+struct Asker<'a> {
+    request: &'a LoadRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    size: Bytes,
+    measurements: Vec<Measurement>,
+    curve: Option<Curve>,
+}
+
+impl Asker<'_> {
+    fn fill(&mut self, bench: &mut Bench, access: Access, memory: Bytes) -> Result<(), BenchError> {
+        let trial = fill_trial(self.size, access, Duration::from_secs(3600)).ok_or_else(|| {
+            BenchError::Usage(format!(
+                "a test file of {} is too small: give --size",
+                self.size
+            ))
+        })?;
+        bench.lay_out(self.size, memory)?;
+        let outcome = self.measure(bench, &trial, 0.0)?;
+        if outcome.ending != Ending::Finished {
+            return Err(self.stop_of(&trial, outcome));
+        }
+        bench.verify_from_now();
+        Ok(())
+    }
+
+    fn ask(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
+        match &self.request.question {
+            Question::Trial { .. } => {
+                let trial = self.trial(access);
+                let outcome = self.measure(bench, &trial, 0.0)?;
+                self.measurements.push(outcome.measurement.clone());
+                self.check(&trial, outcome)
+            }
+            Question::Curve(options) => self.ask_curve(bench, access, options.clone()),
+        }
+    }
+
+    fn ask_curve(
+        &mut self,
+        bench: &mut Bench,
+        access: Access,
+        options: CurveOptions,
+    ) -> Result<(), BenchError> {
+        let mut procedure = LoadCurve::new(options);
+        while let CurveStep::Measure(plan) = procedure.next_step() {
+            let begun = bench.laboratory().now();
+            let mut trial = self.trial(access);
+            trial.clients = plan.clients;
+            trial.depth = plan.clients.min(DEPTH_MAX);
+            trial.goal = Some(plan.goal);
+            trial.duration_max = plan.duration_max;
+            trial.salt = plan.salt;
+            trial.title = format!("{}, {} clients", self.request.title, plan.clients);
+            let outcome = self.measure(bench, &trial, procedure.progress())?;
+            let elapsed = bench.laboratory().now().since(begun);
+            procedure.record(&plan, &outcome.measurement, elapsed);
+            self.curve = Some(procedure.curve(&self.request.title));
+            self.check(&trial, outcome)?;
+        }
+        self.curve = Some(procedure.curve(&self.request.title));
+        Ok(())
+    }
+
+    fn trial(&self, access: Access) -> Trial {
+        let mut spec = self.request.spec.clone();
+        spec.addresses.region.target = MAIN_DIRECT;
+        spec.addresses.region.len = self.size.0;
+        let (clients, depth, goal, duration_max) = match &self.request.question {
+            Question::Trial {
+                clients,
+                depth,
+                goal,
+                duration_max,
+            } => (*clients, *depth, *goal, *duration_max),
+            Question::Curve(_) => (1, 1, None, Duration::ZERO),
+        };
+        Trial {
+            name: "trial".into(),
+            title: self.request.title.clone(),
+            spec: ClientSpec::Mix(spec),
+            clients,
+            depth,
+            access,
+            preparation: Preparation::None,
+            goal,
+            channel: Channel::Response,
+            duration_max,
+            salt: 0,
+        }
+    }
+
+    fn measure(
+        &mut self,
+        bench: &mut Bench,
+        trial: &Trial,
+        done: f64,
+    ) -> Result<Outcome, LaboratoryError> {
+        bench
+            .laboratory()
+            .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done))
+    }
+
+    fn watch(&mut self, trial: &Trial, glimpse: &Glimpse, done: f64) -> bool {
+        (self.show)(&Stage {
+            title: &trial.title,
+            done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
+            elapsed: glimpse.elapsed,
+            left: trial.duration_max.saturating_sub(glimpse.elapsed),
+            glimpse: Some(glimpse),
+        });
+        self.interrupt.is_raised().is_none()
+    }
+
+    fn check(&self, trial: &Trial, outcome: Outcome) -> Result<(), BenchError> {
+        let is_stopped = outcome.failure.is_some() || self.interrupt.is_raised().is_some();
+        if is_stopped {
+            Err(self.stop_of(trial, outcome))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn stop_of(&self, trial: &Trial, outcome: Outcome) -> BenchError {
+        if let Some(error) = outcome.failure {
+            return LaboratoryError::Trial {
+                title: trial.title.clone(),
+                error,
+            }
+            .into();
+        }
+        match self.interrupt.is_raised() {
+            Some(signal) => BenchError::Interrupted {
+                signal: signal.name.into(),
+            },
+            None => BenchError::Usage(format!("{}: not finished in time", trial.title)),
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let (command, budget, levels) = match &self.request.question {
+            Question::Trial { duration_max, .. } => ("trial", Some(*duration_max), Vec::new()),
+            Question::Curve(options) => ("curve", options.budget, options.levels_ns()),
+        };
+        self.request
+            .bench
+            .settings(command, budget, Some(self.size), levels)
+    }
+}
+
+/// The most requests outstanding; more clients wait their turn.
+pub const DEPTH_MAX: u32 = 4096;

@@ -1,0 +1,459 @@
+//! Trials on real storage: a work directory of our own, or a target that the user named.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use drivers::{
+    AccessMode, Caching, DriverKind, DriverOptions, MonotonicClock, Owner, Payload, SmallFiles,
+    Target, TargetError, TargetOptions, TargetTable, UringSettings, VerificationLog, WorkDirectory,
+    drop_cached,
+};
+use engine::{Clock as _, KindSet};
+use procedure::{
+    CACHE_FILE, Circumstances, Preparation, SMALL_FILES_MAX, Trial, TrialError, first_error,
+    summarise,
+};
+use results::{Access, Measurement, Warning};
+use units::{Bytes, Duration, Instant};
+use workload::ClientSpec;
+
+use crate::counters::{CountersDelta, page_cache_share};
+use crate::laboratory::{
+    Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
+    trial_seed,
+};
+use crate::limits::check_budget;
+use crate::workers::{Harvest, WorkPlan, deal, run_workers};
+
+const MAIN_FILE: &str = "main";
+const CACHE_FILE_NAME: &str = "cache";
+/// What a client takes of memory, at most.
+const CLIENT_BYTES: u64 = 512;
+
+/// How storage is worked on.
+#[derive(Clone, Debug)]
+pub struct StorageSettings {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Which driver.
+    pub driver: DriverKind,
+    /// Requests handed to the kernel together.
+    pub batch: usize,
+    /// The most workers.
+    pub workers: usize,
+    /// Processors to bind workers to; none leaves them to the scheduler.
+    pub processors: Vec<usize>,
+    /// The device whose counters are read.
+    pub device: Option<String>,
+    /// Whether the page cache takes part even where it could be passed by.
+    pub caching: Caching,
+}
+
+/// Real storage.
+pub struct StorageLaboratory {
+    place: Place,
+    settings: StorageSettings,
+    clock: MonotonicClock,
+    table: Arc<TargetTable>,
+    access: Access,
+    payload: Payload,
+    notes: Vec<String>,
+    driver_used: Option<DriverKind>,
+}
+
+enum Place {
+    Directory {
+        directory: Arc<WorkDirectory>,
+        size: u64,
+    },
+    Named,
+}
+
+impl StorageLaboratory {
+    /// A laboratory in a new work directory under `parent`.
+    ///
+    /// # Errors
+    /// When the directory cannot be made.
+    pub fn in_directory(
+        parent: &Path,
+        owner: &Owner,
+        settings: StorageSettings,
+    ) -> Result<Self, LaboratoryError> {
+        let directory = Arc::new(WorkDirectory::create(parent, owner)?);
+        Ok(Self::new(Place::Directory { directory, size: 0 }, settings))
+    }
+
+    /// A laboratory on an existing file or device.
+    ///
+    /// # Errors
+    /// When the target cannot be opened that way.
+    pub fn on_target(
+        path: &Path,
+        access: AccessMode,
+        confirmed: Option<String>,
+        settings: StorageSettings,
+    ) -> Result<Self, LaboratoryError> {
+        let open = |caching| {
+            let signature_confirmed = confirmed.clone();
+            Target::open(
+                path,
+                &TargetOptions {
+                    access,
+                    caching,
+                    signature_confirmed,
+                },
+            )
+        };
+        let mut this = Self::new(Place::Named, settings);
+        let main = match open(this.settings.caching) {
+            Err(TargetError::DirectUnsupported { .. }) => {
+                this.fall_back_to_buffered(path);
+                open(Caching::Buffered)?
+            }
+            other => other?,
+        };
+        // Overwriting claims a device for one descriptor; the second only ever reads.
+        let options = TargetOptions {
+            caching: Caching::Buffered,
+            ..TargetOptions::default()
+        };
+        let buffered = Target::open(path, &options)?;
+        this.table = Arc::new(TargetTable::new(vec![main, buffered]));
+        Ok(this)
+    }
+
+    fn new(place: Place, settings: StorageSettings) -> Self {
+        let run = trial_seed(settings.seed, u64::MAX);
+        let access = match settings.caching {
+            Caching::Direct => Access::Direct,
+            Caching::Buffered => Access::Buffered,
+        };
+        Self {
+            place,
+            settings,
+            clock: MonotonicClock::start(),
+            table: Arc::default(),
+            access,
+            payload: Payload {
+                run,
+                pass: 0,
+                verification: None,
+            },
+            notes: Vec::new(),
+            driver_used: None,
+        }
+    }
+
+    /// How the main target is reached.
+    #[must_use]
+    pub const fn access(&self) -> Access {
+        self.access
+    }
+
+    /// What the report should say about how storage was reached, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Bytes of the main target.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.table.targets().first().map_or(0, Target::size)
+    }
+
+    /// Find out, with a file that is gone again at once, whether the page cache can be passed by.
+    ///
+    /// # Errors
+    /// When not even an empty file can be made.
+    pub fn probe_directory(&mut self) -> Result<(), LaboratoryError> {
+        let Place::Directory { directory, .. } = &self.place else {
+            return Ok(());
+        };
+        let directory = Arc::clone(directory);
+        drop(directory.create_file("probe")?);
+        let probed = directory.open_target("probe", Caching::Direct).map(drop);
+        directory.remove_file("probe")?;
+        match probed {
+            Err(TargetError::DirectUnsupported { .. }) => {
+                let path = directory.path().to_owned();
+                self.fall_back_to_buffered(&path);
+                Ok(())
+            }
+            Err(other) => Err(other.into()),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Make the test file `size` bytes long, and a smaller one for the page cache. What they hold is
+    /// undefined until a trial has written it.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
+        let Place::Directory {
+            directory,
+            size: known,
+        } = &mut self.place
+        else {
+            return Ok(());
+        };
+        let is_new = *known == 0;
+        *known = size.0;
+        let directory = Arc::clone(directory);
+        self.table = Arc::default();
+        for (name, len) in [(MAIN_FILE, size), (CACHE_FILE_NAME, cached)] {
+            let file = if is_new {
+                directory.create_file(name)?
+            } else {
+                let target = directory.open_target(name, Caching::Buffered)?;
+                target
+                    .file()
+                    .try_clone()
+                    .map_err(|error| TargetError::io("open", name, error))?
+            };
+            allocate(&file, len.0).map_err(|error| {
+                TargetError::io("make room in", directory.path().join(name), error)
+            })?;
+        }
+        let main = directory.open_target(MAIN_FILE, self.settings.caching)?;
+        let buffered = directory.open_target(MAIN_FILE, Caching::Buffered)?;
+        let cache = directory.open_target(CACHE_FILE_NAME, Caching::Buffered)?;
+        let small = SmallFiles {
+            directory,
+            count: SMALL_FILES_MAX,
+            caching: Caching::Buffered,
+        };
+        self.table =
+            Arc::new(TargetTable::new(vec![main, buffered, cache]).with_small_files(small));
+        self.payload.pass += 1;
+        self.payload.verification = None;
+        Ok(())
+    }
+
+    /// From now on every block that is read from the test file must be one that was written.
+    pub fn verify_from_now(&mut self) {
+        if matches!(self.place, Place::Directory { .. }) {
+            self.payload.verification = Some(Arc::new(VerificationLog::default()));
+        }
+    }
+
+    /// Remove what this laboratory made.
+    ///
+    /// # Errors
+    /// When something is left; the message says where.
+    pub fn clean_up(&mut self) -> Result<(), LaboratoryError> {
+        self.table = Arc::default();
+        if let Place::Directory { directory, .. } = &self.place {
+            directory.remove()?;
+        }
+        Ok(())
+    }
+
+    fn fall_back_to_buffered(&mut self, path: &Path) {
+        self.settings.caching = Caching::Buffered;
+        self.access = Access::Buffered;
+        self.notes.push(format!(
+            "{} does not support direct I/O: everything goes through the page cache, and the share \
+             that it answered is stated with each number.",
+            path.display()
+        ));
+    }
+
+    fn prepare(&self, trial: &Trial) -> Result<(), LaboratoryError> {
+        let ClientSpec::Mix(mix) = &trial.spec else {
+            return Ok(());
+        };
+        let region = mix.addresses.region;
+        let Some(target) = self.table.targets().get(region.target.0 as usize) else {
+            return Ok(());
+        };
+        let in_context = |error| TargetError::io("prepare the page cache of", target.path(), error);
+        match trial.preparation {
+            Preparation::None => {}
+            Preparation::DropCache => {
+                drop_cached(target.file()).map_err(in_context)?;
+            }
+            Preparation::FillCache => {
+                read_through(target, region.offset, region.len).map_err(in_context)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn plan(&self, trial: &Trial, seed: u64) -> Result<WorkPlan, LaboratoryError> {
+        let workers = self
+            .settings
+            .workers
+            .min(trial.clients.min(trial.depth) as usize)
+            .max(1);
+        let depth = (trial.depth as usize).div_ceil(workers);
+        let buffer_len = trial.spec.len_max().max(4096) as usize;
+        let memory =
+            (depth * workers * buffer_len) as u64 + u64::from(trial.clients) * CLIENT_BYTES;
+        check_budget(2 * workers as u64 + 2, memory)?;
+        let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
+            title: trial.title.clone(),
+            error,
+        })?;
+        let mut options = DriverOptions::new(depth, buffer_len);
+        options.payload = self.payload.clone();
+        if matches!(&trial.spec, ClientSpec::Files(_)) || target_of(trial) == Some(CACHE_FILE) {
+            options.payload.verification = None;
+        }
+        options.uring = UringSettings {
+            batch: self.settings.batch,
+            ..UringSettings::default()
+        };
+        Ok(WorkPlan {
+            targets: Arc::clone(&self.table),
+            clock: self.clock,
+            // Blocking calls are the natural, and the faster, way for metadata and for memory.
+            kind: match trial.access {
+                Access::Buffered if workers == depth => DriverKind::Threads,
+                _ => self.settings.driver,
+            },
+            options,
+            hands,
+            counted: KindSet::of(&trial.spec.counted_kinds()),
+            processors: self.settings.processors.clone(),
+            device: self.settings.device.clone(),
+        })
+    }
+
+    fn attach(
+        &self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        counters: CountersDelta,
+        elapsed: Duration,
+    ) {
+        measurement.cpu = cpu_cost(measurement, counters.cpu_ns, elapsed);
+        measurement.page_cache_share = cache_share(measurement, trial, &counters);
+        measurement.counters = Some(counters);
+        if let Some(wrong) = self
+            .payload
+            .verification
+            .as_ref()
+            .and_then(|log| log.first())
+        {
+            measurement.warnings.push(Warning::void(
+                "wrong-data",
+                format!(
+                    "{}: {wrong}. The storage returned something else than was written.",
+                    measurement.title
+                ),
+            ));
+        }
+    }
+}
+
+impl Laboratory for StorageLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let seed = trial_seed(self.settings.seed, trial.salt);
+        self.prepare(trial)?;
+        let plan = self.plan(trial, seed)?;
+        let workers = plan.hands.len();
+        let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
+        let mut monitor = monitor_of(trial, workers);
+        let fail = |error: TrialError| LaboratoryError::Trial {
+            title: trial.title.clone(),
+            error,
+        };
+        let Harvest {
+            record,
+            ending,
+            elapsed,
+            driver,
+            notes,
+            counters,
+        } = run_workers(plan, &mut monitor, |monitor, elapsed| {
+            watch(&Glimpse::of(monitor, elapsed))
+        })
+        .map_err(|error| fail(error.into()))?;
+        if self.driver_used != Some(driver) {
+            self.driver_used = Some(driver);
+            let new = notes.into_iter().filter(|note| !self.notes.contains(note));
+            let new: Vec<String> = new.collect();
+            self.notes.extend(new);
+        }
+        let circumstances = Circumstances {
+            driver: driver_name(driver).into(),
+            workers: workers as u32,
+            seed,
+            nominal_depth,
+            elapsed,
+        };
+        let failure = first_error(&record, error_name);
+        let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
+            .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        self.attach(&mut measurement, trial, counters, elapsed);
+        Ok(Outcome {
+            measurement,
+            ending,
+            failure,
+        })
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+/// The word that reports use for a driver.
+#[must_use]
+pub const fn driver_name(kind: DriverKind) -> &'static str {
+    match kind {
+        DriverKind::Auto => "auto",
+        DriverKind::Uring => "io_uring",
+        DriverKind::Threads => "threads",
+    }
+}
+
+const fn target_of(trial: &Trial) -> Option<workload::TargetId> {
+    match &trial.spec {
+        ClientSpec::Mix(mix) => Some(mix.addresses.region.target),
+        ClientSpec::Files(_) => None,
+    }
+}
+
+/// What part of the bytes moved was answered by the page cache, as the kernel counts it.
+fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelta) -> Option<f64> {
+    let ClientSpec::Mix(mix) = &trial.spec else {
+        return None;
+    };
+    if mix.mix.write == 0 && mix.mix.flush == 0 {
+        return page_cache_share(measurement.bytes_all, counters);
+    }
+    if mix.mix.read > 0 || measurement.bytes_all == 0 {
+        return None;
+    }
+    let written = counters.device.as_ref()?.written_bytes;
+    Some((1.0 - written as f64 / measurement.bytes_all as f64).clamp(0.0, 1.0))
+}
+
+/// Reserve blocks where the file system can, so that "no room" is known before anything is measured.
+fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    match fallocate(file, FallocateFlags::empty(), 0, len) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.set_len(len),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read_through(target: &Target, offset: u64, len: u64) -> std::io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    let mut block = vec![0; 1 << 20];
+    let end = offset + len;
+    let mut at = offset;
+    while at < end {
+        let wanted = block.len().min((end - at) as usize);
+        let got = target.file().read_at(&mut block[..wanted], at)?;
+        if got == 0 {
+            break;
+        }
+        at += got as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,449 @@
+//! Workers: threads with an engine and a driver each, and the loop that watches them.
+//!
+//! The measuring path never waits for the watcher: a slot that finds the channel full stays with its
+//! worker until there is room.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Barrier};
+use std::thread::JoinHandle;
+use std::time::Duration as StdDuration;
+
+use drivers::{DriverKind, DriverOptions, MonotonicClock, TargetTable, open_driver};
+use engine::{Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, Record};
+use procedure::{Ending, Monitor, Trial};
+use stats::Slot;
+use units::{Duration, Instant};
+use workload::AnyClient;
+
+use crate::counters::{Counters, CountersDelta, thread_cpu_ns};
+
+/// Length of a base slot on real storage.
+pub const SLOT_WIDTH: Duration = Duration::from_millis(1);
+/// Base slots between two reports of a worker.
+const SLICE_SLOTS: u64 = 16;
+/// Reports that may wait for the watcher.
+const REPORTS_MAX: usize = 1024;
+/// How often the watcher looks up when nothing is reported.
+const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
+/// From "all ready" to the first request.
+const START_DELAY: Duration = Duration::from_micros(200);
+/// How long requests in flight may take to come back once a trial is over.
+const DRAIN_MAX: Duration = Duration::from_secs(30);
+
+/// What the workers of a trial need.
+pub struct WorkPlan {
+    /// Targets, shared.
+    pub targets: Arc<TargetTable>,
+    /// The clock of the run.
+    pub clock: MonotonicClock,
+    /// Which driver to open.
+    pub kind: DriverKind,
+    /// How to open it; the depth is that of one worker.
+    pub options: DriverOptions,
+    /// The clients of each worker, dealt in turn.
+    pub hands: Vec<Vec<AnyClient>>,
+    /// Completions that are units of work.
+    pub counted: KindSet,
+    /// Processors to bind workers to, in turn; none leaves them to the scheduler.
+    pub processors: Vec<usize>,
+    /// The device whose counters are read.
+    pub device: Option<String>,
+}
+
+/// What the workers bring home.
+pub struct Harvest {
+    /// Everything recorded, merged.
+    pub record: Record,
+    /// Why the trial ended.
+    pub ending: Ending,
+    /// From start to end.
+    pub elapsed: Duration,
+    /// Which driver it was.
+    pub driver: DriverKind,
+    /// What the report should say about the driver.
+    pub notes: Vec<String>,
+    /// What the system counted; the watcher's own CPU time is left out.
+    pub counters: CountersDelta,
+}
+
+enum Report {
+    Slots {
+        worker: usize,
+        slots: Vec<Slot>,
+        elapsed: Duration,
+    },
+    Ended {
+        worker: usize,
+        ending: Ending,
+        elapsed: Duration,
+    },
+    Broken(DriverError),
+}
+
+/// What the threads of a trial share.
+struct Shared {
+    ready: Barrier,
+    go: Barrier,
+    start: AtomicU64,
+    stop: AtomicBool,
+}
+
+type Worker = JoinHandle<Option<(Record, DriverKind, Vec<String>)>>;
+
+/// Run a trial on worker threads until `monitor` or `watch` says stop. `watch` is asked at least
+/// every 50 ms and returns whether to go on.
+///
+/// # Errors
+/// When a driver cannot be opened or breaks.
+pub fn run_workers(
+    plan: WorkPlan,
+    monitor: &mut Monitor,
+    mut watch: impl FnMut(&Monitor, Duration) -> bool,
+) -> Result<Harvest, DriverError> {
+    let count = plan.hands.len();
+    let clock = plan.clock;
+    let device = plan.device.clone();
+    let shared = Arc::new(Shared {
+        ready: Barrier::new(count + 1),
+        go: Barrier::new(count + 1),
+        start: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+    });
+    let (sender, receiver) = sync_channel(REPORTS_MAX);
+    let workers = spawn(plan, &shared, &sender)?;
+    drop(sender);
+    shared.ready.wait();
+    let before = Counters::take(device.as_deref());
+    let own_before = thread_cpu_ns();
+    let start = clock.now() + START_DELAY;
+    shared.start.store(start.as_nanos(), Ordering::Release);
+    shared.go.wait();
+
+    let watched = Watcher {
+        receiver,
+        shared: &shared,
+        clock,
+        start,
+        workers: count,
+    }
+    .watch(monitor, &mut watch);
+    shared.stop.store(true, Ordering::Release);
+    let (ending, elapsed) = watched?;
+    let mut counters = before.delta(&Counters::take(device.as_deref()));
+    counters.cpu_ns = counters
+        .cpu_ns
+        .saturating_sub(thread_cpu_ns().saturating_sub(own_before));
+    let mut harvest = Harvest {
+        record: Record::default(),
+        ending,
+        elapsed,
+        driver: DriverKind::Auto,
+        notes: Vec::new(),
+        counters,
+    };
+    for worker in workers {
+        if let Ok(Some((record, kind, notes))) = worker.join() {
+            harvest.record.merge(&record);
+            harvest.driver = kind;
+            harvest.notes = notes;
+        }
+    }
+    monitor.finish(harvest.elapsed);
+    Ok(harvest)
+}
+
+fn spawn(
+    plan: WorkPlan,
+    shared: &Arc<Shared>,
+    sender: &SyncSender<Report>,
+) -> Result<Vec<Worker>, DriverError> {
+    let WorkPlan {
+        targets,
+        clock,
+        kind,
+        options,
+        hands,
+        counted,
+        processors,
+        ..
+    } = plan;
+    let stride = hands.len() as u32;
+    hands
+        .into_iter()
+        .enumerate()
+        .map(|(number, clients)| {
+            let seat = Seat {
+                number,
+                stride,
+                clients,
+                clock,
+                kind,
+                counted,
+                options: options.clone(),
+                targets: Arc::clone(&targets),
+                processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
+                shared: Arc::clone(shared),
+                sender: sender.clone(),
+            };
+            std::thread::Builder::new()
+                .name(format!("worker-{number}"))
+                .spawn(move || seat.work())
+                .map_err(|error| DriverError::System {
+                    operation: "starting a worker thread",
+                    reason: error.to_string(),
+                })
+        })
+        .collect()
+}
+
+/// One worker before it starts.
+struct Seat {
+    number: usize,
+    stride: u32,
+    clients: Vec<AnyClient>,
+    clock: MonotonicClock,
+    kind: DriverKind,
+    counted: KindSet,
+    options: DriverOptions,
+    targets: Arc<TargetTable>,
+    processor: Option<usize>,
+    shared: Arc<Shared>,
+    sender: SyncSender<Report>,
+}
+
+impl Seat {
+    fn work(self) -> Option<(Record, DriverKind, Vec<String>)> {
+        if let Some(processor) = self.processor {
+            pin(processor);
+        }
+        // Opened here: a ring belongs to the thread that made it.
+        let opened = open_driver(self.kind, &self.targets, self.clock, &self.options);
+        self.shared.ready.wait();
+        self.shared.go.wait();
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                let _ = self.sender.send(Report::Broken(error));
+                return None;
+            }
+        };
+        let start = Instant(self.shared.start.load(Ordering::Acquire));
+        let mut engine = Engine::new(
+            opened.driver,
+            self.clients,
+            EngineOptions {
+                start,
+                slot_width: SLOT_WIDTH,
+                counted: self.counted,
+                first_client: self.number as u32,
+                stride: self.stride,
+            },
+        );
+        let mut reporter = Reporter {
+            worker: self.number,
+            sender: self.sender,
+            kept: Vec::new(),
+        };
+        match run(&mut engine, start, &self.shared, &mut reporter) {
+            Ok((ending, elapsed)) => {
+                reporter.report_end(ending, elapsed);
+                Some((engine.into_parts().0, opened.kind, opened.notes))
+            }
+            Err(error) => {
+                let _ = reporter.sender.send(Report::Broken(error));
+                None
+            }
+        }
+    }
+}
+
+/// Run until told to stop or nothing is left to do.
+fn run<D: engine::Driver>(
+    engine: &mut Engine<D, AnyClient>,
+    start: Instant,
+    shared: &Shared,
+    reporter: &mut Reporter,
+) -> Result<(Ending, Duration), DriverError> {
+    let slice = SLOT_WIDTH * SLICE_SLOTS;
+    let mut until = start + slice;
+    loop {
+        let state = engine.run_until(until)?;
+        let now = engine.now();
+        let whole = engine.recorder_mut();
+        let elapsed = until.min(now).since(start);
+        let failed = whole.errors_total() > 0;
+        reporter.report(whole.take_slots(), elapsed);
+        let ending = match state {
+            EngineState::Finished => Some(Ending::Finished),
+            EngineState::Overloaded => Some(Ending::Overloaded),
+            EngineState::Running if failed => Some(Ending::Failed),
+            EngineState::Running if shared.stop.load(Ordering::Acquire) => Some(Ending::Goal),
+            EngineState::Running => None,
+        };
+        if let Some(ending) = ending {
+            // The last slot is cut short by the end; it counts with what it holds.
+            engine.recorder_mut().close_until(now + SLOT_WIDTH);
+            let elapsed = now.since(start);
+            reporter.report(engine.recorder_mut().take_slots(), elapsed);
+            engine.drain(now + DRAIN_MAX)?;
+            let ending = if failed { Ending::Failed } else { ending };
+            return Ok((ending, elapsed));
+        }
+        until = now.max(until) + slice;
+    }
+}
+
+/// Sends a worker's slots without ever waiting for the receiver.
+struct Reporter {
+    worker: usize,
+    sender: SyncSender<Report>,
+    kept: Vec<Slot>,
+}
+
+impl Reporter {
+    fn report(&mut self, mut slots: Vec<Slot>, elapsed: Duration) {
+        if !self.kept.is_empty() {
+            let mut all = std::mem::take(&mut self.kept);
+            all.append(&mut slots);
+            slots = all;
+        }
+        let report = Report::Slots {
+            worker: self.worker,
+            slots,
+            elapsed,
+        };
+        if let Err(TrySendError::Full(Report::Slots { slots, .. })) = self.sender.try_send(report) {
+            self.kept = slots;
+        }
+    }
+
+    fn report_end(&mut self, ending: Ending, elapsed: Duration) {
+        let slots = std::mem::take(&mut self.kept);
+        let worker = self.worker;
+        let _ = self.sender.send(Report::Slots {
+            worker,
+            slots,
+            elapsed,
+        });
+        let _ = self.sender.send(Report::Ended {
+            worker,
+            ending,
+            elapsed,
+        });
+    }
+}
+
+/// The thread that started the workers, while they work.
+struct Watcher<'a> {
+    receiver: Receiver<Report>,
+    shared: &'a Shared,
+    clock: MonotonicClock,
+    start: Instant,
+    workers: usize,
+}
+
+impl Watcher<'_> {
+    fn watch(
+        self,
+        monitor: &mut Monitor,
+        watch: &mut dyn FnMut(&Monitor, Duration) -> bool,
+    ) -> Result<(Ending, Duration), DriverError> {
+        let mut decided: Option<(Ending, Duration)> = None;
+        let mut ended: Vec<(Ending, Duration)> = Vec::new();
+        while ended.len() < self.workers {
+            match self.receiver.recv_timeout(WATCH_EVERY) {
+                Ok(Report::Slots {
+                    worker,
+                    slots,
+                    elapsed,
+                }) => {
+                    monitor.push(worker, slots, elapsed);
+                }
+                Ok(Report::Ended {
+                    worker,
+                    ending,
+                    elapsed,
+                }) => {
+                    // A worker that is done must not hold back the slots of the others.
+                    monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
+                    ended.push((ending, elapsed));
+                }
+                Ok(Report::Broken(error)) => return Err(error),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let elapsed = self.clock.now().since(self.start);
+            if let Some((_, since)) = decided {
+                if elapsed > since + DRAIN_MAX * 2 {
+                    return Err(DriverError::System {
+                        operation: "waiting for the storage",
+                        reason: format!("requests have not come back for {}", DRAIN_MAX * 2),
+                    });
+                }
+                continue;
+            }
+            let mut ending = monitor.decide(elapsed);
+            if ending.is_none() && !watch(monitor, elapsed) {
+                ending = Some(Ending::Interrupted);
+            }
+            if ended.iter().any(|(ending, _)| *ending != Ending::Finished) {
+                ending = ending.or(Some(Ending::Failed));
+            }
+            if let Some(ending) = ending {
+                decided = Some((ending, elapsed));
+                self.shared.stop.store(true, Ordering::Release);
+            }
+        }
+        let elapsed = ended
+            .iter()
+            .map(|(_, elapsed)| *elapsed)
+            .max()
+            .unwrap_or(Duration::ZERO);
+        let by_worker = ended
+            .iter()
+            .map(|(ending, _)| ending)
+            .find(|ending| matches!(ending, Ending::Failed | Ending::Overloaded));
+        let decided = decided.map(|(ending, _)| ending);
+        let ending = by_worker.cloned().or(decided).unwrap_or(Ending::Finished);
+        Ok((ending, elapsed))
+    }
+}
+
+/// Bind the calling thread to a processor; a refusal only costs steadiness.
+fn pin(processor: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(processor);
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+/// The processors that this process may use.
+#[must_use]
+pub fn processors() -> Vec<usize> {
+    rustix::thread::sched_getaffinity(None).map_or_else(
+        |_| vec![0],
+        |set| {
+            (0..rustix::thread::CpuSet::MAX_CPU)
+                .filter(|&processor| set.is_set(processor))
+                .collect()
+        },
+    )
+}
+
+/// Deal a trial's clients to `workers` hands.
+///
+/// # Errors
+/// When a client's share of the region would be empty.
+pub fn deal(
+    trial: &Trial,
+    seed: u64,
+    workers: usize,
+) -> Result<Vec<Vec<AnyClient>>, workload::AddressError> {
+    let mut hands: Vec<Vec<AnyClient>> = (0..workers)
+        .map(|_| Vec::with_capacity(trial.clients as usize / workers + 1))
+        .collect();
+    for client in 0..trial.clients {
+        hands[client as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
+    }
+    Ok(hands)
+}

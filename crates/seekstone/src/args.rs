@@ -1,0 +1,423 @@
+//! The command line: one definition for parsing, help, completions and the manual page.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use units::{Bytes, Duration, Rate};
+
+/// How much load does this storage carry at the response time you need, and how sure are we?
+#[derive(Debug, Parser)]
+#[command(
+    name = "seekstone",
+    version,
+    max_term_width = 100,
+    subcommand_required = true
+)]
+#[command(arg_required_else_help = true)]
+#[command(
+    after_help = "Begin with `seekstone run`: it checks the storage beneath the current \
+directory in under two minutes and changes nothing there."
+)]
+pub struct Seekstone {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check up the storage beneath a directory, or an existing file or device: the main job.
+    Run(RunArgs),
+    /// Measure one load with fixed settings.
+    Trial(TrialArgs),
+    /// Measure response time against load, and the load carried at chosen response times.
+    Curve(CurveArgs),
+    /// Say what a target is, and what would mislead when it is measured.
+    Inspect(InspectArgs),
+    /// List, show, export and delete archived runs.
+    Runs(RunsArgs),
+    /// Name and remove what killed runs left in a directory.
+    Clean(CleanArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page.
+    Man,
+}
+
+/// What every measuring command takes.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<PathBuf>,
+    /// Do not keep the run in the archive.
+    #[arg(long)]
+    pub no_save: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Remove without asking what killed runs left behind.
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// How storage is reached and what may be done to it.
+#[derive(Args, Clone, Debug)]
+pub struct Reach {
+    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    #[arg(long, value_name = "BYTES")]
+    pub reserve: Option<Bytes>,
+    /// Allow writing into the named file or device. Everything in it may be lost.
+    #[arg(long)]
+    pub overwrite: bool,
+    /// The device's name once more, when it carries a file system or other known content that is to
+    /// be lost.
+    #[arg(long, value_name = "DEVICE", requires = "overwrite")]
+    pub confirm: Option<String>,
+    /// What carries requests out.
+    #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
+    pub driver: DriverChoice,
+    /// Requests handed to the kernel together (io_uring).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub batch: u16,
+    /// Worker threads [default: half the processors, at most 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub workers: Option<u16>,
+}
+
+/// What carries requests out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DriverChoice {
+    /// io_uring where it is allowed, else threads.
+    Auto,
+    /// io_uring or nothing.
+    Uring,
+    /// Blocking calls.
+    Threads,
+}
+
+/// `seekstone run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// Time for everything.
+    #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_budget)]
+    pub budget: Duration,
+    /// Size of the test file [default: from free space, memory and budget].
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    pub size: Option<Bytes>,
+    /// A mean response time at which the load is wanted; may be given several times
+    /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
+    #[arg(long = "level", value_name = "TIME", value_parser = parse_level)]
+    pub levels: Vec<Duration>,
+    /// The most reads at a time in the load curve.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub clients_max: u32,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What the clients of `trial` and `curve` do.
+#[derive(Args, Clone, Debug)]
+pub struct WorkloadArgs {
+    /// Bytes of one operation.
+    #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
+    pub block: Bytes,
+    /// Which block follows which: sequential, uniform, zipf:THETA, hyperbolic:ALPHA, exponential:MEAN.
+    #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
+    pub pattern: workload::Pattern,
+    /// How clients share the target.
+    #[arg(long, value_enum, default_value_t = PartitionChoice::Contending)]
+    pub partition: PartitionChoice,
+    /// Share of writes; needs --overwrite, or a directory.
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    pub writes: f64,
+    /// Every write is followed by an fsync that counts with it.
+    #[arg(long)]
+    pub durable: bool,
+    /// Mean time between a completion and the client's next operation.
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
+    pub think: Duration,
+    /// How think times, or the gaps of --rate, spread around their mean.
+    #[arg(long, value_enum, default_value_t = ShapeChoice::Exponential)]
+    pub shape: ShapeChoice,
+    /// Go through the page cache.
+    #[arg(long)]
+    pub buffered: bool,
+    /// Size of the test file in a directory, or the part of an existing target that is used.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    pub size: Option<Bytes>,
+}
+
+/// `seekstone trial`.
+#[derive(Args, Debug)]
+pub struct TrialArgs {
+    /// A directory, a file (read-only unless --overwrite), a block device, `sim:NAME`, or `null:`
+    /// (completes at once: what this program itself costs).
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// Virtual clients.
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub clients: u32,
+    /// Requests that may be outstanding [default: one for each client, at most 1024].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub depth: Option<u32>,
+    /// Offer this many operations per second over all clients, however long they take; the response
+    /// time counts from when each was due.
+    #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
+    pub rate: Option<Rate>,
+    /// Stop when mean and rate are this precise.
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    pub precision: f64,
+    /// Run for exactly this long, precise or not.
+    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    pub duration: Option<Duration>,
+    /// Stop after this long in any case.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    pub budget: Duration,
+    /// What the clients do.
+    #[command(flatten)]
+    pub workload: WorkloadArgs,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `seekstone curve`.
+#[derive(Args, Debug)]
+pub struct CurveArgs {
+    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// A mean response time at which the load is wanted; may be given several times
+    /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
+    #[arg(long = "level", value_name = "TIME", value_parser = parse_level)]
+    pub levels: Vec<Duration>,
+    /// The most clients.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub clients_max: u32,
+    /// How precise the load at a level shall be.
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    pub precision: f64,
+    /// Time for everything but the last points.
+    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = parse_budget)]
+    pub budget: Duration,
+    /// What the clients do.
+    #[command(flatten)]
+    pub workload: WorkloadArgs,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How clients share a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PartitionChoice {
+    /// All use all of it.
+    Contending,
+    /// Each has an unbroken range.
+    Contiguous,
+    /// Blocks are dealt in turn.
+    Interleaved,
+}
+
+/// How gaps spread around their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShapeChoice {
+    /// All equal.
+    Constant,
+    /// Evenly from zero to twice the mean.
+    Uniform,
+    /// As of many independent users.
+    Exponential,
+}
+
+/// `seekstone inspect`.
+#[derive(Args, Debug)]
+pub struct InspectArgs {
+    /// A directory, file or block device.
+    #[arg(default_value = ".")]
+    pub target: PathBuf,
+    /// Write the description as JSON; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// `seekstone runs`.
+#[derive(Args, Debug)]
+pub struct RunsArgs {
+    /// What to do with them.
+    #[command(subcommand)]
+    pub command: RunsCommand,
+    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
+    #[arg(long, value_name = "FILE", global = true)]
+    pub archive: Option<PathBuf>,
+}
+
+/// What can be done with archived runs.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// List runs, the latest first.
+    List {
+        /// How many.
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+        limit: u32,
+    },
+    /// Print a run again.
+    Show {
+        /// Its number; the latest when absent.
+        id: Option<i64>,
+        /// Every measurement in full, every point of the curve, every warning.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Write a run as JSON or its measurements as CSV.
+    Export {
+        /// Its number.
+        id: i64,
+        /// Form of the output.
+        #[arg(long, value_enum, default_value_t = ExportForm::Json)]
+        form: ExportForm,
+        /// Where to; `-` is standard output.
+        #[arg(long, short, value_name = "FILE", default_value = "-")]
+        output: PathBuf,
+    },
+    /// Delete runs.
+    Delete {
+        /// Their numbers.
+        #[arg(required = true)]
+        ids: Vec<i64>,
+    },
+}
+
+/// Forms of `runs export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// Everything, as documented in docs/json-schema.md.
+    Json,
+    /// One line for each measurement.
+    Csv,
+}
+
+/// `seekstone clean`.
+#[derive(Args, Debug)]
+pub struct CleanArgs {
+    /// The directory that was measured.
+    #[arg(default_value = ".")]
+    pub directory: PathBuf,
+    /// Remove without asking.
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// `seekstone completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+fn parse_span(text: &str) -> Result<Duration, String> {
+    text.parse::<Duration>().map_err(|error| error.to_string())
+}
+
+fn parse_level(text: &str) -> Result<Duration, String> {
+    match parse_span(text)? {
+        Duration::ZERO => Err("must be above zero".into()),
+        span if span > Duration::from_secs(86_400) => Err("is more than a day".into()),
+        span => Ok(span),
+    }
+}
+
+fn parse_budget(text: &str) -> Result<Duration, String> {
+    match parse_span(text)? {
+        span if span < Duration::from_secs(1) => {
+            Err("is too short to measure anything: give at least 1s".into())
+        }
+        span if span > Duration::from_secs(7 * 86_400) => Err("is more than a week".into()),
+        span => Ok(span),
+    }
+}
+
+fn parse_size(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>().map_err(|error| error.to_string())? {
+        Bytes(0) => Err("must be above zero".into()),
+        size => Ok(size),
+    }
+}
+
+fn parse_rate(text: &str) -> Result<Rate, String> {
+    let rate = units::parse_rate(text).map_err(|error| error.to_string())?;
+    if rate.per_second() > 0.0 && rate.per_second() <= 1e9 {
+        Ok(rate)
+    } else {
+        Err("must be above zero and at most 1000000k/s".into())
+    }
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = units::parse_percent(text).map_err(|error| error.to_string())?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err("lies between 0% and 100%".into())
+    }
+}
+
+fn parse_precision(text: &str) -> Result<f64, String> {
+    let share = units::parse_percent(text).map_err(|error| error.to_string())?;
+    if (0.001..=0.5).contains(&share) {
+        Ok(share)
+    } else {
+        Err("lies between 0.1% and 50%".into())
+    }
+}
+
+fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
+    use workload::Pattern;
+    let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
+    let number = || -> Result<f64, String> {
+        let value: f64 = parameter
+            .parse()
+            .map_err(|_| format!("say {name}:NUMBER, as in zipf:1.1 or exponential:100"))?;
+        if value.is_finite() && value > 0.0 {
+            Ok(value)
+        } else {
+            Err("must be above zero".into())
+        }
+    };
+    match name {
+        "sequential" if parameter.is_empty() => Ok(Pattern::Sequential { step: 1 }),
+        "uniform" if parameter.is_empty() => Ok(Pattern::Uniform),
+        "zipf" => Ok(Pattern::Zipf { theta: number()? }),
+        "hyperbolic" => Ok(Pattern::Hyperbolic { alpha: number()? }),
+        "exponential" => match number()? {
+            mean if mean >= 1.0 => Ok(Pattern::ExponentialSteps { mean }),
+            _ => Err("a mean step is at least 1 block".into()),
+        },
+        _ => Err(format!(
+            "\"{text}\" is not a pattern; there are sequential, uniform, zipf:THETA, \
+             hyperbolic:ALPHA, exponential:MEAN"
+        )),
+    }
+}

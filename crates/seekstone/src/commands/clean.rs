@@ -1,0 +1,72 @@
+//! `seekstone clean`, and the offer that every measuring command makes: killed runs leave a work
+//! directory behind, which is named and removed on demand.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use drivers::{StaleDirectory, find_stale};
+use units::Bytes;
+
+use crate::args::CleanArgs;
+use crate::exit::Exit;
+use crate::output;
+
+/// Name and remove what killed runs left in a directory.
+///
+/// # Errors
+/// When the directory cannot be listed, or something cannot be removed.
+pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
+    let stale = find_stale(&args.directory)?;
+    if stale.is_empty() {
+        return output::print(&format!(
+            "{}: killed runs left nothing behind here",
+            args.directory.display()
+        ));
+    }
+    remove_each(stale, args.yes)?;
+    Ok(Exit::Done)
+}
+
+/// Name what killed runs left in `directory`, and offer to remove it.
+///
+/// # Errors
+/// When something that was to be removed cannot be.
+pub fn offer_removal(directory: &Path, yes: bool, quiet: bool) -> anyhow::Result<()> {
+    // A directory that cannot be listed is reported by what follows.
+    let stale = find_stale(directory).unwrap_or_default();
+    if stale.is_empty() || (quiet && !yes) {
+        return Ok(());
+    }
+    remove_each(stale, yes)
+}
+
+fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {
+    for directory in stale {
+        let path = directory.path.clone();
+        output::complain(&format!(
+            "A run that was killed (process {}) left {} behind: {} in {} files.",
+            directory.pid,
+            path.display(),
+            Bytes(directory.bytes),
+            directory.files,
+        ));
+        if yes || agrees()? {
+            directory.remove()?;
+            output::complain(&format!("Removed {}.", path.display()));
+        } else {
+            output::complain("Kept. `seekstone clean --yes` in that directory removes it.");
+        }
+    }
+    Ok(())
+}
+
+/// Ask at the terminal; without one the answer is no.
+fn agrees() -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Ok(false);
+    }
+    let _ = write!(std::io::stderr(), "Remove it? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,40 @@
+//! Completions and the manual page, from the one definition of the command line.
+
+use clap::CommandFactory as _;
+
+use crate::args::{CompletionsArgs, Seekstone};
+use crate::exit::Exit;
+use crate::output;
+
+/// Print completions for a shell.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
+    let mut text = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut Seekstone::command(),
+        "seekstone",
+        &mut text,
+    );
+    output::print(String::from_utf8_lossy(&text).trim_end())
+}
+
+/// Print the manual page, commands included.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn man() -> anyhow::Result<Exit> {
+    let mut text = Vec::new();
+    let command = Seekstone::command();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    for part in command.get_subcommands() {
+        let name = format!("seekstone {}", part.get_name());
+        let page = clap_mangen::Man::new(part.clone().bin_name(name));
+        page.render_synopsis_section(&mut text)?;
+        page.render_description_section(&mut text)?;
+        page.render_options_section(&mut text)?;
+    }
+    output::print(String::from_utf8_lossy(&text).trim_end())
+}

@@ -1,0 +1,11 @@
+//! One module for each command.
+
+pub mod clean;
+pub mod curve;
+pub mod finish;
+pub mod generate;
+pub mod inspect;
+pub mod run;
+pub mod runs;
+pub mod setup;
+pub mod trial;

@@ -1,0 +1,75 @@
+//! `seekstone runs`: the archive.
+
+use archive::{Archive, RunSummary};
+use report::ListRow;
+use results::Run;
+
+use crate::args::{ExportForm, RunsArgs, RunsCommand};
+use crate::commands::setup::archive_path;
+use crate::exit::Exit;
+use crate::output;
+
+/// List, show, export or delete archived runs.
+///
+/// # Errors
+/// When the archive or a run in it cannot be read.
+pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
+    let mut archive = Archive::open(&archive_path(args.archive.as_ref())?)?;
+    match &args.command {
+        RunsCommand::List { limit } => {
+            let rows: Vec<ListRow> = archive
+                .list(*limit as usize)?
+                .into_iter()
+                .map(row)
+                .collect();
+            output::print(report::run_list(&rows).trim_end())
+        }
+        RunsCommand::Show { id, all } => {
+            let run = match id {
+                Some(id) => archive.load(*id)?,
+                None => archive.latest()?,
+            };
+            output::print(show(&run, *all).trim_end())
+        }
+        RunsCommand::Export { id, form, output } => {
+            let run = archive.load(*id)?;
+            let text = match form {
+                ExportForm::Json => report::json(&run),
+                ExportForm::Csv => report::csv_measurements(&run),
+            };
+            output::write_file(output, &text)?;
+            Ok(Exit::Done)
+        }
+        RunsCommand::Delete { ids } => {
+            archive.delete(ids)?;
+            output::print(&format!("deleted: {}", ids.len()))
+        }
+    }
+}
+
+fn row(summary: RunSummary) -> ListRow {
+    ListRow {
+        id: summary.id,
+        started_at: summary.started_at,
+        command: summary.command,
+        target: summary.target,
+        status: summary.status,
+        headline: summary.headline,
+    }
+}
+
+fn show(run: &Run, all: bool) -> String {
+    let style = output::style(all);
+    let mut text = report::check_up(run, &style);
+    if all {
+        if let Some(curve) = &run.curve {
+            text.push('\n');
+            text.push_str(&report::curve_table(curve, &style));
+        }
+        for measurement in &run.measurements {
+            text.push('\n');
+            text.push_str(&report::measurement(measurement, &style));
+        }
+    }
+    text
+}

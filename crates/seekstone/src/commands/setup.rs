@@ -1,0 +1,112 @@
+//! What every measuring command does before it measures: options resolved, archive opened, leftovers
+//! of killed runs named, signals caught.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use archive::Archive;
+use drivers::{Caching, DriverKind};
+use runner::bench::{BenchRequest, default_settings, directory_of};
+use runner::interrupt::Interrupt;
+use runner::single_load::NULL_TARGET;
+use units::Bytes;
+
+use crate::args::{Common, DriverChoice, Reach};
+use crate::commands::clean::offer_removal;
+use crate::exit::UsageError;
+
+/// Files that a run may have open at once, with some to spare.
+const FILES_NEEDED: u64 = 16;
+
+/// What is ready before the first request.
+pub struct Setup {
+    /// The target and what may be done to it.
+    pub bench: BenchRequest,
+    /// The archive, unless the run is not to be kept.
+    pub archive: Option<Archive>,
+    /// Raised by a signal.
+    pub interrupt: Interrupt,
+}
+
+/// Prepare for measuring `target`.
+///
+/// # Errors
+/// When the archive cannot be used, or the machine does not allow what is needed.
+pub fn setup(
+    target: &str,
+    purpose: &str,
+    size: Option<Bytes>,
+    caching: Caching,
+    reach: &Reach,
+    common: &Common,
+) -> anyhow::Result<Setup> {
+    if target == NULL_TARGET && reach.overwrite {
+        return Err(UsageError("null: holds nothing that --overwrite could mean".into()).into());
+    }
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    runner::limits::check_budget(FILES_NEEDED, 0)?;
+    let archive = open_archive(common)?;
+    if let Some(directory) = directory_of(target) {
+        offer_removal(&directory, common.yes, common.quiet)?;
+    }
+    let mut storage = default_settings(common.seed.unwrap_or_else(fresh_seed));
+    storage.driver = match reach.driver {
+        DriverChoice::Auto => DriverKind::Auto,
+        DriverChoice::Uring => DriverKind::Uring,
+        DriverChoice::Threads => DriverKind::Threads,
+    };
+    storage.batch = usize::from(reach.batch);
+    storage.caching = caching;
+    if let Some(workers) = reach.workers {
+        storage.workers = usize::from(workers);
+    }
+    let bench = BenchRequest {
+        target: target.into(),
+        purpose: purpose.into(),
+        size,
+        reserve: reach.reserve,
+        overwrite: reach.overwrite,
+        confirmed: reach.confirm.clone(),
+        storage,
+        arguments: std::env::args().skip(1).collect(),
+    };
+    Ok(Setup {
+        bench,
+        archive,
+        interrupt,
+    })
+}
+
+/// Where the archive is: as asked for, or in the user's data directory.
+///
+/// # Errors
+/// When neither is known.
+pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
+    match asked {
+        Some(path) => Ok(path.clone()),
+        None => archive::default_path().context(
+            "there is no home directory to keep the archive of runs in: name a file with \
+             --archive, or use --no-save",
+        ),
+    }
+}
+
+fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
+    if common.no_save {
+        return match &common.archive {
+            Some(_) => Err(UsageError("--archive and --no-save exclude each other".into()).into()),
+            None => Ok(None),
+        };
+    }
+    // Opened before measuring: nobody should learn after a minute that nothing can be kept.
+    let path = archive_path(common.archive.as_ref())?;
+    let archive = Archive::open(&path)
+        .context("runs cannot be archived (use --archive FILE, or --no-save)")?;
+    Ok(Some(archive))
+}
+
+/// A short seed that can be read out and typed in again.
+fn fresh_seed() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    (now.tv_nsec as u64 / 1000 + now.tv_sec as u64) % 100_000
+}

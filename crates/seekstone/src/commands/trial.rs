@@ -1,0 +1,196 @@
+//! `seekstone trial`: one load with fixed settings.
+
+use drivers::Caching;
+use runner::single_load::{LoadRequest, Question, measure_load};
+use stats::Goal;
+use units::{format_count, format_duration_ns};
+use workload::{
+    AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
+    Start, TargetId,
+};
+
+use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
+use crate::commands::finish::deliver;
+use crate::commands::setup::{Setup, setup};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// Requests outstanding unless asked for otherwise.
+const DEPTH_DEFAULT_MAX: u32 = 1024;
+/// Open arrivals need room for those that come while others are under way.
+const DEPTH_OPEN: u32 = 256;
+/// Shares are drawn as whole parts of this.
+const MIX_PARTS: f64 = 10_000.0;
+
+/// Measure one load.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
+    let caching = caching(&args.workload);
+    let Setup {
+        bench,
+        archive,
+        interrupt,
+    } = setup(
+        &args.target,
+        "trial",
+        args.workload.size,
+        caching,
+        &args.reach,
+        &args.common,
+    )?;
+    let pacing = match args.rate {
+        Some(rate) => Pacing::Open {
+            gap: Gap {
+                shape: shape(args.workload.shape),
+                mean_ns: rate.mean_gap_ns() * f64::from(args.clients),
+            },
+        },
+        None => think(&args.workload),
+    };
+    let most = if args.rate.is_some() {
+        DEPTH_OPEN.max(args.clients)
+    } else {
+        args.clients
+    };
+    let (goal, duration_max) = match args.duration {
+        Some(duration) => (None, duration),
+        None => {
+            let mut goal = Goal::result(args.precision);
+            let floor = args.budget.as_nanos() / 10;
+            goal.duration_min_ns = goal.duration_min_ns.min(floor);
+            (Some(goal), args.budget)
+        }
+    };
+    let request = LoadRequest {
+        bench,
+        spec: spec(&args.workload, pacing)?,
+        title: title(
+            &args.workload,
+            Some((args.clients, args.rate.map(|rate| rate.per_second()))),
+        ),
+        question: Question::Trial {
+            clients: args.clients,
+            depth: args.depth.unwrap_or(most.min(DEPTH_DEFAULT_MAX)),
+            goal,
+            duration_max,
+        },
+    };
+    let mut progress = Progress::new(args.common.quiet);
+    let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
+    progress.finish();
+    deliver(&mut measured?, archive, &args.common, |run| {
+        report::check_up(run, &output::style(true))
+    })
+}
+
+/// Whether the page cache takes part.
+pub fn caching(args: &WorkloadArgs) -> Caching {
+    if args.buffered {
+        Caching::Buffered
+    } else {
+        Caching::Direct
+    }
+}
+
+/// The pacing of clients that think.
+pub fn think(args: &WorkloadArgs) -> Pacing {
+    let think = match args.think.as_nanos() {
+        0 => Gap::NONE,
+        _ => Gap::new(shape(args.shape), args.think),
+    };
+    Pacing::Closed { think }
+}
+
+const fn shape(choice: ShapeChoice) -> GapShape {
+    match choice {
+        ShapeChoice::Constant => GapShape::Constant,
+        ShapeChoice::Uniform => GapShape::Uniform,
+        ShapeChoice::Exponential => GapShape::Exponential,
+    }
+}
+
+/// What one client does; the region is filled in once the target is known.
+///
+/// # Errors
+/// When options do not go together.
+pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> {
+    let len = u32::try_from(args.block.as_u64())
+        .ok()
+        .filter(|&len| len <= 1 << 30)
+        .ok_or_else(|| UsageError(format!("--block {}: at most 1 GiB", args.block)))?;
+    if args.durable && args.writes == 0.0 {
+        return Err(UsageError(
+            "--durable is about writes: say --writes 100%".into(),
+        ));
+    }
+    let write = (args.writes * MIX_PARTS).round() as u32;
+    Ok(MixSpec {
+        addresses: AddressSpec {
+            region: Region {
+                target: TargetId(0),
+                offset: 0,
+                len: 0,
+                block: u64::from(len),
+            },
+            partition: match args.partition {
+                PartitionChoice::Contending => Partition::Contending,
+                PartitionChoice::Contiguous => Partition::Contiguous,
+                PartitionChoice::Interleaved => Partition::Interleaved,
+            },
+            pattern: args.pattern,
+            start: match args.pattern {
+                Pattern::Sequential { .. } if args.partition != PartitionChoice::Contending => {
+                    Start::First
+                }
+                _ => Start::Random,
+            },
+        },
+        mix: match write {
+            0 => Mix::READ,
+            _ => Mix {
+                read: MIX_PARTS as u32 - write,
+                write,
+                flush: 0,
+            },
+        },
+        sizes: vec![Size { len, weight: 1 }],
+        durability: if args.durable {
+            Durability::Synced
+        } else {
+            Durability::Volatile
+        },
+        pacing,
+        operations: None,
+    })
+}
+
+/// What is done, in words; with the load, given as clients and an offered rate, where it is fixed.
+pub fn title(args: &WorkloadArgs, load: Option<(u32, Option<f64>)>) -> String {
+    let what = match args.writes {
+        0.0 => "read".to_owned(),
+        1.0 => "write".to_owned(),
+        share => format!("{:.0} % write", share * 100.0),
+    };
+    let durable = if args.durable { " + fsync" } else { "" };
+    let pattern = match args.pattern {
+        Pattern::Sequential { .. } => "sequential".to_owned(),
+        Pattern::Uniform => "random".to_owned(),
+        Pattern::Zipf { theta } => format!("Zipf {theta}"),
+        Pattern::Hyperbolic { alpha } => format!("hyperbolic {alpha}"),
+        Pattern::ExponentialSteps { mean } => format!("exponential {mean}"),
+    };
+    let load = match load {
+        None => String::new(),
+        Some((_, Some(rate))) => format!(", {}/s offered", format_count(rate)),
+        Some((1, None)) => ", one at a time".into(),
+        Some((clients, None)) => format!(", {} clients", format_count(f64::from(clients))),
+    };
+    let think = match args.think.as_nanos() {
+        0 => String::new(),
+        nanos => format!(", think {}", format_duration_ns(nanos as f64)),
+    };
+    format!("{pattern} {what}{durable} {}{load}{think}", args.block)
+}

@@ -1,0 +1,76 @@
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done with a warning that voids a number.
+
+use std::process::ExitCode;
+
+use results::{Run, Status};
+use runner::bench::BenchError;
+
+use crate::output;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything was done.
+    Done,
+    /// Something failed, or was stopped.
+    Failed,
+    /// It was asked for wrongly.
+    Usage,
+    /// Done, but a number must not be used.
+    Void,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Void => 3,
+        })
+    }
+}
+
+impl Exit {
+    /// How a program ends that has this run to show.
+    pub fn of_run(run: &Run) -> Self {
+        match run.status {
+            Status::Partial { .. } => Self::Failed,
+            Status::Complete if run.has_void_number() => Self::Void,
+            Status::Complete => Self::Done,
+        }
+    }
+
+    /// How a program ends that failed.
+    pub fn of_error(error: &anyhow::Error) -> Self {
+        if error.is::<UsageError>() {
+            return Self::Usage;
+        }
+        match error.downcast_ref::<BenchError>() {
+            Some(BenchError::Usage(_) | BenchError::Sim(_)) => Self::Usage,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Options that do not go together.
+#[derive(Debug)]
+pub struct UsageError(pub String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Print what the parser of arguments has to say: help and version go to standard output.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        output::complain(text.trim_end());
+        return Exit::Usage.into();
+    }
+    output::print(text.trim_end()).map_or(ExitCode::FAILURE, Into::into)
+}

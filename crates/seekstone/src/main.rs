@@ -1,0 +1,38 @@
+//! The `seekstone` command.
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Command, Seekstone};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let command = match Seekstone::try_parse() {
+        Ok(seekstone) => seekstone.command,
+        Err(error) => return exit::usage(&error),
+    };
+    let done = match command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Trial(args) => commands::trial::trial(&args),
+        Command::Curve(args) => commands::curve::curve(&args),
+        Command::Inspect(args) => commands::inspect::inspect(&args),
+        Command::Runs(args) => commands::runs::runs(&args),
+        Command::Clean(args) => commands::clean::clean(&args),
+        Command::Completions(args) => commands::generate::completions(&args),
+        Command::Man => commands::generate::man(),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::complain(&format!("error: {error:#}"));
+            Exit::of_error(&error).into()
+        }
+    }
+}

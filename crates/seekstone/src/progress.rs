@@ -1,0 +1,93 @@
+//! Shows what is being measured: a bar on a terminal, a line for each stage elsewhere.
+
+use std::io::IsTerminal as _;
+use std::time::Duration as StdDuration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use runner::check_up::Stage;
+use units::{Duration, format_count, format_duration_ns};
+
+use crate::output;
+
+/// Parts into which the bar divides the work.
+const STEPS: u64 = 1000;
+
+/// Shows stages to whoever looks.
+pub enum Progress {
+    /// Nobody looks.
+    Quiet,
+    /// A terminal.
+    Bar(ProgressBar),
+    /// A file or a pipe.
+    Lines {
+        /// The stage announced last.
+        last: String,
+    },
+}
+
+impl Progress {
+    /// For standard error.
+    pub fn new(quiet: bool) -> Self {
+        if quiet {
+            return Self::Quiet;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Self::Lines {
+                last: String::new(),
+            };
+        }
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(8));
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {prefix}  {wide_msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(StdDuration::from_millis(250));
+        Self::Bar(bar)
+    }
+
+    /// Show a stage.
+    pub fn show(&mut self, stage: &Stage<'_>) {
+        match self {
+            Self::Quiet => {}
+            Self::Bar(bar) => {
+                bar.set_position((stage.done * STEPS as f64) as u64);
+                bar.set_prefix(format!("at most {} left", whole_seconds(stage.left)));
+                bar.set_message(describe(stage));
+            }
+            Self::Lines { last } => {
+                if last != stage.title {
+                    stage.title.clone_into(last);
+                    let elapsed = whole_seconds(stage.elapsed);
+                    output::complain(&format!("[{elapsed:>6}] {}", stage.title));
+                }
+            }
+        }
+    }
+
+    /// Take the bar away.
+    pub fn finish(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn whole_seconds(span: Duration) -> String {
+    format!("{:.0} s", span.as_secs_f64())
+}
+
+fn describe(stage: &Stage<'_>) -> String {
+    let Some(glimpse) = stage.glimpse else {
+        return stage.title.to_owned();
+    };
+    let response = glimpse.response.map_or(String::new(), |(mean, precision)| {
+        format!(
+            "  {} +- {:.1} %",
+            format_duration_ns(mean),
+            precision * 100.0
+        )
+    });
+    let throughput = glimpse
+        .throughput
+        .map_or(String::new(), |load| format!("  {}/s", format_count(load)));
+    format!("{}{response}{throughput}", stage.title)
+}

@@ -1,0 +1,165 @@
+//! The driver in virtual time: no clock is read, and nobody waits.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use engine::{Clock, Driver, DriverError};
+use units::{Duration, Instant};
+use workload::{Completion, Errno, Op, Request};
+
+use crate::station::Station;
+
+/// A fault that the model injects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The operations, counted from one, from which on the fault strikes.
+    pub after: u64,
+    /// What strikes.
+    pub kind: FaultKind,
+}
+
+/// What can go wrong in a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Every operation fails with this error number.
+    Error(Errno),
+    /// The device answers nothing for this long, once.
+    Stall(Duration),
+}
+
+/// A station behind the driver seam.
+#[derive(Debug)]
+pub struct SimDriver {
+    now: Instant,
+    station: Station,
+    capacity: usize,
+    sequence: u64,
+    accepted: u64,
+    pending: BinaryHeap<Reverse<Pending>>,
+    fault: Option<Fault>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Pending {
+    at: Instant,
+    sequence: u64,
+    request: Request,
+    issued: Instant,
+    result: Result<u32, Errno>,
+}
+
+impl Ord for Pending {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
+    }
+}
+
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl SimDriver {
+    /// A driver that starts at `start` and takes `capacity` requests at once.
+    #[must_use]
+    pub fn new(station: Station, capacity: usize, start: Instant) -> Self {
+        Self {
+            now: start,
+            station,
+            capacity,
+            sequence: 0,
+            accepted: 0,
+            pending: BinaryHeap::new(),
+            fault: None,
+        }
+    }
+
+    /// The same driver with a fault.
+    #[must_use]
+    pub fn with_fault(mut self, fault: Option<Fault>) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    fn strike(&mut self, mut end: Instant, op: &Op) -> (Instant, Result<u32, Errno>) {
+        let fine = Ok(op.len());
+        let Some(fault) = self.fault else {
+            return (end, fine);
+        };
+        if self.accepted < fault.after {
+            return (end, fine);
+        }
+        match fault.kind {
+            FaultKind::Error(errno) => (end, Err(errno)),
+            FaultKind::Stall(span) => {
+                self.fault = None;
+                self.station.hold(end + span);
+                end += span;
+                (end, fine)
+            }
+        }
+    }
+}
+
+impl Clock for SimDriver {
+    fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+impl Driver for SimDriver {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        assert!(
+            self.pending.len() < self.capacity,
+            "more requests than the driver's capacity"
+        );
+        self.accepted += 1;
+        let end = self.station.accept(self.now);
+        let (at, result) = self.strike(end, &request.op);
+        let sequence = self.sequence;
+        self.sequence += 1;
+        self.pending.push(Reverse(Pending {
+            at,
+            sequence,
+            request,
+            issued: self.now,
+            result,
+        }));
+        Ok(())
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Option<Instant>,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), DriverError> {
+        let next = self.pending.peek().map(|Reverse(pending)| pending.at);
+        let until = match (next, deadline) {
+            (None, None) => return Err(DriverError::Idle),
+            (Some(at), None) => at,
+            (None, Some(deadline)) => deadline,
+            (Some(at), Some(deadline)) => at.min(deadline),
+        };
+        self.now = self.now.max(until);
+        while let Some(Reverse(pending)) = self.pending.peek() {
+            if pending.at > self.now {
+                break;
+            }
+            let Some(Reverse(pending)) = self.pending.pop() else {
+                break;
+            };
+            done.push(Completion {
+                request: pending.request,
+                issued: pending.issued,
+                completed: pending.at,
+                result: pending.result,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Storage in virtual time: queue models with known answers, behind the same seam as real storage.
+
+mod driver;
+mod spec;
+mod station;
+
+pub use driver::{Fault, FaultKind, SimDriver};
+pub use spec::{MODELS, SIM_PREFIX, SimError, SimSpec};
+pub use station::{ServiceLaw, Station};

@@ -1,0 +1,107 @@
+//! A station: servers with one queue before them, first come first served.
+//!
+//! With exponential service and Poisson arrivals this is M/M/1 or M/M/c, with constant service
+//! M/D/1; the answers are in every textbook on queueing, which is what makes it useful here.
+
+use random::{Exponential, Purpose, Stream};
+use units::{Duration, Instant};
+
+/// How long a server takes for one operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ServiceLaw {
+    /// Always the same time.
+    Constant {
+        /// Nanoseconds.
+        time_ns: f64,
+    },
+    /// Exponential times.
+    Exponential {
+        /// Mean in nanoseconds.
+        mean_ns: f64,
+    },
+    /// A cache that answers in runs: hits and misses follow each other as a two-state Markov chain,
+    /// so that neighbours in time resemble each other.
+    Cache {
+        /// Mean time of a hit, nanoseconds, exponential.
+        hit_ns: f64,
+        /// Mean time of a miss, nanoseconds, exponential.
+        miss_ns: f64,
+        /// Long-run share of hits, in 0..=1.
+        hit_share: f64,
+        /// Mean number of operations before the state is drawn anew.
+        run_length: f64,
+    },
+}
+
+/// Servers and their queue.
+#[derive(Clone, Debug)]
+pub struct Station {
+    law: ServiceLaw,
+    stream: Stream,
+    free_at: Vec<Instant>,
+    /// Nothing begins before. Kept apart from the servers, since a pure delay has none.
+    held_until: Instant,
+    in_hit_state: bool,
+    carry_ns: f64,
+}
+
+impl Station {
+    /// An idle station whose service times are drawn from `seed`. With no number of servers there is
+    /// one for every operation: a pure delay without a queue.
+    #[must_use]
+    pub fn new(law: ServiceLaw, servers: Option<usize>, seed: u64) -> Self {
+        assert!(servers != Some(0), "a station needs a server");
+        Self {
+            law,
+            stream: Stream::new(seed, 0, Purpose::Device),
+            free_at: vec![Instant::START; servers.unwrap_or(0)],
+            held_until: Instant::START,
+            in_hit_state: false,
+            carry_ns: 0.0,
+        }
+    }
+
+    /// When an operation that arrives at `now` will be done. Arrivals must come in order of time:
+    /// first come first served makes the end known at once.
+    pub fn accept(&mut self, now: Instant) -> Instant {
+        let service = self.draw();
+        let earliest = now.max(self.held_until);
+        let Some(server) = self.free_at.iter_mut().min() else {
+            return earliest + service;
+        };
+        let begin = earliest.max(*server);
+        *server = begin + service;
+        *server
+    }
+
+    /// Keep anything new from beginning before `until`.
+    pub fn hold(&mut self, until: Instant) {
+        self.held_until = until.max(self.held_until);
+    }
+
+    fn draw(&mut self) -> Duration {
+        let exact = match self.law {
+            ServiceLaw::Constant { time_ns } => time_ns,
+            ServiceLaw::Exponential { mean_ns } => {
+                Exponential { mean: mean_ns }.sample(&mut self.stream)
+            }
+            ServiceLaw::Cache {
+                hit_ns,
+                miss_ns,
+                hit_share,
+                run_length,
+            } => {
+                if self.stream.unit() * run_length < 1.0 {
+                    self.in_hit_state = self.stream.unit() < hit_share;
+                }
+                let mean = if self.in_hit_state { hit_ns } else { miss_ns };
+                Exponential { mean }.sample(&mut self.stream)
+            }
+        };
+        // The fraction of a nanosecond is carried on, or fast devices would be a little too fast.
+        let owed = exact + self.carry_ns;
+        let whole = owed.floor();
+        self.carry_ns = owed - whole;
+        Duration::from_nanos(whole as u64)
+    }
+}

@@ -1,0 +1,152 @@
+//! A number that knows how sure it is.
+
+use serde::{Deserialize, Serialize};
+
+/// The confidence of every interval of this crate.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A value with its two-sided confidence interval, in whatever unit the owner states.
+///
+/// `high` may be infinite: the sample then bounds the value only from below. It is written as
+/// null, which JSON can hold, and read back as infinity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The point estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval; infinite when the sample gives no bound.
+    #[serde(with = "unbounded")]
+    pub high: f64,
+    /// Nominal probability that the interval contains the truth, 0 to 1.
+    pub confidence: f64,
+    /// Number of independent observations that would give an interval of this width.
+    pub samples: f64,
+}
+
+impl Estimate {
+    /// A value known exactly, such as the mean of a constant series.
+    #[must_use]
+    pub fn exact(value: f64, samples: f64) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+            confidence: CONFIDENCE,
+            samples,
+        }
+    }
+
+    /// Half the width of the interval over the value's magnitude; infinite without a bound.
+    #[must_use]
+    pub fn relative_half_width(&self) -> f64 {
+        let half_width = (self.high - self.low) / 2.0;
+        if half_width == 0.0 {
+            0.0
+        } else if self.value == 0.0 {
+            f64::INFINITY
+        } else {
+            half_width / self.value.abs()
+        }
+    }
+
+    /// Whether the two intervals share a point. Overlap does not prove equality.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
+    /// Whether `x` lies inside the interval, ends included.
+    #[must_use]
+    pub fn contains(&self, x: f64) -> bool {
+        self.low <= x && x <= self.high
+    }
+
+    /// Whether both ends of the interval are finite.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    /// The same estimate in a unit `factor` times smaller: ns to s is `scale(1e-9)`.
+    #[must_use]
+    pub fn scale(&self, factor: f64) -> Self {
+        let (a, b) = (self.low * factor, self.high * factor);
+        let (low, high) = if factor < 0.0 { (b, a) } else { (a, b) };
+        Self {
+            value: self.value * factor,
+            low,
+            high,
+            ..*self
+        }
+    }
+}
+
+/// Infinity as an absent number: JSON has no other place for it.
+mod unbounded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[allow(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the signature is serde's"
+    )]
+    pub fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(*value).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, F64Deserializer, UnitDeserializer};
+
+    fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate {
+            value,
+            low,
+            high,
+            confidence: CONFIDENCE,
+            samples: 10.0,
+        }
+    }
+
+    #[test]
+    fn half_width_is_relative_to_the_value() {
+        assert!((estimate(10.0, 9.0, 11.0).relative_half_width() - 0.1).abs() < 1e-12);
+        assert_eq!(estimate(0.0, 0.0, 0.0).relative_half_width(), 0.0);
+        assert_eq!(
+            estimate(0.0, -1.0, 1.0).relative_half_width(),
+            f64::INFINITY
+        );
+        assert_eq!(
+            estimate(1.0, 0.5, f64::INFINITY).relative_half_width(),
+            f64::INFINITY
+        );
+    }
+
+    #[test]
+    fn intervals_overlap_when_they_touch() {
+        assert!(estimate(1.0, 0.0, 2.0).overlaps(&estimate(3.0, 2.0, 4.0)));
+        assert!(!estimate(1.0, 0.0, 2.0).overlaps(&estimate(3.0, 2.1, 4.0)));
+    }
+
+    #[test]
+    fn scaling_by_a_negative_factor_keeps_the_ends_in_order() {
+        let scaled = estimate(2.0, 1.0, 4.0).scale(-2.0);
+        assert_eq!((scaled.low, scaled.value, scaled.high), (-8.0, -4.0, -2.0));
+    }
+
+    #[test]
+    fn an_absent_upper_end_is_read_as_unbounded() {
+        let absent: UnitDeserializer<Error> = ().into_deserializer();
+        assert_eq!(unbounded::deserialize(absent), Ok(f64::INFINITY));
+        // A bare f64 deserializer has no notion of "some": the error shows that null is special.
+        let bare: F64Deserializer<Error> = 1.0.into_deserializer();
+        assert!(unbounded::deserialize(bare).is_err());
+    }
+}

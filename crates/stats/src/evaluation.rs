@@ -1,0 +1,164 @@
+//! How precise is the trial, and may it stop: the stopping rule of section 5.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cut::{Cut, find_cut};
+use crate::drift::{Drift, is_steady_by_snia};
+use crate::estimate::Estimate;
+use crate::findings::{Finding, findings};
+use crate::goal::{CITABLE_SAMPLES, Goal, GoalKind, Verdict};
+use crate::quantile::{PercentileEstimate, percentiles};
+use crate::store::SlotStore;
+use crate::variance::interval_around;
+use crate::window::{Channel, Window, slot_means};
+
+/// Fewest slots from which anything is concluded.
+const SLOTS_MIN: usize = 16;
+/// Fewest completions from which anything is concluded.
+const COMPLETIONS_MIN: u64 = 8;
+/// The trial must be this many times longer than a time scale that it can resolve.
+const RESOLVABLE: u64 = 30;
+
+/// What the slots of a store say about one kind of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Which time this is about.
+    pub channel: Channel,
+    /// Mean time, ns.
+    pub mean: Estimate,
+    /// Completions per second.
+    pub throughput: Estimate,
+    /// Percentiles of the time, ns; empty unless asked for.
+    pub percentiles: Vec<PercentileEstimate>,
+    /// Effective number of independent completions behind the mean.
+    pub ess: f64,
+    /// Longest lag, in slots, at which times or counts were found correlated.
+    pub lag: usize,
+    /// How the trial stands.
+    pub verdict: Verdict,
+    /// Whether the goal is reached.
+    pub is_converged: bool,
+    /// What was left out as warm-up.
+    pub cut: Cut,
+    /// Trend of the mean time over the window.
+    pub drift: Drift,
+    /// Whether SNIA PTS would call the window steady.
+    pub is_steady_by_snia: bool,
+    /// Doubts and observations; empty unless asked for.
+    pub findings: Vec<Finding>,
+    /// Fluctuations slower than this, ns, cannot be told from a drift.
+    pub slowest_resolvable_ns: u64,
+    /// Length of the window after the cut, ns.
+    pub duration_ns: u64,
+    /// Completions in the window.
+    pub completions: u64,
+}
+
+impl Evaluation {
+    /// The series behind the estimates, for functions of mean and rate such as a load curve.
+    #[must_use]
+    pub fn window(&self, store: &SlotStore) -> Option<Window> {
+        Window::new(store, self.channel, self.cut.slots..store.len())
+    }
+}
+
+/// Evaluates the store against `goal`; tens of microseconds. `None` below 16 slots or 8
+/// completions after the warm-up, from which nothing honest can be said.
+#[must_use]
+pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Evaluation> {
+    if store.len() < SLOTS_MIN {
+        return None;
+    }
+    let cut = find_cut(store, &slot_means(store, channel));
+    let window = Window::new(store, channel, cut.slots..store.len())?;
+    if window.completions < COMPLETIONS_MIN {
+        return None;
+    }
+    let (mean, of_mean) = interval_around(window.mean_ns, &window.response_influence);
+    let (throughput, of_rate) = interval_around(window.rate, &window.throughput);
+    let lag = of_mean.lag.max(of_rate.lag);
+    let ess = effective_samples(store, channel, &window, of_mean.variance_of_mean);
+    let duration_ns = window.duration_ns();
+    let verdict = judge(&Standing {
+        is_settled: cut.is_settled,
+        is_resolved: window.slots.len() >= goal.lag_factor as usize * (lag + 1),
+        is_long: store.base_slots() >= u64::from(goal.slots_min)
+            && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
+        is_precise: mean.relative_half_width() <= goal.precision
+            && throughput.relative_half_width() <= goal.precision
+            && ess >= goal.samples_min,
+        is_citable: ess >= CITABLE_SAMPLES && goal.kind == GoalKind::Result,
+    });
+    Some(Evaluation {
+        channel,
+        mean: Estimate {
+            samples: ess,
+            ..mean
+        },
+        throughput,
+        percentiles: Vec::new(),
+        ess,
+        lag,
+        verdict,
+        is_converged: verdict == Verdict::Converged,
+        cut,
+        drift: Drift::of(&window, goal.precision),
+        is_steady_by_snia: is_steady_by_snia(&window),
+        findings: Vec::new(),
+        slowest_resolvable_ns: duration_ns / RESOLVABLE,
+        duration_ns,
+        completions: window.completions,
+    })
+}
+
+/// As [`evaluate`], with percentiles `ps` (0 to 1) and findings: for the end of a trial.
+#[must_use]
+pub fn evaluate_fully(
+    store: &SlotStore,
+    channel: Channel,
+    goal: &Goal,
+    ps: &[f64],
+) -> Option<Evaluation> {
+    let mut evaluation = evaluate(store, channel, goal)?;
+    evaluation.percentiles = percentiles(store, channel, &evaluation, ps);
+    evaluation.findings = findings(store, channel, &evaluation, goal.precision);
+    Some(evaluation)
+}
+
+/// `s^2 / var(mean)` of the single completions; all of them when nothing varies.
+fn effective_samples(store: &SlotStore, channel: Channel, window: &Window, error: f64) -> f64 {
+    let used = &store.slots()[window.slots.clone()];
+    let squares: f64 = used
+        .iter()
+        .map(|slot| channel.tally(slot).sum_squares)
+        .sum();
+    let completions = window.completions as f64;
+    let variance = squares / completions - window.mean_ns * window.mean_ns;
+    if error > 0.0 {
+        variance.max(0.0) / error
+    } else {
+        completions
+    }
+}
+
+struct Standing {
+    is_settled: bool,
+    is_resolved: bool,
+    is_long: bool,
+    is_precise: bool,
+    is_citable: bool,
+}
+
+fn judge(standing: &Standing) -> Verdict {
+    if !standing.is_settled {
+        Verdict::NotStationary
+    } else if !standing.is_resolved {
+        Verdict::Correlated
+    } else if standing.is_long && standing.is_precise {
+        Verdict::Converged
+    } else {
+        Verdict::Budget {
+            is_citable: standing.is_citable,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Doubts and observations about a trial, each with advice.
+//!
+//! Thresholds: section 5 of the statistics notes, "warnings". They are heuristics: a finding is
+//! worth a look, its absence proves nothing.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::drift::DriftVerdict;
+use crate::estimate::Estimate;
+use crate::evaluation::Evaluation;
+use crate::modes::valley;
+use crate::quantile::Pool;
+use crate::slot::Slot;
+use crate::store::SlotStore;
+use crate::variance::{autocovariance, centred, mean, mean_interval};
+use crate::window::{Channel, Window};
+
+/// Slots above this many medians belong to a rare episode.
+const RARE_MEDIANS: f64 = 2.0;
+/// Fewer episodes than this do not give a stable mean.
+const EPISODES_MIN: usize = 10;
+/// Shortest period, in slots, that is called an oscillation, and the autocorrelation it needs.
+const PERIOD_MIN: usize = 9;
+const RETURN_MIN: f64 = 0.3;
+/// Share of the response time beyond which the generator's own lateness matters.
+const LATENESS_MAX: f64 = 0.05;
+/// Share of the clients' time that may be unaccounted for.
+const UNACCOUNTED_MAX: f64 = 0.02;
+/// An empty slot is a stall only where slots usually hold this many completions.
+const STALL_COMPLETIONS: f64 = 8.0;
+
+/// Something a reader of the result should know.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Finding {
+    /// A few slow episodes carry much of the mean.
+    Rare {
+        /// Share of the mean above twice the median of the slots.
+        share: f64,
+        /// Number of such episodes.
+        episodes: usize,
+    },
+    /// Two modes at least an octave apart.
+    Bimodal {
+        /// Mean time of the fast and of the slow mode, ns.
+        modes: [f64; 2],
+        /// Share of the completions in the slow mode.
+        weight: Estimate,
+    },
+    /// The time rises and falls regularly.
+    Oscillation {
+        /// Time from crest to crest, ns.
+        period_ns: u64,
+    },
+    /// The mean moves over the trial.
+    Drifting {
+        /// Change over the window, relative to the mean.
+        total: f64,
+        /// The drift is at most this, with 95 % confidence.
+        bound: f64,
+    },
+    /// Nothing completed for a while.
+    Stalled {
+        /// Longest stretch of empty slots, ns.
+        longest_ns: u64,
+    },
+    /// The generator noticed due requests late.
+    Late {
+        /// Mean lateness over mean response time.
+        share: f64,
+    },
+    /// Clients' time that is neither response nor think time.
+    Unaccounted {
+        /// `1 - X (R + Z) / N`, the residual of the interactive response time law.
+        residual: f64,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Rare { share, episodes } => write!(
+                f,
+                "{episodes} slow episodes make up {:.0} % of the mean: measure longer, or quote \
+                 the median instead",
+                share * 100.0
+            ),
+            Self::Bimodal {
+                modes: [fast, slow],
+                weight,
+            } => write!(
+                f,
+                "two modes, {:.3} ms and {:.3} ms, the slow one with {:.1} % ({:.1} to {:.1} %) of \
+                 the completions: a cache or a mix of operations; the mean describes neither",
+                fast / 1e6,
+                slow / 1e6,
+                weight.value * 100.0,
+                weight.low.max(0.0) * 100.0,
+                weight.high.min(1.0) * 100.0
+            ),
+            Self::Oscillation { period_ns } => write!(
+                f,
+                "response time rises and falls every {:.3} s: look for a flush or a background \
+                 task of that period, and measure many periods",
+                period_ns as f64 / 1e9
+            ),
+            Self::Drifting { total, bound } => write!(
+                f,
+                "response time moved by {:+.1} % during the trial (at most {:.1} %): precondition \
+                 the target, or measure longer",
+                total * 100.0,
+                bound * 100.0
+            ),
+            Self::Stalled { longest_ns } => write!(
+                f,
+                "nothing completed for {:.3} s: look at the device's log and at other users",
+                longest_ns as f64 / 1e9
+            ),
+            Self::Late { share } => write!(
+                f,
+                "the generator was late by {:.0} % of the response time: use fewer clients, more \
+                 workers or a quieter machine",
+                share * 100.0
+            ),
+            Self::Unaccounted { residual } => write!(
+                f,
+                "{:.1} % of the clients' time is neither response nor think time: the harness \
+                 loses it, so throughput is too low for this number of clients",
+                residual * 100.0
+            ),
+        }
+    }
+}
+
+/// All findings about the window of `evaluation`; `precision` is the relative half-width wanted.
+#[must_use]
+pub fn findings(
+    store: &SlotStore,
+    channel: Channel,
+    evaluation: &Evaluation,
+    precision: f64,
+) -> Vec<Finding> {
+    let Some(window) = Window::new(store, channel, evaluation.cut.slots..store.len()) else {
+        return Vec::new();
+    };
+    let slots = &store.slots()[window.slots.clone()];
+    let drift = evaluation.drift;
+    let drifting = (drift.verdict == DriftVerdict::Drifting).then_some(Finding::Drifting {
+        total: drift.total,
+        bound: drift.bound,
+    });
+    [
+        drifting,
+        rare(slots, channel, precision),
+        bimodal(store, channel, &window),
+        oscillation(&window),
+        stalled(slots, &window),
+        late(slots),
+        unaccounted(slots, store.clients(), &window),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn rare(slots: &[Slot], channel: Channel, precision: f64) -> Option<Finding> {
+    let tallies = || slots.iter().map(|slot| channel.tally(slot));
+    let mean_of = |count: u64, sum: f64| if count > 0 { sum / count as f64 } else { 0.0 };
+    let means: Vec<f64> = tallies()
+        .map(|tally| mean_of(tally.count, tally.sum))
+        .collect();
+    let mut sorted: Vec<f64> = tallies()
+        .filter(|tally| tally.count > 0)
+        .map(|t| mean_of(t.count, t.sum))
+        .collect();
+    sorted.sort_by(f64::total_cmp);
+    let median = *sorted.get(sorted.len() / 2)?;
+    let is_slow = |mean: f64| mean > RARE_MEDIANS * median;
+    let total: f64 = tallies().map(|tally| tally.sum).sum();
+    let excess: f64 = tallies()
+        .zip(&means)
+        .filter(|&(_, &mean)| is_slow(mean))
+        .map(|(tally, _)| tally.sum - median * tally.count as f64)
+        .sum();
+    let starts = means
+        .windows(2)
+        .filter(|pair| !is_slow(pair[0]) && is_slow(pair[1]))
+        .count();
+    let episodes = starts + usize::from(means.first().is_some_and(|&mean| is_slow(mean)));
+    let share = if total > 0.0 { excess / total } else { 0.0 };
+    (share > precision && episodes < EPISODES_MIN).then_some(Finding::Rare { share, episodes })
+}
+
+fn bimodal(store: &SlotStore, channel: Channel, window: &Window) -> Option<Finding> {
+    let bins = Pool::of(store, channel, window).bins;
+    let valley = valley(&bins)?;
+    let total = bins.total() as f64;
+    let below = bins.count_below(valley);
+    let mass = |is_fast: bool| {
+        bins.iter()
+            .map(|(bin, count)| {
+                let low = crate::LogBins::lower_edge(bin) as f64;
+                let middle = (low + crate::LogBins::upper_edge(bin) as f64) / 2.0;
+                if (middle < valley) == is_fast {
+                    middle * count as f64
+                } else {
+                    0.0
+                }
+            })
+            .sum::<f64>()
+    };
+    let modes = [mass(true) / below, mass(false) / (total - below)];
+    let share = 1.0 - below / total;
+    // Sticky modes make the weight far less certain than its count suggests.
+    let series = window.share_influence(store, channel, share, |tally| {
+        tally.count as f64 - tally.bins.count_below(valley)
+    });
+    Some(Finding::Bimodal {
+        modes,
+        weight: mean_interval(&series),
+    })
+}
+
+/// A period: the autocorrelation falls, returns above 0.3 and above its noise, and returns again
+/// after two periods. The second return tells a period from two accidental bursts.
+fn oscillation(window: &Window) -> Option<Finding> {
+    let series = centred(&window.response_influence);
+    let own = autocovariance(&series, 0);
+    let centre = mean(&window.response_influence);
+    if own <= 1e-24 * centre * centre {
+        return None;
+    }
+    let lags = series.len() / 2;
+    let correlation: Vec<f64> = (0..=lags)
+        .map(|lag| autocovariance(&series, lag) / own)
+        .collect();
+    let fall = correlation.iter().position(|&r| r <= 0.0)?;
+    let persistence: f64 = correlation[1..fall.max(1)].iter().map(|r| r * r).sum();
+    // Bartlett's standard error of an autocorrelation beyond the reach of the persistence.
+    let noise = ((1.0 + 2.0 * persistence) / series.len() as f64).sqrt();
+    let (period, peak) = (fall.max(PERIOD_MIN)..=lags / 2)
+        .map(|lag| (lag, correlation[lag]))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let slack = (period / 8).max(2);
+    let again = correlation[2 * period - slack..=(2 * period + slack).min(lags)]
+        .iter()
+        .copied()
+        .fold(f64::MIN, f64::max);
+    let is_periodic = peak > RETURN_MIN.max(3.0 * noise) && again > 0.5 * peak;
+    let period_ns = window.width_ns.saturating_mul(period as u64);
+    is_periodic.then_some(Finding::Oscillation { period_ns })
+}
+
+fn stalled(slots: &[Slot], window: &Window) -> Option<Finding> {
+    let is_dense = window.completions as f64 >= STALL_COMPLETIONS * slots.len() as f64;
+    let longest = slots
+        .chunk_by(|a, b| a.completions == 0 && b.completions == 0)
+        .filter(|run| run[0].completions == 0)
+        .map(<[Slot]>::len)
+        .max()?;
+    let longest_ns = window.width_ns.saturating_mul(longest as u64);
+    is_dense.then_some(Finding::Stalled { longest_ns })
+}
+
+fn late(slots: &[Slot]) -> Option<Finding> {
+    let lateness: f64 = slots.iter().map(|slot| slot.lateness_sum).sum();
+    let response: f64 = slots.iter().map(|slot| slot.response.sum).sum();
+    let share = lateness / response;
+    (response > 0.0 && share > LATENESS_MAX).then_some(Finding::Late { share })
+}
+
+fn unaccounted(slots: &[Slot], clients: u32, window: &Window) -> Option<Finding> {
+    let think_count: u64 = slots.iter().map(|slot| slot.think_count).sum();
+    let completions: u64 = slots.iter().map(|slot| slot.response.count).sum();
+    // Without a think time for nearly every completion the law does not apply.
+    if clients == 0 || (think_count as f64) < 0.9 * completions as f64 {
+        return None;
+    }
+    let response = slots.iter().map(|slot| slot.response.sum).sum::<f64>() / completions as f64;
+    let think = slots.iter().map(|slot| slot.think_sum).sum::<f64>() / think_count as f64;
+    let rate = completions as f64 * 1e9 / window.duration_ns() as f64;
+    let residual = 1.0 - rate * (response + think) / 1e9 / f64::from(clients);
+    // Requests cut off at the ends of the window blur the law for long response times.
+    let blur = (response + think) / window.duration_ns() as f64;
+    (residual.abs() > UNACCOUNTED_MAX + blur).then_some(Finding::Unaccounted { residual })
+}

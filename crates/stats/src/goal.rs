@@ -1,0 +1,118 @@
+//! What a trial must reach before it may stop, and how it ended.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Below this many effective samples no number should be quoted (section 5, "verdict").
+pub(crate) const CITABLE_SAMPLES: f64 = 200.0;
+
+/// What the trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GoalKind {
+    /// Finds the way; never cited.
+    Scout,
+    /// Goes into the report.
+    Result,
+}
+
+/// When an estimate is good enough. Defaults: section 5 of the statistics notes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// Relative half-width wanted for mean response time and throughput: 0.03 is 3 %.
+    pub precision: f64,
+    /// Effective independent samples wanted.
+    pub samples_min: f64,
+    /// Base slots wanted.
+    pub slots_min: u32,
+    /// Length of the trial wanted, ns.
+    pub duration_min_ns: u64,
+    /// How many times longer than the slowest correlation seen the trial must be.
+    pub lag_factor: u32,
+    /// What the trial is for.
+    pub kind: GoalKind,
+}
+
+impl Goal {
+    /// A scouting trial: 10 %, 50 samples, 1 s.
+    #[must_use]
+    pub fn scout() -> Self {
+        Self {
+            precision: 0.10,
+            samples_min: 50.0,
+            slots_min: 64,
+            duration_min_ns: 1_000_000_000,
+            lag_factor: 10,
+            kind: GoalKind::Scout,
+        }
+    }
+
+    /// A trial to be reported, with the given relative half-width and at least 5 s.
+    ///
+    /// A loose precision is reached early, where variance estimates are least trustworthy, so
+    /// beyond 5 % the floor on effective samples rises from 400 to 1000.
+    ///
+    /// 256 slots are about 6400 completions. With 64, a device that lingers in one state (a cache
+    /// in runs of 950 hits) looks precise before it has shown the other: coverage fell to 0.78.
+    #[must_use]
+    pub fn result(precision: f64) -> Self {
+        Self {
+            precision,
+            samples_min: if precision > 0.05 { 1000.0 } else { 400.0 },
+            slots_min: 256,
+            duration_min_ns: 5_000_000_000,
+            lag_factor: 30,
+            kind: GoalKind::Result,
+        }
+    }
+}
+
+/// How a trial stands, or how it ended if it ends now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Everything the goal asks for is reached.
+    Converged,
+    /// Sound so far, but not precise enough yet.
+    Budget {
+        /// Whether there are at least 200 effective samples behind the numbers, and the trial
+        /// was meant for a result.
+        is_citable: bool,
+    },
+    /// Still changing: there is no single mean to estimate.
+    NotStationary,
+    /// Correlated over so much of the trial that its interval cannot be trusted.
+    Correlated,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Converged => "converged",
+            Self::Budget { is_citable: true } => "stopped before the precision was reached",
+            Self::Budget { is_citable: false } => {
+                "stopped before the precision was reached, not citable"
+            }
+            Self::NotStationary => "not stationary",
+            Self::Correlated => "correlated over too much of the trial",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loose_results_need_more_samples() {
+        assert_eq!(Goal::result(0.03).samples_min, 400.0);
+        assert_eq!(Goal::result(0.05).samples_min, 400.0);
+        assert_eq!(Goal::result(0.10).samples_min, 1000.0);
+        assert_eq!(Goal::scout().lag_factor, 10);
+    }
+
+    #[test]
+    fn a_budget_stop_says_when_it_is_not_citable() {
+        let text = Verdict::Budget { is_citable: false }.to_string();
+        assert!(text.ends_with("not citable"), "{text}");
+    }
+}

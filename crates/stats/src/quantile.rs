@@ -1,0 +1,264 @@
+//! Percentiles with intervals that know about correlation.
+//!
+//! The share of completions at or below the point estimate is a mean per slot like any other;
+//! its long-run variance gives an interval of shares, which the pooled bins turn back into times
+//! (section 3, "Quantile"; Cornish-Fisher term for the skewness of a binomial).
+
+use serde::{Deserialize, Serialize};
+
+use crate::bins::{BIN_COUNT, LogBins};
+use crate::estimate::{CONFIDENCE, Estimate};
+use crate::evaluation::Evaluation;
+use crate::store::SlotStore;
+use crate::variance::{long_run_variance, student_t};
+use crate::window::{Channel, Window};
+
+/// Effective completions beyond a percentile from which an interval is published ...
+const EVIDENCE_MIN: f64 = 10.0;
+/// ... and from which it is more than indicative.
+const EVIDENCE_FIRM: f64 = 20.0;
+
+/// One percentile, with as much as the sample supports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PercentileEstimate {
+    /// The share of completions at or below, 0 to 1.
+    pub p: f64,
+    /// The time, ns; `None` when the evidence is below 10.
+    pub estimate: Option<Estimate>,
+    /// Whether the evidence is below 20: the interval then covers less evenly.
+    pub is_indicative: bool,
+    /// Effective number of independent completions beyond the percentile: n_eff (1 - p).
+    pub evidence: f64,
+}
+
+/// The percentiles `ps` (above 0 and below 1, others are left out) over the window of
+/// `evaluation`. Empty if the slots carry no bins.
+#[must_use]
+pub fn percentiles(
+    store: &SlotStore,
+    channel: Channel,
+    evaluation: &Evaluation,
+    ps: &[f64],
+) -> Vec<PercentileEstimate> {
+    let Some((window, pool)) = pooled(store, channel, evaluation) else {
+        return Vec::new();
+    };
+    ps.iter()
+        .filter_map(|&p| interval(store, channel, &window, &pool, p))
+        .map(|(p, estimate)| {
+            let evidence = estimate.samples * p.min(1.0 - p);
+            PercentileEstimate {
+                p,
+                estimate: (evidence >= EVIDENCE_MIN).then_some(estimate),
+                is_indicative: evidence < EVIDENCE_FIRM,
+                evidence,
+            }
+        })
+        .collect()
+}
+
+/// The interval (ns) of one percentile whatever its evidence, for judging the rule itself;
+/// `samples` is n_eff. Reports use [`percentiles`].
+#[must_use]
+pub fn quantile_interval(
+    store: &SlotStore,
+    channel: Channel,
+    evaluation: &Evaluation,
+    p: f64,
+) -> Option<Estimate> {
+    let (window, pool) = pooled(store, channel, evaluation)?;
+    interval(store, channel, &window, &pool, p).map(|(_, estimate)| estimate)
+}
+
+/// The window with all its values in one distribution.
+fn pooled(store: &SlotStore, channel: Channel, evaluation: &Evaluation) -> Option<(Window, Pool)> {
+    let window = Window::new(store, channel, evaluation.cut.slots..store.len())?;
+    let pool = Pool::of(store, channel, &window);
+    (pool.total > 0).then_some((window, pool))
+}
+
+fn interval(
+    store: &SlotStore,
+    channel: Channel,
+    window: &Window,
+    pool: &Pool,
+    p: f64,
+) -> Option<(f64, Estimate)> {
+    if !(p > 0.0 && p < 1.0) {
+        return None;
+    }
+    let n = pool.total as f64;
+    let place = pool.locate(p);
+    let shares = window.share_influence(store, channel, p, |tally| {
+        tally.bins.count_until(place.bin, place.fraction)
+    });
+    let long_run = long_run_variance(&shares);
+    // Half the i.i.d. variance: completions of a device may alternate, but never that well.
+    let variance = long_run.variance_of_mean.max(0.5 * p * (1.0 - p) / n);
+    let t = student_t(0.5 + CONFIDENCE / 2.0, long_run.degrees_of_freedom);
+    let samples = p * (1.0 - p) / variance;
+    let shift = (1.0 - 2.0 * p) * (t * t - 1.0) / (6.0 * samples);
+    let below = p - t * variance.sqrt() + shift;
+    let above = p + t * variance.sqrt() + shift;
+    let high = if above >= 1.0 - 1.0 / (2.0 * n) {
+        f64::INFINITY
+    } else {
+        pool.locate(above.max(p)).high
+    };
+    let estimate = Estimate {
+        value: place.value,
+        low: pool.locate(below.clamp(0.0, p)).low,
+        high,
+        confidence: CONFIDENCE,
+        samples,
+    };
+    Some((p, estimate))
+}
+
+/// Where a quantile lies in the bins.
+struct Place {
+    bin: u16,
+    /// Share of the bin's values at or below.
+    fraction: f64,
+    /// Interpolated, ns.
+    value: f64,
+    /// How far down and up the quantile may be, for all that the bins tell, ns.
+    low: f64,
+    high: f64,
+}
+
+/// All values of a window.
+pub(crate) struct Pool {
+    pub bins: LogBins,
+    total: u64,
+    min: f64,
+    max: f64,
+}
+
+impl Pool {
+    pub(crate) fn of(store: &SlotStore, channel: Channel, window: &Window) -> Self {
+        // Dense while adding: merging hundreds of sparse lists would copy them over and over.
+        let mut counts = vec![0u64; BIN_COUNT];
+        let (mut min, mut max) = (u64::MAX, 0);
+        for slot in &store.slots()[window.slots.clone()] {
+            let tally = channel.tally(slot);
+            min = min.min(tally.min);
+            max = max.max(tally.max);
+            for (bin, count) in tally.bins.iter() {
+                counts[usize::from(bin)] += count;
+            }
+        }
+        let used = (0u16..).zip(counts).filter(|&(_, count)| count > 0);
+        let bins = LogBins::from_sorted(used);
+        Self {
+            total: bins.total(),
+            bins,
+            min: min as f64,
+            max: max as f64,
+        }
+    }
+
+    /// Interpolated inside a bin, of which only the part between minimum and maximum is used.
+    ///
+    /// Where a bin towers above its neighbours, as for a device with a constant delay, its values
+    /// may all be equal, and no place inside it is better than another.
+    fn locate(&self, p: f64) -> Place {
+        let wanted = p.clamp(0.0, 1.0) * self.total as f64;
+        let mut below = 0.0;
+        let mut place = Place {
+            bin: 0,
+            fraction: 0.0,
+            value: 0.0,
+            low: 0.0,
+            high: 0.0,
+        };
+        for (bin, count) in self.bins.iter() {
+            let count = count as f64;
+            if below + count >= wanted || below + count >= self.total as f64 {
+                let fraction = ((wanted - below) / count).clamp(0.0, 1.0);
+                let low = (LogBins::lower_edge(bin) as f64).max(self.min);
+                let high = (LogBins::upper_edge(bin) as f64).min(self.max).max(low);
+                let value = low + (high - low) * fraction;
+                place = Place {
+                    bin,
+                    fraction,
+                    value,
+                    low: value,
+                    high: value,
+                };
+                if self.towers(bin, count) {
+                    (place.low, place.high) = (low, high);
+                }
+                break;
+            }
+            below += count;
+        }
+        place
+    }
+
+    /// Whether a bin holds far more than its neighbours, beyond what chance gives.
+    fn towers(&self, bin: u16, count: f64) -> bool {
+        let beside: f64 = self
+            .bins
+            .iter()
+            .filter(|&(other, _)| other.abs_diff(bin) == 1)
+            .map(|(_, count)| count as f64)
+            .sum();
+        count > 2.0 * beside + 4.0 * (beside + 4.0).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goal::Goal;
+    use crate::slot::Slot;
+
+    /// 64 slots of 100 completions each, with the time that `at` gives for each.
+    fn check(at: impl Fn(u64) -> u64, p: f64, truth: f64) {
+        let mut store = SlotStore::with_grouping(1_000_000, 0, 1);
+        for epoch in 0..64 {
+            let mut slot = Slot {
+                completions: 100,
+                ..Slot::empty(epoch)
+            };
+            (0..100).for_each(|i| slot.response.record(at(epoch * 100 + i * 37 % 100)));
+            store.push(slot);
+        }
+        let found = crate::evaluate(&store, Channel::Response, &Goal::scout()).expect("64 slots");
+        let interval = quantile_interval(&store, Channel::Response, &found, p).expect("values");
+        assert!(
+            interval.contains(truth),
+            "p {p}: {truth} not in {interval:?}"
+        );
+        assert!(interval.value <= (0..6400).map(&at).max().unwrap_or(0) as f64);
+        assert!(interval.relative_half_width() < 0.05, "{interval:?}");
+    }
+
+    #[test]
+    fn intervals_contain_constants_and_ends_of_ranges() {
+        let two_constants = |i: u64| if i % 100 < 80 { 100_000 } else { 150_000 };
+        check(two_constants, 0.5, 100_000.0);
+        check(two_constants, 0.95, 150_000.0);
+        let even = |i: u64| 5_000_000 + i * 2371 % 6400 * 1000;
+        check(even, 0.01, 5_064_000.0);
+        check(even, 0.99, 11_336_000.0);
+    }
+
+    #[test]
+    fn a_percentile_without_evidence_has_no_interval() {
+        let mut store = SlotStore::with_grouping(1_000_000, 0, 1);
+        for epoch in 0..64u64 {
+            let mut slot = Slot {
+                completions: 25,
+                ..Slot::empty(epoch)
+            };
+            (0..25u64).for_each(|i| slot.response.record(1000 + (epoch * 25 + i) * 7919 % 997));
+            store.push(slot);
+        }
+        let found = crate::evaluate(&store, Channel::Response, &Goal::scout()).expect("64 slots");
+        let ps = percentiles(&store, Channel::Response, &found, &[0.5, 0.999]);
+        assert!(ps[0].estimate.is_some() && !ps[0].is_indicative, "{ps:?}");
+        assert!(ps[1].estimate.is_none() && ps[1].is_indicative, "{ps:?}");
+    }
+}

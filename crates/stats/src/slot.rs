@@ -1,0 +1,320 @@
+//! What all clients completed in one epoch, and the accumulator that fills it.
+//!
+//! A slot is the unit of the stopping rule. It never straddles epochs, and it holds the
+//! completions of all clients: see section 5 of the statistics notes, "UNIT".
+
+use serde::{Deserialize, Serialize};
+
+use crate::bins::{BIN_COUNT, LogBins};
+
+/// Moments and bins of one kind of time (response or service) within one slot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Number of values.
+    pub count: u64,
+    /// Sum of the values, ns.
+    pub sum: f64,
+    /// Sum of their squares, ns^2.
+    pub sum_squares: f64,
+    /// Smallest value, ns; `u64::MAX` without values.
+    pub min: u64,
+    /// Largest value, ns; 0 without values.
+    pub max: u64,
+    /// Coarse distribution. May be left empty: then only percentiles are missing.
+    pub bins: LogBins,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let bins = LogBins::new();
+        Self {
+            count: 0,
+            sum: 0.0,
+            sum_squares: 0.0,
+            min: u64::MAX,
+            max: 0,
+            bins,
+        }
+    }
+}
+
+impl Tally {
+    /// Adds one value, ns. For cold paths; hot ones use [`SlotAccumulator`].
+    pub fn record(&mut self, value: u64) {
+        self.record_moments(value);
+        self.bins.add(LogBins::bin_of(value), 1);
+    }
+
+    /// Adds one value, ns, to everything but the bins.
+    #[inline]
+    pub fn record_moments(&mut self, value: u64) {
+        let nanos = value as f64;
+        self.count += 1;
+        self.sum += nanos;
+        self.sum_squares += nanos * nanos;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_squares += other.sum_squares;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.bins.merge(&other.bins);
+    }
+}
+
+/// What all clients completed in one epoch; completions of all workers merged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    /// Number of the (first) epoch, counted in base widths.
+    pub epoch: u64,
+    /// Completions without error.
+    pub completions: u64,
+    /// Failed operations.
+    pub errors: u64,
+    /// Bytes moved by the completions.
+    pub bytes: u64,
+    /// Times from due to completed.
+    pub response: Tally,
+    /// Times from issued to completed.
+    pub service: Tally,
+    /// Sum of the generator's own lateness (noticed minus due), ns.
+    pub lateness_sum: f64,
+    /// Sum of the times between a completion and the next due time of the same client, ns.
+    pub think_sum: f64,
+    /// Number of such times. Stays 0 where clients follow a schedule instead of thinking.
+    pub think_count: u64,
+    /// Clients that reached their second completion in this slot.
+    pub newly_warm: u32,
+}
+
+impl Slot {
+    /// A slot in which nothing happened: a stalled device completes nothing, and that counts.
+    #[must_use]
+    pub fn empty(epoch: u64) -> Self {
+        Self {
+            epoch,
+            ..Self::default()
+        }
+    }
+
+    /// Adds all of `other`; the earlier epoch stays.
+    pub fn merge(&mut self, other: &Self) {
+        self.epoch = self.epoch.min(other.epoch);
+        self.completions += other.completions;
+        self.errors += other.errors;
+        self.bytes += other.bytes;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.lateness_sum += other.lateness_sum;
+        self.think_sum += other.think_sum;
+        self.think_count += other.think_count;
+        self.newly_warm = self.newly_warm.saturating_add(other.newly_warm);
+    }
+}
+
+/// Fills one slot at a time. Recording costs a few nanoseconds and never allocates once the
+/// widest slot has been seen.
+#[derive(Clone, Debug)]
+pub struct SlotAccumulator {
+    /// Everything but the tallies and the lateness.
+    slot: Slot,
+    response: Filling,
+    service: Filling,
+    lateness_sum: u128,
+}
+
+impl Default for SlotAccumulator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SlotAccumulator {
+    /// An empty accumulator.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            slot: Slot::default(),
+            response: Filling::new(),
+            service: Filling::new(),
+            lateness_sum: 0,
+        }
+    }
+
+    /// Adds one completion without error; times in ns.
+    #[inline]
+    pub fn record(&mut self, response_ns: u64, service_ns: u64, lateness_ns: u64, bytes: u64) {
+        self.slot.completions += 1;
+        self.slot.bytes += bytes;
+        self.lateness_sum += u128::from(lateness_ns);
+        self.response.record(response_ns);
+        self.service.record(service_ns);
+    }
+
+    /// Adds one failed operation. Its time says nothing about the device and is left out.
+    #[inline]
+    pub fn record_error(&mut self) {
+        self.slot.errors += 1;
+    }
+
+    /// Adds the time between a completion and the next due time of the same client, ns.
+    #[inline]
+    pub fn record_think(&mut self, think_ns: u64) {
+        self.slot.think_sum += think_ns as f64;
+        self.slot.think_count += 1;
+    }
+
+    /// Notes that one more client has reached its second completion.
+    #[inline]
+    pub fn record_warm(&mut self) {
+        self.slot.newly_warm = self.slot.newly_warm.saturating_add(1);
+    }
+
+    /// Whether nothing was recorded since the last `take`.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let slot = &self.slot;
+        slot.completions == 0 && slot.errors == 0 && slot.think_count == 0 && slot.newly_warm == 0
+    }
+
+    /// Hands over what was recorded as the slot of `epoch`, and starts anew.
+    pub fn take(&mut self, epoch: u64) -> Slot {
+        let slot = std::mem::take(&mut self.slot);
+        let lateness_sum = std::mem::take(&mut self.lateness_sum) as f64;
+        let (response, service) = (self.response.take(), self.service.take());
+        Slot {
+            epoch,
+            response,
+            service,
+            lateness_sum,
+            ..slot
+        }
+    }
+}
+
+/// A tally being filled. Sums are integers, which add faster than a `u64` turns into a float;
+/// all bins have a place, and a list of those in use keeps emptying cheap.
+#[derive(Clone, Debug)]
+struct Filling {
+    count: u64,
+    sum: u128,
+    sum_squares: u128,
+    min: u64,
+    max: u64,
+    counts: Box<[u32]>,
+    touched: Vec<u16>,
+}
+
+impl Filling {
+    fn new() -> Self {
+        Self {
+            count: 0,
+            sum: 0,
+            sum_squares: 0,
+            min: u64::MAX,
+            max: 0,
+            counts: vec![0; BIN_COUNT].into_boxed_slice(),
+            touched: Vec::with_capacity(256),
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, value: u64) {
+        let wide = u128::from(value);
+        self.count += 1;
+        self.sum += wide;
+        // Squares overflow beyond 2^60 ns, 36 years: then a wrong spread is the least trouble,
+        // but it must not be a crash.
+        self.sum_squares = self.sum_squares.saturating_add(wide * wide);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        let bin = LogBins::bin_of(value);
+        let count = &mut self.counts[usize::from(bin)];
+        if *count == 0 {
+            self.touched.push(bin);
+        }
+        // A wrapped count would lose its place in the list; 4e9 completions in one epoch do not
+        // happen.
+        *count = count.saturating_add(1);
+    }
+
+    fn take(&mut self) -> Tally {
+        self.touched.sort_unstable();
+        let counts = &mut self.counts;
+        let sorted = self.touched.iter().map(|&bin| {
+            (
+                bin,
+                u64::from(std::mem::take(&mut counts[usize::from(bin)])),
+            )
+        });
+        let tally = Tally {
+            count: self.count,
+            sum: self.sum as f64,
+            sum_squares: self.sum_squares as f64,
+            min: self.min,
+            max: self.max,
+            bins: LogBins::from_sorted(sorted),
+        };
+        self.touched.clear();
+        (self.count, self.sum, self.sum_squares) = (0, 0, 0);
+        (self.min, self.max) = (u64::MAX, 0);
+        tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_accumulator_agrees_with_plain_tallies() {
+        let mut accumulator = SlotAccumulator::new();
+        for epoch in 0..3u64 {
+            let mut response = Tally::default();
+            let mut service = Tally::default();
+            for i in 0..500u64 {
+                let (r, s) = (1000 * (i % 37) + epoch, 17 * i);
+                accumulator.record(r, s, 3, 4096);
+                response.record(r);
+                service.record(s);
+            }
+            accumulator.record_error();
+            accumulator.record_think(11);
+            accumulator.record_warm();
+            let slot = accumulator.take(epoch);
+            assert_eq!((slot.epoch, slot.completions, slot.errors), (epoch, 500, 1));
+            assert_eq!(
+                (slot.bytes, slot.newly_warm, slot.think_count),
+                (500 * 4096, 1, 1)
+            );
+            assert_eq!((slot.lateness_sum, slot.think_sum), (1500.0, 11.0));
+            assert_eq!(slot.response, response);
+            assert_eq!(slot.service, service);
+            assert!(accumulator.is_empty());
+        }
+        assert_eq!(accumulator.take(9), Slot::empty(9));
+    }
+
+    #[test]
+    fn merging_slots_adds_every_field() {
+        let mut accumulator = SlotAccumulator::new();
+        accumulator.record(10, 5, 1, 100);
+        accumulator.record_warm();
+        let first = accumulator.take(4);
+        accumulator.record(30, 15, 2, 200);
+        accumulator.record_think(7);
+        let second = accumulator.take(5);
+        let mut merged = first;
+        merged.merge(&second);
+        accumulator.record(10, 5, 1, 100);
+        accumulator.record_warm();
+        accumulator.record(30, 15, 2, 200);
+        accumulator.record_think(7);
+        assert_eq!(merged, accumulator.take(4));
+    }
+}

@@ -1,0 +1,317 @@
+//! The variance of the mean of a correlated series, and intervals made from it.
+//!
+//! Long-run variance by Geyer's initial positive sequence (1992), at two levels; Student's t
+//! with the skewness adjustment of Johnson (1978) as used by Skart. Formulas: section 3 of the
+//! statistics notes; procedure: section 5.
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::estimate::{CONFIDENCE, Estimate};
+
+/// Groups of the second level, once the series is long enough for it.
+const GROUPS: usize = 64;
+/// Groups from which the skewness is estimated.
+const SKEW_GROUPS: usize = 32;
+/// The skewness adjustment is a first-order term: beyond this it is no longer believed.
+const SKEW_MAX: f64 = 0.1;
+/// A variance below this share of the squared mean is rounding, not variation.
+const ROUNDING: f64 = 1e-24;
+
+/// What is known about the mean of a series: its variance and how well that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LongRun {
+    /// Variance of the mean, in the squared unit of the series.
+    pub variance_of_mean: f64,
+    /// Degrees of freedom of that variance.
+    pub degrees_of_freedom: f64,
+    /// Largest lag at which the series was still found correlated.
+    pub lag: usize,
+}
+
+/// The two-level variance of the mean of `series` (`lrv` of section 5).
+///
+/// A single level underestimates when the correlation is long and weak, because each lag alone
+/// drowns in noise; the means of 64 groups show it. The larger of the two counts.
+#[must_use]
+pub fn long_run_variance(series: &[f64]) -> LongRun {
+    let len = series.len();
+    if len < 2 {
+        return LongRun {
+            variance_of_mean: 0.0,
+            degrees_of_freedom: 8.0,
+            lag: 1,
+        };
+    }
+    let fine = initial_positive_sequence(series);
+    let groups = if len >= 2 * GROUPS {
+        GROUPS
+    } else {
+        (len / 2).max(16).min(len)
+    };
+    let coarse = initial_positive_sequence(&group_means(series, groups));
+    let of_fine = fine.variance / len as f64;
+    let of_coarse = coarse.variance / groups as f64;
+    let freedom = |count: usize, lag: usize| count as f64 / (lag + 1) as f64;
+    let (variance_of_mean, degrees_of_freedom) = if of_coarse > of_fine {
+        (of_coarse, freedom(groups, coarse.lag).max(6.0))
+    } else {
+        (of_fine, freedom(len, fine.lag).max(8.0))
+    };
+    LongRun {
+        variance_of_mean,
+        degrees_of_freedom,
+        lag: fine.lag,
+    }
+}
+
+/// The mean of `series` with its interval (`ci` of section 5), in the unit of the series.
+///
+/// Without variation the interval has no width. An empty series gives zero.
+#[must_use]
+pub fn mean_interval(series: &[f64]) -> Estimate {
+    interval_around(mean(series), series).0
+}
+
+/// As `mean_interval`, around a value that the caller knows more exactly than the series' mean.
+pub(crate) fn interval_around(value: f64, series: &[f64]) -> (Estimate, LongRun) {
+    let long_run = long_run_variance(series);
+    if long_run.variance_of_mean <= 0.0 {
+        return (Estimate::exact(value, series.len() as f64), long_run);
+    }
+    let error = long_run.variance_of_mean.sqrt();
+    let t = student_t(0.5 + CONFIDENCE / 2.0, long_run.degrees_of_freedom);
+    let groups = SKEW_GROUPS.min(series.len());
+    let skewness = skewness(&group_means(series, groups));
+    let bend = (skewness / (6.0 * (groups as f64).sqrt())).clamp(-SKEW_MAX, SKEW_MAX);
+    let estimate = Estimate {
+        value,
+        low: value - bent(t, bend) * error,
+        high: value - bent(-t, bend) * error,
+        confidence: CONFIDENCE,
+        samples: variance(series) / long_run.variance_of_mean,
+    };
+    (estimate, long_run)
+}
+
+/// Quantile `p` of Student's t with `degrees_of_freedom`, which need not be whole.
+#[must_use]
+pub fn student_t(p: f64, degrees_of_freedom: f64) -> f64 {
+    let (p, freedom) = (p.clamp(1e-12, 1.0 - 1e-12), degrees_of_freedom.max(1.0));
+    // The library's search loses digits far out; there the first term of Hill's expansion around
+    // the normal quantile has all of them.
+    if freedom > 1e4 {
+        let z = Normal::standard().inverse_cdf(p);
+        return z + (z.powi(3) + z) / (4.0 * freedom);
+    }
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+}
+
+/// The quantile `z` bent for skewness, where `bend` = skewness / (6 sqrt n) (`G` of section 3).
+fn bent(z: f64, bend: f64) -> f64 {
+    if bend.abs() < 1e-6 {
+        return z;
+    }
+    ((1.0 + 6.0 * bend * (z - bend)).cbrt() - 1.0) / (2.0 * bend)
+}
+
+/// Long-run variance of one element, and the largest lag that went into it.
+pub(crate) struct PositiveSequence {
+    pub variance: f64,
+    pub lag: usize,
+}
+
+/// Geyer's initial monotone positive sequence: pairs of neighbouring autocovariances of a
+/// reversible chain are positive and decreasing, so the first negative one is noise.
+pub(crate) fn initial_positive_sequence(series: &[f64]) -> PositiveSequence {
+    let centred = centred(series);
+    let own = autocovariance(&centred, 0);
+    let centre = mean(series);
+    if own <= ROUNDING * centre * centre {
+        return PositiveSequence {
+            variance: 0.0,
+            lag: 1,
+        };
+    }
+    let mut sum = 0.0;
+    let mut previous = f64::INFINITY;
+    let mut pairs = 0;
+    while 2 * pairs + 1 < centred.len() {
+        let even = if pairs == 0 {
+            own
+        } else {
+            autocovariance(&centred, 2 * pairs)
+        };
+        let pair = even + autocovariance(&centred, 2 * pairs + 1);
+        if pair <= 0.0 {
+            break;
+        }
+        previous = pair.min(previous);
+        sum += previous;
+        pairs += 1;
+    }
+    // The floor guards against a short negative swing that would promise the impossible.
+    let variance = (2.0 * sum - own).max(0.2 * own);
+    PositiveSequence {
+        variance,
+        lag: (2 * pairs).max(2) - 1,
+    }
+}
+
+/// The series minus its mean.
+pub(crate) fn centred(series: &[f64]) -> Vec<f64> {
+    let centre = mean(series);
+    series.iter().map(|x| x - centre).collect()
+}
+
+/// Autocovariance at `lag`, divided by the full length (biased, hence positive definite).
+pub(crate) fn autocovariance(centred: &[f64], lag: usize) -> f64 {
+    if lag >= centred.len() {
+        return 0.0;
+    }
+    dot(&centred[lag..], &centred[..centred.len() - lag]) / centred.len() as f64
+}
+
+/// Sum of products in four lanes: the order is fixed, and the compiler may use them.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (mut lanes, mut rest) = ([0.0; 4], 0.0);
+    let (a_chunks, b_chunks) = (a.chunks_exact(4), b.chunks_exact(4));
+    for (x, y) in a_chunks.remainder().iter().zip(b_chunks.remainder()) {
+        rest += x * y;
+    }
+    for (x, y) in a_chunks.zip(b_chunks) {
+        for lane in 0..4 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    lanes[0] + lanes[1] + lanes[2] + lanes[3] + rest
+}
+
+/// Arithmetic mean; 0 for an empty series.
+pub(crate) fn mean(series: &[f64]) -> f64 {
+    if series.is_empty() {
+        0.0
+    } else {
+        series.iter().sum::<f64>() / series.len() as f64
+    }
+}
+
+/// Variance of the elements, divided by their number.
+pub(crate) fn variance(series: &[f64]) -> f64 {
+    autocovariance(&centred(series), 0)
+}
+
+/// Means of `groups` neighbouring groups, as equal in size as the length allows.
+pub(crate) fn group_means(series: &[f64], groups: usize) -> Vec<f64> {
+    let edge = |i: usize| i * series.len() / groups;
+    (0..groups)
+        .map(|i| mean(&series[edge(i)..edge(i + 1)]))
+        .collect()
+}
+
+fn skewness(series: &[f64]) -> f64 {
+    let centred = centred(series);
+    let moment = |power: i32| mean(&centred.iter().map(|x| x.powi(power)).collect::<Vec<_>>());
+    let spread = moment(2).sqrt();
+    // The cube of a tiny spread may underflow; then there is no shape to speak of.
+    let cube = spread.powi(3);
+    if cube > 0.0 && cube.is_finite() {
+        moment(3) / cube
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t_quantiles_match_the_tables() {
+        for (p, freedom, expected) in [
+            (0.975, 1.0, 12.706_204_736),
+            (0.975, 2.0, 4.302_652_730),
+            (0.975, 6.0, 2.446_911_851),
+            (0.975, 8.0, 2.306_004_135),
+            (0.975, 30.0, 2.042_272_456),
+            (0.975, 100.0, 1.983_971_519),
+            (0.95, 10.0, 1.812_461_123),
+            (0.995, 20.0, 2.845_339_710),
+        ] {
+            let t = student_t(p, freedom);
+            assert!(
+                (t - expected).abs() < 1e-6,
+                "t({p}, {freedom}) = {t}, not {expected}"
+            );
+            assert!((student_t(1.0 - p, freedom) + expected).abs() < 1e-6);
+        }
+        for freedom in [1e3, 1e4, 1e5, 1e6, 1e9, f64::INFINITY] {
+            // First term of Hill's expansion around the normal quantile.
+            let z: f64 = 1.959_963_985;
+            let expected = z + (z.powi(3) + z) / (4.0 * freedom);
+            let t = student_t(0.975, freedom);
+            assert!((t - expected).abs() < 1e-4, "t({freedom}) = {t}");
+        }
+        assert!(student_t(0.975, 8.5) < student_t(0.975, 8.0));
+    }
+
+    #[test]
+    fn without_skew_the_quantile_is_not_bent() {
+        assert_eq!(bent(2.0, 0.0), 2.0);
+        assert!((bent(2.0, 1e-5) - 2.0).abs() < 1e-3);
+        // A long right tail moves the interval up: the mean is more often too low than too high.
+        assert!(bent(2.0, 0.05) < 2.0 && bent(-2.0, 0.05) < -2.0);
+    }
+
+    #[test]
+    fn the_sequence_sums_the_covariances_of_a_moving_average() {
+        // Sums of two neighbouring noises: long-run variance 4 times that of the noise.
+        let mut state = 1u64;
+        let mut noise = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        let mut last = noise();
+        let series: Vec<f64> = (0..100_000)
+            .map(|_| {
+                let next = noise();
+                let sum = last + next;
+                last = next;
+                sum
+            })
+            .collect();
+        let found = initial_positive_sequence(&series);
+        let truth = 4.0 / 12.0;
+        assert!(
+            (found.variance / truth - 1.0).abs() < 0.1,
+            "{}",
+            found.variance
+        );
+    }
+
+    #[test]
+    fn a_constant_series_has_an_interval_without_width() {
+        for value in [0.0, 1.0 / 3.0, 1e18] {
+            let series = vec![value; 100];
+            let estimate = mean_interval(&series);
+            assert!((estimate.value - value).abs() <= 1e-12 * value);
+            assert_eq!(estimate.low, estimate.high);
+            assert_eq!(long_run_variance(&series).lag, 1);
+        }
+    }
+
+    #[test]
+    fn short_series_give_numbers() {
+        for len in 0..40usize {
+            let series: Vec<f64> = (0..len).map(|i| (i * i % 7) as f64).collect();
+            let estimate = mean_interval(&series);
+            assert!(
+                estimate.low <= estimate.value && estimate.value <= estimate.high,
+                "{len}"
+            );
+            assert!(estimate.samples.is_finite());
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Where a client's operations go: a partition of the space among clients, and a walk within it.
+
+use random::{ExponentialStep, ParetoStep, Permutation, Purpose, Stream, Zipf, wrap_step};
+
+use crate::op::TargetId;
+
+/// The part of a target that a trial uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// File or device.
+    pub target: TargetId,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub len: u64,
+    /// Bytes from the start of one block to the start of the next.
+    pub block: u64,
+}
+
+/// How clients share a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// Each client has one unbroken range of blocks.
+    Contiguous,
+    /// Block `i` belongs to client `i` modulo the number of clients.
+    Interleaved,
+    /// Every client uses every block.
+    Contending,
+}
+
+/// Which block follows which.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pattern {
+    /// Each block is `step` blocks after the one before; wraps at the end.
+    Sequential {
+        /// Blocks from one to the next.
+        step: u64,
+    },
+    /// Every block is equally likely, with replacement.
+    Uniform,
+    /// A random walk whose step length has a Pareto law with exponent `alpha`, both ways.
+    Hyperbolic {
+        /// Exponent: the larger, the shorter the steps.
+        alpha: f64,
+    },
+    /// A random walk whose step length has an exponential law, both ways.
+    ExponentialSteps {
+        /// Mean step length in blocks.
+        mean: f64,
+    },
+    /// Popularity falls as a power of rank; ranks are scattered over the region by a bijection.
+    Zipf {
+        /// Exponent, above zero: near 0 is nearly uniform, 1 the classic law.
+        theta: f64,
+    },
+}
+
+/// Where a walk begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At the first block of the client's share.
+    First,
+    /// At a random block of the client's share.
+    Random,
+}
+
+/// Everything that fixes the addresses of a group of clients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AddressSpec {
+    /// The bytes in play.
+    pub region: Region,
+    /// How clients share them.
+    pub partition: Partition,
+    /// Which block follows which.
+    pub pattern: Pattern,
+    /// Where the walk begins.
+    pub start: Start,
+}
+
+/// Why an address specification cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AddressError {
+    /// A share has no block.
+    #[error(
+        "the region of {region} bytes has {blocks} blocks of {block} bytes, too few for {clients} \
+         clients: use a larger region, smaller blocks, fewer clients, or let them contend"
+    )]
+    ShareEmpty {
+        /// Bytes in the region.
+        region: u64,
+        /// Bytes in a block.
+        block: u64,
+        /// Whole blocks in the region.
+        blocks: u64,
+        /// Clients that share them.
+        clients: u32,
+    },
+    /// A parameter of the pattern is out of range.
+    #[error("{name} is {value}, and must be {bounds}")]
+    Parameter {
+        /// Which parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is allowed.
+        bounds: &'static str,
+    },
+}
+
+/// The walk of one client: an endless stream of byte offsets.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    stream: Stream,
+    walk: Walk,
+    position: u64,
+    blocks: u64,
+    first_block: u64,
+    stride: u64,
+    base: u64,
+    block_len: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Walk {
+    Sequential(u64),
+    Uniform,
+    Pareto(ParetoStep),
+    Exponential(ExponentialStep),
+    Zipf(Zipf, Permutation),
+}
+
+impl Addresses {
+    /// The walk of client `client` of `clients`, drawn from its own stream.
+    ///
+    /// # Errors
+    /// When a share would be empty or a parameter is out of range.
+    pub fn new(
+        spec: &AddressSpec,
+        seed: u64,
+        client: u32,
+        clients: u32,
+    ) -> Result<Self, AddressError> {
+        assert!(
+            client < clients,
+            "client {client} of {clients} does not exist"
+        );
+        let region = spec.region;
+        let all = region.len.checked_div(region.block).unwrap_or(0);
+        let (blocks, first_block, stride) = match spec.partition {
+            Partition::Contiguous => {
+                let share = all / u64::from(clients);
+                (share, share * u64::from(client), 1)
+            }
+            Partition::Interleaved => (
+                all / u64::from(clients),
+                u64::from(client),
+                u64::from(clients),
+            ),
+            Partition::Contending => (all, 0, 1),
+        };
+        if blocks == 0 {
+            return Err(AddressError::ShareEmpty {
+                region: region.len,
+                block: region.block,
+                blocks: all,
+                clients,
+            });
+        }
+        let mut stream = Stream::new(seed, u64::from(client), Purpose::Address);
+        let walk = Walk::new(spec.pattern, blocks, seed)?;
+        let position = match spec.start {
+            Start::First => 0,
+            Start::Random => stream.below(blocks),
+        };
+        Ok(Self {
+            stream,
+            walk,
+            position,
+            blocks,
+            first_block,
+            stride,
+            base: region.offset,
+            block_len: region.block,
+        })
+    }
+
+    /// Blocks in this client's share.
+    #[must_use]
+    pub const fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The byte offset of the next operation.
+    #[inline]
+    pub fn next_offset(&mut self) -> u64 {
+        let index = match &self.walk {
+            Walk::Uniform => self.stream.below(self.blocks),
+            Walk::Sequential(step) => {
+                let here = self.position;
+                let next = here + step;
+                self.position = if next < self.blocks {
+                    next
+                } else {
+                    next % self.blocks
+                };
+                here
+            }
+            Walk::Pareto(law) => {
+                let step = law.sample(&mut self.stream);
+                self.move_by(step)
+            }
+            Walk::Exponential(law) => {
+                let step = law.sample(&mut self.stream);
+                self.move_by(step)
+            }
+            Walk::Zipf(law, scatter) => scatter.apply(law.sample(&mut self.stream)),
+        };
+        self.base + (self.first_block + index * self.stride) * self.block_len
+    }
+
+    fn move_by(&mut self, step: i64) -> u64 {
+        self.position = wrap_step(self.position, step, self.blocks);
+        self.position
+    }
+}
+
+impl Walk {
+    fn new(pattern: Pattern, blocks: u64, seed: u64) -> Result<Self, AddressError> {
+        let check = |name, value: f64, is_in_bounds: bool, bounds| {
+            if is_in_bounds && value.is_finite() {
+                Ok(value)
+            } else {
+                Err(AddressError::Parameter {
+                    name,
+                    value,
+                    bounds,
+                })
+            }
+        };
+        let positive = |name, value| check(name, value, value > 0.0, "above zero and finite");
+        Ok(match pattern {
+            Pattern::Sequential { step } => Self::Sequential(step % blocks.max(1)),
+            Pattern::Uniform => Self::Uniform,
+            Pattern::Hyperbolic { alpha } => {
+                Self::Pareto(ParetoStep::new(positive("alpha", alpha)?))
+            }
+            Pattern::ExponentialSteps { mean } => {
+                let bounds = "at least one block and finite";
+                Self::Exponential(ExponentialStep::new(check(
+                    "mean step",
+                    mean,
+                    mean >= 1.0,
+                    bounds,
+                )?))
+            }
+            Pattern::Zipf { theta } => {
+                let (ranks, bounds) = (blocks as f64, "at most 2^40 for Zipf's law");
+                check("number of blocks", ranks, blocks <= Zipf::RANKS_MAX, bounds)?;
+                // The scatter belongs to the region, not to the client: all must agree on what is hot.
+                let mut scatter = Stream::new(seed, 0, Purpose::Scatter);
+                Self::Zipf(
+                    Zipf::new(blocks, positive("theta", theta)?),
+                    Permutation::new(blocks, &mut scatter),
+                )
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn spec(partition: Partition, pattern: Pattern, blocks: u64) -> AddressSpec {
+        let region = Region {
+            target: TargetId(0),
+            offset: 1 << 20,
+            len: blocks * 4096 + 100,
+            block: 4096,
+        };
+        AddressSpec {
+            region,
+            partition,
+            pattern,
+            start: Start::First,
+        }
+    }
+
+    fn offsets(spec: &AddressSpec, client: u32, clients: u32, count: usize) -> Vec<u64> {
+        let mut walk = Addresses::new(spec, 7, client, clients).expect("a valid specification");
+        (0..count)
+            .map(|_| (walk.next_offset() - (1 << 20)) / 4096)
+            .collect()
+    }
+
+    #[test]
+    fn sequential_shares_cover_the_region_once_and_do_not_overlap() {
+        for partition in [Partition::Contiguous, Partition::Interleaved] {
+            let spec = spec(partition, Pattern::Sequential { step: 1 }, 12);
+            let mut seen = BTreeSet::new();
+            for client in 0..3 {
+                for block in offsets(&spec, client, 3, 4) {
+                    assert!(
+                        seen.insert(block),
+                        "{partition:?}: block {block} came twice"
+                    );
+                }
+            }
+            assert_eq!(seen, (0..12).collect());
+        }
+    }
+
+    #[test]
+    fn interleaved_blocks_step_by_the_number_of_clients() {
+        let spec = spec(Partition::Interleaved, Pattern::Sequential { step: 1 }, 12);
+        assert_eq!(offsets(&spec, 1, 3, 5), [1, 4, 7, 10, 1]);
+    }
+
+    #[test]
+    fn contiguous_blocks_follow_each_other_and_wrap() {
+        let spec = spec(Partition::Contiguous, Pattern::Sequential { step: 1 }, 12);
+        assert_eq!(offsets(&spec, 2, 3, 5), [8, 9, 10, 11, 8]);
+    }
+
+    #[test]
+    fn contending_clients_use_every_block() {
+        let spec = spec(Partition::Contending, Pattern::Uniform, 16);
+        for client in 0..2 {
+            let seen: BTreeSet<u64> = offsets(&spec, client, 2, 2_000).into_iter().collect();
+            assert_eq!(seen, (0..16).collect());
+        }
+    }
+
+    #[test]
+    fn every_pattern_stays_within_the_share() {
+        let patterns = [
+            Pattern::Sequential { step: 5 },
+            Pattern::Uniform,
+            Pattern::Hyperbolic { alpha: 0.5 },
+            Pattern::ExponentialSteps { mean: 3.0 },
+            Pattern::Zipf { theta: 0.9 },
+            Pattern::Zipf { theta: 1.0 },
+        ];
+        for pattern in patterns {
+            let spec = spec(Partition::Contiguous, pattern, 100);
+            for block in offsets(&spec, 1, 2, 10_000) {
+                assert!(
+                    (50..100).contains(&block),
+                    "{pattern:?} went to block {block}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_goes_both_ways() {
+        let spec = spec(
+            Partition::Contending,
+            Pattern::ExponentialSteps { mean: 2.0 },
+            1_000_000,
+        );
+        let walk = offsets(&spec, 0, 1, 1_000);
+        let up = walk.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        assert!((350..650).contains(&up), "{up} of 999 steps went up");
+    }
+
+    #[test]
+    fn an_empty_share_names_both_numbers() {
+        let spec = spec(Partition::Contiguous, Pattern::Uniform, 4);
+        let error = Addresses::new(&spec, 7, 0, 5).expect_err("five clients share four blocks");
+        assert!(error.to_string().contains("4 blocks") && error.to_string().contains("5 clients"));
+    }
+
+    #[test]
+    fn addresses_depend_on_seed_and_client_only() {
+        let spec = spec(Partition::Contending, Pattern::Uniform, 1 << 20);
+        assert_eq!(offsets(&spec, 3, 8, 50), offsets(&spec, 3, 9, 50));
+        assert_ne!(offsets(&spec, 3, 8, 50), offsets(&spec, 4, 8, 50));
+    }
+}

@@ -1,0 +1,113 @@
+//! A client that makes, reads or removes many small files, one after the other.
+//!
+//! The operations on one file share one due instant, so the response time of the last of them is
+//! the time for the whole file.
+
+use units::Instant;
+
+use crate::client::{Agenda, Client, Event};
+use crate::op::{Durability, Op, OpKind, TargetId};
+
+/// What is done to each file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesPhase {
+    /// Create, write, close.
+    Make,
+    /// Open, read, close.
+    Read,
+    /// Remove.
+    Remove,
+}
+
+impl FilesPhase {
+    /// The operation that ends the work on one file.
+    #[must_use]
+    pub const fn last_kind(self) -> OpKind {
+        match self {
+            Self::Make | Self::Read => OpKind::Close,
+            Self::Remove => OpKind::Remove,
+        }
+    }
+}
+
+/// What a group of file clients does. Client `k` of `n` takes every `n`-th file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilesSpec {
+    /// What is done.
+    pub phase: FilesPhase,
+    /// The first file's place in the table of targets.
+    pub first: TargetId,
+    /// How many files there are.
+    pub count: u32,
+    /// Bytes in each.
+    pub len: u32,
+}
+
+/// One client of a [`FilesSpec`].
+#[derive(Clone, Copy, Debug)]
+pub struct FilesClient {
+    spec: FilesSpec,
+    stride: u32,
+    file: u32,
+    step: u8,
+    due: Instant,
+}
+
+impl FilesClient {
+    /// Client `client` of `clients`.
+    #[must_use]
+    pub fn new(spec: FilesSpec, client: u32, clients: u32) -> Self {
+        Self {
+            spec,
+            stride: clients.max(1),
+            file: client,
+            step: 0,
+            due: Instant::START,
+        }
+    }
+
+    fn issue_step(&mut self, now: Instant, agenda: &mut Agenda) {
+        if self.file >= self.spec.count {
+            agenda.finish();
+            return;
+        }
+        if self.step == 0 {
+            self.due = now;
+        }
+        let target = TargetId(self.spec.first.0 + self.file);
+        let len = self.spec.len;
+        let op = match (self.spec.phase, self.step) {
+            (FilesPhase::Make, 0) => Op::Create { target },
+            (FilesPhase::Make, 1) => Op::Write {
+                target,
+                offset: 0,
+                len,
+                durability: Durability::Volatile,
+            },
+            (FilesPhase::Read, 0) => Op::Open { target },
+            (FilesPhase::Read, 1) => Op::Read {
+                target,
+                offset: 0,
+                len,
+            },
+            (FilesPhase::Remove, _) => Op::Remove { target },
+            (FilesPhase::Make | FilesPhase::Read, _) => Op::Close { target },
+        };
+        agenda.issue(self.due, op);
+        if op.kind() == self.spec.phase.last_kind() {
+            self.step = 0;
+            self.file += self.stride;
+        } else {
+            self.step += 1;
+        }
+    }
+}
+
+impl Client for FilesClient {
+    fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
+        match event {
+            Event::Started { at } | Event::Due { at } => self.issue_step(at, agenda),
+            Event::Completed(completion) => self.issue_step(completion.completed, agenda),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A number of like clients, and the client that is any of ours.
+
+use crate::address::AddressError;
+use crate::client::{Agenda, Client, Event};
+use crate::files::{FilesClient, FilesSpec};
+use crate::mix::{MixClient, MixSpec};
+use crate::op::OpKind;
+
+/// What the clients of a trial do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClientSpec {
+    /// A mix of reads, writes and flushes.
+    Mix(MixSpec),
+    /// Many small files.
+    Files(FilesSpec),
+}
+
+/// A client of any kind that we have.
+#[derive(Clone, Debug)]
+pub enum AnyClient {
+    /// A mix of reads, writes and flushes.
+    Mix(Box<MixClient>),
+    /// Many small files.
+    Files(FilesClient),
+}
+
+impl ClientSpec {
+    /// Client `client` of `clients`, with its streams drawn from `seed`.
+    ///
+    /// # Errors
+    /// When the client's share of the region would be empty.
+    pub fn client(&self, seed: u64, client: u32, clients: u32) -> Result<AnyClient, AddressError> {
+        Ok(match self {
+            Self::Mix(spec) => {
+                AnyClient::Mix(Box::new(MixClient::new(spec, seed, client, clients)?))
+            }
+            Self::Files(spec) => AnyClient::Files(FilesClient::new(*spec, client, clients)),
+        })
+    }
+
+    /// The kinds of operation whose completion is a unit of work.
+    #[must_use]
+    pub fn counted_kinds(&self) -> Vec<OpKind> {
+        match self {
+            Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
+            Self::Files(spec) => vec![spec.phase.last_kind()],
+        }
+    }
+
+    /// The largest number of bytes that one operation moves.
+    #[must_use]
+    pub fn len_max(&self) -> u32 {
+        match self {
+            Self::Mix(spec) => spec.sizes.iter().map(|size| size.len).max().unwrap_or(0),
+            Self::Files(spec) => spec.len,
+        }
+    }
+
+    /// Whether anything is written, created or removed.
+    #[must_use]
+    pub fn changes_storage(&self) -> bool {
+        match self {
+            Self::Mix(spec) => spec.mix.write > 0 || spec.mix.flush > 0,
+            Self::Files(_) => true,
+        }
+    }
+}
+
+impl Client for AnyClient {
+    #[inline]
+    fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
+        match self {
+            Self::Mix(client) => client.on_event(event, agenda),
+            Self::Files(client) => client.on_event(event, agenda),
+        }
+    }
+}

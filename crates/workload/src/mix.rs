@@ -1,0 +1,294 @@
+//! A client that issues a mix of reads, writes and flushes, paced by completions or by a schedule.
+
+use random::{GapProcess, Purpose, Stream};
+use units::{Duration, Instant};
+
+use crate::address::{AddressError, AddressSpec, Addresses};
+use crate::client::{Agenda, Client, Event};
+use crate::op::{Durability, Op, TargetId};
+
+pub use random::GapShape;
+
+/// A shape for the time between two events, with its mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// Constant, uniform or exponential.
+    pub shape: GapShape,
+    /// Mean in nanoseconds; fractions count over the long run.
+    pub mean_ns: f64,
+}
+
+impl Gap {
+    /// No time at all.
+    pub const NONE: Self = Self {
+        shape: GapShape::Constant,
+        mean_ns: 0.0,
+    };
+
+    /// A gap of that shape and mean.
+    #[must_use]
+    pub fn new(shape: GapShape, mean: Duration) -> Self {
+        Self {
+            shape,
+            mean_ns: mean.as_nanos() as f64,
+        }
+    }
+}
+
+/// What makes a client issue its next operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pacing {
+    /// The next operation is due a think time after the last one's completion.
+    Closed {
+        /// Time between completion and the next due instant.
+        think: Gap,
+    },
+    /// Operations fall due on a schedule of their own, however long the earlier ones take.
+    Open {
+        /// Time between due instants.
+        gap: Gap,
+    },
+}
+
+/// Relative weights of the operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mix {
+    /// Weight of reads.
+    pub read: u32,
+    /// Weight of writes.
+    pub write: u32,
+    /// Weight of flushes.
+    pub flush: u32,
+}
+
+impl Mix {
+    /// Reads only.
+    pub const READ: Self = Self {
+        read: 1,
+        write: 0,
+        flush: 0,
+    };
+    /// Writes only.
+    pub const WRITE: Self = Self {
+        read: 0,
+        write: 1,
+        flush: 0,
+    };
+}
+
+/// A size of operation and its relative weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Bytes.
+    pub len: u32,
+    /// Relative weight.
+    pub weight: u32,
+}
+
+/// Everything that fixes what a group of mixing clients does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixSpec {
+    /// Where operations go.
+    pub addresses: AddressSpec,
+    /// What they are.
+    pub mix: Mix,
+    /// How large they are; one entry at least.
+    pub sizes: Vec<Size>,
+    /// What a completed write promises.
+    pub durability: Durability,
+    /// When they are due.
+    pub pacing: Pacing,
+    /// Operations after which the client finishes; `None` for no end.
+    pub operations: Option<u64>,
+}
+
+/// One client of a [`MixSpec`].
+#[derive(Clone, Debug)]
+pub struct MixClient {
+    addresses: Addresses,
+    target: TargetId,
+    choice: Stream,
+    size_choice: Stream,
+    mix: Mix,
+    sizes: Sizes,
+    durability: Durability,
+    pace: Pace,
+    schedule: Schedule,
+    operations_left: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Pace {
+    shape: GapShape,
+    gaps: Option<GapProcess>,
+    stream: Stream,
+}
+
+impl Pace {
+    #[inline]
+    fn next(&mut self) -> Duration {
+        match &mut self.gaps {
+            Some(gaps) => Duration::from_nanos(gaps.next_gap_ns(&mut self.stream)),
+            None => Duration::ZERO,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Schedule {
+    AfterCompletion,
+    OfItsOwn,
+}
+
+#[derive(Clone, Debug)]
+enum Sizes {
+    Fixed(u32),
+    Weighted { sizes: Box<[Size]>, total: u64 },
+}
+
+impl MixClient {
+    /// Client `client` of `clients`.
+    ///
+    /// # Errors
+    /// When the client's share of the region would be empty.
+    pub fn new(spec: &MixSpec, seed: u64, client: u32, clients: u32) -> Result<Self, AddressError> {
+        assert!(!spec.sizes.is_empty(), "a mix needs at least one size");
+        let number = u64::from(client);
+        let (gap, schedule, purpose) = match spec.pacing {
+            Pacing::Closed { think } => (think, Schedule::AfterCompletion, Purpose::Think),
+            Pacing::Open { gap } => (gap, Schedule::OfItsOwn, Purpose::Arrival),
+        };
+        Ok(Self {
+            addresses: Addresses::new(&spec.addresses, seed, client, clients)?,
+            target: spec.addresses.region.target,
+            choice: Stream::new(seed, number, Purpose::Mix),
+            size_choice: Stream::new(seed, number, Purpose::Size),
+            mix: spec.mix,
+            sizes: Sizes::new(&spec.sizes),
+            durability: spec.durability,
+            pace: Pace {
+                shape: gap.shape,
+                gaps: (gap.mean_ns > 0.0).then(|| GapProcess::new(gap.shape, gap.mean_ns)),
+                stream: Stream::new(seed, number, purpose),
+            },
+            schedule,
+            operations_left: spec.operations.unwrap_or(u64::MAX),
+        })
+    }
+
+    fn next_op(&mut self) -> Op {
+        let offset = self.addresses.next_offset();
+        let len = self.sizes.draw(&mut self.size_choice);
+        let target = self.target;
+        let Mix { read, write, flush } = self.mix;
+        if write == 0 && flush == 0 {
+            return Op::Read {
+                target,
+                offset,
+                len,
+            };
+        }
+        let all = u64::from(read) + u64::from(write) + u64::from(flush);
+        let drawn = if read == 0 && flush == 0 {
+            0
+        } else {
+            self.choice.below(all)
+        };
+        if drawn < u64::from(write) {
+            Op::Write {
+                target,
+                offset,
+                len,
+                durability: self.durability,
+            }
+        } else if drawn < u64::from(write) + u64::from(read) {
+            Op::Read {
+                target,
+                offset,
+                len,
+            }
+        } else {
+            Op::Flush { target }
+        }
+    }
+
+    #[inline]
+    fn issue_next(&mut self, due: Instant, agenda: &mut Agenda) {
+        if self.operations_left == 0 {
+            agenda.finish();
+            return;
+        }
+        self.operations_left -= 1;
+        let op = self.next_op();
+        agenda.issue(due, op);
+    }
+
+    fn first_due(&mut self, at: Instant) -> Instant {
+        // A gap drawn and scaled at random spreads clients of constant pace over their period.
+        let phase = self.pace.next();
+        match self.pace.shape {
+            GapShape::Exponential => at + phase,
+            GapShape::Constant | GapShape::Uniform => at + phase.mul_f64(self.pace.stream.unit()),
+        }
+    }
+}
+
+impl Client for MixClient {
+    #[inline]
+    fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
+        match (event, self.schedule) {
+            (Event::Completed(completion), Schedule::AfterCompletion) => {
+                let think = self.pace.next();
+                self.issue_next(completion.completed + think, agenda);
+            }
+            (Event::Completed(_), Schedule::OfItsOwn) => {
+                if self.operations_left == 0 {
+                    agenda.finish();
+                }
+            }
+            (Event::Started { at }, Schedule::AfterCompletion) => {
+                let due = self.first_due(at);
+                self.issue_next(due, agenda);
+            }
+            (Event::Started { at }, Schedule::OfItsOwn) => {
+                let due = self.first_due(at);
+                agenda.wake_at(due);
+            }
+            (Event::Due { at }, _) => {
+                self.issue_next(at, agenda);
+                if self.operations_left > 0 {
+                    agenda.wake_at(at + self.pace.next());
+                }
+            }
+        }
+    }
+}
+
+impl Sizes {
+    fn new(sizes: &[Size]) -> Self {
+        match sizes {
+            [only] => Self::Fixed(only.len),
+            many => Self::Weighted {
+                total: many.iter().map(|size| u64::from(size.weight)).sum(),
+                sizes: many.into(),
+            },
+        }
+    }
+
+    #[inline]
+    fn draw(&self, choice: &mut Stream) -> u32 {
+        match self {
+            Self::Fixed(len) => *len,
+            Self::Weighted { sizes, total } => {
+                let mut left = choice.below((*total).max(1));
+                for size in sizes {
+                    if left < u64::from(size.weight) {
+                        return size.len;
+                    }
+                    left -= u64::from(size.weight);
+                }
+                sizes[0].len
+            }
+        }
+    }
+}

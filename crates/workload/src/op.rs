@@ -1,0 +1,234 @@
+//! What a client can ask of storage, and what comes back.
+
+use std::fmt;
+
+use units::{Duration, Instant};
+
+/// A virtual client, numbered from zero over all workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u32);
+
+/// A file or device that requests go to, as an index into the trial's table of targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetId(pub u32);
+
+/// What a completed write promises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// The data may still sit in a cache that loses them with the power.
+    #[default]
+    Volatile,
+    /// The write and the `fsync` that follows it count as one request, done when both are.
+    Synced,
+}
+
+/// One operation. Offsets and lengths are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Read `len` bytes at `offset`.
+    Read {
+        /// Where to.
+        target: TargetId,
+        /// First byte.
+        offset: u64,
+        /// Number of bytes.
+        len: u32,
+    },
+    /// Write `len` bytes at `offset`.
+    Write {
+        /// Where to.
+        target: TargetId,
+        /// First byte.
+        offset: u64,
+        /// Number of bytes.
+        len: u32,
+        /// Whether an `fsync` belongs to the write.
+        durability: Durability,
+    },
+    /// `fsync`: everything written so far survives a power loss.
+    Flush {
+        /// Which file or device.
+        target: TargetId,
+    },
+    /// Create a file that must not exist yet, and keep it open for writing.
+    Create {
+        /// The file's place in the table of targets.
+        target: TargetId,
+    },
+    /// Open an existing file for reading.
+    Open {
+        /// The file's place in the table of targets.
+        target: TargetId,
+    },
+    /// Close a file that `Create` or `Open` opened.
+    Close {
+        /// The file's place in the table of targets.
+        target: TargetId,
+    },
+    /// Remove a file that this trial created.
+    Remove {
+        /// The file's place in the table of targets.
+        target: TargetId,
+    },
+}
+
+/// The kind of an operation: what its times are filed under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OpKind {
+    /// Reads.
+    Read,
+    /// Writes, durable ones included.
+    Write,
+    /// Flushes.
+    Flush,
+    /// File creation.
+    Create,
+    /// Opening.
+    Open,
+    /// Closing.
+    Close,
+    /// Removal.
+    Remove,
+}
+
+impl OpKind {
+    /// Every kind, in the order of the discriminants.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Write,
+        Self::Flush,
+        Self::Create,
+        Self::Open,
+        Self::Close,
+        Self::Remove,
+    ];
+
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Create => "create",
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+impl fmt::Display for OpKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Op {
+    /// What kind of operation this is.
+    #[must_use]
+    pub const fn kind(&self) -> OpKind {
+        match self {
+            Self::Read { .. } => OpKind::Read,
+            Self::Write { .. } => OpKind::Write,
+            Self::Flush { .. } => OpKind::Flush,
+            Self::Create { .. } => OpKind::Create,
+            Self::Open { .. } => OpKind::Open,
+            Self::Close { .. } => OpKind::Close,
+            Self::Remove { .. } => OpKind::Remove,
+        }
+    }
+
+    /// The file or device that the operation goes to.
+    #[must_use]
+    pub const fn target(&self) -> TargetId {
+        match *self {
+            Self::Read { target, .. }
+            | Self::Write { target, .. }
+            | Self::Flush { target }
+            | Self::Create { target }
+            | Self::Open { target }
+            | Self::Close { target }
+            | Self::Remove { target } => target,
+        }
+    }
+
+    /// Bytes that move when the operation succeeds whole.
+    #[must_use]
+    pub const fn len(&self) -> u32 {
+        match *self {
+            Self::Read { len, .. } | Self::Write { len, .. } => len,
+            _ => 0,
+        }
+    }
+
+    /// Whether no bytes move.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// An operation with the client that wants it and the moment it is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Who asks.
+    pub client: ClientId,
+    /// When the client wanted it; the response time counts from here.
+    pub due: Instant,
+    /// When it was due and had room: what passes from here until it is issued is the generator's
+    /// own lateness. Set by the engine.
+    pub ready: Instant,
+    /// What is asked.
+    pub op: Op,
+}
+
+impl Request {
+    /// A request that is ready when it is due.
+    #[must_use]
+    pub const fn new(client: ClientId, due: Instant, op: Op) -> Self {
+        Self {
+            client,
+            due,
+            ready: due,
+            op,
+        }
+    }
+}
+
+/// An error number of the operating system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Errno(pub i32);
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The request.
+    pub request: Request,
+    /// When the kernel (or the model) was entered with it.
+    pub issued: Instant,
+    /// When its end was noticed. Completions reaped together share this stamp.
+    pub completed: Instant,
+    /// Bytes moved, or the error: a failed operation is data.
+    pub result: Result<u32, Errno>,
+}
+
+impl Completion {
+    /// What a user waits: from due to completed.
+    #[must_use]
+    pub fn response_time(&self) -> Duration {
+        self.completed.since(self.request.due)
+    }
+
+    /// The generator's own lateness: from ready to issued.
+    #[must_use]
+    pub fn lateness(&self) -> Duration {
+        self.issued.since(self.request.ready)
+    }
+
+    /// What the device took: from issued to completed.
+    #[must_use]
+    pub fn service_time(&self) -> Duration {
+        self.completed.since(self.issued)
+    }
+}

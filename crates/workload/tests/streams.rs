@@ -1,0 +1,152 @@
+//! What a client asks for is one thing, when it asks another; and mistakes in a specification are
+//! told instead of ending the program.
+
+use units::{Duration, Instant};
+use workload::{
+    AddressError, AddressSpec, Agenda, Client, Durability, Event, Gap, GapShape, Mix, MixClient,
+    MixSpec, Op, Pacing, Partition, Pattern, Region, Size, Start, TargetId,
+};
+
+fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
+    let region = Region {
+        target: TargetId(2),
+        offset: 0,
+        len: 1 << 30,
+        block: 4096,
+    };
+    MixSpec {
+        addresses: AddressSpec {
+            region,
+            partition: Partition::Contending,
+            pattern,
+            start: Start::Random,
+        },
+        mix: Mix {
+            read: 2,
+            write: 1,
+            flush: 1,
+        },
+        sizes: vec![
+            Size {
+                len: 4096,
+                weight: 1,
+            },
+            Size {
+                len: 8192,
+                weight: 2,
+            },
+        ],
+        durability: Durability::Synced,
+        pacing,
+        operations: None,
+    }
+}
+
+/// The first operations of a client whose every wish is granted.
+fn operations(spec: &MixSpec, seed: u64, client: u32) -> Vec<Op> {
+    let mut client = MixClient::new(spec, seed, client, 4).expect("a valid specification");
+    let mut agenda = Agenda::default();
+    let mut ops = Vec::new();
+    client.on_event(Event::Started { at: Instant::START }, &mut agenda);
+    while ops.len() < 300 {
+        if let Some(at) = agenda.wake.take() {
+            client.on_event(Event::Due { at }, &mut agenda);
+        }
+        for (due, op) in std::mem::take(&mut agenda.issues) {
+            ops.push(op);
+            let request = workload::Request::new(workload::ClientId(0), due, op);
+            let done = workload::Completion {
+                request,
+                issued: due,
+                completed: due + Duration::from_micros(7),
+                result: Ok(op.len()),
+            };
+            client.on_event(Event::Completed(&done), &mut agenda);
+        }
+    }
+    ops.truncate(300);
+    ops
+}
+
+fn gap(shape: GapShape, mean_ns: f64) -> Gap {
+    Gap { shape, mean_ns }
+}
+
+/// Bug: the phase of a client of constant or uniform pace was drawn from the stream that chooses
+/// between reading and writing, so that another pace gave other operations.
+#[test]
+fn another_pace_leaves_the_operations_as_they_were() {
+    for pattern in [
+        Pattern::Uniform,
+        Pattern::Hyperbolic { alpha: 0.5 },
+        Pattern::Zipf { theta: 1.0 },
+    ] {
+        let reference = operations(&spec(pattern, Pacing::Closed { think: Gap::NONE }), 3, 1);
+        for shape in [GapShape::Constant, GapShape::Uniform, GapShape::Exponential] {
+            for pacing in [
+                Pacing::Closed {
+                    think: gap(shape, 1e6),
+                },
+                Pacing::Closed {
+                    think: gap(shape, 5e9),
+                },
+                Pacing::Open {
+                    gap: gap(shape, 1e5),
+                },
+            ] {
+                assert_eq!(
+                    operations(&spec(pattern, pacing), 3, 1),
+                    reference,
+                    "{pacing:?}"
+                );
+            }
+        }
+        let pacing = Pacing::Closed { think: Gap::NONE };
+        assert_ne!(
+            operations(&spec(pattern, pacing), 3, 2),
+            reference,
+            "another client"
+        );
+        assert_ne!(
+            operations(&spec(pattern, pacing), 4, 1),
+            reference,
+            "another seed"
+        );
+    }
+}
+
+/// Bug: a mean step below one block, or Zipf's law over more blocks than doubles can tell apart,
+/// passed the check and ended the program.
+#[test]
+fn parameters_out_of_range_are_told() {
+    let check = |pattern, block: u64, expected: &str| {
+        let pacing = Pacing::Closed { think: Gap::NONE };
+        let mut spec = spec(pattern, pacing);
+        spec.addresses.region = Region {
+            len: 1 << 50,
+            block,
+            ..spec.addresses.region
+        };
+        let error = MixClient::new(&spec, 1, 0, 4)
+            .err()
+            .expect("a parameter out of range");
+        assert!(matches!(error, AddressError::Parameter { .. }), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+    };
+    check(
+        Pattern::ExponentialSteps { mean: 0.5 },
+        4096,
+        "mean step is 0.5",
+    );
+    check(
+        Pattern::ExponentialSteps {
+            mean: f64::INFINITY,
+        },
+        4096,
+        "mean step is inf",
+    );
+    check(Pattern::Zipf { theta: 0.0 }, 4096, "theta is 0");
+    check(Pattern::Zipf { theta: f64::NAN }, 4096, "theta is NaN");
+    check(Pattern::Zipf { theta: 1.0 }, 512, "at most 2^40");
+    check(Pattern::Hyperbolic { alpha: -1.0 }, 4096, "alpha is -1");
+}
