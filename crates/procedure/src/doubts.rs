@@ -7,6 +7,10 @@ use crate::trial::Trial;
 
 /// Lateness below this (nanoseconds) is what issuing a request costs, and no delay.
 const LATENESS_FLOOR_NS: f64 = 20_000.0;
+/// A stall of this length (nanoseconds) is told however long the trial was ...
+const STALL_NS: u64 = 100_000_000;
+/// ... and a shorter one when it takes up this share of the trial.
+const STALL_SHARE: f64 = 0.05;
 /// Effective depth below this share of the nominal depth is too little.
 const DEPTH_SHARE: f64 = 0.95;
 /// The doubts about `measurement`, which `trial` gave.
@@ -31,7 +35,13 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
         Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
         Finding::Drifting { .. } => (Severity::Doubt, "drift"),
-        Finding::Stalled { .. } => (Severity::Doubt, "stall"),
+        Finding::Stalled { longest_ns } => {
+            let is_long = *longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
+            if *longest_ns < STALL_NS && !is_long {
+                return None;
+            }
+            (Severity::Doubt, "stall")
+        }
         Finding::Late { .. } => {
             // Without a schedule there is nothing to be late for but the issue itself.
             if trial.is_saturating() && measurement.lateness.mean_ns < LATENESS_FLOOR_NS {

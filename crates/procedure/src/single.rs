@@ -151,15 +151,7 @@ pub fn summarise(
     let response_times = times(response.as_ref(), &counted.response);
     let service_times = times(service.as_ref(), &counted.service);
     let completions_all = counted.response.len();
-    let throughput = chosen.map_or_else(
-        || {
-            unknown(
-                completions_all as f64 / elapsed.as_secs_f64().max(1e-9),
-                completions_all,
-            )
-        },
-        |evaluation| evaluation.throughput,
-    );
+    let throughput = throughput_of(chosen, completions_all, elapsed);
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let bytes_each = bytes_all as f64 / completions_all as f64;
     let effective_depth = throughput.value * service_times.mean.value / 1e9;
@@ -230,6 +222,11 @@ fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
         min_ns: histogram.min(),
         max_ns: histogram.max(),
     }
+}
+
+fn throughput_of(evaluation: Option<&Evaluation>, completions: u64, elapsed: Duration) -> Estimate {
+    let plain = completions as f64 / elapsed.as_secs_f64().max(1e-9);
+    evaluation.map_or_else(|| unknown(plain, completions), |known| known.throughput)
 }
 
 /// A value about whose error nothing is known.

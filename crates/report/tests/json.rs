@@ -72,7 +72,6 @@ fn other_texts_are_refused() {
 /// A trial that was cut short has numbers that are not finite, and its run was unreadable once
 /// it was archived.
 #[test]
-#[ignore = "fails until every bare f64 of results and stats reads null as not finite"]
 fn every_number_may_be_missing() {
     let whole: Value = serde_json::from_str(&json(&sample::run())).expect("own output is JSON");
     let mut pointers = Vec::new();
@@ -93,7 +92,6 @@ fn every_number_may_be_missing() {
 }
 
 #[test]
-#[ignore = "fails until every bare f64 of results and stats reads null as not finite"]
 fn numbers_that_are_not_finite_survive() {
     let mut run = sample::run();
     let m = &mut run.measurements[0];

@@ -31,6 +31,7 @@ pub enum LevelOutcome {
         /// Completions per second.
         load: Estimate,
         /// Number of clients, interpolated.
+        #[serde(with = "stats::undefined")]
         clients: f64,
         /// Whether the interval is as narrow as was asked for.
         is_precise: bool,
@@ -38,8 +39,10 @@ pub enum LevelOutcome {
     /// The level lies between two loads, and no interpolation between them is sound.
     Between {
         /// Completions per second with the response time below the level.
+        #[serde(with = "stats::undefined")]
         low: f64,
         /// Completions per second with the response time above the level.
+        #[serde(with = "stats::unbounded")]
         high: f64,
     },
     /// Even one client waits longer.

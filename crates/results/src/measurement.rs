@@ -67,12 +67,14 @@ pub struct KindTimes {
     /// Bytes moved.
     pub bytes: u64,
     /// Mean service time.
+    #[serde(with = "stats::undefined")]
     pub service_mean_ns: f64,
     /// Service time below which 99 % lie; absent when the sample cannot support it.
     pub service_p99_ns: Option<u64>,
     /// Longest service time.
     pub service_max_ns: u64,
     /// Mean response time.
+    #[serde(with = "stats::undefined")]
     pub response_mean_ns: f64,
     /// Response time below which 99 % lie; absent when the sample cannot support it.
     pub response_p99_ns: Option<u64>,
@@ -86,6 +88,7 @@ pub struct KindTimes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Mean.
+    #[serde(with = "stats::undefined")]
     pub mean_ns: f64,
     /// 99 % lie below; absent when the sample cannot support it.
     pub p99_ns: Option<u64>,
@@ -110,10 +113,12 @@ pub struct ErrorCount {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuCost {
     /// CPU time for each completed unit of work, nanoseconds.
+    #[serde(with = "stats::undefined")]
     pub per_operation_ns: f64,
     /// CPU time for each MiB moved, nanoseconds; absent where no bytes move.
     pub per_mib_ns: Option<f64>,
     /// Share of one core that was busy.
+    #[serde(with = "stats::undefined")]
     pub cores_busy: f64,
 }
 
@@ -169,6 +174,7 @@ pub struct Measurement {
     /// Length of the part cut off as warm-up, nanoseconds.
     pub warmup_ns: u64,
     /// Load times service time: how many requests were with the device on average.
+    #[serde(with = "stats::undefined")]
     pub effective_depth: f64,
     /// How many requests the driver could hold.
     pub nominal_depth: u32,

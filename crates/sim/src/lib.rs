@@ -5,5 +5,5 @@ mod spec;
 mod station;
 
 pub use driver::{Fault, FaultKind, SimDriver};
-pub use spec::{MODELS, SIM_PREFIX, SimError, SimSpec};
+pub use spec::{MODELS, Model, SIM_PREFIX, SimError, SimSpec};
 pub use station::{ServiceLaw, Station};

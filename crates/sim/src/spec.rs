@@ -12,8 +12,11 @@ use crate::station::{ServiceLaw, Station};
 /// What starts the name of a simulated target.
 pub const SIM_PREFIX: &str = "sim:";
 
+/// A model's name, its parameters with their defaults, and its meaning.
+pub type Model = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
 /// The models, with their parameters, defaults and meaning: the source of the help text.
-pub const MODELS: &[(&str, &[(&str, &str)], &str)] = &[
+pub const MODELS: &[Model] = &[
     (
         "mm1",
         &[("mean", "100us")],
@@ -203,7 +206,7 @@ impl Values {
         }
     }
 
-    fn refuse(&self, key: &str, reason: impl ToString) -> SimError {
+    fn refuse(&self, key: &str, reason: &(impl ToString + ?Sized)) -> SimError {
         SimError::Value {
             model: self.model.clone(),
             key: key.into(),
@@ -215,7 +218,7 @@ impl Values {
     fn span(&self, key: &'static str) -> Result<f64, SimError> {
         let span: Duration = self.values[key]
             .parse()
-            .map_err(|error| self.refuse(key, error))?;
+            .map_err(|error| self.refuse(key, &error))?;
         if span == Duration::ZERO {
             return Err(self.refuse(key, "a service time must be above zero"));
         }
@@ -223,7 +226,7 @@ impl Values {
     }
 
     fn share(&self, key: &'static str) -> Result<f64, SimError> {
-        let share = parse_percent(&self.values[key]).map_err(|error| self.refuse(key, error))?;
+        let share = parse_percent(&self.values[key]).map_err(|error| self.refuse(key, &error))?;
         if (0.0..=1.0).contains(&share) {
             Ok(share)
         } else {
@@ -234,7 +237,7 @@ impl Values {
     fn count(&self, key: &'static str) -> Result<usize, SimError> {
         let count: usize = self.values[key]
             .parse()
-            .map_err(|error| self.refuse(key, error))?;
+            .map_err(|error| self.refuse(key, &error))?;
         if (1..=65_536).contains(&count) {
             Ok(count)
         } else {
@@ -245,7 +248,7 @@ impl Values {
     fn size(&self, key: &'static str) -> Result<Bytes, SimError> {
         let size: Bytes = self.values[key]
             .parse()
-            .map_err(|error| self.refuse(key, error))?;
+            .map_err(|error| self.refuse(key, &error))?;
         if size < Bytes::from_mib(1) {
             return Err(self.refuse(key, "a simulated device holds at least 1 MiB"));
         }
@@ -261,7 +264,7 @@ impl Values {
             let (what, after) = text
                 .split_once('@')
                 .ok_or_else(|| self.refuse(key, "say WHAT@N, as in 500ms@1000 or EIO@1000"))?;
-            let after = after.parse().map_err(|error| self.refuse(key, error))?;
+            let after = after.parse().map_err(|error| self.refuse(key, &error))?;
             Ok(Some((what, after)))
         };
         if let Some((what, after)) = part("error")? {
@@ -277,7 +280,7 @@ impl Values {
             }));
         }
         if let Some((what, after)) = part("stall")? {
-            let span: Duration = what.parse().map_err(|error| self.refuse("stall", error))?;
+            let span: Duration = what.parse().map_err(|error| self.refuse("stall", &error))?;
             return Ok(Some(Fault {
                 after,
                 kind: FaultKind::Stall(span),

@@ -1,6 +1,8 @@
 //! Simulated devices against the textbooks, with everything between device and report in the loop:
 //! clients, engine, recorder, slots, stopping rule, intervals.
 
+#![allow(clippy::print_stdout, reason = "the tables are a product of these tests")]
+
 #[path = "../../procedure/tests/support/mod.rs"]
 mod support;
 

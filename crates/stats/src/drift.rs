@@ -26,10 +26,13 @@ pub enum DriftVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Change from the start to the end of the window, divided by the mean.
+    #[serde(with = "crate::undefined")]
     pub total: f64,
     /// Standard error of `total`.
+    #[serde(with = "crate::unbounded")]
     pub standard_error: f64,
     /// The drift is at most this, with 95 % confidence: |total| + 1.645 standard errors.
+    #[serde(with = "crate::unbounded")]
     pub bound: f64,
     /// What this amounts to.
     pub verdict: DriftVerdict,

@@ -12,8 +12,10 @@ pub const CONFIDENCE: f64 = 0.95;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The point estimate.
+    #[serde(with = "undefined")]
     pub value: f64,
     /// Lower end of the interval.
+    #[serde(with = "undefined")]
     pub low: f64,
     /// Upper end of the interval; infinite when the sample gives no bound.
     #[serde(with = "unbounded")]
@@ -21,6 +23,7 @@ pub struct Estimate {
     /// Nominal probability that the interval contains the truth, 0 to 1.
     pub confidence: f64,
     /// Number of independent observations that would give an interval of this width.
+    #[serde(with = "undefined")]
     pub samples: f64,
 }
 
@@ -83,19 +86,42 @@ impl Estimate {
 }
 
 /// Infinity as an absent number: JSON has no other place for it.
-mod unbounded {
+pub mod unbounded {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[allow(
         clippy::trivially_copy_pass_by_ref,
         reason = "the signature is serde's"
     )]
+    /// Null for what is not finite.
+    ///
+    /// # Errors
+    /// Those of the format.
     pub fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
         value.is_finite().then_some(*value).serialize(to)
     }
 
+    /// Null is infinity.
+    ///
+    /// # Errors
+    /// Those of the format.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+/// What is not a number as an absent one, for values that need not be defined.
+pub mod undefined {
+    use serde::{Deserialize, Deserializer};
+
+    pub use super::unbounded::serialize;
+
+    /// Null is no number.
+    ///
+    /// # Errors
+    /// Those of the format.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
     }
 }
 

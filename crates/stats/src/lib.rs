@@ -50,7 +50,7 @@ mod window;
 pub use bins::{BIN_COUNT, LogBins};
 pub use cut::Cut;
 pub use drift::{Drift, DriftVerdict};
-pub use estimate::{CONFIDENCE, Estimate};
+pub use estimate::{CONFIDENCE, Estimate, unbounded, undefined};
 pub use evaluation::{Evaluation, evaluate, evaluate_fully};
 pub use findings::{Finding, findings};
 pub use goal::{Goal, GoalKind, Verdict};

@@ -28,6 +28,7 @@ pub struct PercentileEstimate {
     /// Whether the evidence is below 20: the interval then covers less evenly.
     pub is_indicative: bool,
     /// Effective number of independent completions beyond the percentile: n_eff (1 - p).
+    #[serde(with = "crate::undefined")]
     pub evidence: f64,
 }
 

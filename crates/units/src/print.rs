@@ -124,9 +124,9 @@ fn whole_parts(seconds: f64) -> String {
     let tenths = if seconds < TENTHS_UNTIL_S {
         (seconds * 10.0).round() as u64
     } else if seconds < SECONDS_UNTIL_S {
-        seconds.round() as u64 * 10
+        (seconds.round() as u64).saturating_mul(10)
     } else {
-        (seconds / 60.0).round() as u64 * 600
+        ((seconds / 60.0).round() as u64).saturating_mul(600)
     };
     let whole = tenths / 10;
     let mut shown = Vec::new();

@@ -1,4 +1,5 @@
-//! A client that makes, reads or removes many small files, one after the other.
+//! A client that makes, reads or removes many small files, one after the other. Reading goes on for
+//! as long as it is wanted; making and removing end with the last file.
 //!
 //! The operations on one file share one due instant, so the response time of the last of them is
 //! the time for the whole file.
@@ -48,6 +49,7 @@ pub struct FilesSpec {
 pub struct FilesClient {
     spec: FilesSpec,
     stride: u32,
+    first: u32,
     file: u32,
     step: u8,
     due: Instant,
@@ -60,6 +62,7 @@ impl FilesClient {
         Self {
             spec,
             stride: clients.max(1),
+            first: client,
             file: client,
             step: 0,
             due: Instant::START,
@@ -68,8 +71,12 @@ impl FilesClient {
 
     fn issue_step(&mut self, now: Instant, agenda: &mut Agenda) {
         if self.file >= self.spec.count {
-            agenda.finish();
-            return;
+            // Reading changes nothing and may go round and round; the rest is done once.
+            if self.spec.phase != FilesPhase::Read || self.first >= self.spec.count {
+                agenda.finish();
+                return;
+            }
+            self.file = self.first;
         }
         if self.step == 0 {
             self.due = now;

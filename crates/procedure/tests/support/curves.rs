@@ -50,7 +50,7 @@ pub fn run_adjusted_curve(
             .unwrap_or_else(|error| panic!("seed {seed}: {plan:?}: {error}"));
         adjust(&mut measurement);
         run.operations += measurement.completions_all;
-        run.elapsed = run.elapsed + outcome.elapsed;
+        run.elapsed += outcome.elapsed;
         run.points += 1;
         assert!(
             run.points <= POINTS_MAX,
@@ -99,7 +99,7 @@ fn assert_numbers(curve: &Curve, seed: u64) {
             }
             LevelOutcome::Exceeded { response } => add(&response),
             LevelOutcome::NotReached { load, response, .. } => {
-                [load, response].iter().for_each(&mut add)
+                [load, response].iter().for_each(&mut add);
             }
         }
     }
