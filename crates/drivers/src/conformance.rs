@@ -141,8 +141,9 @@ fn a_deadline_ends_a_busy_wait<D: Driver>(driver: &mut D, terrain: &Terrain) {
     for number in 0..ROUNDS {
         driver.submit(terrain.request(number)).expect("submit");
         let mut done = Vec::new();
-        let deadline = driver.now() + Duration::from_nanos(number as u64 * 3_000);
         while done.is_empty() {
+            // Set anew: on a virtual clock time stands still at a deadline that has passed.
+            let deadline = driver.now() + Duration::from_nanos(number as u64 * 3_000 + 1);
             driver.wait(Some(deadline), &mut done).expect("wait");
             assert!(
                 !done.is_empty() || driver.now() >= deadline,

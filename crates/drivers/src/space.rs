@@ -16,6 +16,8 @@ pub struct FreeSpace {
     pub available: u64,
     /// What stays free unless the user says otherwise: the larger of 5 % and 1 GiB.
     pub reserve: u64,
+    /// Files that may still be made; `None` where the file system sets no number.
+    pub files: Option<u64>,
 }
 
 /// The room on the file system that holds `path`.
@@ -31,6 +33,7 @@ pub fn free_space(path: &Path) -> Result<FreeSpace, TargetError> {
         total,
         available,
         reserve: (total / 20).max(RESERVE_BYTES_MIN),
+        files: (found.f_files > 0).then_some(found.f_favail),
     })
 }
 

@@ -102,6 +102,21 @@ impl Target {
         })
     }
 
+    /// Open the same file or device once more, with the same access: no path is looked up, no check
+    /// repeated, and no claim given up.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn open_again(&self, caching: Caching) -> Result<Self, TargetError> {
+        let options = TargetOptions {
+            access: self.access,
+            caching,
+            signature_confirmed: None,
+        };
+        let file = reopen(&self.file, &self.path, &options)?;
+        Self::opened(file, &self.path, self.kind, self.access, caching)
+    }
+
     /// Whether nobody else can mount or claim the device while this target is open.
     #[must_use]
     pub fn is_exclusive(&self) -> bool {

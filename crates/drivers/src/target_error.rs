@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use units::Bytes;
+
 /// Why a target cannot be used. Every message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
@@ -85,8 +87,9 @@ pub enum TargetError {
     },
     /// There is too little room.
     #[error(
-        "{} has no room for {wanted} bytes: {available} are free, of which {reserve} stay \
-         untouched; ask for less or free some space", path.display()
+        "{} has no room for {}: {} are free, of which {} stay untouched; ask for less (--size), \
+         keep less free (--reserve), or make room",
+        path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]
     NoRoom {
         /// The file system.
@@ -97,6 +100,19 @@ pub enum TargetError {
         available: u64,
         /// Bytes that must stay free.
         reserve: u64,
+    },
+    /// The file system holds as many files as it can.
+    #[error(
+        "{} has no room for {wanted} more files: its free inodes allow {available}; remove some \
+         files, or name another directory", path.display()
+    )]
+    NoFiles {
+        /// The file system.
+        path: PathBuf,
+        /// Files wanted.
+        wanted: u64,
+        /// Files that may still be made.
+        available: u64,
     },
     /// A name that is not a plain file name.
     #[error("{name:?} is not a plain file name: use letters, digits, `-`, `_` and `.`")]

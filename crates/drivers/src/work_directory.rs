@@ -374,7 +374,11 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
         one_line(started),
         one_line(purpose),
     )?;
+    // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
+    marker.sync_all()?;
     rustix::fs::renameat(directory, MARKER_DRAFT, directory, MARKER_NAME)?;
+    // Not every file system can do this, and none of them loses the rename for long.
+    let _ = rustix::fs::fsync(directory);
     Ok(marker)
 }
 

@@ -50,6 +50,12 @@ pub struct Engine<D, C> {
     backlog: VecDeque<Request>,
     in_flight: usize,
     capacity: usize,
+    /// The loop's present instant.
+    now: Instant,
+    /// Until when the driver was last full, and since when it is full (again). A request that fell
+    /// due while there was room and is noticed only now was missed by us, not held up by storage.
+    full_until: Instant,
+    full_since: Instant,
     agenda: Agenda,
     done: Vec<Completion>,
     recorder: Recorder,
@@ -93,6 +99,9 @@ impl<D: Driver, C: Client> Engine<D, C> {
             backlog: VecDeque::new(),
             in_flight: 0,
             capacity,
+            now: Instant::START,
+            full_until: Instant::START,
+            full_since: Instant::START,
             agenda: Agenda::default(),
             done: Vec::with_capacity(capacity.min(4096)),
             recorder: Recorder::new(RecorderOptions {
@@ -117,6 +126,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         }
         let mut now = self.driver.now();
         loop {
+            self.now = now;
             self.fire_timers(now)?;
             if self.backlog.len() > BACKLOG_MAX {
                 return Ok(EngineState::Overloaded);
@@ -138,6 +148,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
                 Some(last) => last.completed,
                 None => self.driver.now(),
             };
+            self.now = now;
             self.take_completions(now)?;
         }
     }
@@ -184,6 +195,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         self.started = true;
         let at = self.options.start;
         let now = self.driver.now();
+        self.now = now;
         for index in 0..self.clients.len() {
             self.tell(index, Event::Started { at }, now)?;
         }
@@ -192,6 +204,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
 
     #[inline]
     fn take_completions(&mut self, now: Instant) -> Result<(), DriverError> {
+        if self.in_flight == self.capacity
+            && let Some(first) = self.done.first()
+        {
+            self.full_until = first.completed;
+        }
         self.in_flight -= self.done.len();
         let mut done = std::mem::take(&mut self.done);
         for completion in &done {
@@ -251,14 +268,22 @@ impl<D: Driver, C: Client> Engine<D, C> {
     fn hand_out(&mut self, index: usize, due: Instant, op: Op) -> Result<(), DriverError> {
         let client = ClientId(self.options.first_client + index as u32 * self.options.stride);
         let mut request = Request::new(client, due, op);
+        let had_room = due.max(self.full_until);
         if self.in_flight < self.capacity && self.backlog.is_empty() {
-            request.ready = due.max(self.driver.blocked_until());
+            request.ready = had_room.max(self.driver.blocked_until());
             self.in_flight += 1;
-            self.driver.submit(request)
-        } else {
-            self.backlog.push_back(request);
-            Ok(())
+            if self.in_flight == self.capacity {
+                self.full_since = self.now;
+            }
+            return self.driver.submit(request);
         }
+        request.ready = if had_room < self.full_since {
+            had_room
+        } else {
+            Instant::NEVER
+        };
+        self.backlog.push_back(request);
+        Ok(())
     }
 
     /// Give waiting requests the room that a completion made at `room_since`.
@@ -267,7 +292,9 @@ impl<D: Driver, C: Client> Engine<D, C> {
             let Some(mut request) = self.backlog.pop_front() else {
                 break;
             };
-            request.ready = request.due.max(room_since).max(self.driver.blocked_until());
+            if request.ready == Instant::NEVER {
+                request.ready = request.due.max(room_since).max(self.driver.blocked_until());
+            }
             self.in_flight += 1;
             self.driver.submit(request)?;
         }

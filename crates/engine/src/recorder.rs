@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Histogram, Slot, SlotAccumulator};
+use stats::{Histogram, Slot, SlotAccumulator, TimeCounts};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, OpKind};
 
@@ -89,8 +89,8 @@ pub struct RecorderOptions {
 #[derive(Debug)]
 pub struct Recorder {
     options: RecorderOptions,
-    kinds: [Option<Box<KindRecord>>; OpKind::ALL.len()],
-    lateness: Histogram,
+    kinds: [Option<Box<KindCounts>>; OpKind::ALL.len()],
+    lateness: TimeCounts,
     errors: BTreeMap<(OpKind, Errno), u64>,
     errors_total: u64,
     short: u64,
@@ -99,6 +99,24 @@ pub struct Recorder {
     slot_end: Instant,
     closed: Vec<Slot>,
     progress: Vec<Progress>,
+}
+
+/// A [`KindRecord`] while it is being counted.
+#[derive(Debug, Default)]
+struct KindCounts {
+    response: TimeCounts,
+    service: TimeCounts,
+    bytes: u64,
+}
+
+impl KindCounts {
+    fn to_record(&self) -> KindRecord {
+        KindRecord {
+            response: self.response.to_histogram(),
+            service: self.service.to_histogram(),
+            bytes: self.bytes,
+        }
+    }
 }
 
 /// What must be known of a client to see think times and warm-up.
@@ -122,7 +140,7 @@ impl Recorder {
         Self {
             options,
             kinds: std::array::from_fn(|_| None),
-            lateness: Histogram::new(),
+            lateness: TimeCounts::new(),
             errors: BTreeMap::new(),
             errors_total: 0,
             short: 0,
@@ -216,11 +234,11 @@ impl Recorder {
         let kinds = OpKind::ALL
             .into_iter()
             .zip(self.kinds)
-            .filter_map(|(kind, record)| Some((kind, *record?)))
+            .filter_map(|(kind, record)| Some((kind, record?.to_record())))
             .collect();
         Record {
             kinds,
-            lateness: self.lateness,
+            lateness: self.lateness.to_histogram(),
             errors: self.errors,
             short: self.short,
         }

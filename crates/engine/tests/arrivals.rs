@@ -4,7 +4,10 @@
 //! less the delay. Its relative standard deviation is the coefficient of variation c of the gaps over
 //! the root of their number n. A tolerance of 3.29 of them is missed by one seed in a thousand.
 
-#![allow(clippy::print_stdout, reason = "the tables are a product of these tests")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the tables are a product of these tests"
+)]
 
 mod support;
 

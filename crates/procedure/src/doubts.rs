@@ -2,6 +2,7 @@
 
 use results::{Measurement, Severity, Warning};
 use stats::{Finding, Verdict};
+use units::format_duration_ns;
 
 use crate::trial::Trial;
 
@@ -11,13 +12,22 @@ const LATENESS_FLOOR_NS: f64 = 20_000.0;
 const STALL_NS: u64 = 100_000_000;
 /// ... and a shorter one when it takes up this share of the trial.
 const STALL_SHARE: f64 = 0.05;
+/// The mean with the warm-up is this much larger before it is told.
+const WARM_UP_FACTOR: f64 = 1.25;
 /// Effective depth below this share of the nominal depth is too little.
 const DEPTH_SHARE: f64 = 0.95;
-/// The doubts about `measurement`, which `trial` gave.
+/// The doubts about `measurement`, which `trial` gave; `mean_whole_ns` is its mean response time
+/// with the warm-up.
 #[must_use]
-pub fn doubts(trial: &Trial, measurement: &Measurement, findings: &[Finding]) -> Vec<Warning> {
+pub fn doubts(
+    trial: &Trial,
+    measurement: &Measurement,
+    mean_whole_ns: f64,
+    findings: &[Finding],
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     warnings.extend(precision(trial, measurement));
+    warnings.extend(warm_up(measurement, mean_whole_ns));
     warnings.extend(offered_load(measurement));
     warnings.extend(depth(trial, measurement));
     warnings.extend(short_operations(measurement));
@@ -100,6 +110,26 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
             ),
         )),
     }
+}
+
+/// A stall at the beginning looks like a warm-up; only the user can tell which it was.
+fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
+    let mean = measurement.response.mean;
+    let is_outside = mean_whole_ns > mean.high && mean_whole_ns > WARM_UP_FACTOR * mean.value;
+    (measurement.warmup_ns > 0 && is_outside).then(|| {
+        Warning::doubt(
+            "warm-up-differs",
+            format!(
+                "{}: the first {} were left out as warm-up; with them the mean response time would \
+                 be {} instead of {}. If that was a stall and no warm-up, it belongs to the answer: \
+                 measure longer.",
+                measurement.title,
+                format_duration_ns(measurement.warmup_ns as f64),
+                format_duration_ns(mean_whole_ns),
+                format_duration_ns(mean.value),
+            ),
+        )
+    })
 }
 
 fn offered_load(measurement: &Measurement) -> Option<Warning> {

@@ -197,6 +197,7 @@ pub fn summarise(
     measurement.warnings = doubts(
         trial,
         &measurement,
+        counted.response.mean(),
         chosen.map_or(&[], |evaluation| &evaluation.findings),
     );
     Ok(measurement)
@@ -216,7 +217,7 @@ fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
     Times {
         mean: evaluation.map_or_else(
             || unknown(histogram.mean(), histogram.len()),
-            |known| known.mean,
+            |known| above_zero(known.mean),
         ),
         percentiles: evaluation.map_or_else(Vec::new, |known| known.percentiles.clone()),
         min_ns: histogram.min(),
@@ -226,7 +227,18 @@ fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
 
 fn throughput_of(evaluation: Option<&Evaluation>, completions: u64, elapsed: Duration) -> Estimate {
     let plain = completions as f64 / elapsed.as_secs_f64().max(1e-9);
-    evaluation.map_or_else(|| unknown(plain, completions), |known| known.throughput)
+    evaluation.map_or_else(
+        || unknown(plain, completions),
+        |known| above_zero(known.throughput),
+    )
+}
+
+/// Neither a time nor a rate is negative, whatever a wide interval says.
+fn above_zero(estimate: Estimate) -> Estimate {
+    Estimate {
+        low: estimate.low.max(0.0),
+        ..estimate
+    }
 }
 
 /// A value about whose error nothing is known.

@@ -1,7 +1,10 @@
 //! The load curve on closed queues whose answers are known exactly: M/M/4//N, 5 ms of service, 50 ms
 //! of thinking, as in section 4.5 of the statistics notes.
 
-#![allow(clippy::print_stdout, reason = "the tables are a product of these tests")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the tables are a product of these tests"
+)]
 
 mod support;
 

@@ -83,6 +83,7 @@ pub fn measure_load(
         size: Bytes(0),
         measurements: Vec::new(),
         curve: None,
+        spent: Duration::ZERO,
     };
     let begun = bench.laboratory().now();
     let environment = environment::capture();
@@ -138,6 +139,7 @@ fn on_null(
         size,
         measurements: Vec::new(),
         curve: None,
+        spent: Duration::ZERO,
     };
     let Question::Trial { .. } = request.question else {
         return Err(BenchError::Usage(
@@ -185,6 +187,8 @@ struct Asker<'a> {
     size: Bytes,
     measurements: Vec<Measurement>,
     curve: Option<Curve>,
+    /// Time spent in trials that are over.
+    spent: Duration,
 }
 
 impl Asker<'_> {
@@ -234,6 +238,7 @@ impl Asker<'_> {
             trial.title = format!("{}, {} clients", self.request.title, plan.clients);
             let outcome = self.measure(bench, &trial, procedure.progress())?;
             let elapsed = bench.laboratory().now().since(begun);
+            self.spent += elapsed;
             procedure.record(&plan, &outcome.measurement, elapsed);
             self.curve = Some(procedure.curve(&self.request.title));
             self.check(&trial, outcome)?;
@@ -285,7 +290,7 @@ impl Asker<'_> {
         (self.show)(&Stage {
             title: &trial.title,
             done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
-            elapsed: glimpse.elapsed,
+            elapsed: self.spent + glimpse.elapsed,
             left: trial.duration_max.saturating_sub(glimpse.elapsed),
             glimpse: Some(glimpse),
         });

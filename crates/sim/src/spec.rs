@@ -13,7 +13,11 @@ use crate::station::{ServiceLaw, Station};
 pub const SIM_PREFIX: &str = "sim:";
 
 /// A model's name, its parameters with their defaults, and its meaning.
-pub type Model = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+pub type Model = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
 
 /// The models, with their parameters, defaults and meaning: the source of the help text.
 pub const MODELS: &[Model] = &[

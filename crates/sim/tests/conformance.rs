@@ -55,8 +55,15 @@ fn request(number: u32, due: Instant) -> Request {
 /// that has passed, which brings a real driver on, but lets no virtual time pass.
 #[test]
 fn the_null_driver_keeps_the_contract_of_real_drivers() {
-    let terrain = Terrain { target: TargetId(0), block: 4096, blocks: 1024 };
-    check_contract(|| NullDriver::new(SteppingClock::default(), CAPACITY), &terrain);
+    let terrain = Terrain {
+        target: TargetId(0),
+        block: 4096,
+        blocks: 1024,
+    };
+    check_contract(
+        || NullDriver::new(SteppingClock::default(), CAPACITY),
+        &terrain,
+    );
 }
 
 #[test]

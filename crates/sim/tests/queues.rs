@@ -1,13 +1,15 @@
 //! Simulated devices against the textbooks, with everything between device and report in the loop:
 //! clients, engine, recorder, slots, stopping rule, intervals.
 
-#![allow(clippy::print_stdout, reason = "the tables are a product of these tests")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the tables are a product of these tests"
+)]
 
 #[path = "../../procedure/tests/support/mod.rs"]
 mod support;
 
-use results::Measurement;
-use stats::{Estimate, Goal};
+use stats::Goal;
 use support::queues::{ConstantService, OpenQueue};
 use support::{Bench, Coverage, poisson};
 
@@ -18,8 +20,8 @@ const SERVICE_NS: f64 = 1e5;
 struct Case {
     device: &'static str,
     servers: u32,
-    /// Tight enough that every 99th percentile has the ten effective samples beyond it that its
-    /// interval needs.
+    /// Tight enough that nearly every 99th percentile has the ten effective samples beyond it that
+    /// its interval needs.
     precision: f64,
     load: f64,
     mean: f64,
@@ -80,7 +82,9 @@ fn check(case: &Case, seeds: u64) {
             "seed {seed}: virtual time is never late"
         );
         mean.add(&measurement.response.mean, case.mean, seed);
-        p99.add(&p99_of(&measurement, seed), case.p99, seed);
+        if let Some(estimate) = measurement.response.percentile(0.99) {
+            p99.add(&estimate, case.p99, seed);
+        }
         service.add(&measurement.service.mean, SERVICE_NS, seed);
         load.add(&measurement.throughput, case.load, seed);
         completions += measurement.completions_all;
@@ -90,16 +94,16 @@ fn check(case: &Case, seeds: u64) {
         case.device,
         completions / seeds
     );
+    // Withheld below ten effective samples beyond it, which may happen to one seed in twenty: so few
+    // cannot hide a rule that does not cover.
+    assert!(
+        p99.replications() * 20 >= seeds * 19,
+        "{}: {p99}",
+        case.device
+    );
     for coverage in [mean, p99, service, load] {
         coverage.check();
     }
-}
-
-fn p99_of(measurement: &Measurement, seed: u64) -> Estimate {
-    measurement
-        .response
-        .percentile(0.99)
-        .unwrap_or_else(|| panic!("seed {seed}: no p99"))
 }
 
 #[test]

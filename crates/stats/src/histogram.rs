@@ -89,6 +89,26 @@ impl Histogram {
         }
     }
 
+    /// A histogram of buckets counted elsewhere, given as (value, count), with what is known exactly
+    /// of the values themselves.
+    pub(crate) fn from_buckets(
+        buckets: impl Iterator<Item = (u64, u64)>,
+        min: u64,
+        max: u64,
+        sum: u128,
+    ) -> Self {
+        let mut histogram = Self::new();
+        for (value, count) in buckets {
+            histogram.record_n(value, count);
+        }
+        Self {
+            min,
+            max,
+            sum,
+            ..histogram
+        }
+    }
+
     /// Adds one value, ns.
     #[inline]
     pub fn record(&mut self, value: u64) {

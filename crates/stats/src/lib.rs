@@ -33,6 +33,7 @@
 //! ```
 
 mod bins;
+mod counts;
 mod cut;
 mod drift;
 mod estimate;
@@ -48,6 +49,7 @@ mod variance;
 mod window;
 
 pub use bins::{BIN_COUNT, LogBins};
+pub use counts::TimeCounts;
 pub use cut::Cut;
 pub use drift::{Drift, DriftVerdict};
 pub use estimate::{CONFIDENCE, Estimate, unbounded, undefined};

@@ -127,9 +127,7 @@ fn parameters_out_of_range_are_told() {
             block,
             ..spec.addresses.region
         };
-        let error = MixClient::new(&spec, 1, 0, 4)
-            .err()
-            .expect("a parameter out of range");
+        let error = MixClient::new(&spec, 1, 0, 4).expect_err("a parameter out of range");
         assert!(matches!(error, AddressError::Parameter { .. }), "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     };

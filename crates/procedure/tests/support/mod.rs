@@ -2,7 +2,10 @@
 //!
 //! Used by the tests of several crates, through `#[path]`.
 
-#![allow(clippy::print_stdout, reason = "the tables are a product of these tests")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the tables are a product of these tests"
+)]
 #![allow(
     dead_code,
     reason = "each test binary uses its own part of the laboratory"

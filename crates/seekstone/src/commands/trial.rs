@@ -82,7 +82,13 @@ pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
     let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
     progress.finish();
     deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(true))
+        let style = output::style(true);
+        let mut text = report::check_up(run, &style);
+        for measurement in &run.measurements {
+            text.push('\n');
+            text.push_str(&report::measurement(measurement, &style));
+        }
+        text
     })
 }
 

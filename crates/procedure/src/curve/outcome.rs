@@ -1,0 +1,154 @@
+//! What the points that were measured say: the outcome of each level, saturation, and doubts.
+
+use results::{Level, LevelOutcome, Saturation, Warning};
+use units::{Duration, format_duration_ns};
+
+use super::interpolation::{curvature, interpolate};
+use super::{Bracket, End, LoadCurve, Search, Visit, gap};
+
+impl LoadCurve {
+    pub(super) fn clients_of_most_load(&self) -> Option<u32> {
+        // Of the scouts that doubled only: the many that narrow brackets have as much noise, and the
+        // luckiest of them would win with too few clients.
+        self.visits[..self.outward]
+            .iter()
+            .max_by(|a, b| a.point.load.value.total_cmp(&b.point.load.value))
+            .map(|visit| visit.point.clients)
+    }
+
+    pub(super) fn saturation(&self) -> Option<Saturation> {
+        let clients = self.clients_of_most_load()?;
+        let visit = self.best(clients)?;
+        Some(Saturation {
+            load: visit.point.load,
+            clients,
+            is_saturated: self.is_saturated,
+            is_converged: visit.point.is_converged && !visit.point.is_scout,
+        })
+    }
+
+    pub(super) fn outcome(&self, search: &Search) -> Option<LevelOutcome> {
+        let ends_of = |bracket| match bracket {
+            Bracket::Between { low, high } => Some((self.finals(low)?, self.finals(high)?)),
+            _ => None,
+        };
+        if let Some((below, above)) = ends_of(search.bracket) {
+            return Some(self.outcome_between(search.level, below, above));
+        }
+        match self.bracket(search.level) {
+            Bracket::Exceeded => Some(LevelOutcome::Exceeded {
+                response: self.best(1)?.point.response,
+            }),
+            Bracket::NotReached => {
+                let last = self.best(*self.visited().last()?)?.point;
+                Some(LevelOutcome::NotReached {
+                    clients: last.clients,
+                    load: last.load,
+                    response: last.response,
+                })
+            }
+            Bracket::Between { low, high } => Some(between(self.best(low)?, self.best(high)?)),
+        }
+    }
+
+    fn outcome_between(&self, level: Duration, below: &Visit, above: &Visit) -> LevelOutcome {
+        let (low, high) = (below.point.clients, above.point.clients);
+        let mut found = interpolate(&below.end(), &above.end(), level.as_nanos() as f64);
+        if !found.is_sound {
+            return between(below, above);
+        }
+        // A parabola is furthest from its chord in the middle, and further yet beyond the ends.
+        let beyond = (4.0 * found.share * (1.0 - found.share)).abs().max(1.0);
+        found.widen(beyond * self.curvature_at(low, high, &below.end(), &above.end()));
+        LevelOutcome::Reached {
+            load: found.load,
+            clients: f64::from(low) + found.share * f64::from(high - low),
+            is_precise: found.load.relative_half_width() <= self.options.precision * 1.25,
+        }
+    }
+
+    /// How far a bent curve may lie from the chord between the ends of a bracket.
+    fn curvature_at(&self, low: u32, high: u32, below: &End<'_>, above: &End<'_>) -> f64 {
+        let visited = self.visited();
+        let neighbour = visited
+            .iter()
+            .copied()
+            // A point nearer than this tells the noise of a slope, not its change.
+            .filter(|&clients| clients + gap(low) <= low || clients >= high + gap(low))
+            .min_by_key(|&clients| clients.abs_diff(low).min(clients.abs_diff(high)))
+            .and_then(|clients| self.best(clients));
+        neighbour.map_or(0.0, |third| curvature(below, above, &third.end()))
+    }
+
+    pub(super) fn warnings(&self, levels: &[Level]) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for level in levels {
+            let name = format_duration_ns(level.level_ns as f64);
+            if let LevelOutcome::Between { low, high } = level.outcome {
+                warnings.push(Warning::doubt(
+                    "level-not-settled",
+                    format!(
+                        "the level {name} lies between {low:.0} and {high:.0} operations per \
+                         second: there was no time, or too much noise, to say more. Allow more \
+                         time with --budget."
+                    ),
+                ));
+            }
+            if let LevelOutcome::NotReached { clients, .. } = level.outcome
+                && clients < self.options.clients_max
+            {
+                warnings.push(Warning::doubt(
+                    "level-not-settled",
+                    format!(
+                        "the response time stayed below {name} with {clients} clients, and there \
+                         was no time to try more. Allow more time with --budget."
+                    ),
+                ));
+            }
+        }
+        warnings.extend(self.load_that_falls());
+        if self
+            .visits
+            .iter()
+            .any(|visit| !visit.point.is_scout && visit.is_drifting)
+        {
+            warnings.push(Warning::doubt(
+                "curve-drift",
+                "response times drifted while the curve was measured: the storage is warming up, \
+                 throttling, or shared with others. Measure again when it has settled.",
+            ));
+        }
+        if !self.is_saturated && !self.visits.is_empty() {
+            warnings.push(Warning::note(
+                "not-saturated",
+                "the search ended before two doublings of the clients in a row brought less than 5 % \
+                 more load: the storage may carry more than was found.",
+            ));
+        }
+        warnings
+    }
+
+    /// A load that clearly falls as clients are added: a level may then be crossed on the way down.
+    fn load_that_falls(&self) -> Option<Warning> {
+        let best = self.best(self.clients_of_most_load()?)?.point;
+        let last = self.visits[..self.outward].last()?.point;
+        (last.load.high < best.load.low).then(|| {
+            Warning::note(
+                "load-falls",
+                format!(
+                    "the load fell from {:.0} to {:.0} operations per second as {} clients became \
+                     {}: beyond its saturation the storage does less, not just the same.",
+                    best.load.value, last.load.value, best.clients, last.clients
+                ),
+            )
+        })
+    }
+}
+
+fn between(below: &Visit, above: &Visit) -> LevelOutcome {
+    let (low, high) = (below.point.load.value, above.point.load.value);
+    LevelOutcome::Between {
+        low: low.min(high),
+        high: low.max(high),
+    }
+}
