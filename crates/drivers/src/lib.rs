@@ -13,6 +13,7 @@ mod buffers;
 mod clock;
 #[doc(hidden)]
 pub mod conformance;
+mod counter;
 mod device;
 mod open;
 mod page_cache;

@@ -28,6 +28,11 @@ use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
 
 /// Marks the completion of a cancellation.
 const CANCEL_MARK: u64 = 1 << 33;
+/// Marks the end of the alarm.
+const ALARM_MARK: u64 = 1 << 34;
+/// A wait at least this long is ended by an alarm in the ring instead of a time limit of its own.
+/// One alarm serves all waits until it rings, and a time limit would set and clear a timer for each.
+const ALARM_MIN: Duration = Duration::from_millis(2);
 /// How long a driver that goes away waits for requests that cannot be cancelled.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -50,6 +55,10 @@ pub struct UringDriver {
     /// What is not for the ring; bounded by the capacity.
     in_place: VecDeque<Request>,
     blocked_until: Instant,
+    /// When the alarm rings, while one is in the ring.
+    alarm: Option<Instant>,
+    /// What the alarm's entry points to until the kernel has taken it.
+    alarm_span: Box<types::Timespec>,
     /// The kernel lets only the thread that made the ring use it.
     _bound_to_thread: PhantomData<*const ()>,
 }
@@ -86,6 +95,8 @@ impl UringDriver {
             in_place: VecDeque::new(),
             buffers: ManuallyDrop::new(buffers),
             blocked_until: Instant::START,
+            alarm: None,
+            alarm_span: Box::default(),
             _bound_to_thread: PhantomData,
         })
     }
@@ -185,6 +196,7 @@ impl UringDriver {
             targets,
             payload,
             clock,
+            alarm,
             ..
         } = self;
         let results = ring.results();
@@ -194,6 +206,10 @@ impl UringDriver {
         let completed = clock.now();
         for result in results {
             let mark = result.user_data();
+            if mark & ALARM_MARK != 0 {
+                *alarm = None;
+                continue;
+            }
             if mark & CANCEL_MARK != 0 {
                 continue;
             }
@@ -219,6 +235,36 @@ impl UringDriver {
             self.queue(index)?;
         }
         Ok(())
+    }
+
+    /// How long to stay in the kernel when `deadline` is `left` away.
+    #[inline]
+    fn patience(&mut self, now: Instant, deadline: Instant, left: Duration) -> Patience {
+        let Some(span) = nap(left, self.awake) else {
+            return Patience::Poll;
+        };
+        match self.alarm {
+            Some(at) if now < at && at <= deadline => Patience::Forever,
+            None if span >= ALARM_MIN && self.ring.room() > 0 => {
+                self.set_alarm(now, span);
+                Patience::Forever
+            }
+            _ => Patience::AtMost(span),
+        }
+    }
+
+    fn set_alarm(&mut self, now: Instant, span: Duration) {
+        let nanos = span.as_nanos();
+        *self.alarm_span = types::Timespec::new()
+            .sec(nanos / 1_000_000_000)
+            .nsec((nanos % 1_000_000_000) as u32);
+        let entry = opcode::Timeout::new(&raw const *self.alarm_span)
+            .build()
+            .user_data(ALARM_MARK);
+        // SAFETY: the span lives as long as the driver, and does not change before the next alarm,
+        // when this one is over; the kernel reads it when it takes the entry.
+        unsafe { self.ring.push(&entry) };
+        self.alarm = Some(now + span);
     }
 
     /// Do the oldest thing that is not for the ring. Requests of others do not wait for it.
@@ -306,9 +352,9 @@ impl Driver for UringDriver {
         while done.len() == before {
             let now = self.clock.now();
             let left = deadline.map(|deadline| deadline.since(now));
-            let patience = match left {
+            let patience = match deadline.zip(left) {
                 None => Patience::Forever,
-                Some(left) => nap(left, self.awake).map_or(Patience::Poll, Patience::AtMost),
+                Some((deadline, left)) => self.patience(now, deadline, left),
             };
             self.stamp(now);
             self.ring.enter(patience)?;
