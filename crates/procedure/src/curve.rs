@@ -318,7 +318,14 @@ impl LoadCurve {
                 }
             }
         }
-        for search in searches.iter_mut().filter(|search| !search.is_closed) {
+        // The levels take turns: when time runs out, none is left without its two ends.
+        let mut order: Vec<usize> = (0..searches.len()).collect();
+        order.sort_by_key(|&index| searches[index].tries);
+        for index in order {
+            let search = &mut searches[index];
+            if search.is_closed {
+                continue;
+            }
             if self.is_out_of_time() {
                 break;
             }
@@ -408,12 +415,26 @@ impl LoadCurve {
                 search.bracket = shifted;
                 continue;
             }
-            if found.is_sound && found.load.relative_half_width() <= self.options.precision {
+            if found.is_sound && self.excess(&found, below, above) <= 1.0 {
                 return None;
             }
             return self.tighten(below, above, &found);
         }
         None
+    }
+
+    /// How many times the interval of a load is wider than was asked for. Bending counts, and what it
+    /// leaves is for the noise; where it leaves next to nothing, more measuring would not help.
+    fn excess(&self, found: &Interpolation, below: &Visit, above: &Visit) -> f64 {
+        let width = found.load.relative_half_width();
+        let bend = self.bend(below, above, found.share) / found.load.value;
+        let left = self.options.precision - bend;
+        width
+            / if left > 0.5 * self.options.precision {
+                left
+            } else {
+                self.options.precision
+            }
     }
 
     /// The number of clients that shows that a level is out of reach.
@@ -464,7 +485,7 @@ impl LoadCurve {
 
     /// Measure the end that contributes more to the error again, more precisely.
     fn tighten(&self, below: &Visit, above: &Visit, found: &Interpolation) -> Option<CurveStep> {
-        let excess = found.load.relative_half_width() / self.options.precision;
+        let excess = self.excess(found, below, above);
         let factor = if found.is_sound {
             (0.9 / excess).clamp(0.35, 0.7)
         } else {

@@ -82,7 +82,7 @@ pub struct Slot {
     pub response: Tally,
     /// Times from issued to completed.
     pub service: Tally,
-    /// Sum of the generator's own lateness (noticed minus due), ns.
+    /// Sum of the generator's own lateness (issued minus ready), ns.
     pub lateness_sum: f64,
     /// Sum of the times between a completion and the next due time of the same client, ns.
     pub think_sum: f64,

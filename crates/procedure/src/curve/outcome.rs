@@ -57,14 +57,20 @@ impl LoadCurve {
         if !found.is_sound {
             return between(below, above);
         }
-        // A parabola is furthest from its chord in the middle, and further yet beyond the ends.
-        let beyond = (4.0 * found.share * (1.0 - found.share)).abs().max(1.0);
-        found.widen(beyond * self.curvature_at(low, high, &below.end(), &above.end()));
+        found.widen(self.bend(below, above, found.share));
         LevelOutcome::Reached {
             load: found.load,
             clients: f64::from(low) + found.share * f64::from(high - low),
-            is_precise: found.load.relative_half_width() <= self.options.precision * 1.25,
+            is_precise: found.load.relative_half_width() <= self.options.precision,
         }
+    }
+
+    /// How far the curve may lie from the chord at a share of the way between two points.
+    pub(super) fn bend(&self, below: &Visit, above: &Visit, share: f64) -> f64 {
+        // A parabola is furthest from its chord in the middle, and further yet beyond the ends.
+        let beyond = (4.0 * share * (1.0 - share)).abs().max(1.0);
+        let (low, high) = (below.point.clients, above.point.clients);
+        beyond * self.curvature_at(low, high, &below.end(), &above.end())
     }
 
     /// How far a bent curve may lie from the chord between the ends of a bracket.
