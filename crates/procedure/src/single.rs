@@ -186,6 +186,7 @@ pub fn summarise(
         warmup_ns: chosen.map_or(0, |evaluation| evaluation.cut.nanos),
         effective_depth,
         nominal_depth: circumstances.nominal_depth,
+        kernel_entries: None,
         verdict: chosen.map_or(Verdict::Budget { is_citable: false }, |evaluation| {
             evaluation.verdict
         }),

@@ -76,7 +76,7 @@ impl Standing {
         match self {
             Self::Sound => "",
             Self::Wide => "out of time: the interval is right, but wider than was asked for",
-            Self::Shaky => "not settled: do not quote, see the warnings",
+            Self::Shaky => "not settled: the interval may be too narrow, see the warnings",
             Self::Void => "void: do not use, see the warnings",
         }
     }

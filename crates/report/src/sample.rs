@@ -29,6 +29,7 @@ pub fn run() -> Run {
             levels_ns: vec![100_000, 250_000, 1_000_000, 10_000_000],
             workers: 1,
             driver: "uring".into(),
+            batch: 1,
         },
         environment: environment(),
         target: target(),
@@ -310,6 +311,7 @@ fn plain(kind: &Kind) -> Measurement {
         warmup_ns: 300_000_000,
         effective_depth: f64::from(kind.clients) * 0.97,
         nominal_depth: kind.clients,
+        kernel_entries: None,
         verdict: Verdict::Converged,
         drift: Drift {
             total: 0.004,

@@ -39,8 +39,13 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     } else {
         notes.saturating_sub(NOTES_SHOWN)
     };
-    for warning in &ordered[..ordered.len() - left_out] {
-        item(page, warning);
+    let shown = &ordered[..ordered.len() - left_out];
+    if page.style.all {
+        shown.iter().for_each(|warning| item(page, warning));
+    } else {
+        gathered(shown, run)
+            .iter()
+            .for_each(|warning| item(page, warning));
     }
     if left_out > 0 {
         let plural = if left_out == 1 { "note" } else { "notes" };
@@ -50,6 +55,43 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
         );
         page.paragraph(Tone::Quiet, &format!("{left_out} more {plural}: {how}"));
     }
+}
+
+/// What is said of several measurements in turn, said once: of the first in full, with the names of
+/// the others behind it.
+fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
+    let title_of = |warning: &Warning| {
+        run.measurements
+            .iter()
+            .map(|measurement| measurement.title.as_str())
+            .find(|title| {
+                warning
+                    .text
+                    .strip_prefix(title)
+                    .is_some_and(|rest| rest.starts_with(':'))
+            })
+    };
+    let mut gathered: Vec<(Warning, Vec<String>)> = Vec::new();
+    for warning in warnings {
+        let place = gathered
+            .iter_mut()
+            .find(|(first, _)| first.code == warning.code && first.severity == warning.severity);
+        match (title_of(warning), place) {
+            (Some(title), Some((first, others))) if title_of(first).is_some() => {
+                others.push(title.to_owned());
+            }
+            _ => gathered.push(((*warning).clone(), Vec::new())),
+        }
+    }
+    gathered
+        .into_iter()
+        .map(|(mut warning, others)| {
+            if !others.is_empty() {
+                warning.text = format!("{} (Likewise: {}.)", warning.text, others.join("; "));
+            }
+            warning
+        })
+        .collect()
 }
 
 /// One warning.

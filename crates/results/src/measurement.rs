@@ -178,6 +178,8 @@ pub struct Measurement {
     pub effective_depth: f64,
     /// How many requests the driver could hold.
     pub nominal_depth: u32,
+    /// How often the kernel was entered to hand over or to wait; absent where that has no meaning.
+    pub kernel_entries: Option<u64>,
     /// Whether precision and steadiness were reached.
     pub verdict: Verdict,
     /// Trend of the response time over the steady part.

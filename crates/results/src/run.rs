@@ -42,6 +42,8 @@ pub struct Settings {
     pub workers: u32,
     /// Which driver was asked for.
     pub driver: String,
+    /// Requests handed to the kernel together.
+    pub batch: u32,
 }
 
 /// One invocation.

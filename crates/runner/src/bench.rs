@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, DriverKind, Owner, TargetError, free_space};
+use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Owner, TargetError, free_space};
 use procedure::{CheckUpFacts, SIZE_MIN, cached_part};
 use results::environment::TargetKind;
 use results::{Access, Caution, Settings, Severity, TargetDescription, Warning};
@@ -11,10 +11,15 @@ use units::{Bytes, Duration};
 
 use crate::environment;
 use crate::inspect::{InspectError, inspect};
-use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory};
+use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::limits::Limits;
 use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
 use crate::workers::processors;
+
+/// The test file takes one part in this many of what lies above the reserve.
+const ROOM_PART: u64 = 2;
+/// Files without which nothing can be measured: a directory, its marker, and two test files.
+const FILES_MIN: u64 = 4;
 
 /// What is measured, and what may be done to it.
 #[derive(Clone, Debug)]
@@ -56,6 +61,7 @@ impl BenchRequest {
             levels_ns,
             workers: self.storage.workers as u32,
             driver: driver_name(self.storage.driver).into(),
+            batch: self.storage.batch as u32,
         }
     }
 }
@@ -81,6 +87,25 @@ pub enum BenchError {
         /// The signal's name.
         signal: String,
     },
+    /// Nothing was measured, and something of ours could not be removed.
+    #[error("{}; {left}", with_causes(error))]
+    LeftBehind {
+        /// Why nothing was measured.
+        error: Box<BenchError>,
+        /// What is left, and why.
+        left: String,
+    },
+}
+
+impl BenchError {
+    /// Why a run is a partial one, where something had been measured before.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Interrupted { signal } => format!("stopped by {signal}"),
+            other => with_causes(other),
+        }
+    }
 }
 
 /// A target that is ready to be measured.
@@ -101,10 +126,12 @@ pub struct Opened {
 /// When the target does not exist, must not be used that way, or has no room.
 pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
     if request.target.starts_with(SIM_PREFIX) {
+        refuse_idle_options(request, TargetKind::Simulated)?;
         return simulated(request);
     }
     let path = Path::new(&request.target);
     let (description, cautions) = inspect(path)?;
+    refuse_idle_options(request, description.kind)?;
     let mut settings = request.storage.clone();
     settings.device = description
         .devices
@@ -114,6 +141,22 @@ pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
         TargetKind::Directory => in_directory(request, path, settings, description, cautions),
         _ => on_target(request, path, settings, description, cautions),
     }
+}
+
+/// An option that would do nothing on this target is refused, not ignored.
+fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), BenchError> {
+    let is_named = matches!(kind, TargetKind::File | TargetKind::BlockDevice);
+    let idle = if request.overwrite && !is_named {
+        "--overwrite is about an existing file or device: nothing else is ever overwritten"
+    } else if request.confirmed.is_some() && kind != TargetKind::BlockDevice {
+        "--confirm is about the content of a block device"
+    } else if request.reserve.is_some() && kind != TargetKind::Directory {
+        "--reserve is about a directory in which a test file is made"
+    } else {
+        return Ok(());
+    };
+    let target = &request.target;
+    Err(BenchError::Usage(format!("{target}: {idle}; leave it out")))
 }
 
 fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
@@ -152,18 +195,19 @@ fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
 fn in_directory(
     request: &BenchRequest,
     path: &Path,
-    settings: StorageSettings,
+    mut settings: StorageSettings,
     description: TargetDescription,
     cautions: Vec<Caution>,
 ) -> Result<Opened, BenchError> {
-    let room = room_in(path, request)?;
+    refuse_read_only(&description)?;
+    let (room, reserve) = room_in(path, request)?;
     let owner = Owner {
         program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
         started: environment::capture().started_at,
         purpose: request.purpose.clone(),
     };
-    let mut laboratory = StorageLaboratory::in_directory(path, &owner, settings)
-        .map_err(|error| read_only_hint(error, &description))?;
+    settings.reserve = reserve;
+    let mut laboratory = StorageLaboratory::in_directory(path, &owner, settings)?;
     laboratory.probe_directory()?;
     let facts = CheckUpFacts {
         makes_files: true,
@@ -195,7 +239,7 @@ fn on_target(
         AccessMode::ReadOnly
     };
     let laboratory =
-        StorageLaboratory::on_target(path, access, request.confirmed.clone(), settings)?;
+        StorageLaboratory::on_target(path, access, request.confirmed.as_deref(), settings)?;
     let size = Bytes(laboratory.size());
     let size = request.size.map_or(size, |wanted| wanted.min(size));
     if size < Bytes::from_mib(1) {
@@ -222,20 +266,35 @@ fn on_target(
     })
 }
 
-/// What a test file may take: two thirds of what lies above the reserve, since other files of ours
-/// need the rest.
-fn room_in(path: &Path, request: &BenchRequest) -> Result<Bytes, BenchError> {
-    let space = free_space(path).map_err(LaboratoryError::from)?;
-    let reserve = request.reserve.map_or(space.reserve, |reserve| reserve.0);
-    let room = Bytes(space.available.saturating_sub(reserve) / 3 * 2);
+/// What a test file may take, and what stays free: half of what lies above the reserve, since the
+/// file for the page cache takes up to half as much again, and the small files need the rest.
+fn room_in(path: &Path, request: &BenchRequest) -> Result<(Bytes, u64), BenchError> {
+    let FreeSpace {
+        available,
+        reserve,
+        files,
+        ..
+    } = free_space(path).map_err(LaboratoryError::from)?;
+    let path = path.to_owned();
+    if let Some(available) = files.filter(|&files| files < FILES_MIN) {
+        let wanted = FILES_MIN;
+        let error = TargetError::NoFiles {
+            path,
+            wanted,
+            available,
+        };
+        return Err(LaboratoryError::from(error).into());
+    }
+    let reserve = request.reserve.map_or(reserve, |reserve| reserve.0);
+    let room = Bytes(available.saturating_sub(reserve) / ROOM_PART);
     let wanted = request.size.unwrap_or(SIZE_MIN);
     if room >= wanted {
-        return Ok(room);
+        return Ok((room, reserve));
     }
     let error = TargetError::NoRoom {
-        path: path.to_owned(),
-        wanted: wanted.0.saturating_mul(3) / 2,
-        available: space.available,
+        path,
+        wanted: wanted.0.saturating_mul(ROOM_PART),
+        available,
         reserve,
     };
     Err(LaboratoryError::from(error).into())
@@ -245,19 +304,19 @@ fn memory() -> Bytes {
     Bytes(Limits::capture().memory_available_bytes.unwrap_or(1 << 30))
 }
 
-fn read_only_hint(error: LaboratoryError, description: &TargetDescription) -> BenchError {
+fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
     let is_read_only = description
         .file_system
         .as_ref()
         .is_some_and(|file_system| file_system.read_only);
     if !is_read_only {
-        return error.into();
+        return Ok(());
     }
-    BenchError::Usage(format!(
+    Err(BenchError::Usage(format!(
         "{} is mounted read-only: a test file cannot be made there; name an existing file on it to \
          measure reads",
         description.path
-    ))
+    )))
 }
 
 /// Where trials are run.
@@ -320,7 +379,22 @@ impl Bench {
     pub fn clean_up(&mut self) -> Option<Warning> {
         let Self::Real(real) = self else { return None };
         let error = real.clean_up().err()?;
-        Some(Warning::doubt("left-behind", error.to_string()))
+        let text = format!(
+            "{}; `seekstone clean` there removes what is left, once it can be removed",
+            with_causes(&error)
+        );
+        Some(Warning::doubt("left-behind", text))
+    }
+
+    /// Remove what was made, because of `error`, which then says what could not be removed.
+    pub fn abandon(&mut self, error: BenchError) -> BenchError {
+        match self.clean_up() {
+            None => error,
+            Some(warning) => BenchError::LeftBehind {
+                error: Box::new(error),
+                left: warning.text,
+            },
+        }
     }
 }
 
@@ -343,6 +417,7 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         // The last processors: the first ones tend to serve interrupts.
         processors: processors.into_iter().rev().collect(),
         device: None,
+        reserve: 0,
         caching: Caching::Direct,
     }
 }

@@ -1,7 +1,7 @@
 //! Runs the check-up: from a target's name to a [`Run`].
 
 use procedure::{
-    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, Trial, findings,
+    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, SIZE_MIN, Trial, findings,
 };
 use results::{Caution, Run, SCHEMA_VERSION, Settings, Status, TargetDescription};
 use units::{Bytes, Duration};
@@ -9,7 +9,7 @@ use units::{Bytes, Duration};
 use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use crate::environment;
 use crate::interrupt::Interrupt;
-use crate::laboratory::{Glimpse, LaboratoryError, Outcome};
+use crate::laboratory::{Glimpse, LaboratoryError, Outcome, with_causes};
 
 /// What a check-up is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
@@ -57,6 +57,7 @@ pub fn check_up(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
+    refuse_small(request.bench.size, &facts)?;
     Session {
         request,
         interrupt,
@@ -65,6 +66,17 @@ pub fn check_up(
         description,
     }
     .run(facts, &cautions)
+}
+
+/// A test file that is smaller than what can be measured would silently be made larger.
+fn refuse_small(size: Option<Bytes>, facts: &CheckUpFacts) -> Result<(), BenchError> {
+    match size {
+        Some(size) if facts.makes_files && size < SIZE_MIN => Err(BenchError::Usage(format!(
+            "--size {size} is too small for a check-up: give at least {SIZE_MIN}, or use \
+             `seekstone trial`"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// One check-up under way.
@@ -97,11 +109,10 @@ impl Session<'_> {
         let status = match measured {
             Ok(()) => Status::Complete,
             Err(stop) if procedure.measurements().is_empty() => {
-                self.laboratory.clean_up();
-                return Err(stop.into_error());
+                return Err(self.laboratory.abandon(stop.into_error()));
             }
             Err(stop) => Status::Partial {
-                reason: stop.to_string(),
+                reason: with_causes(&stop),
             },
         };
         let mut warnings = self.laboratory.warnings(cautions);
@@ -136,7 +147,12 @@ impl Session<'_> {
                 }
             };
             let spent = step_begun.since(begun);
-            let outcome = self.measure(&trial, procedure.progress(), spent)?;
+            let measured = self.measure(&trial, procedure.progress(), spent);
+            // A trial that was cut off before its first operation has nothing to say.
+            let outcome = measured.map_err(|error| match self.interrupt.is_raised() {
+                Some(signal) => Stop::Interrupted(signal.name),
+                None => Stop::Failed(error),
+            })?;
             let elapsed = self.laboratory.laboratory().now().since(step_begun);
             let Outcome {
                 measurement,
@@ -207,7 +223,7 @@ impl Session<'_> {
 enum Stop {
     #[error("stopped by {0}")]
     Interrupted(&'static str),
-    #[error("{0}")]
+    #[error(transparent)]
     Failed(#[from] LaboratoryError),
     #[error(
         "the test file could not be written in the time allowed; give a smaller --size or a \

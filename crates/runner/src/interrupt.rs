@@ -67,7 +67,7 @@ impl Interrupt {
             let number = usize::try_from(signal.number).map_err(io::Error::other)?;
             flag::register_usize(signal.number, Arc::clone(&interrupt.raised), number)?;
         }
-        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+        outlive_file_size_limit()?;
         Ok(interrupt)
     }
 
@@ -85,6 +85,15 @@ impl Interrupt {
             .into_iter()
             .find(|signal| usize::try_from(signal.number) == Ok(number))
     }
+}
+
+/// From now on a write past `ulimit -f` is an ordinary error.
+///
+/// # Errors
+///
+/// When the system refuses the handler.
+pub fn outlive_file_size_limit() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 /// The mask of ignored signals in `/proc/self/status` has bit `n - 1` for signal `n`.

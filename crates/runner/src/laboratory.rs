@@ -10,7 +10,7 @@ use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{AddressError, Errno};
 
-use drivers::MonotonicClock;
+use drivers::{MISMATCH, MonotonicClock};
 
 use crate::counters::thread_cpu_ns;
 use crate::workers::{SLOT_WIDTH, deal};
@@ -34,12 +34,30 @@ pub enum LaboratoryError {
         /// What does not fit.
         error: AddressError,
     },
+    /// Direct I/O on the target asks for other block sizes.
+    #[error(
+        "blocks of {block} bytes cannot be moved past the page cache here: give a --block that is \
+         a multiple of {unit} bytes, or use --buffered"
+    )]
+    Misaligned {
+        /// Bytes of a block.
+        block: u64,
+        /// What direct I/O asks for.
+        unit: u32,
+    },
     /// A file or device cannot be used.
     #[error(transparent)]
     Target(#[from] drivers::TargetError),
     /// The machine does not allow as much as is asked for.
     #[error(transparent)]
     Limit(#[from] crate::limits::LimitError),
+}
+
+/// What an error says, with what caused it.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// What a trial gave.
@@ -54,7 +72,7 @@ pub struct Outcome {
 }
 
 /// What a screen is shown while a trial runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Glimpse {
     /// Time since the trial's start.
     pub elapsed: Duration,
@@ -100,6 +118,9 @@ pub fn trial_seed(run: u64, salt: u64) -> u64 {
 /// What the operating system calls an error.
 #[must_use]
 pub fn error_name(errno: Errno) -> String {
+    if errno == MISMATCH {
+        return "the storage returned something else than was written".into();
+    }
     std::io::Error::from_raw_os_error(errno.0).to_string()
 }
 

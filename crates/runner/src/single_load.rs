@@ -1,7 +1,8 @@
 //! Runs one trial, or a load curve, of a workload that the user put together.
 
 use procedure::{
-    CurveOptions, CurveStep, Ending, LoadCurve, MAIN_DIRECT, Preparation, Trial, fill_trial,
+    CurveOptions, CurveStep, Ending, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError,
+    fill_trial,
 };
 use results::{Access, Curve, Measurement, Run, SCHEMA_VERSION, Settings, Status, Warning};
 use stats::{Channel, Goal};
@@ -100,11 +101,10 @@ pub fn measure_load(
     let status = match asked {
         Ok(()) => Status::Complete,
         Err(stop) if asker.measurements.is_empty() && asker.curve.is_none() => {
-            bench.clean_up();
-            return Err(stop);
+            return Err(bench.abandon(stop));
         }
         Err(stop) => Status::Partial {
-            reason: stop.to_string(),
+            reason: stop.reason(),
         },
     };
     let mut warnings = bench.warnings(&cautions);
@@ -150,11 +150,17 @@ fn on_null(
     let trial = asker.trial(Access::Null);
     let outcome = laboratory.measure(&trial, &mut |glimpse| asker.watch(&trial, glimpse, 0.0))?;
     let elapsed = laboratory.now();
+    let status = match asker.check(&trial, outcome.failure) {
+        Ok(()) => Status::Complete,
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
     asker.measurements.push(outcome.measurement);
     Ok(Run {
         schema: SCHEMA_VERSION,
         id: None,
-        status: Status::Complete,
+        status,
         settings: asker.settings(),
         environment,
         target: results::TargetDescription {
@@ -195,14 +201,19 @@ impl Asker<'_> {
     fn fill(&mut self, bench: &mut Bench, access: Access, memory: Bytes) -> Result<(), BenchError> {
         let trial = fill_trial(self.size, access, Duration::from_secs(3600)).ok_or_else(|| {
             BenchError::Usage(format!(
-                "a test file of {} is too small: give --size",
+                "a test file of {} is too small: give a --size of at least 4 MiB",
                 self.size
             ))
         })?;
+        // What is filled is a whole number of passes of all writers; the rest would be a hole, and
+        // its zeroes would pass for wrong data.
+        if let ClientSpec::Mix(mix) = &trial.spec {
+            self.size = Bytes(mix.addresses.region.len);
+        }
         bench.lay_out(self.size, memory)?;
         let outcome = self.measure(bench, &trial, 0.0)?;
         if outcome.ending != Ending::Finished {
-            return Err(self.stop_of(&trial, outcome));
+            return Err(self.stop_of(&trial, outcome.failure));
         }
         bench.verify_from_now();
         Ok(())
@@ -214,7 +225,7 @@ impl Asker<'_> {
                 let trial = self.trial(access);
                 let outcome = self.measure(bench, &trial, 0.0)?;
                 self.measurements.push(outcome.measurement.clone());
-                self.check(&trial, outcome)
+                self.check(&trial, outcome.failure)
             }
             Question::Curve(options) => self.ask_curve(bench, access, options.clone()),
         }
@@ -241,7 +252,7 @@ impl Asker<'_> {
             self.spent += elapsed;
             procedure.record(&plan, &outcome.measurement, elapsed);
             self.curve = Some(procedure.curve(&self.request.title));
-            self.check(&trial, outcome)?;
+            self.check(&trial, outcome.failure)?;
         }
         self.curve = Some(procedure.curve(&self.request.title));
         Ok(())
@@ -280,10 +291,17 @@ impl Asker<'_> {
         bench: &mut Bench,
         trial: &Trial,
         done: f64,
-    ) -> Result<Outcome, LaboratoryError> {
-        bench
+    ) -> Result<Outcome, BenchError> {
+        let measured = bench
             .laboratory()
-            .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done))
+            .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done));
+        // A trial that was cut off before its first operation has nothing to say.
+        measured.map_err(|error| match self.interrupt.is_raised() {
+            Some(signal) => BenchError::Interrupted {
+                signal: signal.name.into(),
+            },
+            None => error.into(),
+        })
     }
 
     fn watch(&mut self, trial: &Trial, glimpse: &Glimpse, done: f64) -> bool {
@@ -297,17 +315,17 @@ impl Asker<'_> {
         self.interrupt.is_raised().is_none()
     }
 
-    fn check(&self, trial: &Trial, outcome: Outcome) -> Result<(), BenchError> {
-        let is_stopped = outcome.failure.is_some() || self.interrupt.is_raised().is_some();
+    fn check(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
+        let is_stopped = failure.is_some() || self.interrupt.is_raised().is_some();
         if is_stopped {
-            Err(self.stop_of(trial, outcome))
+            Err(self.stop_of(trial, failure))
         } else {
             Ok(())
         }
     }
 
-    fn stop_of(&self, trial: &Trial, outcome: Outcome) -> BenchError {
-        if let Some(error) = outcome.failure {
+    fn stop_of(&self, trial: &Trial, failure: Option<TrialError>) -> BenchError {
+        if let Some(error) = failure {
             return LaboratoryError::Trial {
                 title: trial.title.clone(),
                 error,

@@ -1,12 +1,13 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DriverKind, DriverOptions, MonotonicClock, Owner, Payload, SmallFiles,
-    Target, TargetError, TargetOptions, TargetTable, UringSettings, VerificationLog, WorkDirectory,
-    drop_cached,
+    AccessMode, BLOCK_BYTES, Caching, DriverKind, DriverOptions, MonotonicClock, Owner, Payload,
+    SmallFiles, Target, TargetError, TargetOptions, TargetTable, UringSettings, VerificationLog,
+    WorkDirectory, check_room, drop_cached, free_space,
 };
 use engine::{Clock as _, KindSet};
 use procedure::{
@@ -15,7 +16,7 @@ use procedure::{
 };
 use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
-use workload::ClientSpec;
+use workload::{ClientSpec, FilesPhase, MixSpec};
 
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
@@ -27,6 +28,8 @@ use crate::workers::{Harvest, WorkPlan, deal, run_workers};
 
 const MAIN_FILE: &str = "main";
 const CACHE_FILE_NAME: &str = "cache";
+/// What a small file takes beside its content, at most: an inode, a name, and a block cut short.
+const SMALL_FILE_OVERHEAD: u64 = 4096 + 512;
 /// What a client takes of memory, at most.
 const CLIENT_BYTES: u64 = 512;
 
@@ -45,6 +48,8 @@ pub struct StorageSettings {
     pub processors: Vec<usize>,
     /// The device whose counters are read.
     pub device: Option<String>,
+    /// Room on the file system that stays free, in bytes.
+    pub reserve: u64,
     /// Whether the page cache takes part even where it could be passed by.
     pub caching: Caching,
 }
@@ -90,11 +95,11 @@ impl StorageLaboratory {
     pub fn on_target(
         path: &Path,
         access: AccessMode,
-        confirmed: Option<String>,
+        confirmed: Option<&str>,
         settings: StorageSettings,
     ) -> Result<Self, LaboratoryError> {
         let open = |caching| {
-            let signature_confirmed = confirmed.clone();
+            let signature_confirmed = confirmed.map(str::to_owned);
             Target::open(
                 path,
                 &TargetOptions {
@@ -112,12 +117,7 @@ impl StorageLaboratory {
             }
             other => other?,
         };
-        // Overwriting claims a device for one descriptor; the second only ever reads.
-        let options = TargetOptions {
-            caching: Caching::Buffered,
-            ..TargetOptions::default()
-        };
-        let buffered = Target::open(path, &options)?;
+        let buffered = main.open_again(Caching::Buffered)?;
         this.table = Arc::new(TargetTable::new(vec![main, buffered]));
         Ok(this)
     }
@@ -260,7 +260,7 @@ impl StorageLaboratory {
         ));
     }
 
-    fn prepare(&self, trial: &Trial) -> Result<(), LaboratoryError> {
+    fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
         let ClientSpec::Mix(mix) = &trial.spec else {
             return Ok(());
         };
@@ -268,6 +268,10 @@ impl StorageLaboratory {
         let Some(target) = self.table.targets().get(region.target.0 as usize) else {
             return Ok(());
         };
+        let unit = target.alignment().offset;
+        if let Some(block) = misfit(mix, unit) {
+            return Err(LaboratoryError::Misaligned { block, unit });
+        }
         let in_context = |error| TargetError::io("prepare the page cache of", target.path(), error);
         match trial.preparation {
             Preparation::None => {}
@@ -275,10 +279,34 @@ impl StorageLaboratory {
                 drop_cached(target.file()).map_err(in_context)?;
             }
             Preparation::FillCache => {
-                read_through(target, region.offset, region.len).map_err(in_context)?;
+                let bytes = region.offset..region.offset + region.len;
+                read_through(target, bytes, watch).map_err(in_context)?;
             }
         }
         Ok(())
+    }
+
+    /// A trial that makes small files makes no more of them than there is room for.
+    fn within_room(&self, trial: &Trial) -> Result<Trial, LaboratoryError> {
+        let mut trial = trial.clone();
+        let Place::Directory { directory, .. } = &self.place else {
+            return Ok(trial);
+        };
+        if let ClientSpec::Files(spec) = &mut trial.spec
+            && spec.phase == FilesPhase::Make
+        {
+            let path = directory.path();
+            let space = free_space(path)?;
+            let each = u64::from(spec.len) + SMALL_FILE_OVERHEAD;
+            check_room(path, each, self.settings.reserve)?;
+            let room = space.available.saturating_sub(self.settings.reserve);
+            let fitting = room / each;
+            // Half of the names that are left: others want to make files, too.
+            let names = space.files.map_or(u64::MAX, |files| files / 2);
+            let fitting = u32::try_from(fitting.min(names)).unwrap_or(u32::MAX);
+            spec.count = spec.count.min(fitting.max(1));
+        }
+        Ok(trial)
     }
 
     fn plan(&self, trial: &Trial, seed: u64) -> Result<WorkPlan, LaboratoryError> {
@@ -298,7 +326,7 @@ impl StorageLaboratory {
         })?;
         let mut options = DriverOptions::new(depth, buffer_len);
         options.payload = self.payload.clone();
-        if matches!(&trial.spec, ClientSpec::Files(_)) || target_of(trial) == Some(CACHE_FILE) {
+        if !is_verifiable(trial) {
             options.payload.verification = None;
         }
         options.uring = UringSettings {
@@ -351,7 +379,8 @@ impl StorageLaboratory {
 impl Laboratory for StorageLaboratory {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let seed = trial_seed(self.settings.seed, trial.salt);
-        self.prepare(trial)?;
+        self.prepare(trial, watch)?;
+        let trial = &self.within_room(trial)?;
         let plan = self.plan(trial, seed)?;
         let workers = plan.hands.len();
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
@@ -367,6 +396,7 @@ impl Laboratory for StorageLaboratory {
             driver,
             notes,
             counters,
+            kernel_entries,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
             watch(&Glimpse::of(monitor, elapsed))
         })
@@ -387,6 +417,7 @@ impl Laboratory for StorageLaboratory {
         let failure = first_error(&record, error_name);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         self.attach(&mut measurement, trial, counters, elapsed);
         Ok(Outcome {
             measurement,
@@ -410,10 +441,21 @@ pub const fn driver_name(kind: DriverKind) -> &'static str {
     }
 }
 
-const fn target_of(trial: &Trial) -> Option<workload::TargetId> {
+/// A size or distance of blocks that is no multiple of `unit`.
+fn misfit(mix: &MixSpec, unit: u32) -> Option<u64> {
+    let sizes = mix.sizes.iter().map(|size| u64::from(size.len));
+    let mut lengths = sizes.chain([mix.addresses.region.block]);
+    lengths.find(|len| !len.is_multiple_of(u64::from(unit)))
+}
+
+/// Whether what is read can be held against what was written: stamps stand in blocks of one size,
+/// and only whole blocks can be judged.
+fn is_verifiable(trial: &Trial) -> bool {
     match &trial.spec {
-        ClientSpec::Mix(mix) => Some(mix.addresses.region.target),
-        ClientSpec::Files(_) => None,
+        ClientSpec::Mix(mix) => {
+            mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
+        }
+        ClientSpec::Files(_) => false,
     }
 }
 
@@ -442,13 +484,13 @@ fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
     }
 }
 
-fn read_through(target: &Target, offset: u64, len: u64) -> std::io::Result<()> {
+/// Read all of it once, or until `watch` says stop: that can take a slow disk minutes.
+fn read_through(target: &Target, bytes: Range<u64>, watch: Watch<'_>) -> std::io::Result<()> {
     use std::os::unix::fs::FileExt as _;
     let mut block = vec![0; 1 << 20];
-    let end = offset + len;
-    let mut at = offset;
-    while at < end {
-        let wanted = block.len().min((end - at) as usize);
+    let mut at = bytes.start;
+    while at < bytes.end && watch(&Glimpse::default()) {
+        let wanted = block.len().min((bytes.end - at) as usize);
         let got = target.file().read_at(&mut block[..wanted], at)?;
         if got == 0 {
             break;

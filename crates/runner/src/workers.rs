@@ -65,6 +65,8 @@ pub struct Harvest {
     pub notes: Vec<String>,
     /// What the system counted; the watcher's own CPU time is left out.
     pub counters: CountersDelta,
+    /// How often the workers entered the kernel.
+    pub kernel_entries: u64,
 }
 
 enum Report {
@@ -89,7 +91,15 @@ struct Shared {
     stop: AtomicBool,
 }
 
-type Worker = JoinHandle<Option<(Record, DriverKind, Vec<String>)>>;
+/// What one worker brings home.
+struct Share {
+    record: Record,
+    driver: DriverKind,
+    notes: Vec<String>,
+    kernel_entries: u64,
+}
+
+type Worker = JoinHandle<Option<Share>>;
 
 /// Run a trial on worker threads until `monitor` or `watch` says stop. `watch` is asked at least
 /// every 50 ms and returns whether to go on.
@@ -141,12 +151,14 @@ pub fn run_workers(
         driver: DriverKind::Auto,
         notes: Vec::new(),
         counters,
+        kernel_entries: 0,
     };
     for worker in workers {
-        if let Ok(Some((record, kind, notes))) = worker.join() {
-            harvest.record.merge(&record);
-            harvest.driver = kind;
-            harvest.notes = notes;
+        if let Ok(Some(share)) = worker.join() {
+            harvest.record.merge(&share.record);
+            harvest.driver = share.driver;
+            harvest.notes = share.notes;
+            harvest.kernel_entries += share.kernel_entries;
         }
     }
     monitor.finish(harvest.elapsed);
@@ -213,7 +225,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn work(self) -> Option<(Record, DriverKind, Vec<String>)> {
+    fn work(self) -> Option<Share> {
         if let Some(processor) = self.processor {
             pin(processor);
         }
@@ -248,7 +260,13 @@ impl Seat {
         match run(&mut engine, start, &self.shared, &mut reporter) {
             Ok((ending, elapsed)) => {
                 reporter.report_end(ending, elapsed);
-                Some((engine.into_parts().0, opened.kind, opened.notes))
+                let (record, driver) = engine.into_parts();
+                Some(Share {
+                    record,
+                    driver: opened.kind,
+                    notes: opened.notes,
+                    kernel_entries: driver.kernel_entries(),
+                })
             }
             Err(error) => {
                 let _ = reporter.sender.send(Report::Broken(error));
@@ -350,6 +368,7 @@ impl Watcher<'_> {
         watch: &mut dyn FnMut(&Monitor, Duration) -> bool,
     ) -> Result<(Ending, Duration), DriverError> {
         let mut decided: Option<(Ending, Duration)> = None;
+        let mut broken: Option<DriverError> = None;
         let mut ended: Vec<(Ending, Duration)> = Vec::new();
         while ended.len() < self.workers {
             match self.receiver.recv_timeout(WATCH_EVERY) {
@@ -369,7 +388,11 @@ impl Watcher<'_> {
                     monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
                     ended.push((ending, elapsed));
                 }
-                Ok(Report::Broken(error)) => return Err(error),
+                // The others must stop first: nobody may make files while they are removed.
+                Ok(Report::Broken(error)) => {
+                    broken.get_or_insert(error);
+                    ended.push((Ending::Failed, Duration::ZERO));
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -394,6 +417,9 @@ impl Watcher<'_> {
                 decided = Some((ending, elapsed));
                 self.shared.stop.store(true, Ordering::Release);
             }
+        }
+        if let Some(error) = broken {
+            return Err(error);
         }
         let elapsed = ended
             .iter()
