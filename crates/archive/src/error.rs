@@ -67,7 +67,7 @@ pub enum ArchiveError {
         known: String,
     },
     /// There is no run at all.
-    #[error("the archive {} is empty: a command with --save fills it", path.display())]
+    #[error("the archive {} is empty: commands that measure fill it", path.display())]
     Empty {
         /// The archive.
         path: PathBuf,

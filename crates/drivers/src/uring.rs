@@ -31,7 +31,8 @@ const CANCEL_MARK: u64 = 1 << 33;
 /// Marks the end of the alarm.
 const ALARM_MARK: u64 = 1 << 34;
 /// A wait at least this long is ended by an alarm in the ring instead of a time limit of its own.
-/// One alarm serves all waits until it rings, and a time limit would set and clear a timer for each.
+/// One alarm serves all waits until it rings, and a time limit would set and clear a timer for
+/// each.
 const ALARM_MIN: Duration = Duration::from_millis(2);
 /// How long a driver that goes away waits for requests that cannot be cancelled.
 const FAREWELL: Duration = Duration::from_secs(10);

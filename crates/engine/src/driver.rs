@@ -39,7 +39,7 @@ pub enum DriverError {
 /// - `wait` returns when at least one request is done or the deadline has come, whichever is first;
 ///   with nothing in flight it waits for the deadline. It never loses or repeats a request.
 /// - `issued` is stamped when the kernel or the model is entered, never before `submit`.
-/// - Short reads and writes are carried on until they are whole, fail, or reach the end of the file.
+/// - Short reads and writes are carried on until they are whole, fail, or reach the end of file.
 pub trait Driver: Clock {
     /// How many requests may be outstanding.
     fn capacity(&self) -> usize;
@@ -66,7 +66,8 @@ pub trait Driver: Clock {
         Instant::START
     }
 
-    /// How often the kernel was entered to submit or reap, for the report. Zero where it has no meaning.
+    /// How often the kernel was entered to submit or reap, for the report. Zero where it has no
+    /// meaning.
     fn kernel_entries(&self) -> u64 {
         0
     }

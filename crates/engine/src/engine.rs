@@ -153,8 +153,8 @@ impl<D: Driver, C: Client> Engine<D, C> {
         }
     }
 
-    /// Wait, until `give_up` at the latest, for what is in flight; nothing new is issued and nothing
-    /// is recorded.
+    /// Wait, until `give_up` at the latest, for what is in flight; nothing new is issued and
+    /// nothing is recorded.
     ///
     /// # Errors
     /// When the driver is broken.

@@ -1,8 +1,9 @@
 //! Whether as much load is offered as was asked for, from a thousand to 600,000 a second.
 //!
 //! In virtual time on a constant delay, the number of completions in T is that of the arrivals in T
-//! less the delay. Its relative standard deviation is the coefficient of variation c of the gaps over
-//! the root of their number n. A tolerance of 3.29 of them is missed by one seed in a thousand.
+//! less the delay. Its relative standard deviation is the coefficient of variation c of the gaps
+//! over the root of their number n. A tolerance of 3.29 of them is missed by one seed in a
+//! thousand.
 
 #![allow(
     clippy::print_stdout,
@@ -111,9 +112,9 @@ fn all_arrivals_have_the_rate_asked_for_within_a_thousandth() {
     }
 }
 
-/// N clients with think time Z on a delay R offer N / (Z + R). Gaps between one client's completions
-/// vary by Z / (Z + R), nearly 1; the first seconds are left out, though with exponential thinking
-/// even they are close.
+/// N clients with think time Z on a delay R offer N / (Z + R). Gaps between one client's
+/// completions vary by Z / (Z + R), nearly 1; the first seconds are left out, though with
+/// exponential thinking even they are close.
 fn check_many_clients(seconds: f64) {
     let (clients, think, delay) = (100_000_u32, 5.0, 0.001);
     let spec = mixed(closed(Duration::from_secs_f64(think)), None);

@@ -423,8 +423,8 @@ impl LoadCurve {
         None
     }
 
-    /// How many times the interval of a load is wider than was asked for. Bending counts, and what it
-    /// leaves is for the noise; where it leaves next to nothing, more measuring would not help.
+    /// How many times the interval of a load is wider than was asked for. Bending counts, and what
+    /// it leaves is for the noise; where it leaves next to nothing, more measuring would not help.
     fn excess(&self, found: &Interpolation, below: &Visit, above: &Visit) -> f64 {
         let width = found.load.relative_half_width();
         let bend = self.bend(below, above, found.share) / found.load.value;

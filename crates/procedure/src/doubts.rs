@@ -97,7 +97,7 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::NotStationary => Some(Warning::doubt(
             "not-stationary",
             format!(
-                "{title}: still changing when its time was up (by {:+.0} % over the trial); there \
+                "{title}: still changing when its time was up (by {:+.1} % over the trial); there \
                  is no single value. Let the storage settle, or allow more time with --budget.",
                 measurement.drift.total * 100.0
             ),
@@ -121,8 +121,8 @@ fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
             "warm-up-differs",
             format!(
                 "{}: the first {} were left out as warm-up; with them the mean response time would \
-                 be {} instead of {}. If that was a stall and no warm-up, it belongs to the answer: \
-                 measure longer.",
+                 be {} instead of {}. If that was a stall and no warm-up, it belongs to the \
+                 answer: measure longer.",
                 measurement.title,
                 format_duration_ns(measurement.warmup_ns as f64),
                 format_duration_ns(mean_whole_ns),

@@ -1,4 +1,5 @@
-//! Watches a trial: merges the workers' slots, looks at the schedule of looks, and says when to stop.
+//! Watches a trial: merges the workers' slots, looks at the schedule of looks, and says when to
+//! stop.
 
 use std::collections::BTreeMap;
 

@@ -169,11 +169,7 @@ pub fn summarise(
         throughput,
         bandwidth: (bytes_all > 0).then(|| throughput.scale(bytes_each)),
         lateness: lateness(&record.lateness),
-        kinds: record
-            .kinds
-            .iter()
-            .map(|(kind, record)| kind_times(*kind, record))
-            .collect(),
+        kinds: kinds(record),
         errors: errors(&record.errors, name),
         short: record.short,
         cpu: None,
@@ -187,9 +183,7 @@ pub fn summarise(
         effective_depth,
         nominal_depth: circumstances.nominal_depth,
         kernel_entries: None,
-        verdict: chosen.map_or(Verdict::Budget { is_citable: false }, |evaluation| {
-            evaluation.verdict
-        }),
+        verdict: chosen.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict),
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
         warnings: Vec::new(),
@@ -266,6 +260,13 @@ fn lateness(histogram: &Histogram) -> Lateness {
         p99_ns: histogram.quantile(0.99),
         max_ns: histogram.max(),
     }
+}
+
+fn kinds(record: &Record) -> Vec<KindTimes> {
+    let kinds = record.kinds.iter();
+    kinds
+        .map(|(kind, record)| kind_times(*kind, record))
+        .collect()
 }
 
 fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {

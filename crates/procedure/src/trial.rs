@@ -3,7 +3,7 @@
 use results::Access;
 use stats::{Channel, Goal};
 use units::Duration;
-use workload::{ClientSpec, GapShape, Pacing};
+use workload::{ClientSpec, Pacing};
 
 /// What is done to the page cache before a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +63,9 @@ impl Trial {
     #[must_use]
     pub fn is_saturating(&self) -> bool {
         match &self.spec {
-            ClientSpec::Mix(mix) => matches!(
-                mix.pacing,
-                Pacing::Closed { think } if think.mean_ns == 0.0 && think.shape == GapShape::Constant
-            ),
+            ClientSpec::Mix(mix) => {
+                matches!(mix.pacing, Pacing::Closed { think } if think.mean_ns == 0.0)
+            }
             ClientSpec::Files(_) => true,
         }
     }

@@ -1,5 +1,5 @@
-//! The load curve on closed queues whose answers are known exactly: M/M/4//N, 5 ms of service, 50 ms
-//! of thinking, as in section 4.5 of the statistics notes.
+//! The load curve on closed queues whose answers are known exactly: M/M/4//N, 5 ms of service, 50
+//! ms of thinking, as in section 4.5 of the statistics notes.
 
 #![allow(
     clippy::print_stdout,

@@ -4,10 +4,19 @@ use results::TargetDescription;
 use results::environment::{BlockDevice, FileSystem, RaidActivity, RaidState, TargetKind};
 use units::Bytes;
 
+/// What a model is called.
+const SIMULATED: &str = "a simulated device, in virtual time";
+
 /// File system, device and free space in one line.
 pub(crate) fn in_brief(target: &TargetDescription) -> String {
     if target.kind == TargetKind::Simulated {
-        return "a simulated device, in virtual time".to_owned();
+        let is_null = target.path == "null:";
+        let what = if is_null {
+            "no storage: everything completes at once"
+        } else {
+            SIMULATED
+        };
+        return what.to_owned();
     }
     let mut text = match (&target.file_system, target.devices.first()) {
         (Some(file_system), Some(device)) => {

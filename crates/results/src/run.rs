@@ -7,7 +7,8 @@ use crate::environment::{Environment, TargetDescription};
 use crate::measurement::Measurement;
 use crate::warning::{Severity, Warning};
 
-/// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go wrong.
+/// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
+/// wrong.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// How a run ended.

@@ -161,7 +161,7 @@ fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), B
 
 fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
     let spec = SimSpec::parse(&request.target)?;
-    let size = request.size.unwrap_or(spec.size).min(spec.size);
+    let size = part_of(request, spec.size)?;
     let description = TargetDescription {
         given: request.target.clone(),
         path: spec.text.clone(),
@@ -241,11 +241,11 @@ fn on_target(
     let laboratory =
         StorageLaboratory::on_target(path, access, request.confirmed.as_deref(), settings)?;
     let size = Bytes(laboratory.size());
-    let size = request.size.map_or(size, |wanted| wanted.min(size));
+    let size = part_of(request, size)?;
     if size < Bytes::from_mib(1) {
         return Err(BenchError::Usage(format!(
-            "{} holds {size}, and at least 1 MiB is needed to measure anything: name a larger file, \
-             or a directory in which a test file can be made",
+            "{} holds {size}, and at least 1 MiB is needed to measure anything: name a larger \
+             file, or a directory in which a test file can be made",
             path.display()
         )));
     }
@@ -264,6 +264,18 @@ fn on_target(
         cautions,
         facts,
     })
+}
+
+/// The part of an existing target that is used: all of `whole`, or as much of it as asked for.
+fn part_of(request: &BenchRequest, whole: Bytes) -> Result<Bytes, BenchError> {
+    match request.size {
+        Some(wanted) if wanted > whole => Err(BenchError::Usage(format!(
+            "--size {wanted}: {} holds only {whole}",
+            request.target
+        ))),
+        Some(wanted) => Ok(wanted),
+        None => Ok(whole),
+    }
 }
 
 /// What a test file may take, and what stays free: half of what lies above the reserve, since the

@@ -185,8 +185,8 @@ impl StorageLaboratory {
         }
     }
 
-    /// Make the test file `size` bytes long, and a smaller one for the page cache. What they hold is
-    /// undefined until a trial has written it.
+    /// Make the test file `size` bytes long, and a smaller one for the page cache. What they hold
+    /// is undefined until a trial has written it.
     ///
     /// # Errors
     /// When there is no room, or the system refuses.
@@ -474,7 +474,8 @@ fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelt
     Some((1.0 - written as f64 / measurement.bytes_all as f64).clamp(0.0, 1.0))
 }
 
-/// Reserve blocks where the file system can, so that "no room" is known before anything is measured.
+/// Reserve blocks where the file system can, so that "no room" is known before anything is
+/// measured.
 fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
     match fallocate(file, FallocateFlags::empty(), 0, len) {

@@ -1,7 +1,7 @@
 //! Workers: threads with an engine and a driver each, and the loop that watches them.
 //!
-//! The measuring path never waits for the watcher: a slot that finds the channel full stays with its
-//! worker until there is room.
+//! The measuring path never waits for the watcher: a slot that finds the channel full stays with
+//! its worker until there is room.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -30,6 +30,8 @@ const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
 const START_DELAY: Duration = Duration::from_micros(200);
 /// How long requests in flight may take to come back once a trial is over.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
+/// The same after a signal.
+const DRAIN_HURRIED: Duration = Duration::from_secs(1);
 
 /// What the workers of a trial need.
 pub struct WorkPlan {
@@ -89,6 +91,8 @@ struct Shared {
     go: Barrier,
     start: AtomicU64,
     stop: AtomicBool,
+    /// Nobody waits for what is in flight: the user wants to go.
+    hurry: AtomicBool,
 }
 
 /// What one worker brings home.
@@ -119,6 +123,7 @@ pub fn run_workers(
         go: Barrier::new(count + 1),
         start: AtomicU64::new(0),
         stop: AtomicBool::new(false),
+        hurry: AtomicBool::new(false),
     });
     let (sender, receiver) = sync_channel(REPORTS_MAX);
     let workers = spawn(plan, &shared, &sender)?;
@@ -304,7 +309,12 @@ fn run<D: engine::Driver>(
             engine.recorder_mut().close_until(now + SLOT_WIDTH);
             let elapsed = now.since(start);
             reporter.report(engine.recorder_mut().take_slots(), elapsed);
-            engine.drain(now + DRAIN_MAX)?;
+            let patience = if shared.hurry.load(Ordering::Acquire) {
+                DRAIN_HURRIED
+            } else {
+                DRAIN_MAX
+            };
+            engine.drain(now + patience)?;
             let ending = if failed { Ending::Failed } else { ending };
             return Ok((ending, elapsed));
         }
@@ -408,6 +418,7 @@ impl Watcher<'_> {
             }
             let mut ending = monitor.decide(elapsed);
             if ending.is_none() && !watch(monitor, elapsed) {
+                self.shared.hurry.store(true, Ordering::Release);
                 ending = Some(Ending::Interrupted);
             }
             if ended.iter().any(|(ending, _)| *ending != Ending::Finished) {
@@ -421,19 +432,19 @@ impl Watcher<'_> {
         if let Some(error) = broken {
             return Err(error);
         }
-        let elapsed = ended
-            .iter()
-            .map(|(_, elapsed)| *elapsed)
-            .max()
-            .unwrap_or(Duration::ZERO);
-        let by_worker = ended
-            .iter()
-            .map(|(ending, _)| ending)
-            .find(|ending| matches!(ending, Ending::Failed | Ending::Overloaded));
-        let decided = decided.map(|(ending, _)| ending);
-        let ending = by_worker.cloned().or(decided).unwrap_or(Ending::Finished);
-        Ok((ending, elapsed))
+        Ok(conclude(&ended, decided.map(|(ending, _)| ending)))
     }
+}
+
+/// Why a trial ended and when, from what the workers said and what was decided for them.
+fn conclude(ended: &[(Ending, Duration)], decided: Option<Ending>) -> (Ending, Duration) {
+    let elapsed = ended.iter().map(|(_, elapsed)| *elapsed).max();
+    let by_worker = ended
+        .iter()
+        .map(|(ending, _)| ending)
+        .find(|ending| matches!(ending, Ending::Failed | Ending::Overloaded));
+    let ending = by_worker.cloned().or(decided).unwrap_or(Ending::Finished);
+    (ending, elapsed.unwrap_or(Duration::ZERO))
 }
 
 /// Bind the calling thread to a processor; a refusal only costs steadiness.

@@ -72,7 +72,7 @@ pub struct Common {
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
     /// Room that always stays free [default: the larger of 5 % and 1 GiB].
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// Allow writing into the named file or device. Everything in it may be lost.
     #[arg(long)]
@@ -85,7 +85,10 @@ pub struct Reach {
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
     /// Requests handed to the kernel together (io_uring).
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=4096)
+    )]
     pub batch: u16,
     /// Worker threads [default: half the processors, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -110,18 +113,29 @@ pub struct RunArgs {
     #[arg(default_value = ".")]
     pub target: String,
     /// Time for everything.
-    #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_budget)]
+    #[arg(
+        long, value_name = "TIME", default_value = "90s", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
     pub budget: Duration,
     /// Size of the test file [default: from free space, memory and budget].
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
     /// A mean response time at which the load is wanted; may be given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
-    #[arg(long = "level", value_name = "TIME", value_parser = parse_level)]
+    #[arg(
+        long = "level", value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true
+    )]
     pub levels: Vec<Duration>,
     /// The most reads at a time in the load curve.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(
+        long, value_name = "N", default_value_t = 256,
+        value_parser = clap::value_parser!(u32).range(1..=4096)
+    )]
     pub clients_max: u32,
+    /// Show every warning and every note.
+    #[arg(long)]
+    pub all: bool,
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
@@ -134,22 +148,32 @@ pub struct RunArgs {
 #[derive(Args, Clone, Debug)]
 pub struct WorkloadArgs {
     /// Bytes of one operation.
-    #[arg(long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size)]
+    #[arg(
+        long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size,
+        allow_hyphen_values = true
+    )]
     pub block: Bytes,
-    /// Which block follows which: sequential, uniform, zipf:THETA, hyperbolic:ALPHA, exponential:MEAN.
+    /// Which block follows which: sequential, uniform, zipf:THETA, hyperbolic:ALPHA,
+    /// exponential:MEAN.
     #[arg(long, value_name = "PATTERN", default_value = "uniform", value_parser = parse_pattern)]
     pub pattern: workload::Pattern,
     /// How clients share the target.
     #[arg(long, value_enum, default_value_t = PartitionChoice::Contending)]
     pub partition: PartitionChoice,
     /// Share of writes; needs --overwrite, or a directory.
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    #[arg(
+        long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
+        allow_hyphen_values = true
+    )]
     pub writes: f64,
     /// Every write is followed by an fsync that counts with it.
     #[arg(long)]
     pub durable: bool,
     /// Mean time between a completion and the client's next operation.
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
+    #[arg(
+        long, value_name = "TIME", default_value = "0", value_parser = parse_span,
+        allow_hyphen_values = true
+    )]
     pub think: Duration,
     /// How think times, or the gaps of --rate, spread around their mean.
     #[arg(long, value_enum, default_value_t = ShapeChoice::Exponential)]
@@ -158,7 +182,7 @@ pub struct WorkloadArgs {
     #[arg(long)]
     pub buffered: bool,
     /// Size of the test file in a directory, or the part of an existing target that is used.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
 }
 
@@ -170,23 +194,35 @@ pub struct TrialArgs {
     #[arg(default_value = ".")]
     pub target: String,
     /// Virtual clients.
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long, short, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     pub clients: u32,
     /// Requests that may be outstanding [default: one for each client, at most 1024].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub depth: Option<u32>,
     /// Offer this many operations per second over all clients, however long they take; the response
     /// time counts from when each was due.
-    #[arg(long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate)]
+    #[arg(
+        long, value_name = "RATE", conflicts_with = "think", value_parser = parse_rate,
+        allow_hyphen_values = true
+    )]
     pub rate: Option<Rate>,
     /// Stop when mean and rate are this precise.
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    #[arg(
+        long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
     pub precision: f64,
     /// Run for exactly this long, precise or not.
-    #[arg(long, value_name = "TIME", value_parser = parse_level)]
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Stop after this long in any case.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    #[arg(
+        long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
     pub budget: Duration,
     /// What the clients do.
     #[command(flatten)]
@@ -207,16 +243,27 @@ pub struct CurveArgs {
     pub target: String,
     /// A mean response time at which the load is wanted; may be given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
-    #[arg(long = "level", value_name = "TIME", value_parser = parse_level)]
+    #[arg(
+        long = "level", value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true
+    )]
     pub levels: Vec<Duration>,
     /// The most clients.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 256,
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
     pub clients_max: u32,
     /// How precise the load at a level shall be.
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    #[arg(
+        long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
     pub precision: f64,
     /// Time for everything but the last points.
-    #[arg(long, value_name = "TIME", default_value = "5min", value_parser = parse_budget)]
+    #[arg(
+        long, value_name = "TIME", default_value = "5min", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
     pub budget: Duration,
     /// What the clients do.
     #[command(flatten)]

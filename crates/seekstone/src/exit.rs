@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use results::{Run, Status};
 use runner::bench::BenchError;
+use runner::laboratory::LaboratoryError;
 
 use crate::output;
 
@@ -47,7 +48,13 @@ impl Exit {
             return Self::Usage;
         }
         match error.downcast_ref::<BenchError>() {
-            Some(BenchError::Usage(_) | BenchError::Sim(_)) => Self::Usage,
+            Some(
+                BenchError::Usage(_)
+                | BenchError::Sim(_)
+                | BenchError::Laboratory(
+                    LaboratoryError::Misaligned { .. } | LaboratoryError::Addresses { .. },
+                ),
+            ) => Self::Usage,
             _ => Self::Failed,
         }
     }

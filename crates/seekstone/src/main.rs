@@ -18,6 +18,8 @@ fn main() -> ExitCode {
         Ok(seekstone) => seekstone.command,
         Err(error) => return exit::usage(&error),
     };
+    // Refused, it only makes a limit deadly that would otherwise be an error.
+    let _ = runner::interrupt::outlive_file_size_limit();
     let done = match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Trial(args) => commands::trial::trial(&args),

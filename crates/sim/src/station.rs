@@ -46,8 +46,8 @@ pub struct Station {
 }
 
 impl Station {
-    /// An idle station whose service times are drawn from `seed`. With no number of servers there is
-    /// one for every operation: a pure delay without a queue.
+    /// An idle station whose service times are drawn from `seed`. With no number of servers there
+    /// is one for every operation: a pure delay without a queue.
     #[must_use]
     pub fn new(law: ServiceLaw, servers: Option<usize>, seed: u64) -> Self {
         assert!(servers != Some(0), "a station needs a server");

@@ -16,10 +16,10 @@ fn every_ms() -> Pacing {
     }
 }
 
-/// One server of 100 us stalls for 500 ms at its 3000th request, in the second half of the trial: in
-/// the first, a stall may be taken for warm-up, and is then told by the longest time alone. Requests are due every 1 ms, and the
-/// k-th of them after the stall began ends at 500 ms + 0.1 (k + 1) ms: it was due at k ms, so it
-/// waited 500.1 - 0.9 k ms, until the queue is gone at k = 555.
+/// One server of 100 us stalls for 500 ms at its 3000th request, in the second half of the trial:
+/// in the first, a stall may be taken for warm-up, and is then told by the longest time alone.
+/// Requests are due every 1 ms, and the k-th of them after the stall began ends at 500 ms + 0.1 (k
+/// + 1) ms: it was due at k ms, so it waited 500.1 - 0.9 k ms, until the queue is gone at k = 555.
 #[test]
 fn open_arrivals_show_the_queue_behind_a_stall() {
     let bench = Bench::new("sim:md1?time=100us&stall=500ms@3000", 1, every_ms(), 5.0).goal(None);
@@ -138,9 +138,9 @@ fn a_device_that_only_fails_gives_no_measurement_but_an_error() {
     assert!(first_error(&outcome.record, errno_name).is_some());
 }
 
-/// Hits of 10 us and misses of 1 ms, four to one, in runs of 50. Some misses are as fast as a hit, so
-/// the share above a valley at v is 0.2 exp(-v / 1 ms) + 0.8 exp(-v / 10 us): from 0.207 for a valley
-/// at 40 us to 0.164 at 200 us, which is where one can lie.
+/// Hits of 10 us and misses of 1 ms, four to one, in runs of 50. Some misses are as fast as a hit,
+/// so the share above a valley at v is 0.2 exp(-v / 1 ms) + 0.8 exp(-v / 10 us): from 0.207 for a
+/// valley at 40 us to 0.164 at 200 us, which is where one can lie.
 #[test]
 fn a_cache_has_the_mean_of_its_parts_and_is_found_to_have_two_modes() {
     let mut mean = Coverage::of("mean of the cache");

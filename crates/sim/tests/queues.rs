@@ -94,8 +94,8 @@ fn check(case: &Case, seeds: u64) {
         case.device,
         completions / seeds
     );
-    // Withheld below ten effective samples beyond it, which may happen to one seed in twenty: so few
-    // cannot hide a rule that does not cover.
+    // Withheld below ten effective samples beyond it, which may happen to one seed in twenty: so
+    // few cannot hide a rule that does not cover.
     assert!(
         p99.replications() * 20 >= seeds * 19,
         "{}: {p99}",

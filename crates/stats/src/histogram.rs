@@ -89,8 +89,8 @@ impl Histogram {
         }
     }
 
-    /// A histogram of buckets counted elsewhere, given as (value, count), with what is known exactly
-    /// of the values themselves.
+    /// A histogram of buckets counted elsewhere, given as (value, count), with what is known
+    /// exactly of the values themselves.
     pub(crate) fn from_buckets(
         buckets: impl Iterator<Item = (u64, u64)>,
         min: u64,

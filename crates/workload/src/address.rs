@@ -256,7 +256,8 @@ impl Walk {
             Pattern::Zipf { theta } => {
                 let (ranks, bounds) = (blocks as f64, "at most 2^40 for Zipf's law");
                 check("number of blocks", ranks, blocks <= Zipf::RANKS_MAX, bounds)?;
-                // The scatter belongs to the region, not to the client: all must agree on what is hot.
+                // The scatter belongs to the region, not to the client: all must agree on what is
+                // hot.
                 let mut scatter = Stream::new(seed, 0, Purpose::Scatter);
                 Self::Zipf(
                     Zipf::new(blocks, positive("theta", theta)?),

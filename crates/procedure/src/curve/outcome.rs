@@ -8,8 +8,8 @@ use super::{Bracket, End, LoadCurve, Search, Visit, gap};
 
 impl LoadCurve {
     pub(super) fn clients_of_most_load(&self) -> Option<u32> {
-        // Of the scouts that doubled only: the many that narrow brackets have as much noise, and the
-        // luckiest of them would win with too few clients.
+        // Of the scouts that doubled only: the many that narrow brackets have as much noise, and
+        // the luckiest of them would win with too few clients.
         self.visits[..self.outward]
             .iter()
             .max_by(|a, b| a.point.load.value.total_cmp(&b.point.load.value))
@@ -127,8 +127,8 @@ impl LoadCurve {
         if !self.is_saturated && !self.visits.is_empty() {
             warnings.push(Warning::note(
                 "not-saturated",
-                "the search ended before two doublings of the clients in a row brought less than 5 % \
-                 more load: the storage may carry more than was found.",
+                "the search ended before two doublings of the clients in a row brought less than \
+                 5 % more load: the storage may carry more than was found.",
             ));
         }
         warnings

@@ -295,7 +295,8 @@ impl std::fmt::Display for Coverage {
     }
 }
 
-/// The most successes of which `trials` with chance `p` give fewer with probability `alpha` at most.
+/// The most successes of which `trials` with chance `p` give fewer with probability `alpha` at
+/// most.
 pub fn binomial_floor(trials: u64, p: f64, alpha: f64) -> u64 {
     let mut term = (1.0 - p).powf(trials as f64);
     let mut below = 0.0;

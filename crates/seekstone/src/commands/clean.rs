@@ -31,13 +31,9 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
 ///
 /// # Errors
 /// When something that was to be removed cannot be.
-pub fn offer_removal(directory: &Path, yes: bool, quiet: bool) -> anyhow::Result<()> {
+pub fn offer_removal(directory: &Path, yes: bool) -> anyhow::Result<()> {
     // A directory that cannot be listed is reported by what follows.
-    let stale = find_stale(directory).unwrap_or_default();
-    if stale.is_empty() || (quiet && !yes) {
-        return Ok(());
-    }
-    remove_each(stale, yes)
+    remove_each(find_stale(directory).unwrap_or_default(), yes)
 }
 
 fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {

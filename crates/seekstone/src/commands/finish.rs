@@ -8,11 +8,14 @@ use crate::args::Common;
 use crate::exit::Exit;
 use crate::output;
 
+/// The warning of a run that could not remove what it made.
+const LEFT_BEHIND: &str = "left-behind";
+
 /// Deliver a run; `text` is what the command prints of it.
 ///
 /// # Errors
 /// When the run cannot be printed, archived or written. Printing comes first, so that a full disk
-/// costs nobody the numbers.
+/// costs nobody the numbers; and what fails does not keep the rest from being done.
 pub fn deliver(
     run: &mut Run,
     archive: Option<Archive>,
@@ -23,22 +26,44 @@ pub fn deliver(
         .json
         .as_deref()
         .is_some_and(|path| path.as_os_str() == "-");
-    if !json_takes_stdout {
-        output::print(text(run).trim_end())?;
-    }
-    if let Some(mut archive) = archive {
-        let id = archive.save(run).context("the run could not be archived")?;
-        if !json_takes_stdout {
-            output::print(&format!("\nSaved as run {id}: seekstone runs show {id}"))?;
+    let printed = if json_takes_stdout {
+        Ok(Exit::Done)
+    } else {
+        output::print(text(run).trim_end())
+    };
+    let saved = save(run, archive).and_then(|id| match id {
+        Some(id) if !json_takes_stdout => {
+            output::print(&format!("\nSaved as run {id}: seekstone runs show {id}"))
         }
-    }
-    if let Some(path) = &common.json {
-        output::write_file(path, &report::json(run))?;
-    }
-    if let Status::Partial { reason } = &run.status {
-        output::complain(&format!(
-            "error: {reason}; what was measured before is above"
-        ));
-    }
+        _ => Ok(Exit::Done),
+    });
+    let written = match &common.json {
+        Some(path) => output::write_file(path, &report::json(run)),
+        None => Ok(()),
+    };
+    complain_of(run);
+    printed.and(saved).and(written)?;
     Ok(Exit::of_run(run))
+}
+
+fn save(run: &mut Run, archive: Option<Archive>) -> anyhow::Result<Option<i64>> {
+    archive
+        .map(|mut archive| archive.save(run).context("the run could not be archived"))
+        .transpose()
+}
+
+/// Why the run is a partial one, and what of ours is still there.
+fn complain_of(run: &Run) {
+    let left = run
+        .warnings
+        .iter()
+        .find(|warning| warning.code == LEFT_BEHIND)
+        .map_or(String::new(), |warning| format!("; {}", warning.text));
+    match &run.status {
+        Status::Partial { reason } => output::complain(&format!(
+            "error: {reason}; what was measured before is above{left}"
+        )),
+        Status::Complete if left.is_empty() => {}
+        Status::Complete => output::complain(&format!("warning{}", left.replacen(';', ":", 1))),
+    }
 }

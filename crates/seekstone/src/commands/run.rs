@@ -38,6 +38,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     progress.finish();
     let mut run = measured?;
     deliver(&mut run, archive, &args.common, |run| {
-        report::check_up(run, &output::style(false))
+        report::check_up(run, &output::style(args.all))
     })
 }

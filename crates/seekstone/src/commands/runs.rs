@@ -1,6 +1,6 @@
 //! `seekstone runs`: the archive.
 
-use archive::{Archive, RunSummary};
+use archive::{Archive, ArchiveError, RunSummary};
 use report::ListRow;
 use results::Run;
 
@@ -14,7 +14,15 @@ use crate::output;
 /// # Errors
 /// When the archive or a run in it cannot be read.
 pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
-    let mut archive = Archive::open(&archive_path(args.archive.as_ref())?)?;
+    let path = archive_path(args.archive.as_ref())?;
+    if !path.exists() {
+        // Made by commands that measure: a wrong path must not leave an empty archive behind.
+        return match &args.command {
+            RunsCommand::List { .. } => output::print(report::run_list(&[]).trim_end()),
+            _ => Err(ArchiveError::Empty { path }.into()),
+        };
+    }
+    let mut archive = Archive::open(&path)?;
     match &args.command {
         RunsCommand::List { limit } => {
             let rows: Vec<ListRow> = archive

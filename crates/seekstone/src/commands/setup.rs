@@ -1,5 +1,5 @@
-//! What every measuring command does before it measures: options resolved, archive opened, leftovers
-//! of killed runs named, signals caught.
+//! What every measuring command does before it measures: options resolved, archive opened,
+//! leftovers of killed runs named, signals caught.
 
 use std::path::PathBuf;
 
@@ -43,12 +43,13 @@ pub fn setup(
     if target == NULL_TARGET && reach.overwrite {
         return Err(UsageError("null: holds nothing that --overwrite could mean".into()).into());
     }
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
     runner::limits::check_budget(FILES_NEEDED, 0)?;
     let archive = open_archive(common)?;
     if let Some(directory) = directory_of(target) {
-        offer_removal(&directory, common.yes, common.quiet)?;
+        offer_removal(&directory, common.yes)?;
     }
+    // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
     let mut storage = default_settings(common.seed.unwrap_or_else(fresh_seed));
     storage.driver = match reach.driver {
         DriverChoice::Auto => DriverKind::Auto,

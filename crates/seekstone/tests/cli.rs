@@ -1,0 +1,427 @@
+//! What is typed wrongly is refused in one sentence before anything is touched, and what is printed
+//! can be relied on.
+
+mod support;
+
+use std::fs;
+use std::process::Command;
+
+use support::{Belongings, Ended, PROGRAM, SHORT, Scratch, finish};
+
+/// Each is wrong usage, says so in words that hold the text, and touches nothing.
+#[track_caller]
+fn check_usage(cases: &[(&[&str], &str)]) {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    for (args, expected) in cases {
+        let mut command = scratch.seekstone(*args);
+        command.current_dir(&target);
+        finish(command).check(args, 2, expected);
+    }
+    belongings.assert_untouched();
+    scratch.assert_clean(&target);
+    assert!(!scratch.archive().exists(), "an archive was made");
+}
+
+#[test]
+fn wrong_units_and_values_are_wrong_usage() {
+    check_usage(&[
+        (
+            &["run", "--size", "4x"],
+            "unknown unit \"x\"; sizes take B, k or KiB",
+        ),
+        (
+            &["run", "--size", "99999999999t"],
+            "too large; the largest size is",
+        ),
+        (&["run", "--size", "0"], "must be above zero"),
+        (&["run", "--size", "nan"], "a digit was expected"),
+        (&["run", "--size", "1e9"], "exponents are not read"),
+        (
+            &["run", "--budget", "10"],
+            "a time needs a unit; say 10s, 10ms or 10us",
+        ),
+        (
+            &["run", "--budget", "99999999999t"],
+            "unknown unit \"t\"; times take ns, us",
+        ),
+        (&["run", "--budget", "99999999999h"], "--budget"),
+        (&["run", "--budget", "8d"], "is more than a week"),
+        (
+            &["run", "--budget", "0"],
+            "too short to measure anything: give at least 1s",
+        ),
+        (&["run", "--level", "0"], "must be above zero"),
+        (&["run", "--level", "100"], "a time needs a unit"),
+        (&["run", "--clients-max", "0"], "0 is not in 1..=4096"),
+        (&["run", "--batch", "0"], "0 is not in 1..=4096"),
+        (&["run", "--workers", "0"], "0 is not in 1..=256"),
+        (&["trial", "--clients", "0"], "0 is not in 1..=1000000"),
+        (&["trial", "--writes", "120%"], "lies between 0% and 100%"),
+        (&["trial", "--precision", "0%"], "lies between 0.1% and 50%"),
+        (&["trial", "--rate", "0/s"], "must be above zero"),
+        (&["trial", "--pattern", "zipf"], "say zipf:NUMBER"),
+        (
+            &["trial", "--pattern", "spiral"],
+            "there are sequential, uniform",
+        ),
+        (
+            &["runs", "delete", "99999999999999999999"],
+            "number too large",
+        ),
+    ]);
+}
+
+/// The parser took `-5s` for an unknown option `-5`, and advised to say `-- -5`.
+#[test]
+fn negative_values_are_called_negative() {
+    check_usage(&[
+        (&["run", "--budget", "-5s"], "a time cannot be negative"),
+        (&["run", "--size", "-5"], "a size cannot be negative"),
+        (&["run", "--reserve", "-1g"], "a size cannot be negative"),
+        (&["run", "--level", "-1ms"], "a time cannot be negative"),
+        (&["trial", "--writes", "-1%"], "--writes"),
+    ]);
+}
+
+#[test]
+fn unknown_words_and_conflicts_are_wrong_usage() {
+    check_usage(&[
+        (&["run", "--frob"], "unexpected argument '--frob'"),
+        (&["frob"], "unrecognized subcommand 'frob'"),
+        (&["run", "one", "two"], "unexpected argument 'two'"),
+        (
+            &["run", "--driver", "magic"],
+            "possible values: auto, uring, threads",
+        ),
+        (
+            &["run", "--no-save", "sim:nosuch"],
+            "there is no simulated device \"nosuch\"; there are",
+        ),
+        (&["run", "--no-save", "sim:mm1?foo=1"], "foo"),
+        (
+            &["run", "--no-save", "sim:mm1?mean=1x"],
+            "unknown unit \"x\"",
+        ),
+        (&["run", "--no-save", "sim:"], "there are"),
+        (
+            &["run", "--no-save", "--archive", "a"],
+            "--archive and --no-save exclude each other",
+        ),
+        (&["run", "--confirm", "loop0"], "--overwrite"),
+        (
+            &["trial", "--rate", "5/s", "--think", "1s"],
+            "cannot be used with '--think",
+        ),
+        (
+            &["trial", "--durable", "--no-save", "sim:mm1"],
+            "say --writes 100%",
+        ),
+    ]);
+}
+
+/// These were taken silently and did nothing; `--size 1MiB` made a file of 16 MiB.
+#[test]
+fn options_that_would_do_nothing_are_wrong_usage() {
+    let overwrite = "--overwrite is about an existing file or device";
+    check_usage(&[
+        (&["run", "--no-save", "--overwrite", "."], overwrite),
+        (&["run", "--no-save", "--overwrite", "sim:mm1"], overwrite),
+        (
+            &["run", "--no-save", "--reserve", "0", "sim:mm1"],
+            "--reserve is about a directory",
+        ),
+        (
+            &["run", "--no-save", "--reserve", "0", "main"],
+            "--reserve is about a directory",
+        ),
+        (
+            &["run", "--no-save", "--overwrite", "--confirm", "x", "main"],
+            "--confirm is about the content of a block device",
+        ),
+        (
+            &["run", "--no-save", "--size", "99g", "sim:mm1"],
+            "sim:mm1 holds only 64 GiB",
+        ),
+        (
+            &["run", "--no-save", "--size", "2MiB", "main"],
+            "--size 2 MiB: main holds only 17 B",
+        ),
+        (
+            &["run", "--no-save", "--size", "1MiB"],
+            "--size 1 MiB is too small for a check-up",
+        ),
+        (
+            &["trial", "--no-save", "--size", "1MiB"],
+            "give a --size of at least 4 MiB",
+        ),
+    ]);
+}
+
+/// Blocks that direct I/O cannot move were tried all the same, and each failed: "Invalid argument
+/// (10947 times)".
+#[test]
+fn blocks_that_do_not_fit_are_wrong_usage() {
+    let fit = "give a --block that is a multiple of ";
+    let trial = [
+        "trial",
+        "--no-save",
+        "--size",
+        "4MiB",
+        "--duration",
+        "1s",
+        "--block",
+    ];
+    let with = |block| [&trial[..], &[block]].concat();
+    check_usage(&[
+        (&with("3000"), fit),
+        (&with("100m"), "use a larger region, smaller blocks"),
+        (&with("2g"), "--block 2 GiB: at most 1 GiB"),
+    ]);
+}
+
+/// Blocks in the test file are stamped every 4 KiB. Reads of parts of them were held against stamps
+/// that they could not hold, and the storage was accused of returning something else.
+#[test]
+fn blocks_of_any_size_are_measured() {
+    let scratch = Scratch::new();
+    let trial = [
+        "trial",
+        "--no-save",
+        "--size",
+        "4MiB",
+        "--duration",
+        "1s",
+        "--block",
+    ];
+    for options in [
+        &["3000", "--buffered"][..],
+        &["512"],
+        &["6k"],
+        &["512", "--writes", "50%"],
+    ] {
+        let args = [&trial[..], options].concat();
+        scratch.check(&args, 0, "trial of .");
+    }
+}
+
+/// The last part of a file whose size is no multiple of 4 MiB was never written, and the storage
+/// was accused of returning something else than was written.
+#[test]
+fn all_of_an_odd_size_is_written_before_it_is_read() {
+    let scratch = Scratch::new();
+    for size in ["4500KiB", "5000001"] {
+        let args = [
+            "trial",
+            "--size",
+            size,
+            "--duration",
+            "1s",
+            "--no-save",
+            "--json",
+            "-",
+        ];
+        let ended = scratch.check(&args, 0, "complete");
+        assert_eq!(ended.json()["settings"]["size_bytes"], 4 << 20);
+    }
+}
+
+#[test]
+fn sizes_and_times_are_taken_as_written() {
+    let scratch = Scratch::new();
+    let args = [
+        "run", "sim:mm1", "--budget", "10sec", "--size", "1.5g", "--level", "1m30s",
+    ];
+    let ended = finish(scratch.seekstone(args.iter().chain(&["--json", "-", "--no-save", "-q"])));
+    ended.check(&args, 0, "");
+    assert_eq!(ended.stderr, "");
+    let settings = &ended.json()["settings"];
+    assert_eq!(settings["budget_ns"], 10_000_000_000_u64);
+    assert_eq!(settings["size_bytes"], 3_u64 << 29);
+    assert_eq!(settings["levels_ns"][0], 90_000_000_000_u64);
+}
+
+#[test]
+fn help_is_for_whoever_asks() {
+    let scratch = Scratch::new();
+    let nothing = scratch.check(&[], 2, "Usage: seekstone <COMMAND>");
+    assert_eq!(nothing.stdout, "");
+    for command in [
+        "run",
+        "trial",
+        "curve",
+        "inspect",
+        "runs",
+        "clean",
+        "completions",
+        "man",
+    ] {
+        scratch.check(&[command, "--help"], 0, &format!("seekstone {command}"));
+        scratch.check(&["--help"], 0, &format!("\n  {command} "));
+    }
+    for (command, expected) in [
+        ("run", "[default: 90s]"),
+        ("run", "[default: the larger of 5 % and 1 GiB]"),
+        ("run", "--size <BYTES>"),
+        ("run", "--level <TIME>"),
+        ("trial", "[default: 60s]"),
+        ("trial", "[default: 4KiB]"),
+        ("trial", "--writes <PERCENT>"),
+        ("curve", "[default: 5min]"),
+        ("clean", "[default: .]"),
+        ("inspect", "[default: .]"),
+        ("completions", "[possible values: bash,"),
+    ] {
+        scratch.check(&[command, "--help"], 0, expected);
+    }
+    scratch.check(&["--version"], 0, "seekstone ");
+    scratch.check(&["man"], 0, ".TH seekstone 1");
+    scratch.check(&["man"], 0, "seekstone run");
+    scratch.check(&["completions", "bash"], 0, "complete -F _seekstone");
+    scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
+}
+
+/// Runs a short check-up through a shell, as `"$0" ARGUMENTS` followed by `redirection`.
+fn through_shell(scratch: &Scratch, redirection: &str, args: &[&str]) -> Ended {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("\"$0\" \"$@\" {redirection}"), PROGRAM]);
+    shell.args(SHORT).args(args).arg(scratch.target());
+    scratch.settle(&mut shell);
+    finish(shell)
+}
+
+/// A full standard output cost the run its place in the archive and its JSON file.
+#[test]
+fn what_cannot_be_written_costs_nothing_else() {
+    let scratch = Scratch::new();
+    let ended = through_shell(&scratch, "> /dev/full", &["--json", "kept.json"]);
+    ended.check(
+        &["> /dev/full"],
+        1,
+        "error: standard output cannot be written",
+    );
+    scratch.check(&["runs", "show", "1"], 0, "check-up of");
+    let kept = fs::read_to_string(scratch.path("kept.json")).expect("a file");
+    serde_json::from_str::<serde_json::Value>(&kept).expect("JSON");
+
+    let missing = ["--json", "nowhere/run.json"];
+    let ended = through_shell(&scratch, "", &missing);
+    ended.check(
+        &missing,
+        1,
+        "error: nowhere/run.json cannot be written: No such file",
+    );
+    assert!(
+        ended.stdout.contains("random read, 4 KiB"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended
+            .stdout
+            .contains("Saved as run 2: seekstone runs show 2")
+    );
+
+    // A reader that has seen enough is no failure.
+    let ended = through_shell(&scratch, "| head -1", &["--quiet"]);
+    ended.check(&["| head -1"], 0, "check-up of");
+    assert_eq!(
+        (ended.stdout.lines().count(), ended.stderr.as_str()),
+        (1, "")
+    );
+    scratch.check(&["runs", "list"], 0, "\n  3  ");
+    scratch.assert_clean(&scratch.target());
+}
+
+#[test]
+fn an_archive_that_cannot_be_used_is_refused_before_measuring() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    fs::write(scratch.path("text"), "not a database\n".repeat(200)).expect("a file");
+    let text = Belongings::of(&scratch.path("text"));
+    let cannot = "error: runs cannot be archived (use --archive FILE, or --no-save): ";
+    for (archive, expected) in [
+        ("text", "text is not an archive of Seekstone"),
+        ("target", "cannot open the archive target"),
+        (
+            "text/archive.db",
+            "cannot create the directory text for the archive",
+        ),
+        (
+            "/proc/none/archive.db",
+            "cannot create the directory /proc/none",
+        ),
+    ] {
+        let args = ["run", "target", "--archive", archive];
+        let ended = scratch.check(&args, 1, &format!("{cannot}{expected}"));
+        assert_eq!(ended.stdout, "");
+    }
+    let mut homeless = scratch.seekstone(["run", "target"]);
+    homeless.env_remove("HOME").env_remove("SEEKSTONE_ARCHIVE");
+    let advice = "error: there is no home directory to keep the archive of runs in";
+    finish(homeless).check(&["HOME unset"], 1, advice);
+    text.assert_untouched();
+    belongings.assert_untouched();
+    scratch.assert_clean(&target);
+}
+
+/// A mistyped path left an empty archive behind, and its directories.
+#[test]
+fn an_empty_archive_is_said_to_be_empty_and_not_made() {
+    let scratch = Scratch::new();
+    let archive = "below/archive.db";
+    scratch.check(
+        &["runs", "list", "--archive", archive],
+        0,
+        "no runs are archived",
+    );
+    let empty = "error: the archive below/archive.db is empty";
+    scratch.check(&["runs", "show", "--archive", archive], 1, empty);
+    scratch.check(&["runs", "show", "7", "--archive", archive], 1, empty);
+    scratch.check(&["runs", "export", "7", "--archive", archive], 1, empty);
+    scratch.check(&["runs", "delete", "7", "--archive", archive], 1, empty);
+    assert!(!scratch.path("below").exists());
+}
+
+#[test]
+fn archived_runs_are_listed_shown_exported_and_deleted() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let measured = scratch.seekstone(SHORT.iter().chain(&["target", "--json", "-", "--quiet"]));
+    let measured = finish(measured);
+    measured.check(&SHORT, 0, "");
+    assert_eq!(measured.stderr, "");
+
+    scratch.check(&["runs", "list"], 0, "run      target");
+    scratch.check(&["runs", "show"], 0, "check-up of target");
+    scratch.check(&["runs", "show", "1", "--all"], 0, "check-up of target");
+    let exported = scratch.check(&["runs", "export", "1"], 0, "random-read");
+    assert_eq!(exported.json(), measured.json());
+    let written = scratch.check(&["runs", "export", "1", "-o", "run.json"], 0, "");
+    assert_eq!(written.stdout, "");
+    let text = fs::read_to_string(scratch.path("run.json")).expect("the export");
+    let run = report::from_json(&text).expect("a run");
+    assert_eq!(report::json(&run).trim_end(), exported.stdout.trim_end());
+    let table = scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "random-read");
+    assert!(table.stdout.lines().count() > run.measurements.len());
+
+    let unknown = "error: the archive has no run 7: it holds run 1 only";
+    scratch.check(&["runs", "show", "7"], 1, unknown);
+    scratch.check(&["runs", "export", "7"], 1, unknown);
+    scratch.check(&["runs", "delete", "1", "7"], 1, unknown);
+    scratch.check(&["runs", "list"], 0, "run      target");
+    scratch.check(&["runs", "delete", "1"], 0, "deleted: 1");
+    scratch.check(&["runs", "list"], 0, "no runs are archived");
+    scratch.check(&["runs", "show"], 1, "is empty");
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn standard_output_that_is_closed_is_no_failure() {
+    let scratch = Scratch::new();
+    let ended = through_shell(&scratch, ">&-", &["--quiet", "--no-save"]);
+    ended.check(&[">&-"], 0, "");
+    scratch.assert_clean(&scratch.target());
+}

@@ -1,0 +1,304 @@
+//! Runs the program as a user does: with arguments, signals and broken storage, and looks at what
+//! it says, how it ends and what it leaves.
+
+// Each test file is a program of its own and uses its own part of this.
+#![allow(dead_code)]
+// Cargo shows what a skipped test says only if it is printed.
+#![allow(clippy::print_stderr)]
+
+pub mod storage;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seekstone");
+/// A child that has not ended by then hangs. No test needs more than a few seconds.
+const HANGING: Duration = Duration::from_secs(180);
+/// The shortest check-up there is.
+pub const SHORT: [&str; 5] = ["run", "--budget", "1s", "--size", "16MiB"];
+/// The same, and leave no trace.
+pub const SHORT_UNSAVED: [&str; 6] = ["run", "--budget", "1s", "--size", "16MiB", "--no-save"];
+
+/// A directory of a test's own on the disk of the build, removed with all that is in it.
+pub struct Scratch {
+    directory: TempDir,
+}
+
+impl Scratch {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        Self { directory }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The directory to be measured, with files of a user in it whose names are like ours.
+    pub fn target(&self) -> PathBuf {
+        let target = self.path("target");
+        fs::create_dir_all(&target).expect("a directory");
+        for name in [
+            "main",
+            "cache",
+            "owner",
+            "probe",
+            "f0000001",
+            ".seekstone-mine",
+        ] {
+            fs::write(target.join(name), format!("{name} of the user\n")).expect("a file");
+        }
+        target
+    }
+
+    /// The program, started here, with an archive of its own and nothing from outside.
+    pub fn seekstone<S: AsRef<std::ffi::OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(args);
+        self.settle(&mut command);
+        command
+    }
+
+    /// Another command in the same surroundings.
+    pub fn settle(&self, command: &mut Command) {
+        command
+            .current_dir(self.directory.path())
+            .env("SEEKSTONE_ARCHIVE", self.archive())
+            .env("HOME", self.path("home"))
+            .env_remove("XDG_DATA_HOME")
+            .env("LC_ALL", "C");
+    }
+
+    pub fn archive(&self) -> PathBuf {
+        self.path("archive.db")
+    }
+
+    /// Run it; it must end with this code and print this. An error is one sentence.
+    #[track_caller]
+    pub fn check(&self, args: &[&str], code: i32, expected: &str) -> Ended {
+        let ended = finish(self.seekstone(args));
+        ended.check(args, code, expected);
+        ended
+    }
+
+    /// What is left of us in `directory`.
+    #[track_caller]
+    pub fn assert_clean(&self, directory: &Path) {
+        assert_eq!(leftovers(directory), Vec::<String>::new(), "left behind");
+    }
+}
+
+/// Our directories in `directory`. A user's file with such a name is none.
+pub fn leftovers(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("the measured directory");
+    let names = entries.map(|entry| {
+        let name = entry.expect("an entry").file_name();
+        name.to_string_lossy().into_owned()
+    });
+    names
+        .filter(|name| name.starts_with(".seekstone-") && name != ".seekstone-mine")
+        .collect()
+}
+
+/// What a user has: names, contents and times of change of the files in a directory.
+#[derive(PartialEq, Eq)]
+pub struct Belongings {
+    files: BTreeMap<PathBuf, (Vec<u8>, SystemTime)>,
+}
+
+impl Belongings {
+    /// A file, or the files directly in a directory.
+    pub fn of(path: &Path) -> Self {
+        let paths = if path.is_dir() {
+            let entries = fs::read_dir(path).expect("a directory");
+            entries
+                .map(|entry| entry.expect("an entry").path())
+                .collect()
+        } else {
+            vec![path.to_owned()]
+        };
+        let read = |path: PathBuf| {
+            let metadata = fs::metadata(&path).expect("metadata");
+            let content = fs::read(&path).expect("content");
+            let changed = metadata.modified().expect("a time");
+            metadata.is_file().then_some((path, (content, changed)))
+        };
+        let files = paths.into_iter().filter(|path| path.is_file());
+        Self {
+            files: files.filter_map(read).collect(),
+        }
+    }
+
+    #[track_caller]
+    pub fn assert_untouched(&self) {
+        for (path, (content, changed)) in &self.files {
+            // Compared by hand: nobody wants to see megabytes of both.
+            let is_same = fs::read(path).is_ok_and(|found| found == *content);
+            assert!(is_same, "{} has another content", path.display());
+            let found = fs::metadata(path).and_then(|metadata| metadata.modified());
+            assert_eq!(found.ok().as_ref(), Some(changed), "{}", path.display());
+        }
+    }
+}
+
+/// How a program ended, and what it said.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn check(&self, args: &[&str], code: i32, expected: &str) {
+        let Self { stdout, stderr, .. } = self;
+        let told = format!("{args:?}\nstdout: {stdout}\nstderr: {stderr}");
+        assert_eq!(self.code, Some(code), "{told}");
+        assert!(
+            stdout.contains(expected) || stderr.contains(expected),
+            "{expected:?}: {told}"
+        );
+        assert!(!stderr.contains("panicked"), "{told}");
+        let errors = stderr.lines().filter(|line| line.starts_with("error: "));
+        let wanted = usize::from(code == 1 || code == 2);
+        // Help in answer to nothing is no error message.
+        let is_help = stderr.contains("Usage:") && args.is_empty();
+        assert!(is_help || errors.count() == wanted, "{told}");
+    }
+
+    /// The line that begins with `error: `.
+    pub fn error(&self) -> &str {
+        let is_error = |line: &&str| line.starts_with("error: ");
+        self.stderr.lines().find(is_error).unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        let read = serde_json::from_str(&self.stdout);
+        read.unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}
+
+/// Run a command to its end.
+pub fn finish(command: Command) -> Ended {
+    Running::start(command).end()
+}
+
+/// A program under way. Killed when it hangs, or when its test fails.
+pub struct Running {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+    said: String,
+    stdout: Option<JoinHandle<String>>,
+    watchdog: Option<(Sender<()>, JoinHandle<bool>)>,
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a child process");
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let stdout = std::thread::spawn(move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).expect("text");
+            text
+        });
+        let pid = Pid::from_child(&child);
+        let (sender, receiver) = channel();
+        let watchdog = std::thread::spawn(move || {
+            let is_hanging = receiver.recv_timeout(HANGING) == Err(RecvTimeoutError::Timeout);
+            if is_hanging {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            is_hanging
+        });
+        Self {
+            child,
+            stderr,
+            said: String::new(),
+            stdout: Some(stdout),
+            watchdog: Some((sender, watchdog)),
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("a signal");
+    }
+
+    /// Read what it says until a line holds `text`.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        loop {
+            let mut line = String::new();
+            let read = self.stderr.read_line(&mut line).expect("text");
+            self.said.push_str(&line);
+            assert!(read > 0, "it ended without {text:?}: {}", self.said);
+            if line.contains(text) {
+                return;
+            }
+        }
+    }
+
+    /// Wait for its end.
+    pub fn end(mut self) -> Ended {
+        let mut stderr = std::mem::take(&mut self.said);
+        self.stderr.read_to_string(&mut stderr).expect("text");
+        let status = self.child.wait().expect("an end");
+        let stdout = self.stdout.take().expect("a reader").join().expect("text");
+        let (sender, watchdog) = self.watchdog.take().expect("a watchdog");
+        drop(sender);
+        let is_hanging = watchdog.join().expect("a watchdog");
+        assert!(!is_hanging, "killed because it hung: {stderr}");
+        Ended {
+            code: status.code(),
+            signal: status.signal(),
+            stdout,
+            stderr,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Say why a test shows nothing on this machine.
+pub fn skipped(test: &str, reason: &str) {
+    eprintln!("skipped: {test}: {reason}");
+}
+
+/// Whether a command is there.
+pub fn is_installed(name: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", "command -v \"$0\"", name])
+        .stdout(Stdio::null())
+        .status();
+    found.is_ok_and(|status| status.success())
+}

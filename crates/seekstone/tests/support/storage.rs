@@ -1,0 +1,198 @@
+//! Loop devices and file systems of a test's own. They are unmounted and detached when dropped,
+//! also by a panic.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Scratch, skipped};
+
+/// Tries to unmount before giving up: a ring is taken apart a moment after its process has ended.
+const UNMOUNT_TRIES: usize = 5000;
+
+/// A loop device on an image file in a scratch directory.
+pub struct Loop {
+    pub device: PathBuf,
+    pub image: PathBuf,
+}
+
+impl Loop {
+    /// A device that holds nothing known; `None`, with a message, where there can be none.
+    pub fn new(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
+        let image = scratch.path("image");
+        let mut file = File::create_new(&image).expect("an image file");
+        let pattern: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
+        for _ in 0..mib {
+            file.write_all(&pattern).expect("room for an image");
+        }
+        file.sync_all().expect("an image on disk");
+        Self::attach(test, image)
+    }
+
+    fn attach(test: &str, image: PathBuf) -> Option<Self> {
+        let made = Command::new("losetup")
+            .args(["-f", "--show"])
+            .arg(&image)
+            .output();
+        let device = made
+            .ok()
+            .filter(|made| made.status.success())
+            .map(|made| PathBuf::from(String::from_utf8_lossy(&made.stdout).trim()));
+        if device.is_none() {
+            skipped(test, "losetup is missing or may not make loop devices");
+        }
+        let device = device?;
+        Some(Self { device, image })
+    }
+
+    /// Such as `loop0`.
+    pub fn name(&self) -> &str {
+        self.device
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name")
+    }
+
+    pub fn path(&self) -> &str {
+        self.device.to_str().expect("a plain path")
+    }
+
+    /// What lies on it now.
+    pub fn content(&self) -> Vec<u8> {
+        succeed("sync", &["-f", self.image.to_str().expect("a plain path")]);
+        fs::read(&self.image).expect("the image")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
+    }
+}
+
+/// A small file system that is mounted in a scratch directory.
+pub struct FileSystem {
+    /// Where it is mounted.
+    pub root: PathBuf,
+    /// Beneath it; a file system in memory has none.
+    pub device: Option<Loop>,
+}
+
+impl FileSystem {
+    /// An ext4 file system; `None`, with a message, where there can be none.
+    pub fn ext4(test: &str, scratch: &Scratch, mib: usize, make_options: &[&str]) -> Option<Self> {
+        let image = scratch.path("file-system");
+        let file = File::create_new(&image).expect("an image file");
+        file.set_len((mib as u64) << 20).expect("a size");
+        let device = Loop::attach(test, image)?;
+        if !is_success(
+            Command::new("mkfs.ext4")
+                .args(["-q", "-F"])
+                .args(make_options)
+                .arg(&device.device),
+        ) {
+            skipped(test, "mkfs.ext4 is missing");
+            return None;
+        }
+        let made = Self {
+            root: mount_point(scratch),
+            device: Some(device),
+        };
+        made.mount(test, "rw").then_some(made)
+    }
+
+    /// A file system in memory.
+    pub fn tmpfs(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
+        let root = mount_point(scratch);
+        let size = format!("size={mib}M");
+        let mut command = Command::new("mount");
+        command
+            .args(["-t", "tmpfs", "-o", &size, "seekstone-test"])
+            .arg(&root);
+        if !is_success(&mut command) {
+            skipped(test, "mounting is not allowed");
+            return None;
+        }
+        let device = None;
+        Some(Self { root, device })
+    }
+
+    /// Mount it again; `false`, with a message, where that is not allowed.
+    pub fn mount(&self, test: &str, options: &str) -> bool {
+        let device = &self.device.as_ref().expect("a device").device;
+        let mut command = Command::new("mount");
+        command.args(["-o", options]).arg(device).arg(&self.root);
+        let is_mounted = is_success(&mut command);
+        if !is_mounted {
+            skipped(test, "mounting is not allowed");
+        }
+        is_mounted
+    }
+
+    pub fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        succeed("mount", &["-o", &options, self.path()]);
+    }
+
+    /// Unmount it, for another look later.
+    pub fn unmount(&self) {
+        let is_unmounted =
+            (0..UNMOUNT_TRIES).any(|_| is_success(Command::new("umount").arg(&self.root)));
+        assert!(is_unmounted, "{} stays busy", self.root.display());
+    }
+
+    /// Repair what a broken file system left.
+    pub fn repair(&self) {
+        let device = &self.device.as_ref().expect("a device").device;
+        // It says 1 when something was repaired.
+        let _ = is_success(Command::new("fsck.ext4").arg("-fy").arg(device));
+    }
+
+    pub fn path(&self) -> &str {
+        self.root.to_str().expect("a plain path")
+    }
+
+    /// Bytes that an ordinary user may still take.
+    pub fn available(&self) -> u64 {
+        let found = rustix::fs::statvfs(&self.root).expect("free space");
+        found.f_bavail * found.f_frsize
+    }
+}
+
+impl Drop for FileSystem {
+    fn drop(&mut self) {
+        // Lazily: whoever still uses it must not keep the next test from its device.
+        let _ = is_success(Command::new("umount").arg("-l").arg(&self.root));
+    }
+}
+
+fn mount_point(scratch: &Scratch) -> PathBuf {
+    let root = scratch.path("mounted");
+    fs::create_dir_all(&root).expect("a directory");
+    root
+}
+
+/// Fill a file system to the last block with a file of the user's.
+pub fn fill(directory: &Path) {
+    let mut file = File::create_new(directory.join("fill")).expect("a file");
+    let block = vec![0x5a; 64 << 10];
+    while file.write_all(&block).is_ok() {}
+    // The last blocks are taken one by one.
+    while file.write_all(&block[..512]).is_ok() {}
+    let _ = file.sync_all();
+}
+
+/// Run a command that must succeed.
+#[track_caller]
+pub fn succeed(program: &str, args: &[&str]) {
+    assert!(
+        is_success(Command::new(program).args(args)),
+        "{program} {args:?}"
+    );
+}
+
+fn is_success(command: &mut Command) -> bool {
+    let ended = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    ended.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,158 @@
+//! What is printed is true where the truth is known: a device throttled to a known rate, and a
+//! program that was stopped in the middle of a run.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use support::storage::Loop;
+use support::{PROGRAM, Running, Scratch, finish, skipped};
+
+/// A control group of the first version, removed when it is dropped.
+struct Group {
+    path: PathBuf,
+}
+
+impl Group {
+    fn new(test: &str, controller: &str) -> Option<Self> {
+        let name = format!("seekstone-{}-{test}", std::process::id());
+        let path = PathBuf::from("/sys/fs/cgroup").join(controller).join(name);
+        match fs::create_dir(&path) {
+            Ok(()) => Some(Self { path }),
+            Err(error) => {
+                skipped(test, &format!("no control group for {controller}: {error}"));
+                None
+            }
+        }
+    }
+
+    fn set(&self, file: &str, text: &str) -> bool {
+        fs::write(self.path.join(file), text).is_ok()
+    }
+
+    /// The program, started inside of the group.
+    fn command(&self, scratch: &Scratch, args: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        let entry = format!(
+            "echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\"",
+            self.path.display()
+        );
+        command.arg("-c").arg(entry).arg(PROGRAM).args(args);
+        scratch.settle(&mut command);
+        command
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.set("freezer.state", "THAWED");
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("a number was expected, not {value}"))
+}
+
+/// 1000 reads per second, and nothing else, is what a device throttled to that carries.
+#[test]
+fn a_throttled_device_saturates_at_its_limit() {
+    let test = "a_throttled_device_saturates_at_its_limit";
+    let limit = 1000.0;
+    let scratch = Scratch::new();
+    let Some(device) = Loop::new(test, &scratch, 64) else {
+        return;
+    };
+    let Some(group) = Group::new(test, "blkio") else {
+        return;
+    };
+    let number_path = format!("/sys/block/{}/dev", device.name());
+    let numbers = fs::read_to_string(number_path).expect("a device's numbers");
+    let rule = format!("{} {limit}", numbers.trim());
+    if !group.set("blkio.throttle.read_iops_device", &rule) {
+        return skipped(test, "the control group does not limit reads");
+    }
+    let args = [
+        "curve",
+        device.path(),
+        "--budget",
+        "12s",
+        "--clients-max",
+        "8",
+    ];
+    let args = [
+        &args[..],
+        &["--json", "-", "--no-save", "--quiet", "--seed", "7"],
+    ]
+    .concat();
+    let ended = finish(group.command(&scratch, &args));
+    let document = ended.json();
+    let found = number(&document["curve"]["saturation"]["load"]["value"]);
+    assert!(
+        (found / limit - 1.0).abs() <= 0.02,
+        "seed 7: {found} instead of {limit} per second"
+    );
+}
+
+/// Response time counts from when a request was due: one second in which this program did not run
+/// shows in the 99th percentile and as our own lateness, and not as the storage's service time.
+#[test]
+fn a_program_that_was_stopped_says_so() {
+    let test = "a_program_that_was_stopped_says_so";
+    let scratch = Scratch::new();
+    let Some(group) = Group::new(test, "freezer") else {
+        return;
+    };
+    let target = scratch.path("data");
+    fs::write(&target, vec![7; 8 << 20]).expect("a file");
+    let target = target.display().to_string();
+    let title = "random read 4 KiB";
+    let json = scratch.path("out.json").display().to_string();
+    let args = [
+        "trial",
+        &target,
+        "--rate",
+        "500/s",
+        "--duration",
+        "5s",
+        "--buffered",
+    ];
+    let args = [&args[..], &["--json", &json, "--no-save", "--seed", "7"]].concat();
+    let mut running = Running::start(group.command(&scratch, &args));
+    running.wait_for(title);
+    assert!(
+        group.set("freezer.state", "FROZEN"),
+        "the control group freezes its processes"
+    );
+    // The stop itself is what is tested; nothing is waited for.
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(
+        group.set("freezer.state", "THAWED"),
+        "the control group thaws its processes"
+    );
+    let ended = running.end();
+    let text = fs::read_to_string(&json).unwrap_or_else(|_| panic!("no result: {}", ended.error()));
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let measurement = &document["measurements"][0];
+    let reads = &measurement["kinds"][0];
+    let p99 = number(&reads["response_p99_ns"]);
+    assert!(p99 > 0.5e9, "seed 7: a p99 of {p99} ns hides the stop");
+    let late = number(&measurement["lateness"]["p99_ns"]);
+    assert!(
+        late > 0.5e9,
+        "seed 7: a p99 lateness of {late} ns hides the stop"
+    );
+    let service = number(&reads["service_p99_ns"]);
+    assert!(
+        service < 0.5e9,
+        "seed 7: the storage is blamed with {service} ns"
+    );
+    let warnings = measurement["warnings"].to_string();
+    assert!(warnings.contains("late-generator"), "seed 7: {warnings}");
+}
