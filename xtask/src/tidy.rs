@@ -87,7 +87,8 @@ fn functions(lines: &[&str]) -> Vec<(usize, usize)> {
             "unsafe fn ",
             "pub unsafe fn ",
         ];
-        if !starts.iter().any(|start| code.starts_with(start)) {
+        let is_one_line = code.trim_end().ends_with('}');
+        if is_one_line || !starts.iter().any(|start| code.starts_with(start)) {
             continue;
         }
         let indent = line.len() - code.len();

@@ -135,6 +135,7 @@ impl LoadCurve {
                 load: measurement.throughput,
                 response: measurement.response.mean,
                 response_p99: measurement.response.percentile(0.99),
+                cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
                 is_scout: plan.is_scout,
                 is_converged: measurement.is_converged(),
             },

@@ -44,7 +44,12 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         Finding::Rare { .. } => (Severity::Note, "rare-episodes"),
         Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
         Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
-        Finding::Drifting { .. } => (Severity::Doubt, "drift"),
+        Finding::Drifting { .. } => {
+            if measurement.verdict == Verdict::NotStationary {
+                return None;
+            }
+            (Severity::Doubt, "drift")
+        }
         Finding::Stalled { longest_ns } => {
             let is_long = *longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
             if *longest_ns < STALL_NS && !is_long {
@@ -75,10 +80,11 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
 
 fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let title = &measurement.title;
-    // A trial without a goal was not asked to converge, but its drift is told all the same.
-    trial.goal?;
+    let has_goal = trial.goal.is_some();
     match measurement.verdict {
         Verdict::Converged => None,
+        // A trial without a goal was not asked to be precise, but must have a mean to speak of.
+        Verdict::Budget { .. } | Verdict::Correlated if !has_goal => None,
         Verdict::Budget { is_citable: true } => Some(Warning::doubt(
             "not-converged",
             format!(

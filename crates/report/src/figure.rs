@@ -35,7 +35,7 @@ pub(crate) struct Figure {
 pub(crate) enum Standing {
     /// As precise as was asked for.
     Sound,
-    /// Its interval is right but wide.
+    /// Its interval is wider than was asked for, or slow ups and downs make it doubtful.
     Wide,
     /// There is no good interval.
     Shaky,
@@ -54,10 +54,8 @@ impl Standing {
         }
         match measurement.verdict {
             Verdict::Converged => Self::Sound,
-            Verdict::Budget { is_citable: true } => Self::Wide,
-            Verdict::Budget { is_citable: false }
-            | Verdict::NotStationary
-            | Verdict::Correlated => Self::Shaky,
+            Verdict::Budget { is_citable: true } | Verdict::Correlated => Self::Wide,
+            Verdict::Budget { is_citable: false } | Verdict::NotStationary => Self::Shaky,
         }
     }
 
@@ -75,8 +73,10 @@ impl Standing {
     pub const fn legend(self) -> &'static str {
         match self {
             Self::Sound => "",
-            Self::Wide => "out of time: the interval is right, but wider than was asked for",
-            Self::Shaky => "not settled: the interval may be too narrow, see the warnings",
+            Self::Wide => {
+                "out of time: a wide interval, or slow ups and downs that make it too narrow"
+            }
+            Self::Shaky => "not settled: do not quote, see the warnings",
             Self::Void => "void: do not use, see the warnings",
         }
     }

@@ -16,6 +16,8 @@ pub struct CurvePoint {
     pub response: Estimate,
     /// 99th percentile of the response time, nanoseconds.
     pub response_p99: Option<Estimate>,
+    /// Share of one processor core that it took; absent in simulation.
+    pub cores_busy: Option<f64>,
     /// Whether the point only showed the way and is never cited.
     pub is_scout: bool,
     /// Whether the point converged.

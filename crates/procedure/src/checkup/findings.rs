@@ -9,6 +9,8 @@ use units::{format_count, format_duration_ns, format_rate};
 const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
 /// Random reads this much slower than sequential ones are those of a disk that must seek.
 const SEEK_RATIO: f64 = 20.0;
+/// A worker that is busier than this has little time left to wait for storage.
+const BUSY_CORES: f64 = 0.9;
 /// A page-cache share above this in a trial that should reach the device is worth a sentence.
 const CACHE_SHARE: f64 = 0.05;
 
@@ -30,11 +32,7 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
     ));
     findings.extend(cache_gain(find("cached-read"), find("sequential-read")));
     findings.extend(measurements.iter().filter_map(cached_by_accident));
-    findings.extend(
-        curve
-            .zip(find("random-read"))
-            .and_then(|(curve, one)| cpu_bound(curve, one)),
-    );
+    findings.extend(curve.and_then(cpu_bound));
     findings
 }
 
@@ -147,14 +145,17 @@ fn cached_by_accident(measurement: &Measurement) -> Option<String> {
     })
 }
 
-fn cpu_bound(curve: &Curve, one: &Measurement) -> Option<String> {
-    let cost = one.cpu?.per_operation_ns;
-    let most = curve.saturation?.load.value;
-    let cores = cost * most / 1e9;
-    (cores > 0.8).then(|| {
+fn cpu_bound(curve: &Curve) -> Option<String> {
+    let clients = curve.saturation?.clients;
+    let points = || curve.points.iter().filter(|point| point.clients == clients);
+    let point = points()
+        .find(|point| !point.is_scout)
+        .or_else(|| points().next())?;
+    let cores = point.cores_busy?;
+    (cores > BUSY_CORES).then(|| {
         format!(
-            "At its highest load the reads cost about {cores:.1} CPU cores: the processor, not \
-             the storage, may be what saturates."
+            "At its highest load this program kept {cores:.1} processor cores busy: the processor, \
+             not the storage, may be what saturates. Try more --workers."
         )
     })
 }

@@ -38,10 +38,12 @@ pub struct Interpolation {
 }
 
 impl Interpolation {
-    /// Widen the interval by `by` operations per second on both sides.
-    pub fn widen(&mut self, by: f64) {
-        self.load.low -= by;
-        self.load.high += by;
+    /// Widen the interval by `by` operations per second on both sides, but not beyond `ends`: a
+    /// curve that bends still lies between the points that it connects.
+    pub fn widen(&mut self, by: f64, ends: std::ops::RangeInclusive<f64>) {
+        let Estimate { low, high, .. } = self.load;
+        self.load.low = (low - by).max(ends.start().min(low));
+        self.load.high = (high + by).min(ends.end().max(high));
     }
 }
 

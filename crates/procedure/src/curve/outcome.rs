@@ -1,6 +1,6 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
-use results::{Level, LevelOutcome, Saturation, Warning};
+use results::{Level, LevelOutcome, Saturation, Severity, Warning};
 use units::{Duration, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
@@ -57,7 +57,9 @@ impl LoadCurve {
         if !found.is_sound {
             return between(below, above);
         }
-        found.widen(self.bend(below, above, found.share));
+        let bend = self.bend(below, above, found.share);
+        let (from, to) = (below.point.load, above.point.load);
+        found.widen(bend, from.low.min(to.low)..=from.high.max(to.high));
         LevelOutcome::Reached {
             load: found.load,
             clients: f64::from(low) + found.share * f64::from(high - low),
@@ -91,7 +93,15 @@ impl LoadCurve {
         for level in levels {
             let name = format_duration_ns(level.level_ns as f64);
             if let LevelOutcome::Between { low, high } = level.outcome {
-                warnings.push(Warning::doubt(
+                // Two loads as close as the answer was to be precise are an answer, too.
+                let is_close = high - low <= self.options.precision * (high + low);
+                let severity = if is_close {
+                    Severity::Note
+                } else {
+                    Severity::Doubt
+                };
+                warnings.push(Warning::new(
+                    severity,
                     "level-not-settled",
                     format!(
                         "the level {name} lies between {low:.0} and {high:.0} operations per \

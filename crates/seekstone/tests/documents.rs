@@ -1,0 +1,59 @@
+//! Every command line that README.md shows is run, in a small and short form.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{PROGRAM, Scratch, finish};
+
+/// The lines of the README's shell blocks that begin with the program's name, without comments.
+fn examples() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let text = fs::read_to_string(path).expect("the README");
+    let blocks = text.split("```sh\n").skip(1);
+    blocks
+        .filter_map(|block| block.split("```").next())
+        .flat_map(str::lines)
+        .filter(|line| line.starts_with("seekstone "))
+        .map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned())
+        .collect()
+}
+
+/// What keeps an example short: a small file, a second of time, no more.
+fn shortened(example: &str) -> String {
+    let limits = match example.split(' ').nth(1) {
+        Some("run") if example.contains("sim:") => " --budget 2s",
+        Some("run") if example.contains("big.file") => " --budget 2s",
+        Some("run" | "curve") => " --budget 2s --size 16MiB --reserve 0",
+        Some("trial") if example.contains("null:") => "",
+        Some("trial") if example.contains("sim:") => " --budget 5s",
+        Some("trial") => " --budget 1s --size 16MiB --reserve 0",
+        _ => "",
+    };
+    format!("{example}{limits}")
+}
+
+#[test]
+fn the_examples_of_the_readme_run() {
+    let scratch = Scratch::new();
+    let data = scratch.path("data");
+    fs::create_dir(&data).expect("a directory");
+    fs::write(data.join("big.file"), vec![7; 16 << 20]).expect("a file");
+    let data = data.display().to_string();
+    let first = finish(scratch.seekstone(["run", "sim:delay", "--budget", "1s", "--quiet"]));
+    first.check(&["run"], 0, "Saved as run 1");
+    let examples = examples();
+    assert!(examples.len() >= 10, "{examples:?}");
+    for example in examples {
+        let line = shortened(&example)
+            .replace("/data", &data)
+            .replace(" 12", " 1");
+        let line = line.replacen("seekstone", PROGRAM, 1);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &line]);
+        scratch.settle(&mut command);
+        finish(command).check(&[&example], 0, "");
+    }
+    scratch.assert_clean(Path::new(&data));
+}
