@@ -6,8 +6,6 @@ use units::format_duration_ns;
 
 use crate::trial::Trial;
 
-/// Lateness below this (nanoseconds) is what issuing a request costs, and no delay.
-const LATENESS_FLOOR_NS: f64 = 20_000.0;
 /// A stall of this length (nanoseconds) is told however long the trial was ...
 const STALL_NS: u64 = 100_000_000;
 /// ... and a shorter one when it takes up this share of the trial.
@@ -58,8 +56,9 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             (Severity::Doubt, "stall")
         }
         Finding::Late { .. } => {
-            // Without a schedule there is nothing to be late for but the issue itself.
-            if trial.is_saturating() && measurement.lateness.mean_ns < LATENESS_FLOOR_NS {
+            // Without a schedule there is nothing to be late for but the issue itself, which shows
+            // in the effective depth.
+            if trial.is_saturating() {
                 return None;
             }
             (Severity::Doubt, "late-generator")

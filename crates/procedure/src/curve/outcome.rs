@@ -17,11 +17,19 @@ impl LoadCurve {
     }
 
     pub(super) fn saturation(&self) -> Option<Saturation> {
-        let clients = self.clients_of_most_load()?;
-        let visit = self.best(clients)?;
+        let chosen = self.best(self.clients_of_most_load()?)?;
+        // The scouts may have been misled: storage that others slow down now and then. A point that
+        // was measured for a level, and clearly carried more, then is the highest load.
+        let visit = self
+            .visits
+            .iter()
+            .filter(|visit| !visit.point.is_scout)
+            .filter(|visit| visit.point.load.low > chosen.point.load.high)
+            .max_by(|a, b| a.point.load.value.total_cmp(&b.point.load.value))
+            .unwrap_or(chosen);
         Some(Saturation {
             load: visit.point.load,
-            clients,
+            clients: visit.point.clients,
             is_saturated: self.is_saturated,
             is_converged: visit.point.is_converged && !visit.point.is_scout,
         })
