@@ -135,6 +135,7 @@ impl LoadCurve {
                 load: measurement.throughput,
                 response: measurement.response.mean,
                 response_p99: measurement.response.percentile(0.99),
+                lateness_ns: measurement.lateness.mean_ns,
                 cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
                 is_scout: plan.is_scout,
                 is_converged: measurement.is_converged(),
@@ -312,6 +313,10 @@ impl LoadCurve {
     }
 
     fn continue_searches(&self, searches: &mut [Search]) -> CurveStep {
+        // First, because it is the one number that every curve must have.
+        if let Some(step) = self.saturation_step() {
+            return step;
+        }
         if !self.is_out_of_time() {
             for search in searches.iter_mut() {
                 if let Some(step) = self.narrow(search) {
@@ -335,7 +340,7 @@ impl LoadCurve {
             }
             search.is_closed = true;
         }
-        self.saturation_step().unwrap_or(CurveStep::Finish)
+        CurveStep::Finish
     }
 
     /// Brings the ends of a bracket to within a tenth of each other, by guarded regula falsi.

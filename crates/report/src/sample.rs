@@ -389,6 +389,7 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
 #[must_use]
 pub fn curve() -> Curve {
     let point = |clients: u32, load: f64, response: f64, is_scout: bool| CurvePoint {
+        lateness_ns: 0.0,
         cores_busy: None,
         clients,
         load: estimate(load, 0.02),

@@ -364,6 +364,7 @@ fn unknown_measurements_are_rendered_too() {
 fn curves_of_all_shapes_are_drawn() {
     let whole = sample::curve();
     let point = |load: f64, response: f64| CurvePoint {
+        lateness_ns: 0.0,
         cores_busy: None,
         load: sample::estimate(load, 0.01),
         response: sample::estimate(response, 0.01),

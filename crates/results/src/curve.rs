@@ -16,6 +16,9 @@ pub struct CurvePoint {
     pub response: Estimate,
     /// 99th percentile of the response time, nanoseconds.
     pub response_p99: Option<Estimate>,
+    /// Mean of the generator's own lateness, which is part of the response time, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub lateness_ns: f64,
     /// Share of one processor core that it took; absent in simulation.
     pub cores_busy: Option<f64>,
     /// Whether the point only showed the way and is never cited.

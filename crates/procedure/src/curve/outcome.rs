@@ -1,10 +1,13 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
-use results::{Level, LevelOutcome, Saturation, Severity, Warning};
+use results::{CurvePoint, Level, LevelOutcome, Saturation, Severity, Warning};
 use units::{Duration, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
 use super::{Bracket, End, LoadCurve, Search, Visit, gap};
+
+/// A generator that takes a larger part of a response time than this is worth a doubt.
+const OWN_SHARE_MAX: f64 = 0.1;
 
 impl LoadCurve {
     pub(super) fn clients_of_most_load(&self) -> Option<u32> {
@@ -131,6 +134,7 @@ impl LoadCurve {
             }
         }
         warnings.extend(self.load_that_falls());
+        warnings.extend(self.own_share());
         if self
             .visits
             .iter()
@@ -150,6 +154,31 @@ impl LoadCurve {
             ));
         }
         warnings
+    }
+
+    /// The part of the cited response times that is this program's and not the storage's.
+    fn own_share(&self) -> Option<Warning> {
+        let cited = self
+            .visits
+            .iter()
+            .map(|visit| visit.point)
+            .filter(|point| !point.is_scout);
+        let share = |point: &CurvePoint| point.lateness_ns / point.response.value;
+        let worst = cited.max_by(|a, b| share(a).total_cmp(&share(b)))?;
+        (share(&worst) > OWN_SHARE_MAX).then(|| {
+            Warning::doubt(
+                "own-share",
+                format!(
+                    "with {} clients {:.0} % of the response time, {} of {}, is this program's \
+                     own: requests whose turn came together are sent one after the other. The \
+                     storage answers that much faster. More --workers may help.",
+                    worst.clients,
+                    share(&worst) * 100.0,
+                    format_duration_ns(worst.lateness_ns),
+                    format_duration_ns(worst.response.value),
+                ),
+            )
+        })
     }
 
     /// A load that clearly falls as clients are added: a level may then be crossed on the way down.

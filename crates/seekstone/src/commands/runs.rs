@@ -1,6 +1,6 @@
 //! `seekstone runs`: the archive.
 
-use archive::{Archive, ArchiveError, RunSummary};
+use archive::{Archive, ArchiveError};
 use report::ListRow;
 use results::Run;
 
@@ -28,7 +28,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             let rows: Vec<ListRow> = archive
                 .list(*limit as usize)?
                 .into_iter()
-                .map(row)
+                .map(ListRow::from)
                 .collect();
             output::print(report::run_list(&rows).trim_end())
         }
@@ -52,17 +52,6 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             archive.delete(ids)?;
             output::print(&format!("deleted: {}", ids.len()))
         }
-    }
-}
-
-fn row(summary: RunSummary) -> ListRow {
-    ListRow {
-        id: summary.id,
-        started_at: summary.started_at,
-        command: summary.command,
-        target: summary.target,
-        status: summary.status,
-        headline: summary.headline,
     }
 }
 
