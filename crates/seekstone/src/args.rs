@@ -16,7 +16,7 @@ use units::{Bytes, Duration, Rate};
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Begin with `seekstone run`: it checks the storage beneath the current \
-directory in under two minutes and changes nothing there."
+directory in under two minutes and leaves nothing behind."
 )]
 pub struct Seekstone {
     /// What to do.

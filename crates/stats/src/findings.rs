@@ -65,7 +65,7 @@ pub enum Finding {
         /// Longest stretch of empty slots, ns.
         longest_ns: u64,
     },
-    /// The generator noticed due requests late.
+    /// The generator issued requests late that were due and had room.
     Late {
         /// Mean lateness over mean response time.
         share: f64,
