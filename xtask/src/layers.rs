@@ -9,11 +9,13 @@ pub const ORDER: &[&str] = &[
     "engine",
     "results",
     "procedure",
+    "classic",
     "sim",
     "report",
     "drivers",
     "runner",
     "archive",
+    "tui",
     "seekstone",
 ];
 
@@ -26,6 +28,7 @@ pub const PURE: &[&str] = &[
     "engine",
     "results",
     "procedure",
+    "classic",
     "sim",
     "report",
 ];
@@ -39,6 +42,7 @@ pub const REAL_WORLD: &[&str] = &[
     "signal-hook",
     "rusqlite",
     "indicatif",
+    "ratatui",
     "tempfile",
 ];
 
@@ -61,4 +65,5 @@ pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),
     ("io-uring", "drivers"),
     ("indicatif", "seekstone"),
+    ("ratatui", "tui"),
 ];

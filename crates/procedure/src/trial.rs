@@ -3,7 +3,7 @@
 use results::Access;
 use stats::{Channel, Goal};
 use units::Duration;
-use workload::{ClientSpec, Pacing};
+use workload::{ClientSpec, Pacing, ThreadType};
 
 /// What is done to the page cache before a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,7 @@ impl Trial {
                 }
                 _ => None,
             },
+            ClientSpec::Control(control) => control.offered(self.clients),
             ClientSpec::Files(_) => None,
         }
     }
@@ -66,6 +67,7 @@ impl Trial {
             ClientSpec::Mix(mix) => {
                 matches!(mix.pacing, Pacing::Closed { think } if think.mean_ns == 0.0)
             }
+            ClientSpec::Control(control) => control.types.iter().all(ThreadType::is_batch),
             ClientSpec::Files(_) => true,
         }
     }

@@ -2,12 +2,15 @@
 
 mod curve;
 pub mod environment;
+pub mod live;
 mod measurement;
+mod mode;
 mod run;
 mod warning;
 
 pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
 pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
+pub use mode::Mode;
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use warning::{Severity, Warning};

@@ -16,7 +16,7 @@ use procedure::{
 };
 use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
-use workload::{ClientSpec, FilesPhase, MixSpec};
+use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement};
 
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
@@ -261,15 +261,24 @@ impl StorageLaboratory {
     }
 
     fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
-        let ClientSpec::Mix(mix) = &trial.spec else {
-            return Ok(());
+        let (id, bytes) = match &trial.spec {
+            ClientSpec::Mix(mix) => {
+                let region = mix.addresses.region;
+                (region.target, region.offset..region.offset + region.len)
+            }
+            ClientSpec::Control(control) => (control.target, 0..control.len),
+            ClientSpec::Files(_) => return Ok(()),
         };
-        let region = mix.addresses.region;
-        let Some(target) = self.table.targets().get(region.target.0 as usize) else {
+        let Some(target) = self.table.targets().get(id.0 as usize) else {
             return Ok(());
         };
         let unit = target.alignment().offset;
-        if let Some(block) = misfit(mix, unit) {
+        let block = match &trial.spec {
+            ClientSpec::Mix(mix) => misfit(mix, unit),
+            ClientSpec::Control(control) => control_misfit(control, unit),
+            ClientSpec::Files(_) => None,
+        };
+        if let Some(block) = block {
             return Err(LaboratoryError::Misaligned { block, unit });
         }
         let in_context = |error| TargetError::io("prepare the page cache of", target.path(), error);
@@ -279,7 +288,6 @@ impl StorageLaboratory {
                 drop_cached(target.file()).map_err(in_context)?;
             }
             Preparation::FillCache => {
-                let bytes = region.offset..region.offset + region.len;
                 read_through(target, bytes, watch).map_err(in_context)?;
             }
         }
@@ -448,6 +456,20 @@ fn misfit(mix: &MixSpec, unit: u32) -> Option<u64> {
     lengths.find(|len| !len.is_multiple_of(u64::from(unit)))
 }
 
+/// A size or distance of a control thread's operations that is no multiple of `unit`.
+fn control_misfit(control: &ControlSpec, unit: u32) -> Option<u64> {
+    let lengths = control.types.iter().flat_map(|kind| {
+        let offset = match kind.placement {
+            Placement::Packed => 0,
+            Placement::Offset(offset) => offset,
+        };
+        [u64::from(kind.io_size), kind.block, offset]
+    });
+    lengths
+        .into_iter()
+        .find(|len| !len.is_multiple_of(u64::from(unit)))
+}
+
 /// Whether what is read can be held against what was written: stamps stand in blocks of one size,
 /// and only whole blocks can be judged.
 fn is_verifiable(trial: &Trial) -> bool {
@@ -455,19 +477,25 @@ fn is_verifiable(trial: &Trial) -> bool {
         ClientSpec::Mix(mix) => {
             mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
         }
+        ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
         ClientSpec::Files(_) => false,
     }
 }
 
 /// What part of the bytes moved was answered by the page cache, as the kernel counts it.
 fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelta) -> Option<f64> {
-    let ClientSpec::Mix(mix) = &trial.spec else {
-        return None;
+    let (reads, writes) = match &trial.spec {
+        ClientSpec::Mix(mix) => (mix.mix.read > 0, mix.mix.write > 0 || mix.mix.flush > 0),
+        ClientSpec::Control(control) => (
+            control.types.iter().any(|kind| kind.reads > 0),
+            control.types.iter().any(|kind| kind.writes > 0),
+        ),
+        ClientSpec::Files(_) => return None,
     };
-    if mix.mix.write == 0 && mix.mix.flush == 0 {
+    if !writes {
         return page_cache_share(measurement.bytes_all, counters);
     }
-    if mix.mix.read > 0 || measurement.bytes_all == 0 {
+    if reads || measurement.bytes_all == 0 {
         return None;
     }
     let written = counters.device.as_ref()?.written_bytes;

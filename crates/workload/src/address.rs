@@ -107,17 +107,126 @@ pub enum AddressError {
     },
 }
 
-/// The walk of one client: an endless stream of byte offsets.
+/// A walk over numbered places.
 #[derive(Clone, Debug)]
-pub struct Addresses {
+pub(crate) struct Places {
     stream: Stream,
     walk: Walk,
     position: u64,
-    blocks: u64,
+    count: u64,
+}
+
+impl Places {
+    /// The walk of client `client` over `count` places, drawn from its own stream.
+    pub(crate) fn new(
+        pattern: Pattern,
+        start: Start,
+        count: u64,
+        seed: u64,
+        client: u32,
+    ) -> Result<Self, AddressError> {
+        let mut stream = Stream::new(seed, u64::from(client), Purpose::Address);
+        let walk = Walk::new(pattern, count, seed)?;
+        let position = match start {
+            Start::First => 0,
+            Start::Random => stream.below(count),
+        };
+        Ok(Self {
+            stream,
+            walk,
+            position,
+            count,
+        })
+    }
+
+    /// The next place, from 0 to below the count.
+    #[inline]
+    pub(crate) fn next_place(&mut self) -> u64 {
+        match &self.walk {
+            Walk::Uniform => self.stream.below(self.count),
+            Walk::Sequential(step) => {
+                let here = self.position;
+                let next = here + step;
+                self.position = if next < self.count {
+                    next
+                } else {
+                    next % self.count
+                };
+                here
+            }
+            Walk::Pareto(law) => {
+                let step = law.sample(&mut self.stream);
+                self.move_by(step)
+            }
+            Walk::Exponential(law) => {
+                let step = law.sample(&mut self.stream);
+                self.move_by(step)
+            }
+            Walk::Zipf(law, scatter) => scatter.apply(law.sample(&mut self.stream)),
+        }
+    }
+
+    fn move_by(&mut self, step: i64) -> u64 {
+        self.position = wrap_step(self.position, step, self.count);
+        self.position
+    }
+}
+
+/// The blocks of one share of a region.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// Blocks in the share.
+    pub(crate) blocks: u64,
     first_block: u64,
     stride: u64,
     base: u64,
     block_len: u64,
+}
+
+impl Share {
+    /// Share `number` of `shares`.
+    pub(crate) fn new(
+        region: Region,
+        partition: Partition,
+        number: u32,
+        shares: u32,
+    ) -> Result<Self, AddressError> {
+        let all = region.len.checked_div(region.block).unwrap_or(0);
+        let (number, count) = (u64::from(number), u64::from(shares));
+        let (blocks, first_block, stride) = match partition {
+            Partition::Contiguous => (all / count, all / count * number, 1),
+            Partition::Interleaved => (all / count, number, count),
+            Partition::Contending => (all, 0, 1),
+        };
+        if blocks == 0 {
+            return Err(AddressError::ShareEmpty {
+                region: region.len,
+                block: region.block,
+                blocks: all,
+                clients: shares,
+            });
+        }
+        Ok(Self {
+            blocks,
+            first_block,
+            stride,
+            base: region.offset,
+            block_len: region.block,
+        })
+    }
+
+    /// The byte at which block `index` of the share begins.
+    #[inline]
+    pub(crate) const fn offset(&self, index: u64) -> u64 {
+        self.base + (self.first_block + index * self.stride) * self.block_len
+    }
+}
+
+/// The walk of one client: an endless stream of byte offsets.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    places: Places,
+    share: Share,
 }
 
 #[derive(Clone, Debug)]
@@ -144,83 +253,21 @@ impl Addresses {
             client < clients,
             "client {client} of {clients} does not exist"
         );
-        let region = spec.region;
-        let all = region.len.checked_div(region.block).unwrap_or(0);
-        let (blocks, first_block, stride) = match spec.partition {
-            Partition::Contiguous => {
-                let share = all / u64::from(clients);
-                (share, share * u64::from(client), 1)
-            }
-            Partition::Interleaved => (
-                all / u64::from(clients),
-                u64::from(client),
-                u64::from(clients),
-            ),
-            Partition::Contending => (all, 0, 1),
-        };
-        if blocks == 0 {
-            return Err(AddressError::ShareEmpty {
-                region: region.len,
-                block: region.block,
-                blocks: all,
-                clients,
-            });
-        }
-        let mut stream = Stream::new(seed, u64::from(client), Purpose::Address);
-        let walk = Walk::new(spec.pattern, blocks, seed)?;
-        let position = match spec.start {
-            Start::First => 0,
-            Start::Random => stream.below(blocks),
-        };
-        Ok(Self {
-            stream,
-            walk,
-            position,
-            blocks,
-            first_block,
-            stride,
-            base: region.offset,
-            block_len: region.block,
-        })
+        let share = Share::new(spec.region, spec.partition, client, clients)?;
+        let places = Places::new(spec.pattern, spec.start, share.blocks, seed, client)?;
+        Ok(Self { places, share })
     }
 
     /// Blocks in this client's share.
     #[must_use]
     pub const fn blocks(&self) -> u64 {
-        self.blocks
+        self.share.blocks
     }
 
     /// The byte offset of the next operation.
     #[inline]
     pub fn next_offset(&mut self) -> u64 {
-        let index = match &self.walk {
-            Walk::Uniform => self.stream.below(self.blocks),
-            Walk::Sequential(step) => {
-                let here = self.position;
-                let next = here + step;
-                self.position = if next < self.blocks {
-                    next
-                } else {
-                    next % self.blocks
-                };
-                here
-            }
-            Walk::Pareto(law) => {
-                let step = law.sample(&mut self.stream);
-                self.move_by(step)
-            }
-            Walk::Exponential(law) => {
-                let step = law.sample(&mut self.stream);
-                self.move_by(step)
-            }
-            Walk::Zipf(law, scatter) => scatter.apply(law.sample(&mut self.stream)),
-        };
-        self.base + (self.first_block + index * self.stride) * self.block_len
-    }
-
-    fn move_by(&mut self, step: i64) -> u64 {
-        self.position = wrap_step(self.position, step, self.blocks);
-        self.position
+        self.share.offset(self.places.next_place())
     }
 }
 

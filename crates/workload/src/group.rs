@@ -2,6 +2,7 @@
 
 use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event};
+use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
@@ -13,6 +14,8 @@ pub enum ClientSpec {
     Mix(MixSpec),
     /// Many small files.
     Files(FilesSpec),
+    /// Control threads of several types.
+    Control(ControlSpec),
 }
 
 /// A client of any kind that we have.
@@ -22,6 +25,8 @@ pub enum AnyClient {
     Mix(Box<MixClient>),
     /// Many small files.
     Files(FilesClient),
+    /// A control thread.
+    Control(Box<ControlThread>),
 }
 
 impl ClientSpec {
@@ -35,6 +40,9 @@ impl ClientSpec {
                 AnyClient::Mix(Box::new(MixClient::new(spec, seed, client, clients)?))
             }
             Self::Files(spec) => AnyClient::Files(FilesClient::new(*spec, client, clients)),
+            Self::Control(spec) => {
+                AnyClient::Control(Box::new(ControlThread::new(spec, seed, client)?))
+            }
         })
     }
 
@@ -44,6 +52,7 @@ impl ClientSpec {
         match self {
             Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
             Self::Files(spec) => vec![spec.phase.last_kind()],
+            Self::Control(_) => vec![OpKind::Read, OpKind::Write],
         }
     }
 
@@ -53,6 +62,10 @@ impl ClientSpec {
         match self {
             Self::Mix(spec) => spec.sizes.iter().map(|size| size.len).max().unwrap_or(0),
             Self::Files(spec) => spec.len,
+            Self::Control(spec) => {
+                let sizes = spec.types.iter().map(|kind| kind.io_size);
+                sizes.max().unwrap_or(0)
+            }
         }
     }
 
@@ -62,6 +75,7 @@ impl ClientSpec {
         match self {
             Self::Mix(spec) => spec.mix.write > 0 || spec.mix.flush > 0,
             Self::Files(_) => true,
+            Self::Control(spec) => spec.types.iter().any(|kind| kind.writes > 0),
         }
     }
 }
@@ -72,6 +86,7 @@ impl Client for AnyClient {
         match self {
             Self::Mix(client) => client.on_event(event, agenda),
             Self::Files(client) => client.on_event(event, agenda),
+            Self::Control(client) => client.on_event(event, agenda),
         }
     }
 }

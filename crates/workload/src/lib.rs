@@ -5,6 +5,7 @@
 
 mod address;
 mod client;
+mod control;
 mod files;
 mod group;
 mod mix;
@@ -12,6 +13,7 @@ mod op;
 
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
 pub use client::{Agenda, Client, Event};
+pub use control::{ControlSpec, ControlThread, Placement, ThreadType};
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size};

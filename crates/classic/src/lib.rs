@@ -1,0 +1,1 @@
+//! The classic programs' files, procedures and arithmetic, as their documents state them.

@@ -1,0 +1,119 @@
+//! The state of a RAID that results are stamped with.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::environment::RaidActivity;
+
+/// The mode of operation, as the RPT manual of 1995 names it on its screen.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// All members work; the set of workloads is run a fixed number of times.
+    #[default]
+    Normal,
+    /// As normal, but the set of workloads is run until somebody stops it.
+    Continuous,
+    /// A member is missing.
+    Reduced,
+    /// A member is being repaired.
+    Repair,
+    /// Data is being restored to a member.
+    Rebuild,
+    /// A member is being exchanged for another.
+    Exchange,
+}
+
+impl Mode {
+    /// Every mode in the order in which the screen's key goes through them.
+    pub const ALL: [Self; 6] = [
+        Self::Normal,
+        Self::Continuous,
+        Self::Reduced,
+        Self::Repair,
+        Self::Rebuild,
+        Self::Exchange,
+    ];
+
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Continuous => "continuous",
+            Self::Reduced => "reduced",
+            Self::Repair => "repair",
+            Self::Rebuild => "rebuild",
+            Self::Exchange => "exchange",
+        }
+    }
+
+    /// The mode after this one; after the last comes the first.
+    #[must_use]
+    pub fn next(self) -> Self {
+        let place = Self::ALL.iter().position(|&mode| mode == self);
+        Self::ALL[place.map_or(0, |place| (place + 1) % Self::ALL.len())]
+    }
+
+    /// Whether the workloads are run until somebody stops them.
+    #[must_use]
+    pub const fn is_endless(self) -> bool {
+        !matches!(self, Self::Normal)
+    }
+
+    /// The mode that the system's own word for what a RAID does means.
+    #[must_use]
+    pub const fn of_raid(activity: RaidActivity) -> Self {
+        match activity {
+            RaidActivity::Normal | RaidActivity::Checking { .. } => Self::Normal,
+            RaidActivity::Degraded => Self::Reduced,
+            RaidActivity::Rebuilding { .. } => Self::Rebuild,
+            RaidActivity::Replacing => Self::Exchange,
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.name().eq_ignore_ascii_case(text))
+            .ok_or_else(|| {
+                let names: Vec<&str> = Self::ALL.iter().map(|mode| mode.name()).collect();
+                format!("{text:?} is no mode: use one of {}", names.join(", "))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_goes_through_all_modes_and_begins_again() {
+        let mut mode = Mode::Normal;
+        for expected in Mode::ALL {
+            assert_eq!(mode, expected);
+            mode = mode.next();
+        }
+        assert_eq!(mode, Mode::Normal);
+    }
+
+    #[test]
+    fn names_are_read_in_any_case() {
+        assert_eq!("Rebuild".parse(), Ok(Mode::Rebuild));
+        assert!("broken".parse::<Mode>().is_err());
+    }
+}
