@@ -1,1 +1,25 @@
 //! The classic programs' files, procedures and arithmetic, as their documents state them.
+
+mod fault;
+pub mod log;
+mod log_file;
+mod number;
+mod plan;
+mod procedure;
+mod program;
+mod session;
+pub mod shipped;
+mod sums;
+mod syntax;
+mod transact;
+
+pub use fault::{Fault, Faults, Place, TOLD_MAX, quoted, told};
+pub use log_file::{LOG_BYTES_MAX, Log, NoLog};
+pub use number::{general, rounded};
+pub use plan::{Plan, SWITCH_MODES, THREADS_MAX, Typed, Workload};
+pub use procedure::{Found, LEVELS, Procedure, Rules, Said};
+pub use program::{Include, Item, Object, ObjectKind, Program, Variable};
+pub use session::{Act, Glance, Session, State};
+pub use sums::{Calculation, Converging, Message, Sums};
+pub use syntax::{FILE_BYTES_MAX, NotText, text_of};
+pub use transact::{DATA_FILE, PROGRAM, Transact, command_line, data_size};

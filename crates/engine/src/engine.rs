@@ -153,6 +153,24 @@ impl<D: Driver, C: Client> Engine<D, C> {
         }
     }
 
+    /// Take one more client, which starts at the present instant if the others have started. The
+    /// client that finishes makes no room: it keeps its number.
+    ///
+    /// # Errors
+    /// When the driver is broken.
+    pub fn add_client(&mut self, client: C) -> Result<ClientId, DriverError> {
+        let index = self.clients.len();
+        self.clients.push(client);
+        self.finished.push(false);
+        self.recorder.add_client();
+        if self.started {
+            let now = self.driver.now();
+            self.now = now;
+            self.tell(index, Event::Started { at: now }, now)?;
+        }
+        Ok(self.id_of(index))
+    }
+
     /// Wait, until `give_up` at the latest, for what is in flight; nothing new is issued and
     /// nothing is recorded.
     ///
@@ -233,7 +251,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             }
             self.timers.pop();
             match timer.op {
-                Some(op) => self.hand_out(timer.client as usize, timer.at, op)?,
+                Some(op) => self.hand_out(timer.client as usize, timer.at, timer.at, op)?,
                 None => self.tell(timer.client as usize, Event::Due { at: timer.at }, now)?,
             }
         }
@@ -245,9 +263,14 @@ impl<D: Driver, C: Client> Engine<D, C> {
     fn tell(&mut self, index: usize, event: Event<'_>, now: Instant) -> Result<(), DriverError> {
         let mut agenda = std::mem::take(&mut self.agenda);
         self.clients[index].on_event(event, &mut agenda);
+        // What was due before the client could ask for it is the client's lag, not our lateness.
+        let asked = match event {
+            Event::Started { at } | Event::Due { at } => at,
+            Event::Completed(completion) => completion.completed,
+        };
         for (due, op) in agenda.issues.drain(..) {
             if due <= now {
-                self.hand_out(index, due, op)?;
+                self.hand_out(index, due, asked, op)?;
             } else {
                 self.set_timer(due, index, Some(op));
             }
@@ -265,10 +288,16 @@ impl<D: Driver, C: Client> Engine<D, C> {
     }
 
     #[inline]
-    fn hand_out(&mut self, index: usize, due: Instant, op: Op) -> Result<(), DriverError> {
-        let client = ClientId(self.options.first_client + index as u32 * self.options.stride);
+    fn hand_out(
+        &mut self,
+        index: usize,
+        due: Instant,
+        asked: Instant,
+        op: Op,
+    ) -> Result<(), DriverError> {
+        let client = self.id_of(index);
         let mut request = Request::new(client, due, op);
-        let had_room = due.max(self.full_until);
+        let had_room = due.max(asked).max(self.full_until);
         if self.in_flight < self.capacity && self.backlog.is_empty() {
             request.ready = had_room.max(self.driver.blocked_until());
             self.in_flight += 1;
@@ -310,6 +339,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
             client: index as u32,
             op,
         }));
+    }
+
+    #[inline]
+    const fn id_of(&self, index: usize) -> ClientId {
+        ClientId(self.options.first_client + index as u32 * self.options.stride)
     }
 
     #[inline]

@@ -152,6 +152,11 @@ impl Recorder {
         }
     }
 
+    /// Make room for one more client, with the next index.
+    pub fn add_client(&mut self) {
+        self.progress.push(Progress::default());
+    }
+
     /// File one completion of the worker's client `index`.
     #[inline]
     pub fn record(&mut self, completion: &Completion, index: usize) {

@@ -318,6 +318,7 @@ impl CheckUp {
             final_max: share(0.15, 1_000, 60_000),
             tries_max: 6,
             budget: Some(time),
+            ..CurveOptions::default()
         }
     }
 }

@@ -7,6 +7,8 @@ mod checkup;
 mod curve;
 mod doubts;
 mod monitor;
+mod rab;
+mod rab_summary;
 mod single;
 mod trial;
 
@@ -17,5 +19,7 @@ pub use checkup::{
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
 pub use monitor::{Ending, Monitor, PERCENTILES};
+pub use rab::{RabOptions, RabProcedure, RabSubject};
+pub use rab_summary::{mode_comparisons, rab_averages};
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use trial::{Preparation, Trial};

@@ -155,6 +155,7 @@ pub fn summarise(
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let bytes_each = bytes_all as f64 / completions_all as f64;
     let effective_depth = throughput.value * service_times.mean.value / 1e9;
+    let window = |evaluation: Option<&Evaluation>| evaluation?.window(monitor.store());
     let mut measurement = Measurement {
         name: trial.name.clone(),
         title: trial.title.clone(),
@@ -187,7 +188,8 @@ pub fn summarise(
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
         warnings: Vec::new(),
-        window: chosen.and_then(|evaluation| evaluation.window(monitor.store())),
+        window: window(response.as_ref()),
+        service_window: window(service.as_ref()),
     };
     measurement.warnings = doubts(
         trial,

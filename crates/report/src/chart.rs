@@ -118,14 +118,15 @@ fn is_drawable(value: f64) -> bool {
 pub(crate) fn chart(curve: &Curve, size: Size, style: &Style) -> Vec<String> {
     let ink = if style.unicode { &UNICODE } else { &ASCII };
     let columns = size.columns.saturating_sub(NAMES + 2);
+    let time_of = |point: &CurvePoint| point.time(curve.channel).value;
     let drawable: Vec<&CurvePoint> = curve
         .points
         .iter()
-        .filter(|point| is_drawable(point.load.value) && is_drawable(point.response.value))
+        .filter(|point| is_drawable(point.load.value) && is_drawable(time_of(point)))
         .collect();
     let loads = drawable.iter().map(|point| point.load.value);
     let highest = curve.saturation.map(|saturation| saturation.load.value);
-    let responses: Vec<f64> = drawable.iter().map(|point| point.response.value).collect();
+    let responses: Vec<f64> = drawable.iter().map(|&point| time_of(point)).collect();
     let levels = levels_in_reach(curve, &responses);
     let across = Scale::over(loads.chain(highest), columns);
     let up = Scale::over(
@@ -154,8 +155,7 @@ pub(crate) fn chart(curve: &Curve, size: Size, style: &Style) -> Vec<String> {
     let (scouts, results): (Vec<&CurvePoint>, Vec<_>) =
         drawable.iter().copied().partition(|point| point.is_scout);
     for point in scouts.iter().chain(&results) {
-        if let (Some(column), Some(row)) =
-            (across.cell(point.load.value), up.cell(point.response.value))
+        if let (Some(column), Some(row)) = (across.cell(point.load.value), up.cell(time_of(point)))
         {
             cells[row][column] = if point.is_scout { ink.scout } else { ink.point };
         }

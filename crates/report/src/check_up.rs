@@ -8,6 +8,7 @@ use units::{Bytes, format_duration_ns};
 use crate::curve;
 use crate::figure::{Standing, cpu, figure, percent};
 use crate::page::Page;
+use crate::rab;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::target;
@@ -28,6 +29,10 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(curve) = &run.curve {
         page.blank();
         curve::section(&mut page, curve);
+    }
+    if let Some(rab) = &run.rab {
+        page.blank();
+        rab::section(&mut page, rab);
     }
     if !run.findings.is_empty() {
         page.blank();

@@ -1,6 +1,7 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
 use results::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use stats::Channel;
 use units::{format_count, format_duration_ns, format_interval_ns};
 
 use crate::chart::{Size, chart};
@@ -37,14 +38,14 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
         ("clients", Align::Right, 9),
         ("load", Align::Right, 9),
         ("95 % interval", Align::Left, 6),
-        ("mean response", Align::Right, 9),
+        (mean_heading(curve.channel), Align::Right, 9),
         ("95 % interval", Align::Left, 7),
         ("99 % below", Align::Right, 5),
         ("remarks", Align::Left, 4),
     ]);
     for point in &curve.points {
         let (load, load_interval) = operations(point.load);
-        let (response, response_interval) = time(point.response);
+        let (response, response_interval) = time(point.time(curve.channel));
         let p99 = point
             .response_p99
             .map_or_else(String::new, |p99| format_duration_ns(p99.value));
@@ -87,8 +88,27 @@ fn remarks(point: &CurvePoint) -> String {
     scout.or(open).unwrap_or_default().to_owned()
 }
 
+const fn mean_heading(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Response => "mean response",
+        Channel::Service => "mean service",
+    }
+}
+
 fn title(curve: &Curve) -> String {
-    format!("{}: mean response time against load", curve.title)
+    format!(
+        "{}: mean {} time against load",
+        curve.title,
+        channel_name(curve.channel)
+    )
+}
+
+/// The word for a kind of time.
+pub(crate) const fn channel_name(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Response => "response",
+        Channel::Service => "service",
+    }
 }
 
 /// The chart, with the levels beside it where the page is wide enough.
@@ -133,7 +153,13 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let mut lines = wrap("load carried at a mean response time of", width);
+    let mut lines = wrap(
+        &format!(
+            "load carried at a mean {} time of",
+            channel_name(curve.channel)
+        ),
+        width,
+    );
     let room = width.saturating_sub(NAME + 2);
     for (name, text) in rows {
         // On a narrow page the columns of values and intervals are given up.

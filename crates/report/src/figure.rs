@@ -226,6 +226,17 @@ pub fn headline(run: &Run) -> String {
     {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
+    for average in run.rab.iter().flat_map(|rab| &rab.averages).take(2) {
+        let group = average.group.name();
+        let mark = format_count(average.rabmark_r.value.value);
+        parts.push(format!("{group} RABmark[r] {mark}"));
+    }
+    for found in run.rab.iter().flat_map(|rab| &rab.workloads) {
+        if let (true, Some(mark)) = (parts.len() < 2, found.rabmark_r) {
+            let mark = format_count(mark.value.value);
+            parts.push(format!("{} RABmark[r] {mark}", found.name));
+        }
+    }
     if parts.is_empty() {
         parts.extend(run.measurements.iter().take(2).map(part));
     }

@@ -13,6 +13,7 @@ mod json;
 mod list;
 mod measurement;
 mod page;
+mod rab;
 #[doc(hidden)]
 pub mod sample;
 mod style;

@@ -2,6 +2,10 @@
 //!
 //! The numbers are invented.
 
+mod rab;
+
+pub use rab::rab;
+
 use results::environment::{
     BlockDevice, CountersDelta, DeviceActivity, FileSystem, Pressure, ProcessIo, RaidActivity,
     RaidState, TargetKind, Throttle,
@@ -36,6 +40,7 @@ pub fn run() -> Run {
         elapsed_ns: 58_214_000_000,
         measurements: measurements(),
         curve: Some(curve()),
+        rab: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."
@@ -322,6 +327,7 @@ fn plain(kind: &Kind) -> Measurement {
         snia_steady: Some(true),
         warnings: Vec::new(),
         window: None,
+        service_window: None,
     }
 }
 
@@ -394,12 +400,14 @@ pub fn curve() -> Curve {
         clients,
         load: estimate(load, 0.02),
         response: estimate(response, 0.03),
+        service: estimate(response * 0.98, 0.03),
         response_p99: (!is_scout).then(|| estimate(response * 1.6, 0.06)),
         is_scout,
         is_converged: clients != 64,
     };
     Curve {
         title: "random reads of 4 KiB".into(),
+        channel: stats::Channel::Response,
         points: vec![
             point(1, 21_200.0, 47_100.0, false),
             point(2, 39_500.0, 50_600.0, false),

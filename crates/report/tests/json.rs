@@ -9,15 +9,22 @@ use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
 
+/// The sample with the workloads of the RAID Performance Test.
+fn whole_run() -> Run {
+    let mut run = sample::run();
+    run.rab = Some(sample::rab());
+    run
+}
+
 #[test]
 fn a_run_survives_the_round_trip() {
-    let run = sample::run();
+    let run = whole_run();
     assert_eq!(from_json(&json(&run)).expect("own output is readable"), run);
 }
 
 #[test]
 fn seeds_of_64_bits_are_kept() {
-    let mut run = sample::run();
+    let mut run = whole_run();
     run.settings.seed = u64::MAX;
     let back = from_json(&json(&run)).expect("own output is readable");
     assert_eq!(back.settings.seed, u64::MAX);
@@ -25,7 +32,7 @@ fn seeds_of_64_bits_are_kept() {
 
 #[test]
 fn an_interval_without_an_upper_end_is_null() {
-    let mut run = sample::run();
+    let mut run = whole_run();
     run.measurements[0].response.mean.high = f64::INFINITY;
     let text = json(&run);
     assert!(text.contains("\"high\": null"));
@@ -34,7 +41,7 @@ fn an_interval_without_an_upper_end_is_null() {
 
 #[test]
 fn newer_schemas_are_refused_in_a_sentence() {
-    let text = json(&sample::run()).replacen("\"schema\": 1", "\"schema\": 2", 1);
+    let text = json(&whole_run()).replacen("\"schema\": 1", "\"schema\": 2", 1);
     let error = from_json(&text).expect_err("newer than this program");
     assert!(matches!(
         error,
@@ -73,7 +80,7 @@ fn other_texts_are_refused() {
 /// it was archived.
 #[test]
 fn every_number_may_be_missing() {
-    let whole: Value = serde_json::from_str(&json(&sample::run())).expect("own output is JSON");
+    let whole: Value = serde_json::from_str(&json(&whole_run())).expect("own output is JSON");
     let mut pointers = Vec::new();
     floats(&whole, "", &mut pointers);
     assert!(pointers.len() > 100, "the sample has numbers");
@@ -86,14 +93,20 @@ fn every_number_may_be_missing() {
         }
     }
     // These are constants of the program, or numbers that the kernel printed.
-    let always_finite = ["/confidence", "/p", "_percent", "/load_average"];
+    let always_finite = [
+        "/confidence",
+        "/p",
+        "/precision",
+        "_percent",
+        "/load_average",
+    ];
     refused.retain(|pointer| !always_finite.iter().any(|end| pointer.ends_with(end)));
     assert!(refused.is_empty(), "null is refused at {refused:#?}");
 }
 
 #[test]
 fn numbers_that_are_not_finite_survive() {
-    let mut run = sample::run();
+    let mut run = whole_run();
     let m = &mut run.measurements[0];
     m.drift.bound = f64::INFINITY;
     m.drift.standard_error = f64::NAN;
@@ -108,7 +121,7 @@ fn numbers_that_are_not_finite_survive() {
 
 #[test]
 fn every_key_is_documented() {
-    let mut run = sample::run();
+    let mut run = whole_run();
     run.target = sample::rich_target();
     run.status = results::Status::Partial {
         reason: "interrupted".into(),
@@ -149,7 +162,7 @@ fn every_state_of_a_raid_survives() {
             percent: Some(12.5),
         },
     ] {
-        let mut run: Run = sample::run();
+        let mut run: Run = whole_run();
         run.target.raid = Some(RaidState {
             kind: "md".into(),
             level: None,

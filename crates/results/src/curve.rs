@@ -1,7 +1,7 @@
 //! Response time against load.
 
 use serde::{Deserialize, Serialize};
-use stats::Estimate;
+use stats::{Channel, Estimate};
 
 use crate::warning::Warning;
 
@@ -14,6 +14,9 @@ pub struct CurvePoint {
     pub load: Estimate,
     /// Mean response time, nanoseconds.
     pub response: Estimate,
+    /// Mean service time, nanoseconds; without a value in runs of versions that did not keep it.
+    #[serde(default = "unknown")]
+    pub service: Estimate,
     /// 99th percentile of the response time, nanoseconds.
     pub response_p99: Option<Estimate>,
     /// Mean of the generator's own lateness, which is part of the response time, nanoseconds.
@@ -25,6 +28,26 @@ pub struct CurvePoint {
     pub is_scout: bool,
     /// Whether the point converged.
     pub is_converged: bool,
+}
+
+/// A time of which nothing is known.
+fn unknown() -> Estimate {
+    Estimate {
+        low: 0.0,
+        high: f64::INFINITY,
+        ..Estimate::exact(f64::NAN, 0.0)
+    }
+}
+
+impl CurvePoint {
+    /// The mean time that levels of this channel are about, nanoseconds.
+    #[must_use]
+    pub const fn time(&self, channel: Channel) -> Estimate {
+        match channel {
+            Channel::Response => self.response,
+            Channel::Service => self.service,
+        }
+    }
 }
 
 /// What was found for a level.
@@ -94,6 +117,9 @@ pub struct Saturation {
 pub struct Curve {
     /// What one client does, in words.
     pub title: String,
+    /// Which time the levels are about.
+    #[serde(default)]
+    pub channel: Channel,
     /// Points in order of clients, scouts included.
     pub points: Vec<CurvePoint>,
     /// Levels in ascending order.

@@ -5,6 +5,7 @@ pub mod environment;
 pub mod live;
 mod measurement;
 mod mode;
+mod rab;
 mod run;
 mod warning;
 
@@ -12,5 +13,6 @@ pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
 pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
 pub use mode::Mode;
+pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use warning::{Severity, Warning};

@@ -188,9 +188,12 @@ pub struct Measurement {
     pub snia_steady: Option<bool>,
     /// Doubts.
     pub warnings: Vec<Warning>,
-    /// The series behind the intervals; not archived.
+    /// The series behind the intervals of response time and load; not archived.
     #[serde(skip)]
     pub window: Option<Window>,
+    /// The series behind the intervals of service time and load; not archived.
+    #[serde(skip)]
+    pub service_window: Option<Window>,
 }
 
 impl Measurement {

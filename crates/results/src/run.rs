@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
 use crate::measurement::Measurement;
+use crate::rab::{Rab, RabWorkload};
 use crate::warning::{Severity, Warning};
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
@@ -68,6 +69,9 @@ pub struct Run {
     pub measurements: Vec<Measurement>,
     /// Response time against load.
     pub curve: Option<Curve>,
+    /// The workloads of the RAID Performance Test.
+    #[serde(default)]
+    pub rab: Option<Rab>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -93,6 +97,11 @@ impl Run {
                     .flat_map(|measurement| &measurement.warnings),
             )
             .chain(self.curve.iter().flat_map(|curve| &curve.warnings))
+            .chain(
+                self.rab
+                    .iter()
+                    .flat_map(|rab| rab.workloads.iter().flat_map(RabWorkload::all_warnings)),
+            )
     }
 
     /// Whether a warning makes a number useless.

@@ -130,6 +130,7 @@ impl Session<'_> {
             findings: findings(&measurements, curve.as_ref()),
             measurements,
             curve,
+            rab: None,
             warnings,
         })
     }

@@ -80,6 +80,8 @@ pub struct Glimpse {
     pub response: Option<(f64, f64)>,
     /// Operations per second so far, once known.
     pub throughput: Option<f64>,
+    /// Operations at the last look.
+    pub operations: u64,
 }
 
 impl Glimpse {
@@ -89,6 +91,7 @@ impl Glimpse {
             elapsed,
             response: latest.map(|now| (now.mean.value, now.mean.relative_half_width())),
             throughput: latest.map(|now| now.throughput.value),
+            operations: latest.map_or(0, |now| now.completions),
         }
     }
 }

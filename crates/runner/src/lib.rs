@@ -2,12 +2,15 @@
 
 pub mod bench;
 pub mod check_up;
+pub mod classic;
 pub mod counters;
 pub mod environment;
 pub mod inspect;
 pub mod interrupt;
 pub mod laboratory;
 pub mod limits;
+pub mod rab;
 pub mod single_load;
 pub mod storage;
+pub mod test_file;
 pub mod workers;

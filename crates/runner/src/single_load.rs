@@ -1,9 +1,6 @@
 //! Runs one trial, or a load curve, of a workload that the user put together.
 
-use procedure::{
-    CurveOptions, CurveStep, Ending, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError,
-    fill_trial,
-};
+use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
 use results::{Access, Curve, Measurement, Run, SCHEMA_VERSION, Settings, Status, Warning};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
@@ -13,12 +10,11 @@ use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use crate::check_up::{Show, Stage};
 use crate::environment;
 use crate::interrupt::Interrupt;
-use crate::laboratory::{Glimpse, Laboratory as _, LaboratoryError, NullLaboratory, Outcome};
+use crate::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
+use crate::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the target that completes at once.
 pub const NULL_TARGET: &str = "null:";
-/// The test file that a directory gets when no size is given.
-const SIZE_DEFAULT: Bytes = Bytes::from_gib(1);
 
 /// What is to be measured of one workload.
 #[derive(Clone, Debug)]
@@ -120,6 +116,7 @@ pub fn measure_load(
         findings: Vec::new(),
         measurements: asker.measurements,
         curve: asker.curve,
+        rab: None,
         warnings,
     })
 }
@@ -179,6 +176,7 @@ fn on_null(
         findings: Vec::new(),
         measurements: asker.measurements,
         curve: None,
+        rab: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",
@@ -199,23 +197,25 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     fn fill(&mut self, bench: &mut Bench, access: Access, memory: Bytes) -> Result<(), BenchError> {
-        let trial = fill_trial(self.size, access, Duration::from_secs(3600)).ok_or_else(|| {
-            BenchError::Usage(format!(
-                "a test file of {} is too small: give a --size of at least 4 MiB",
-                self.size
-            ))
-        })?;
-        // What is filled is a whole number of passes of all writers; the rest would be a hole, and
-        // its zeroes would pass for wrong data.
-        if let ClientSpec::Mix(mix) = &trial.spec {
-            self.size = Bytes(mix.addresses.region.len);
-        }
-        bench.lay_out(self.size, memory)?;
-        let outcome = self.measure(bench, &trial, 0.0)?;
-        if outcome.ending != Ending::Finished {
-            return Err(self.stop_of(&trial, outcome.failure));
-        }
-        bench.verify_from_now();
+        let Self {
+            show, interrupt, ..
+        } = self;
+        self.size = make_test_file(
+            bench,
+            self.size,
+            access,
+            memory,
+            interrupt,
+            &mut |title, glimpse| {
+                show(&Stage {
+                    title,
+                    done: 0.0,
+                    elapsed: glimpse.elapsed,
+                    left: FILL_MAX.saturating_sub(glimpse.elapsed),
+                    glimpse: Some(glimpse),
+                });
+            },
+        )?;
         Ok(())
     }
 
@@ -296,12 +296,7 @@ impl Asker<'_> {
             .laboratory()
             .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done));
         // A trial that was cut off before its first operation has nothing to say.
-        measured.map_err(|error| match self.interrupt.is_raised() {
-            Some(signal) => BenchError::Interrupted {
-                signal: signal.name.into(),
-            },
-            None => error.into(),
-        })
+        measured.map_err(|error| stopped(self.interrupt).unwrap_or(error.into()))
     }
 
     fn watch(&mut self, trial: &Trial, glimpse: &Glimpse, done: f64) -> bool {
@@ -318,25 +313,9 @@ impl Asker<'_> {
     fn check(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
         let is_stopped = failure.is_some() || self.interrupt.is_raised().is_some();
         if is_stopped {
-            Err(self.stop_of(trial, failure))
+            Err(stop_of(&trial.title, failure, self.interrupt))
         } else {
             Ok(())
-        }
-    }
-
-    fn stop_of(&self, trial: &Trial, failure: Option<TrialError>) -> BenchError {
-        if let Some(error) = failure {
-            return LaboratoryError::Trial {
-                title: trial.title.clone(),
-                error,
-            }
-            .into();
-        }
-        match self.interrupt.is_raised() {
-            Some(signal) => BenchError::Interrupted {
-                signal: signal.name.into(),
-            },
-            None => BenchError::Usage(format!("{}: not finished in time", trial.title)),
         }
     }
 

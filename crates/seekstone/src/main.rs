@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Trial(args) => commands::trial::trial(&args),
         Command::Curve(args) => commands::curve::curve(&args),
+        Command::Rab(args) => commands::rab::rab(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Runs(args) => commands::runs::runs(&args),
         Command::Clean(args) => commands::clean::clean(&args),

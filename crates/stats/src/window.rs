@@ -8,9 +8,11 @@ use crate::slot::{Slot, Tally};
 use crate::store::SlotStore;
 
 /// Which time is evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Channel {
     /// From due to completed: what a user waits.
+    #[default]
     Response,
     /// From issued to completed: what the device took.
     Service,

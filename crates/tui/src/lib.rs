@@ -1,1 +1,27 @@
 //! The full-screen display: draws what a run says of itself, and passes keys on.
+//!
+//! The windows and keys are those of the RPT manual of 1995; the curve, the precision and the help
+//! are additions. The display knows nothing about measuring: [`Screen`] takes a
+//! [`results::live::Live`] and gives back [`results::live::Command`]s, and [`draw`] is a pure
+//! function of what it shows.
+
+mod axis;
+mod compact;
+mod curve;
+mod draw;
+mod help;
+mod keys;
+mod layout;
+mod number;
+mod pen;
+mod precision;
+mod screen;
+mod status;
+mod summary;
+mod terminal;
+mod verbose;
+mod view;
+
+pub use draw::draw;
+pub use screen::Screen;
+pub use view::{Charset, Look, Palette, ViewState};

@@ -8,7 +8,7 @@
 
 use stats::{Estimate, long_run_variance, student_t};
 
-use super::End;
+use super::visit::End;
 
 /// The chord is believed this far beyond its ends.
 pub const SHARE_MIN: f64 = -0.5;
@@ -59,11 +59,11 @@ pub fn sigma(estimate: &Estimate) -> f64 {
 
 /// The load at `level` (nanoseconds) on the chord from `below` to `above`.
 pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolation {
-    let rise = above.response.value - below.response.value;
-    let noise = sigma(&below.response).hypot(sigma(&above.response));
-    let share = (level - below.response.value) / rise;
+    let rise = above.time.value - below.time.value;
+    let noise = sigma(&below.time).hypot(sigma(&above.time));
+    let share = (level - below.time.value) / rise;
     let slope = (above.load.value - below.load.value) / rise;
-    let value = below.load.value + slope * (level - below.response.value);
+    let value = below.load.value + slope * (level - below.time.value);
     let is_sound =
         rise > 2.0 * noise && (SHARE_MIN..=SHARE_MAX).contains(&share) && value.is_finite();
     let (of_below, freedom_below) = variance(below, 1.0 - share, slope);
@@ -75,7 +75,7 @@ pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolatio
     } else {
         Term::Above
     };
-    let samples = below.response.samples.min(above.response.samples);
+    let samples = below.time.samples.min(above.time.samples);
     let load = Estimate {
         low: value - half_width,
         high: value + half_width,
@@ -97,7 +97,7 @@ fn variance(end: &End<'_>, weight: f64, slope: f64) -> (f64, f64) {
         .throughput
         .iter()
         .zip(&window.response_influence)
-        .map(|(x, y)| weight * ((x - end.load.value) - slope * (y - end.response.value)))
+        .map(|(x, y)| weight * ((x - end.load.value) - slope * (y - end.time.value)))
         .collect();
     let run = long_run_variance(&series);
     (run.variance_of_mean, run.degrees_of_freedom)
@@ -106,7 +106,7 @@ fn variance(end: &End<'_>, weight: f64, slope: f64) -> (f64, f64) {
 /// How far a parabola through the three points lies from the chord in its middle: the second
 /// divided difference of X(R) times the square of the chord's rise, over four.
 pub fn curvature(below: &End<'_>, above: &End<'_>, third: &End<'_>) -> f64 {
-    let point = |end: &End<'_>| (end.response.value, end.load.value);
+    let point = |end: &End<'_>| (end.time.value, end.load.value);
     let ((r1, x1), (r2, x2), (r3, x3)) = (point(below), point(above), point(third));
     let second = ((x3 - x2) / (r3 - r2) - (x2 - x1) / (r2 - r1)) / (r3 - r1);
     let bend = second.abs() * (r2 - r1).powi(2) / 4.0;

@@ -1,5 +1,6 @@
 //! What a load curve is asked for.
 
+use stats::Channel;
 use units::Duration;
 
 /// The response times at which the load is wanted.
@@ -13,12 +14,23 @@ pub enum Levels {
         /// How many.
         count: usize,
     },
+    /// A third, two thirds and all of the way from the time of one client, or `min` if that is
+    /// more, to `max`. The RPT manual's text divides only the difference; its sample report (19,
+    /// 29, 40, 50 ms) adds the time of one client, as is done here.
+    Thirds {
+        /// The least time that counts as that of no load.
+        min: Duration,
+        /// The highest level.
+        max: Duration,
+    },
 }
 
 /// What a load curve is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurveOptions {
-    /// Levels of the mean response time.
+    /// Which time the levels are about.
+    pub channel: Channel,
+    /// Levels of the mean of that time.
     pub levels: Levels,
     /// The most clients to try.
     pub clients_max: u32,
@@ -32,6 +44,8 @@ pub struct CurveOptions {
     pub final_min: Duration,
     /// The most time for a point that is cited.
     pub final_max: Duration,
+    /// Whether one client alone is measured for the result, and the most time for that.
+    pub no_load_max: Option<Duration>,
     /// How often the search for one level may measure.
     pub tries_max: u32,
     /// Time for everything; after it only the point of saturation is still measured.
@@ -44,7 +58,7 @@ impl CurveOptions {
     pub fn levels_ns(&self) -> Vec<u64> {
         match &self.levels {
             Levels::Explicit(levels) => levels.iter().map(|level| level.as_nanos()).collect(),
-            Levels::Grid { .. } => Vec::new(),
+            Levels::Grid { .. } | Levels::Thirds { .. } => Vec::new(),
         }
     }
 }
@@ -52,6 +66,7 @@ impl CurveOptions {
 impl Default for CurveOptions {
     fn default() -> Self {
         Self {
+            channel: Channel::Response,
             levels: Levels::Grid { count: 3 },
             clients_max: 256,
             precision: 0.03,
@@ -59,6 +74,7 @@ impl Default for CurveOptions {
             scout_max: Duration::from_secs(10),
             final_min: Duration::from_secs(5),
             final_max: Duration::from_secs(120),
+            no_load_max: None,
             tries_max: 12,
             budget: None,
         }

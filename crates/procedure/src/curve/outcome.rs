@@ -1,10 +1,12 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
-use results::{CurvePoint, Level, LevelOutcome, Saturation, Severity, Warning};
+use results::{CurvePoint, Level, LevelOutcome, Saturation, Warning};
+use stats::Channel;
 use units::{Duration, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
-use super::{Bracket, End, LoadCurve, Search, Visit, gap};
+use super::visit::{End, Visit};
+use super::{Bracket, LoadCurve, Search, gap};
 
 /// A generator that takes a larger part of a response time than this is worth a doubt.
 const OWN_SHARE_MAX: f64 = 0.1;
@@ -48,17 +50,20 @@ impl LoadCurve {
         }
         match self.bracket(search.level) {
             Bracket::Exceeded => Some(LevelOutcome::Exceeded {
-                response: self.best(1)?.point.response,
+                response: self.best(1)?.point.time(self.options.channel),
             }),
             Bracket::NotReached => {
-                let last = self.best(*self.visited().last()?)?.point;
+                let last = self.best(*self.visited().last()?)?;
                 Some(LevelOutcome::NotReached {
-                    clients: last.clients,
-                    load: last.load,
-                    response: last.response,
+                    clients: last.point.clients,
+                    load: last.point.load,
+                    response: last.point.time(self.options.channel),
                 })
             }
-            Bracket::Between { low, high } => Some(between(self.best(low)?, self.best(high)?)),
+            bracket @ Bracket::Between { low, high } => Some(match ends_of(bracket) {
+                Some((below, above)) => self.outcome_between(search.level, below, above),
+                None => between(self.best(low)?, self.best(high)?),
+            }),
         }
     }
 
@@ -103,16 +108,10 @@ impl LoadCurve {
         let mut warnings = Vec::new();
         for level in levels {
             let name = format_duration_ns(level.level_ns as f64);
-            if let LevelOutcome::Between { low, high } = level.outcome {
-                // Two loads as close as the answer was to be precise are an answer, too.
-                let is_close = high - low <= self.options.precision * (high + low);
-                let severity = if is_close {
-                    Severity::Note
-                } else {
-                    Severity::Doubt
-                };
-                warnings.push(Warning::new(
-                    severity,
+            if let LevelOutcome::Between { low, high } = level.outcome
+                && !self.is_close(low, high)
+            {
+                warnings.push(Warning::doubt(
                     "level-not-settled",
                     format!(
                         "the level {name} lies between {low:.0} and {high:.0} operations per \
@@ -156,8 +155,16 @@ impl LoadCurve {
         warnings
     }
 
+    /// Whether two loads are as close as the answer was to be precise: they are an answer, too.
+    pub(super) fn is_close(&self, low: f64, high: f64) -> bool {
+        high - low <= self.options.precision * (high + low)
+    }
+
     /// The part of the cited response times that is this program's and not the storage's.
     fn own_share(&self) -> Option<Warning> {
+        if self.options.channel == Channel::Service {
+            return None;
+        }
         let cited = self
             .visits
             .iter()
@@ -198,10 +205,11 @@ impl LoadCurve {
     }
 }
 
-fn between(below: &Visit, above: &Visit) -> LevelOutcome {
-    let (low, high) = (below.point.load.value, above.point.load.value);
+/// Both ends with their noise.
+pub(super) fn between(below: &Visit, above: &Visit) -> LevelOutcome {
+    let (below, above) = (below.point.load, above.point.load);
     LevelOutcome::Between {
-        low: low.min(high),
-        high: low.max(high),
+        low: below.low.min(above.low),
+        high: below.high.max(above.high),
     }
 }

@@ -5,6 +5,7 @@ pub mod curve;
 pub mod finish;
 pub mod generate;
 pub mod inspect;
+pub mod rab;
 pub mod run;
 pub mod runs;
 pub mod setup;

@@ -1,0 +1,162 @@
+//! What is wrong in a file, with the place; told without echoing what could harm a terminal.
+
+use std::fmt;
+
+/// Faults that are told in full; the rest are counted.
+pub const TOLD_MAX: usize = 5;
+/// Characters of a user's text that a message repeats.
+const QUOTED_MAX: usize = 40;
+
+/// A file and a line in it, counted from one. Line zero is the command line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file as it was named.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            write!(f, "{}", printable(&self.file))
+        } else {
+            write!(f, "{}:{}", printable(&self.file), self.line)
+        }
+    }
+}
+
+/// One thing that is wrong, or looks so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub place: Place,
+    /// What, and what to do.
+    pub text: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.text)
+    }
+}
+
+/// Errors, and what only looks wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// What keeps the test from being run.
+    pub errors: Vec<Fault>,
+    /// What is worth a second look.
+    pub warnings: Vec<Fault>,
+}
+
+impl Faults {
+    pub(crate) fn error(&mut self, place: &Place, text: impl Into<String>) {
+        self.errors.push(Fault {
+            place: place.clone(),
+            text: text.into(),
+        });
+    }
+
+    pub(crate) fn warn(&mut self, place: &Place, text: impl Into<String>) {
+        self.warnings.push(Fault {
+            place: place.clone(),
+            text: text.into(),
+        });
+    }
+}
+
+/// The first faults, each on a line of its own, and the number of the others.
+#[must_use]
+pub fn told(faults: &[Fault]) -> String {
+    let mut lines: Vec<String> = faults.iter().take(TOLD_MAX).map(Fault::to_string).collect();
+    if faults.len() > TOLD_MAX {
+        lines.push(format!("and {} more", faults.len() - TOLD_MAX));
+    }
+    lines.join("\n")
+}
+
+/// A user's text in quotes: cut short, and without a character that a terminal would obey.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", printable(text))
+}
+
+fn printable(text: &str) -> String {
+    let is_safe = |character: char| !character.is_control() && !is_invisible(character);
+    let mut safe: String = text
+        .chars()
+        .take(QUOTED_MAX)
+        .map(|character| if is_safe(character) { character } else { '?' })
+        .collect();
+    if text.chars().nth(QUOTED_MAX).is_some() {
+        safe.push_str("...");
+    }
+    safe
+}
+
+/// Characters that turn the direction of writing round, or take no room.
+const fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The name among `known` that was probably meant.
+pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|other| (distance(name, other), other))
+        .filter(|&(distance, other)| distance <= 2 && distance < other.chars().count())
+        .min()
+        .map(|(_, other)| other)
+}
+
+/// Number of letters to change, add or leave out; a difference in case counts nothing.
+fn distance(a: &str, b: &str) -> usize {
+    let fold = |text: &str| -> Vec<char> { text.to_lowercase().chars().take(64).collect() };
+    let (a, b) = (fold(a), fold(b));
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = corner + usize::from(from != to);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_faults_are_told_and_the_rest_counted() {
+        let fault = |line| Fault {
+            place: Place {
+                file: "a.rpt".into(),
+                line,
+            },
+            text: "wrong".into(),
+        };
+        let faults: Vec<Fault> = (1..=8).map(fault).collect();
+        let text = told(&faults);
+        assert_eq!(text.lines().count(), 6);
+        assert!(text.starts_with("a.rpt:1: wrong") && text.ends_with("and 3 more"));
+        assert_eq!(told(&faults[..2]), "a.rpt:1: wrong\na.rpt:2: wrong");
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_echoed() {
+        assert_eq!(quoted("a\u{1b}[31m\u{7}b"), "\"a?[31m?b\"");
+        assert_eq!(quoted(&"x".repeat(50)).chars().count(), 45);
+    }
+
+    #[test]
+    fn a_probable_name_is_found() {
+        let known = ["Rsmin", "Rsmax", "Dlmax"];
+        assert_eq!(similar("rsmax", known.into_iter()), Some("Rsmax"));
+        assert_eq!(similar("Dlmx", known.into_iter()), Some("Dlmax"));
+        assert_eq!(similar("Colour", known.into_iter()), None);
+    }
+}

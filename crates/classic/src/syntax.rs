@@ -1,0 +1,209 @@
+//! The lines of a test or parameter file.
+//!
+//! Source: the RPT manual of 1995, "Test files". A semicolon starts a comment, unless it stands in
+//! quotes.
+
+/// Bytes of the largest file that is read: a classic one has a few thousand.
+pub const FILE_BYTES_MAX: usize = 1 << 18;
+
+/// A value as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    /// In quotes: itself.
+    Quoted(&'a str),
+    /// The name of a variable if there is one, else itself.
+    Bare(&'a str),
+}
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line<'a> {
+    /// Nothing: ends an object.
+    Blank,
+    /// Only a comment: ends nothing.
+    Comment,
+    /// `[Name]` or `"Name"`: an object begins.
+    Object(&'a str),
+    /// `Name=value`.
+    Definition(&'a str, Value<'a>),
+    /// `Name`.
+    Invocation(&'a str),
+}
+
+/// Why bytes are not the text of a test or parameter file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotText {
+    /// It is too large.
+    #[error(
+        "is no test or parameter file: it has {0} bytes, and {FILE_BYTES_MAX} are the most that \
+         are read"
+    )]
+    TooLarge(u64),
+    /// It has bytes that no text has.
+    #[error(
+        "is no text file (line {line} holds a byte 0x{byte:02x}): name a test or parameter file"
+    )]
+    Binary {
+        /// The line, counted from one.
+        line: usize,
+        /// The byte.
+        byte: u8,
+    },
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// When it is too large, not UTF-8, or holds control characters.
+pub fn text_of(bytes: &[u8]) -> Result<&str, NotText> {
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(NotText::TooLarge(bytes.len() as u64));
+    }
+    let at = |place: usize| NotText::Binary {
+        line: 1 + bytes[..place].iter().filter(|&&byte| byte == b'\n').count(),
+        byte: bytes[place],
+    };
+    let is_wrong = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1f | 0x7f);
+    if let Some(place) = bytes.iter().position(is_wrong) {
+        return Err(at(place));
+    }
+    std::str::from_utf8(bytes).map_err(|error| at(error.valid_up_to()))
+}
+
+/// Read one line.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read_line(line: &str) -> Result<Line<'_>, &'static str> {
+    let Some(text) = without_comment(line) else {
+        return Err("a quote is opened and not closed");
+    };
+    let bare = text.trim();
+    if bare.is_empty() {
+        return Ok(if line.trim().is_empty() {
+            Line::Blank
+        } else {
+            Line::Comment
+        });
+    }
+    if let Some(rest) = bare.strip_prefix('[') {
+        let name = rest
+            .strip_suffix(']')
+            .ok_or("a [ without its ] at the end")?;
+        return Ok(Line::Object(name_of(name)?));
+    }
+    match equals_of(bare) {
+        Some(place) => {
+            let name = name_of(unquoted(bare[..place].trim()).unwrap_or(&bare[..place]))?;
+            Ok(Line::Definition(name, value_of(bare[place + 1..].trim())?))
+        }
+        None => match unquoted(bare) {
+            Some(name) => Ok(Line::Object(name_of(name)?)),
+            None => Ok(Line::Invocation(name_of(bare)?)),
+        },
+    }
+}
+
+fn value_of(text: &str) -> Result<Value<'_>, &'static str> {
+    if text.is_empty() {
+        return Err("there is no value behind the =");
+    }
+    match unquoted(text) {
+        Some(inner) => Ok(Value::Quoted(inner)),
+        None if text.contains('"') => Err("quotes must enclose the whole value"),
+        None => Ok(Value::Bare(text)),
+    }
+}
+
+fn name_of(text: &str) -> Result<&str, &'static str> {
+    let name = text.trim();
+    if name.is_empty() {
+        return Err("a name is missing");
+    }
+    let is_fit = |character: char| character.is_alphanumeric() || matches!(character, '_' | ' ');
+    if name.chars().all(is_fit) {
+        Ok(name)
+    } else {
+        Err("is no name: names have letters, digits and spaces")
+    }
+}
+
+/// What stands between two quotes that enclose all of `text`.
+fn unquoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (text.len() >= 2 && !inner.contains('"')).then_some(inner)
+}
+
+/// The line up to its comment; `None` when a quote stays open.
+fn without_comment(line: &str) -> Option<&str> {
+    let mut is_quoted = false;
+    for (place, character) in line.char_indices() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            ';' if !is_quoted => return Some(&line[..place]),
+            _ => {}
+        }
+    }
+    (!is_quoted).then_some(line)
+}
+
+fn equals_of(text: &str) -> Option<usize> {
+    let mut is_quoted = false;
+    text.char_indices().find_map(|(place, character)| {
+        is_quoted ^= character == '"';
+        (character == '=' && !is_quoted).then_some(place)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Result<Line<'_>, &str>) {
+        match (read_line(line), expected) {
+            (Err(found), Err(part)) => assert!(found.contains(part), "{line}: {found}"),
+            (found, expected) => assert_eq!(found, expected, "{line}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_line_is_read() {
+        check("", Ok(Line::Blank));
+        check("  \t", Ok(Line::Blank));
+        check("  ; only a comment", Ok(Line::Comment));
+        check("[ThreadFlags] ; flags", Ok(Line::Object("ThreadFlags")));
+        check("\"Thread Flags\"", Ok(Line::Object("Thread Flags")));
+        check("ParmFile", Ok(Line::Invocation("ParmFile")));
+        let bare = |name, value| Ok(Line::Definition(name, Value::Bare(value)));
+        check(" My Name = 5 ; five", bare("My Name", "5"));
+        check("F=sim:mm1?mean=1ms", bare("F", "sim:mm1?mean=1ms"));
+        let quoted = |name, value| Ok(Line::Definition(name, Value::Quoted(value)));
+        check("Thread=\" \"", quoted("Thread", " "));
+        check("F=\"a;b=c\";d", quoted("F", "a;b=c"));
+        check("\"F\"=1", bare("F", "1"));
+    }
+
+    #[test]
+    fn broken_lines_are_refused() {
+        check("Rsmax=", Err("no value"));
+        check("=5", Err("name is missing"));
+        check("[Flags", Err("without its ]"));
+        check("[]", Err("name is missing"));
+        check("F=\"abc", Err("not closed"));
+        check("F=a\"b\"", Err("enclose the whole"));
+        check("what?!", Err("is no name"));
+    }
+
+    #[test]
+    fn bytes_that_no_text_has_are_named_with_their_line() {
+        assert_eq!(text_of(b"a=1\r\n\tb\n"), Ok("a=1\r\n\tb\n"));
+        let binary = |line, byte| Err(NotText::Binary { line, byte });
+        assert_eq!(text_of(b"a\nb\0c"), binary(2, 0));
+        assert_eq!(text_of(b"\xff\xfe"), binary(1, 0xff));
+        assert!(matches!(
+            text_of(&vec![b'a'; 1 << 20]),
+            Err(NotText::TooLarge(_))
+        ));
+    }
+}

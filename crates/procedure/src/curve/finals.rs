@@ -1,0 +1,198 @@
+//! The points that are cited: measured afresh, and again until the load is precise enough.
+
+use results::LevelOutcome;
+use stats::Goal;
+use units::Duration;
+
+use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolate};
+use super::outcome::between;
+use super::visit::{Visit, joint_sigma};
+use super::{Bracket, CurveStep, LoadCurve, PointPlan, Search, gap};
+
+/// A final point starts with this relative half-width.
+const FINAL_PRECISION: f64 = 0.05;
+/// A final point is not measured again for less of a gain than this.
+const FACTOR_MAX: f64 = 0.85;
+
+impl LoadCurve {
+    /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
+    pub(super) fn settle(&self, search: &mut Search) -> Option<CurveStep> {
+        if search.tries == 0 {
+            search.bracket = self.placed(search.level);
+        }
+        while search.tries < self.options.tries_max {
+            search.tries += 1;
+            let Bracket::Between { low, high } = search.bracket else {
+                let clients = self.outermost(search.bracket)?;
+                if self.finals(clients).is_none() {
+                    return Some(self.final_point(clients, FINAL_PRECISION));
+                }
+                search.bracket = self.placed(search.level);
+                if matches!(search.bracket, Bracket::Between { .. }) {
+                    continue;
+                }
+                return None;
+            };
+            if self.is_unbounded(high) {
+                return None;
+            }
+            for clients in [low, high] {
+                if self.finals(clients).is_none() {
+                    return Some(self.final_point(clients, FINAL_PRECISION));
+                }
+            }
+            let (below, above) = (self.finals(low)?, self.finals(high)?);
+            let found = interpolate(&below.end(), &above.end(), search.level.as_nanos() as f64);
+            if let Some(shifted) = self.shifted(search.level, below, above, &found) {
+                search.bracket = shifted;
+                continue;
+            }
+            if found.is_sound && self.excess(&found, below, above) <= 1.0 {
+                return None;
+            }
+            if !found.is_sound
+                && let LevelOutcome::Between { low, high } = between(below, above)
+                && self.is_close(low, high)
+            {
+                return None;
+            }
+            return self.tighten(below, above, &found);
+        }
+        None
+    }
+
+    /// How many times the interval of a load is wider than was asked for. Bending counts, and what
+    /// it leaves is for the noise; where it leaves next to nothing, more measuring would not help.
+    pub(super) fn excess(&self, found: &Interpolation, below: &Visit, above: &Visit) -> f64 {
+        let width = found.load.relative_half_width();
+        let bend = self.bend(below, above, found.share) / found.load.value;
+        let left = self.options.precision - bend;
+        width
+            / if left > 0.5 * self.options.precision {
+                left
+            } else {
+                self.options.precision
+            }
+    }
+
+    /// The number of clients that shows that a level is out of reach.
+    pub(super) fn outermost(&self, bracket: Bracket) -> Option<u32> {
+        match bracket {
+            Bracket::Exceeded => Some(1),
+            Bracket::NotReached => self.visited().last().copied(),
+            Bracket::Between { .. } => None,
+        }
+    }
+
+    /// Where to look instead, if the level clearly lies outside of the bracket.
+    pub(super) fn shifted(
+        &self,
+        level: Duration,
+        below: &Visit,
+        above: &Visit,
+        found: &Interpolation,
+    ) -> Option<Bracket> {
+        let level = level.as_nanos() as f64;
+        let sigma = joint_sigma(below, above);
+        let (low, high) = (below.point.clients, above.point.clients);
+        let rise = above.time().value - below.time().value;
+        let is_clear = rise > 2.0 * sigma;
+        let is_too_high = below.time().value > level + 2.0 * sigma;
+        let is_too_low = above.time().value < level - 2.0 * sigma;
+        if is_too_high || (is_clear && found.share < SHARE_MIN) {
+            return match low {
+                1 => is_too_high.then_some(Bracket::Exceeded),
+                _ => Some(Bracket::Between {
+                    low: (low - gap(low)).max(1),
+                    high: low,
+                }),
+            };
+        }
+        if is_too_low || (is_clear && found.share > SHARE_MAX) {
+            if high >= self.options.clients_max {
+                return is_too_low.then_some(Bracket::NotReached);
+            }
+            let further = (high + gap(high)).min(self.options.clients_max);
+            return Some(Bracket::Between {
+                low: high,
+                high: further,
+            });
+        }
+        None
+    }
+
+    /// Measure the end that contributes more to the error again, more precisely.
+    pub(super) fn tighten(
+        &self,
+        below: &Visit,
+        above: &Visit,
+        found: &Interpolation,
+    ) -> Option<CurveStep> {
+        let excess = self.excess(found, below, above);
+        let factor = if found.is_sound {
+            (0.9 / excess).clamp(0.35, 0.7)
+        } else {
+            0.5
+        };
+        let order = match found.larger {
+            Term::Below => [below, above],
+            Term::Above => [above, below],
+        };
+        order.into_iter().find_map(|visit| {
+            // The time goes with the inverse square of the precision.
+            let share = visit.elapsed.as_secs_f64() / self.options.final_max.as_secs_f64();
+            let factor = factor.max(share.sqrt());
+            let precision = visit.precision * factor;
+            let is_possible = visit.point.is_converged && factor < FACTOR_MAX && precision > 1e-4;
+            is_possible.then(|| self.final_point(visit.point.clients, precision))
+        })
+    }
+
+    pub(super) fn final_point(&self, clients: u32, precision: f64) -> CurveStep {
+        let mut goal = Goal::result(precision);
+        goal.duration_min_ns = self.options.final_min.as_nanos();
+        let left = self
+            .options
+            .budget
+            .map_or(self.options.final_max, |budget| {
+                budget
+                    .saturating_sub(self.spent)
+                    .max(self.options.final_min)
+            });
+        CurveStep::Measure(PointPlan {
+            clients,
+            goal,
+            duration_max: self.options.final_max.min(left),
+            channel: self.options.channel,
+            salt: self.visits.len() as u64,
+            is_scout: false,
+        })
+    }
+
+    pub(super) fn saturation_step(&self) -> Option<CurveStep> {
+        let clients = self.clients_of_most_load()?;
+        if self.finals(clients).is_some() {
+            return None;
+        }
+        // Only the load is of interest here. Where clients think, the response time is less precise
+        // than the load, and need not be as precise as the load should be.
+        let scout = self.best(clients)?;
+        let load = scout.point.load;
+        let ratio = scout.time().relative_half_width() / load.relative_half_width();
+        let ratio = if ratio.is_finite() {
+            ratio.max(1.0)
+        } else {
+            1.0
+        };
+        Some(self.final_point(
+            clients,
+            (self.options.precision * ratio).min(FINAL_PRECISION),
+        ))
+    }
+
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.options
+            .budget
+            .is_some_and(|budget| self.spent >= budget)
+    }
+}

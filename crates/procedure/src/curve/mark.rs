@@ -1,0 +1,161 @@
+//! RABmarks of a curve: load over response time, summed over no load and the levels.
+//!
+//! RABmark[r] = X(1)/R(1) + sum over k of load_k / L_k, in operations per second and millisecond;
+//! the levels count as constants. Points that several levels use, and the covariance of load and
+//! time within a point, are in the interval: the influence of every point is summed over the terms
+//! that use it, its long-run variance is taken, and the points are independent. Method: section 6
+//! of the statistics notes, which `docs/statistics.md` sums up.
+
+use std::collections::BTreeMap;
+
+use results::{CurvePoint, LevelOutcome, Rabmark};
+use stats::{Estimate, long_run_variance, student_t};
+
+use super::interpolation::interpolate;
+use super::visit::Visit;
+use super::{Bracket, LoadCurve, Search};
+
+/// Nanoseconds in a millisecond.
+const MS: f64 = 1e6;
+
+/// A sum under way.
+#[derive(Default)]
+struct Sum {
+    value: f64,
+    /// What is uncertain beside the noise of the points; bounds add up.
+    bound: f64,
+    is_whole: bool,
+    /// Influence of each point, by number of clients: weights of its load and its time.
+    weights: BTreeMap<u32, (f64, f64)>,
+}
+
+impl Sum {
+    fn add_point(&mut self, clients: u32, of_load: f64, of_time: f64) {
+        let weights = self.weights.entry(clients).or_default();
+        weights.0 += of_load;
+        weights.1 += of_time;
+    }
+}
+
+impl LoadCurve {
+    /// One client alone, as it was measured for the result.
+    #[must_use]
+    pub fn no_load(&self) -> Option<CurvePoint> {
+        self.finals(1).map(|visit| visit.point)
+    }
+
+    /// RABmark[r]: operations per second and millisecond.
+    #[must_use]
+    pub fn rabmark_r(&self) -> Option<Rabmark> {
+        let mut sum = Sum {
+            is_whole: true,
+            ..Sum::default()
+        };
+        let one = self.finals(1)?;
+        let (load, time) = (one.point.load.value, one.time().value);
+        sum.value += load / time * MS;
+        sum.add_point(1, MS / time, -load * MS / (time * time));
+        for search in self.searches.iter().flatten() {
+            self.add_level(search, &mut sum);
+        }
+        let (mut variance, mut freedom) = (0.0, f64::INFINITY);
+        for (&clients, &(of_load, of_time)) in &sum.weights {
+            let visit = self.finals(clients)?;
+            let (part, its_freedom) = noise(visit, of_load, of_time)?;
+            variance += part;
+            freedom = freedom.min(its_freedom);
+        }
+        let half_width = student_t(0.975, freedom) * variance.sqrt() + sum.bound;
+        Some(Rabmark {
+            value: Estimate {
+                low: (sum.value - half_width).max(0.0),
+                high: sum.value + half_width,
+                ..Estimate::exact(sum.value, one.time().samples)
+            },
+            is_whole: sum.is_whole,
+        })
+    }
+
+    fn add_level(&self, search: &Search, sum: &mut Sum) {
+        let level = search.level.as_nanos() as f64;
+        match self.outcome(search) {
+            Some(LevelOutcome::Reached { load, .. }) => {
+                sum.value += load.value / level * MS;
+                self.add_ends(search, level, sum);
+            }
+            Some(LevelOutcome::Between { low, high }) => {
+                sum.value += 0.5 * (low + high) / level * MS;
+                sum.bound += 0.5 * (high - low) / level * MS;
+            }
+            // The load goes on rising, or stays: what the most clients gave is a lower bound.
+            Some(LevelOutcome::NotReached { load, .. }) => {
+                sum.value += load.low / level * MS;
+                sum.is_whole = false;
+            }
+            Some(LevelOutcome::Exceeded { .. }) | None => sum.is_whole = false,
+        }
+    }
+
+    /// The influence of both ends of a level's bracket, and what bending may hide.
+    fn add_ends(&self, search: &Search, level: f64, sum: &mut Sum) {
+        let Bracket::Between { low, high } = search.bracket else {
+            return;
+        };
+        let (Some(below), Some(above)) = (self.finals(low), self.finals(high)) else {
+            return;
+        };
+        let found = interpolate(&below.end(), &above.end(), level);
+        let slope = (above.point.load.value - below.point.load.value)
+            / (above.time().value - below.time().value);
+        for (clients, weight) in [(low, 1.0 - found.share), (high, found.share)] {
+            let scale = weight * MS / level;
+            sum.add_point(clients, scale, -scale * slope);
+        }
+        sum.bound += self.bend(below, above, found.share) / level * MS;
+    }
+
+    /// RABmark[s]: MiB per second at the highest level.
+    #[must_use]
+    pub fn rabmark_s(&self) -> Option<Rabmark> {
+        let search = self.searches.as_ref()?.last()?;
+        let (load, is_whole) = match self.outcome(search)? {
+            LevelOutcome::Reached { load, .. } => (load, true),
+            LevelOutcome::Between { low, high } => {
+                let middle = Estimate::exact(0.5 * (low + high), 0.0);
+                (
+                    Estimate {
+                        low,
+                        high,
+                        ..middle
+                    },
+                    true,
+                )
+            }
+            LevelOutcome::NotReached { load, .. } => (load, false),
+            LevelOutcome::Exceeded { .. } => return None,
+        };
+        let clients = match search.bracket {
+            Bracket::Between { high, .. } => high,
+            _ => *self.visited().last()?,
+        };
+        let bytes_each = self.best(clients)?.bytes_each;
+        Some(Rabmark {
+            value: load.scale(bytes_each / f64::from(1 << 20)),
+            is_whole,
+        })
+    }
+}
+
+/// Variance of a point's part of the sum, and its degrees of freedom.
+fn noise(visit: &Visit, of_load: f64, of_time: f64) -> Option<(f64, f64)> {
+    let end = visit.end();
+    let window = end.window?;
+    let series: Vec<f64> = window
+        .throughput
+        .iter()
+        .zip(&window.response_influence)
+        .map(|(x, y)| of_load * (x - end.load.value) + of_time * (y - end.time.value))
+        .collect();
+    let run = long_run_variance(&series);
+    Some((run.variance_of_mean, run.degrees_of_freedom))
+}

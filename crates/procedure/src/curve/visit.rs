@@ -1,0 +1,103 @@
+//! A point of the curve as the procedure keeps it.
+
+use results::{CurvePoint, Measurement};
+use stats::{Channel, DriftVerdict, Estimate, Window};
+use units::Duration;
+
+use super::PointPlan;
+use super::interpolation::sigma;
+
+/// More is offered than is done if the load is surely below this share of the offered one.
+const OVERLOAD_SHARE: f64 = 0.995;
+/// A response time of more than so many service times is mostly waiting.
+const WAIT_FACTOR: f64 = 2.0;
+
+/// A point that was measured.
+#[derive(Clone, Debug)]
+pub(super) struct Visit {
+    pub(super) point: CurvePoint,
+    /// Which time this curve's levels are about.
+    pub(super) channel: Channel,
+    pub(super) window: Option<Window>,
+    pub(super) service_window: Option<Window>,
+    /// Bytes that an operation moves on average.
+    pub(super) bytes_each: f64,
+    /// Whether more was offered than was done, so that the response time has no mean.
+    pub(super) is_overloaded: bool,
+    pub(super) precision: f64,
+    pub(super) elapsed: Duration,
+    pub(super) is_drifting: bool,
+}
+
+/// One end of a bracket, as interpolation needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End<'a> {
+    pub(super) load: Estimate,
+    pub(super) time: Estimate,
+    pub(super) window: Option<&'a Window>,
+}
+
+impl Visit {
+    /// What `measurement` says of `plan`, which took `elapsed` altogether.
+    pub(super) fn new(
+        plan: &PointPlan,
+        channel: Channel,
+        measurement: &Measurement,
+        elapsed: Duration,
+    ) -> Self {
+        Self {
+            point: CurvePoint {
+                clients: plan.clients,
+                load: measurement.throughput,
+                response: measurement.response.mean,
+                service: measurement.service.mean,
+                response_p99: measurement.response.percentile(0.99),
+                lateness_ns: measurement.lateness.mean_ns,
+                cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
+                is_scout: plan.is_scout,
+                is_converged: measurement.is_converged(),
+            },
+            channel,
+            window: measurement.window.clone(),
+            service_window: measurement.service_window.clone(),
+            bytes_each: measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64,
+            is_overloaded: is_overloaded(measurement),
+            precision: plan.goal.precision,
+            elapsed,
+            is_drifting: measurement.drift.verdict == DriftVerdict::Drifting,
+        }
+    }
+
+    pub(super) fn end(&self) -> End<'_> {
+        End {
+            load: self.point.load,
+            time: self.time(),
+            window: match self.channel {
+                Channel::Response => self.window.as_ref(),
+                Channel::Service => self.service_window.as_ref(),
+            },
+        }
+    }
+
+    /// The mean time that the levels are about. Without bound where more is offered than is done.
+    pub(super) fn time(&self) -> Estimate {
+        if self.is_overloaded && self.channel == Channel::Response {
+            return Estimate::exact(f64::INFINITY, 0.0);
+        }
+        self.point.time(self.channel)
+    }
+}
+
+pub(super) fn joint_sigma(below: &Visit, above: &Visit) -> f64 {
+    sigma(&below.time()).hypot(sigma(&above.time()))
+}
+
+/// Whether clients with schedules of their own fell further and further behind them: less is done
+/// than offered, and more time is spent waiting than being served. A short trial may draw fewer
+/// arrivals than are offered, but then nobody waits.
+fn is_overloaded(measurement: &Measurement) -> bool {
+    let load = measurement.throughput;
+    let waits = measurement.response.mean.value > WAIT_FACTOR * measurement.service.mean.value;
+    let offered = measurement.offered;
+    waits && offered.is_some_and(|offered| load.high < OVERLOAD_SHARE * offered)
+}

@@ -1,0 +1,310 @@
+//! One workload of the RAID Performance Test, measured in minutes: what next, and its RABmarks.
+//!
+//! A transaction workload is a load curve whose levels are about the service time, which the RPT
+//! manual calls response time; the loads at which the response time from due crosses the same
+//! levels are found beside them. A batch workload is one load, measured until it is precise. The
+//! manual's own procedure, step for step, is in the crate `classic`.
+
+use results::{
+    Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
+};
+use stats::{Channel, Goal};
+use units::{Duration, format_duration_ns};
+
+use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
+
+/// What a workload is measured for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RabOptions {
+    /// Levels; thirds of the way to `response_max` when empty.
+    pub levels: Vec<Duration>,
+    /// The least time that counts as that of no load.
+    pub response_min: Duration,
+    /// The highest level.
+    pub response_max: Duration,
+    /// Relative half-width wanted.
+    pub precision: f64,
+    /// The most clients of a transaction workload.
+    pub clients_max: u32,
+    /// Time for one workload.
+    pub budget: Duration,
+}
+
+/// Share of the time of a transaction workload that its levels of service time may take.
+const SERVICE_SHARE: f64 = 0.8;
+/// Share of a workload's time that one client alone may take.
+const NO_LOAD_SHARE: f64 = 0.15;
+
+/// What one workload is, as far as its measuring goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RabSubject {
+    /// Number of the run through all workloads, from 1.
+    pub run: u32,
+    /// Number of the workload in the set, from 1.
+    pub number: u32,
+    /// Its name, in kebab case.
+    pub name: String,
+    /// What it is, in words.
+    pub title: String,
+    /// The fixed number of clients of a batch workload; `None` for a transaction workload.
+    pub clients: Option<u32>,
+    /// The mode in which it is measured.
+    pub mode: Mode,
+    /// When it began, since the start.
+    pub begun: Duration,
+}
+
+impl RabSubject {
+    /// Which group the workload belongs to.
+    #[must_use]
+    pub const fn group(&self) -> Group {
+        match self.clients {
+            None => Group::Transaction,
+            Some(_) => Group::Batch,
+        }
+    }
+}
+
+/// The procedure of one workload.
+#[derive(Clone, Debug)]
+pub struct RabProcedure {
+    subject: RabSubject,
+    options: RabOptions,
+    stage: Stage,
+    operations: u64,
+    spent: Duration,
+    is_finished: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    Batch(Option<Box<Measurement>>),
+    Service(Box<LoadCurve>),
+    Response {
+        service: Box<LoadCurve>,
+        response: Box<LoadCurve>,
+    },
+}
+
+impl RabProcedure {
+    /// A procedure that has measured nothing yet.
+    #[must_use]
+    pub fn new(subject: RabSubject, options: RabOptions) -> Self {
+        let stage = match subject.group() {
+            Group::Batch => Stage::Batch(None),
+            Group::Transaction => Stage::Service(Box::new(LoadCurve::new(curve_options(&options)))),
+        };
+        Self {
+            subject,
+            options,
+            stage,
+            operations: 0,
+            spent: Duration::ZERO,
+            is_finished: false,
+        }
+    }
+
+    /// What is being measured.
+    #[must_use]
+    pub const fn subject(&self) -> &RabSubject {
+        &self.subject
+    }
+
+    /// What to do next.
+    pub fn next_step(&mut self) -> CurveStep {
+        let step = match &mut self.stage {
+            Stage::Batch(None) => self.batch_step(),
+            Stage::Batch(Some(_)) => CurveStep::Finish,
+            Stage::Service(curve) => match curve.next_step() {
+                CurveStep::Finish => self.begin_response(),
+                step => step,
+            },
+            Stage::Response { response, .. } => response.next_step(),
+        };
+        self.is_finished |= step == CurveStep::Finish;
+        step
+    }
+
+    /// Take in the measurement of `plan`, which took `elapsed` altogether.
+    pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
+        self.operations += measurement.completions_all;
+        self.spent += elapsed;
+        match &mut self.stage {
+            Stage::Batch(found) => *found = Some(Box::new(measurement.clone())),
+            Stage::Service(curve) => curve.record(plan, measurement, elapsed),
+            Stage::Response { response, .. } => response.record(plan, measurement, elapsed),
+        }
+    }
+
+    /// Share of the work that is done: a guess that never falls.
+    #[must_use]
+    pub fn progress(&self) -> f64 {
+        if self.is_finished {
+            return 1.0;
+        }
+        (self.spent.as_secs_f64() / self.options.budget.as_secs_f64()).min(1.0)
+    }
+
+    /// The curve of service time so far.
+    #[must_use]
+    pub fn curve(&self) -> Option<Curve> {
+        self.service().map(|curve| curve.curve(&self.subject.title))
+    }
+
+    /// What has been found, whether all of it or not.
+    #[must_use]
+    pub fn workload(&self) -> RabWorkload {
+        let measurement = match &self.stage {
+            Stage::Batch(found) => found.as_deref().cloned(),
+            _ => None,
+        };
+        let (rabmark_r, rabmark_s) = match (&measurement, self.service()) {
+            (Some(load), _) => batch_marks(load),
+            (None, Some(curve)) => (curve.rabmark_r(), curve.rabmark_s()),
+            (None, None) => (None, None),
+        };
+        RabWorkload {
+            run: self.subject.run,
+            number: self.subject.number,
+            name: self.subject.name.clone(),
+            title: self.subject.title.clone(),
+            group: self.subject.group(),
+            mode: self.subject.mode,
+            begun_ns: self.subject.begun.as_nanos(),
+            elapsed_ns: self.spent.as_nanos(),
+            operations: self.operations,
+            is_complete: self.is_finished,
+            no_load: self.service().and_then(LoadCurve::no_load),
+            levels: self.levels(),
+            curve: self.curve(),
+            measurement,
+            rabmark_r,
+            rabmark_s,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn service(&self) -> Option<&LoadCurve> {
+        match &self.stage {
+            Stage::Batch(_) => None,
+            Stage::Service(curve) => Some(curve),
+            Stage::Response { service, .. } => Some(service),
+        }
+    }
+
+    fn batch_step(&self) -> CurveStep {
+        CurveStep::Measure(PointPlan {
+            clients: self.subject.clients.unwrap_or(1),
+            goal: Goal::result(self.options.precision),
+            duration_max: self.options.budget,
+            channel: Channel::Service,
+            salt: 0,
+            is_scout: false,
+        })
+    }
+
+    /// The same levels once more, of the response time from due.
+    fn begin_response(&mut self) -> CurveStep {
+        let Stage::Service(service) = &self.stage else {
+            return CurveStep::Finish;
+        };
+        let levels = service.levels_ns().into_iter().map(Duration::from_nanos);
+        let options = CurveOptions {
+            channel: Channel::Response,
+            levels: Levels::Explicit(levels.collect()),
+            budget: Some(self.options.budget.saturating_sub(self.spent)),
+            tries_max: 6,
+            ..curve_options(&self.options)
+        };
+        let mut response = Box::new(service.continued(options));
+        let step = response.next_step();
+        self.stage = Stage::Response {
+            service: service.clone(),
+            response,
+        };
+        step
+    }
+
+    fn levels(&self) -> Vec<RabLevel> {
+        let Some(curve) = self.curve() else {
+            return Vec::new();
+        };
+        let by_response = match &self.stage {
+            Stage::Response { response, .. } => response.curve("").levels,
+            _ => Vec::new(),
+        };
+        let outcome = |level: &Level| -> Option<LevelOutcome> {
+            let same = by_response.iter().find(|it| it.level_ns == level.level_ns);
+            same.map(|level| level.outcome)
+        };
+        let levels = curve.levels.iter().enumerate();
+        levels
+            .map(|(index, level)| RabLevel {
+                label: self.label(index, level.level_ns),
+                level_ns: level.level_ns,
+                by_service: level.outcome,
+                by_response: outcome(level),
+            })
+            .collect()
+    }
+
+    fn label(&self, index: usize, level_ns: u64) -> String {
+        const THIRDS: [&str; 3] = ["1/3", "2/3", "max"];
+        match THIRDS.get(index) {
+            Some(label) if self.options.levels.is_empty() => (*label).into(),
+            _ => format_duration_ns(level_ns as f64),
+        }
+    }
+}
+
+/// Limits of the points, as shares of a workload's time.
+fn curve_options(options: &RabOptions) -> CurveOptions {
+    let time = options.budget.mul_f64(SERVICE_SHARE);
+    let share = |part: f64, low: u64, high: u64| {
+        time.mul_f64(part)
+            .max(Duration::from_millis(low))
+            .min(Duration::from_millis(high))
+    };
+    CurveOptions {
+        channel: Channel::Service,
+        levels: match options.levels.as_slice() {
+            [] => Levels::Thirds {
+                min: options.response_min,
+                max: options.response_max,
+            },
+            levels => Levels::Explicit(levels.to_vec()),
+        },
+        clients_max: options.clients_max,
+        precision: options.precision,
+        scout_min: share(0.005, 200, 1_000),
+        scout_max: share(0.02, 300, 10_000),
+        final_min: share(0.04, 300, 5_000),
+        final_max: share(0.25, 1_000, 120_000),
+        no_load_max: Some(share(NO_LOAD_SHARE, 1_000, 60_000)),
+        tries_max: 12,
+        budget: Some(time),
+    }
+}
+
+/// Load over response time, and throughput, of one load.
+fn batch_marks(load: &Measurement) -> (Option<Rabmark>, Option<Rabmark>) {
+    let rate = load.throughput;
+    let time = load.service.mean;
+    // Clients that never wait: time = clients / rate, so that rate over time goes with rate^2, and
+    // its relative half-width is twice that of the rate.
+    let value = rate.value / time.value * 1e6;
+    let half_width = 2.0 * rate.relative_half_width() * value;
+    let ratio = stats::Estimate {
+        low: (value - half_width).max(0.0),
+        high: value + half_width,
+        ..stats::Estimate::exact(value, rate.samples)
+    };
+    let mark = |value| Rabmark {
+        value,
+        is_whole: true,
+    };
+    let bandwidth = load
+        .bandwidth
+        .map(|bandwidth| bandwidth.scale(1.0 / f64::from(1 << 20)));
+    (Some(mark(ratio)), bandwidth.map(mark))
+}

@@ -1,0 +1,349 @@
+//! The workloads of the RAID Performance Test: levels, RABmarks, averages, and what a mode changed.
+
+use results::{
+    Group, LevelOutcome, Measurement, Mode, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload,
+    Rabmark, Severity,
+};
+use stats::Estimate;
+use units::{format_count, format_duration_ns, format_interval_count};
+
+use crate::curve::{self, level_name};
+use crate::figure::{Standing, operations, rate, time};
+use crate::page::Page;
+use crate::style::Tone;
+use crate::table::{Align, Table};
+
+/// Units of the two RABmarks, and how they come about.
+const LEGEND: [&str; 2] = [
+    "RABmark[r]: operations/s per ms of service time, summed over no load and the levels \
+     (transaction) or at the one load (batch); RABmark[s]: MiB/s at the highest level, or at the \
+     one load.",
+    "By service time, from when a request is sent, as the document of 1995 defines it; by response \
+     time, from when it was due. Intervals are of 95 % and hold what varies within a run.",
+];
+
+/// Everything about the workloads.
+pub(crate) fn section(page: &mut Page<'_>, rab: &Rab) {
+    settings(page, rab);
+    let charts = page.style.all || is_each_once(rab);
+    for workload in &rab.workloads {
+        if workload.group == Group::Transaction {
+            transaction(page, workload, charts);
+        }
+    }
+    batch(page, &rab.workloads);
+    averages(page, &rab.averages);
+    comparisons(page, &rab.comparisons);
+    page.blank();
+    for line in LEGEND {
+        page.paragraph(Tone::Quiet, line);
+    }
+    marks(page, rab);
+}
+
+/// Whether no workload was measured twice, so that there is room for pictures.
+fn is_each_once(rab: &Rab) -> bool {
+    let mut numbers: Vec<u32> = rab.workloads.iter().map(|it| it.number).collect();
+    numbers.sort_unstable();
+    numbers.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+fn settings(page: &mut Page<'_>, rab: &Rab) {
+    let load = match rab.iops_per_client {
+        Some(rate) => format!("{}/s for each client that waits", format_count(rate)),
+        None => "the load of each client as its workload says".into(),
+    };
+    let text = format!(
+        "highest level {}, {load}, precision wanted {:.3} %",
+        level_name(rab.response_max_ns),
+        rab.precision * 100.0
+    );
+    page.paragraph(Tone::Plain, &text.replace(".000 %", " %"));
+    for change in &rab.modes {
+        let is_plain = change.at_ns == 0 && change.mode == Mode::Normal && !change.is_detected;
+        if is_plain && rab.modes.len() == 1 {
+            continue;
+        }
+        let how = if change.is_detected { "detected: " } else { "" };
+        let at = format_duration_ns(change.at_ns as f64);
+        let text = format!("from {at} on: {how}{}", change.text);
+        page.item(Tone::Plain, &format!("mode {}", change.mode), &text);
+    }
+}
+
+fn heading(workload: &RabWorkload) -> String {
+    let state = if workload.is_complete {
+        ""
+    } else {
+        ", not measured to its end"
+    };
+    format!(
+        "{} {}: run {}, mode {}, {}, {} operations{state}",
+        workload.number,
+        workload.title,
+        workload.run,
+        workload.mode,
+        format_duration_ns(workload.elapsed_ns as f64),
+        format_count(workload.operations as f64),
+    )
+}
+
+fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
+    page.blank();
+    page.heading(&heading(workload));
+    if let (true, Some(found)) = (chart, &workload.curve) {
+        curve::section(page, found);
+    }
+    let mut table = Table::new(&[
+        ("level", Align::Left, 9),
+        ("", Align::Right, 9),
+        ("load by service", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("load by response", Align::Right, 7),
+        ("95 % interval", Align::Left, 6),
+    ]);
+    if let Some(one) = workload.no_load {
+        let (load, interval) = operations(one.load);
+        let mark = if one.is_converged { "" } else { "~" };
+        let row = [
+            "no load".into(),
+            format!("{mark}{}", time(one.service).0),
+            load,
+            interval,
+            format!("waits {}", time(one.response).0),
+            String::new(),
+        ];
+        table.row(Tone::Plain, row);
+    }
+    for level in &workload.levels {
+        table.row(Tone::Plain, level_row(level));
+    }
+    page.table(&table);
+    if let Some(mark) = workload.rabmark_r {
+        page.paragraph(Tone::Strong, &mark_line(mark, workload.rabmark_s));
+    }
+}
+
+fn mark_line(of_load: Rabmark, of_bytes: Option<Rabmark>) -> String {
+    let (value, interval) = mark(of_load);
+    let bytes = of_bytes.map_or_else(String::new, |bytes| {
+        let (value, interval) = mark(bytes);
+        format!("   RABmark[s] {value}  ({interval})")
+    });
+    format!("RABmark[r] {value}  ({interval}){bytes}")
+}
+
+/// A RABmark and its interval; one that leaves levels out is a lower bound.
+fn mark(mark: Rabmark) -> (String, String) {
+    let Estimate {
+        value, low, high, ..
+    } = mark.value;
+    let (value, interval) = format_interval_count(value, low, high);
+    if mark.is_whole {
+        (value, interval)
+    } else {
+        (format!("at least {value}"), "levels not reached".into())
+    }
+}
+
+fn level_row(level: &RabLevel) -> [String; 6] {
+    let name = if level.label.contains(' ') {
+        String::new()
+    } else {
+        level.label.clone()
+    };
+    let (load, interval) = outcome(&level.by_service);
+    let (by_response, its_interval) = level.by_response.as_ref().map(outcome).unwrap_or_default();
+    let level = time(Estimate::exact(level.level_ns as f64, 0.0)).0;
+    [name, level, load, interval, by_response, its_interval]
+}
+
+fn outcome(outcome: &LevelOutcome) -> (String, String) {
+    match *outcome {
+        LevelOutcome::Reached {
+            load, is_precise, ..
+        } => {
+            let (value, interval) = operations(load);
+            let mark = if is_precise { "" } else { "~" };
+            (format!("{mark}{value}"), interval)
+        }
+        LevelOutcome::Between { low, high } => {
+            let (low, high) = (format_count(low), format_count(high));
+            ("between".into(), format!("{low} and {high}"))
+        }
+        LevelOutcome::Exceeded { response } => {
+            ("none".into(), format!("one waits {}", time(response).0))
+        }
+        LevelOutcome::NotReached { clients, load, .. } => (
+            format!("> {}", operations(load).0),
+            format!("{} clients", format_count(f64::from(clients))),
+        ),
+    }
+}
+
+fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
+    let mut table = Table::new(&[
+        ("batch workload", Align::Left, 9),
+        ("run", Align::Right, 4),
+        ("mode", Align::Left, 5),
+        ("clients", Align::Right, 6),
+        ("throughput", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("response", Align::Right, 7),
+        ("RABmark[r]", Align::Right, 7),
+        ("RABmark[s]", Align::Right, 7),
+    ]);
+    let mut worst = Standing::Sound;
+    for workload in workloads {
+        let Some(load) = &workload.measurement else {
+            continue;
+        };
+        worst = worst.max(Standing::of(load));
+        table.row(tone(load), batch_row(workload, load));
+    }
+    if table.is_empty() {
+        return;
+    }
+    page.blank();
+    page.table(&table);
+    if worst != Standing::Sound {
+        let text = format!("{} {}", worst.mark(), worst.legend());
+        page.paragraph(Tone::Quiet, &text);
+    }
+}
+
+fn tone(load: &Measurement) -> Tone {
+    match Standing::of(load) {
+        Standing::Sound | Standing::Wide => Tone::Plain,
+        Standing::Shaky => Tone::Doubtful,
+        Standing::Void => Tone::Bad,
+    }
+}
+
+fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 9] {
+    let (value, interval) = load.bandwidth.map(rate).unwrap_or_default();
+    let shown = |found: Option<Rabmark>| found.map_or_else(String::new, |found| mark(found).0);
+    [
+        format!("{} {}", workload.number, workload.title),
+        workload.run.to_string(),
+        workload.mode.to_string(),
+        format_count(f64::from(load.clients)),
+        format!("{}{value}", Standing::of(load).mark()),
+        interval,
+        time(load.service.mean).0,
+        shown(workload.rabmark_r),
+        shown(workload.rabmark_s),
+    ]
+}
+
+fn averages(page: &mut Page<'_>, averages: &[RabAverage]) {
+    if averages.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("average over a group", Align::Left, 9),
+        ("run", Align::Right, 4),
+        ("mode", Align::Left, 5),
+        ("RABmark[r]", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("RABmark[s]", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+    ]);
+    for average in averages {
+        let (of_load, of_load_interval) = mark(average.rabmark_r);
+        let (of_bytes, of_bytes_interval) = mark(average.rabmark_s);
+        let count = average.workloads;
+        let row = [
+            format!(
+                "{} ({count} workload{})",
+                average.group.name(),
+                if count == 1 { "" } else { "s" }
+            ),
+            average.run.to_string(),
+            average.mode.to_string(),
+            of_load,
+            of_load_interval,
+            of_bytes,
+            of_bytes_interval,
+        ];
+        table.row(Tone::Strong, row);
+    }
+    page.blank();
+    page.table(&table);
+}
+
+/// What another mode changed; a ratio whose interval holds 1 shows no difference.
+fn comparisons(page: &mut Page<'_>, comparisons: &[ModeComparison]) {
+    if comparisons.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("modes compared", Align::Left, 9),
+        ("figure", Align::Left, 9),
+        ("ratio", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("verdict", Align::Left, 7),
+    ]);
+    for found in comparisons {
+        let Estimate {
+            value, low, high, ..
+        } = found.ratio;
+        let verdict = if low > 1.0 {
+            "higher"
+        } else if high < 1.0 {
+            "lower"
+        } else {
+            "no difference shown"
+        };
+        let scope = if found.spans_runs { "" } else { "*" };
+        let row = [
+            format!("{}: {} over {}", found.workload, found.mode, found.base),
+            found.figure.clone(),
+            format!("{value:.3}"),
+            format!("{low:.3} .. {high:.3}"),
+            format!("{verdict}{scope}"),
+        ];
+        table.row(Tone::Plain, row);
+    }
+    page.blank();
+    page.table(&table);
+    if comparisons.iter().any(|found| !found.spans_runs) {
+        let text = "* one run in one of the modes: its variation from run to run is not in the \
+                    interval";
+        page.paragraph(Tone::Quiet, text);
+    }
+}
+
+/// What the sign before a number means, where one occurs.
+fn marks(page: &mut Page<'_>, rab: &Rab) {
+    let is_wide = |outcome: &LevelOutcome| {
+        matches!(
+            outcome,
+            LevelOutcome::Reached {
+                is_precise: false,
+                ..
+            }
+        )
+    };
+    let is_any = rab.workloads.iter().any(|workload| {
+        let levels = workload.levels.iter();
+        workload.no_load.is_some_and(|one| !one.is_converged)
+            || levels
+                .flat_map(|level| std::iter::once(&level.by_service).chain(&level.by_response))
+                .any(is_wide)
+    });
+    if is_any {
+        page.paragraph(Tone::Quiet, "~ wider interval than was asked for");
+    }
+    let is_void = rab
+        .workloads
+        .iter()
+        .flat_map(RabWorkload::all_warnings)
+        .any(|warning| warning.severity == Severity::Void);
+    if is_void {
+        page.paragraph(
+            Tone::Bad,
+            "a number above must not be used: see the warnings",
+        );
+    }
+}

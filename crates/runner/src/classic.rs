@@ -1,0 +1,77 @@
+//! Runs the classic programs: control threads come and go in one engine while it runs.
+
+mod data_file;
+mod messages;
+mod output_files;
+mod rig;
+mod solo;
+mod test_run;
+
+pub use data_file::{DataFile, DataRequest, Filling, MARKER_SUFFIX, open_data};
+pub use messages::{Detail, IoDetail, Posted, Report};
+pub use output_files::OutputFiles;
+pub use rig::{Failure, Rig};
+pub use solo::{SoloRequest, run_solo};
+pub use test_run::{Ending, Operator, TestRequest, run_test};
+
+use std::path::PathBuf;
+
+use drivers::TargetError;
+use engine::DriverError;
+
+use crate::limits::LimitError;
+
+/// Why a classic program cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ClassicError {
+    /// It was asked for wrongly.
+    #[error("{0}")]
+    Usage(String),
+    /// The data file cannot be used.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The model does not exist.
+    #[error(transparent)]
+    Sim(#[from] sim::SimError),
+    /// The driver broke.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// The machine does not allow as much as is asked for.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A file cannot be read or written.
+    #[error("cannot {operation} {}", path.display())]
+    File {
+        /// What was tried, as a verb.
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// An operation of a control thread failed.
+    #[error("{0}")]
+    Operation(String),
+    /// A signal came.
+    #[error("stopped by {signal}; {kept}")]
+    Interrupted {
+        /// Its name.
+        signal: &'static str,
+        /// What is left of the work.
+        kept: &'static str,
+    },
+}
+
+impl ClassicError {
+    pub(crate) fn file(
+        operation: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File {
+            operation,
+            path,
+            source,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Parsers of single arguments; each says what it takes when it is given something else.
+
+use units::{Bytes, Duration, Rate};
+
+pub fn parse_span(text: &str) -> Result<Duration, String> {
+    text.parse::<Duration>().map_err(|error| error.to_string())
+}
+
+pub fn parse_level(text: &str) -> Result<Duration, String> {
+    match parse_span(text)? {
+        Duration::ZERO => Err("must be above zero".into()),
+        span if span > Duration::from_secs(86_400) => Err("is more than a day".into()),
+        span => Ok(span),
+    }
+}
+
+pub fn parse_budget(text: &str) -> Result<Duration, String> {
+    match parse_span(text)? {
+        span if span < Duration::from_secs(1) => {
+            Err("is too short to measure anything: give at least 1s".into())
+        }
+        span if span > Duration::from_secs(7 * 86_400) => Err("is more than a week".into()),
+        span => Ok(span),
+    }
+}
+
+pub fn parse_size(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>().map_err(|error| error.to_string())? {
+        Bytes(0) => Err("must be above zero".into()),
+        size => Ok(size),
+    }
+}
+
+pub fn parse_rate(text: &str) -> Result<Rate, String> {
+    let rate = units::parse_rate(text).map_err(|error| error.to_string())?;
+    if rate.per_second() > 0.0 && rate.per_second() <= 1e9 {
+        Ok(rate)
+    } else {
+        Err("must be above zero and at most 1000000k/s".into())
+    }
+}
+
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let share = units::parse_percent(text).map_err(|error| error.to_string())?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err("lies between 0% and 100%".into())
+    }
+}
+
+pub fn parse_precision(text: &str) -> Result<f64, String> {
+    let share = units::parse_percent(text).map_err(|error| error.to_string())?;
+    if (0.001..=0.5).contains(&share) {
+        Ok(share)
+    } else {
+        Err("lies between 0.1% and 50%".into())
+    }
+}
+
+pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
+    use workload::Pattern;
+    let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
+    let number = || -> Result<f64, String> {
+        let value: f64 = parameter
+            .parse()
+            .map_err(|_| format!("say {name}:NUMBER, as in zipf:1.1 or exponential:100"))?;
+        if value.is_finite() && value > 0.0 {
+            Ok(value)
+        } else {
+            Err("must be above zero".into())
+        }
+    };
+    match name {
+        "sequential" if parameter.is_empty() => Ok(Pattern::Sequential { step: 1 }),
+        "uniform" if parameter.is_empty() => Ok(Pattern::Uniform),
+        "zipf" => Ok(Pattern::Zipf { theta: number()? }),
+        "hyperbolic" => Ok(Pattern::Hyperbolic { alpha: number()? }),
+        "exponential" => match number()? {
+            mean if mean >= 1.0 => Ok(Pattern::ExponentialSteps { mean }),
+            _ => Err("a mean step is at least 1 block".into()),
+        },
+        _ => Err(format!(
+            "\"{text}\" is not a pattern; there are sequential, uniform, zipf:THETA, \
+             hyperbolic:ALPHA, exponential:MEAN"
+        )),
+    }
+}

@@ -1,0 +1,119 @@
+//! Arguments of `seekstone rab`.
+
+use clap::Args;
+use results::Mode;
+use units::{Bytes, Duration, Rate};
+
+use super::parse::{
+    parse_budget, parse_level, parse_precision, parse_rate, parse_size, parse_span,
+};
+use super::{Common, Reach};
+
+/// `seekstone rab`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Transaction workloads (transaction, multiuser, database): clients are added \
+until the mean service time reaches each level. The levels are that of one client alone, and a \
+third, two thirds and all of the way from there to --response-max; or those of --level. Batch \
+workloads (batch, video, archive, scientific): one load with a fixed number of clients.\n\n\
+RABmark[r] is load over service time, in operations per second and millisecond, summed over the \
+levels; RABmark[s] is MiB per second.\n\n\
+On a terminal with --screen, keys work at any time: M next mode, S stop and go on, R measure the \
+workload again, T next workload, V verbosity, Q quit.\n\n\
+Examples:\n  \
+seekstone rab                                   all seven, in ten minutes at most\n  \
+seekstone rab /data --workload transaction --response-max 5ms\n  \
+seekstone rab --print-workload multiuser > mine.toml; seekstone rab /data --workload mine.toml\n  \
+seekstone rab 'sim:mmc?servers=4&mean=5ms' --seed 1"
+)]
+pub struct RabArgs {
+    /// A directory, a file or block device (with --overwrite), or `sim:NAME`.
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// Workloads: names, numbers 1 to 7, or files in TOML, with commas between them
+    /// [default: all seven].
+    #[arg(long, short, value_name = "LIST", value_delimiter = ',')]
+    pub workload: Vec<String>,
+    /// Print a workload's definition, to be copied and edited, and do nothing else.
+    #[arg(long, value_name = "NAME")]
+    pub print_workload: Option<String>,
+    /// The highest level of the mean service time.
+    #[arg(
+        long, value_name = "TIME", default_value = "50ms", value_parser = parse_level,
+        allow_hyphen_values = true
+    )]
+    pub response_max: Duration,
+    /// The least service time that counts as that of no load.
+    #[arg(
+        long, value_name = "TIME", default_value = "0", value_parser = parse_span,
+        allow_hyphen_values = true, conflicts_with = "levels"
+    )]
+    pub response_min: Duration,
+    /// A level of its own, in place of the thirds; may be given several times.
+    #[arg(
+        long = "level", value_name = "TIME", value_parser = parse_level,
+        allow_hyphen_values = true, conflicts_with = "response_max"
+    )]
+    pub levels: Vec<Duration>,
+    /// Operations per second that each waiting client asks for [default: as its workload says, 20].
+    #[arg(
+        long, value_name = "RATE", value_parser = parse_iops, allow_hyphen_values = true
+    )]
+    pub iops_per_client: Option<Rate>,
+    /// The most clients of a transaction workload.
+    #[arg(
+        long, value_name = "N", default_value_t = 100_000,
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    pub clients_max: u32,
+    /// How precise the load at a level, or the load of a batch workload, shall be.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
+    pub precision: f64,
+    /// Runs through all workloads, in normal mode.
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub runs: u32,
+    /// What results are stamped with: normal, continuous, reduced, repair, rebuild, exchange. All
+    /// but normal go on until they are stopped. A degraded, rebuilding or replacing btrfs, md or
+    /// ZFS RAID is found out without being told.
+    #[arg(long, value_name = "MODE", default_value = "normal")]
+    pub mode: Mode,
+    /// End modes other than normal after this long.
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_budget)]
+    pub duration: Option<Duration>,
+    /// Size of the test file in a directory [default: at most 4 GiB], or the part of an existing
+    /// target that is used.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    pub size: Option<Bytes>,
+    /// Time for one run through all workloads, without making the test file.
+    #[arg(
+        long, value_name = "TIME", default_value = "9min", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
+    pub budget: Duration,
+    /// Show everything on a full screen, with keys.
+    #[arg(long)]
+    pub screen: bool,
+    /// Show every warning, every chart and every note.
+    #[arg(long)]
+    pub all: bool,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// A rate; a bare number is per second, as in the document.
+fn parse_iops(text: &str) -> Result<Rate, String> {
+    match text.parse::<f64>() {
+        Ok(_) => parse_rate(&format!("{text}/s")),
+        Err(_) => parse_rate(text),
+    }
+}

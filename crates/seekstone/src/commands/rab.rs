@@ -1,0 +1,193 @@
+//! `seekstone rab`: the workloads of the RAID Performance Test.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use drivers::Caching;
+use procedure::RabOptions;
+use results::live::{Command, Live};
+use runner::check_up::Stage;
+use runner::rab::{Desk, RabRequest, measure_rab};
+use workload::Definition;
+
+use crate::args::RabArgs;
+use crate::commands::finish::deliver;
+use crate::commands::setup::{Setup, setup};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// A file that defines a workload is not larger than this.
+const DEFINITION_MAX: u64 = 1 << 20;
+
+/// Measure the workloads, or print one.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn rab(args: &RabArgs) -> anyhow::Result<Exit> {
+    if let Some(name) = &args.print_workload {
+        return output::print(text_of(name)?.trim_end());
+    }
+    let workloads = workloads(&args.workload)?;
+    if args.levels.is_empty() && args.response_min >= args.response_max {
+        return Err(UsageError(format!(
+            "--response-min {} is not below --response-max {}",
+            args.response_min, args.response_max
+        ))
+        .into());
+    }
+    if args.duration.is_some() && !args.mode.is_endless() {
+        return Err(UsageError(
+            "--for is about modes without an end: add --mode continuous, or use --runs".into(),
+        )
+        .into());
+    }
+    let Setup {
+        bench,
+        archive,
+        interrupt,
+    } = setup(
+        &args.target,
+        "RABmarks",
+        args.size,
+        Caching::Direct,
+        &args.reach,
+        &args.common,
+    )?;
+    let highest = args.levels.iter().max().copied();
+    let request = RabRequest {
+        bench,
+        workloads,
+        options: RabOptions {
+            levels: args.levels.clone(),
+            response_min: args.response_min,
+            response_max: highest.unwrap_or(args.response_max),
+            precision: args.precision,
+            clients_max: args.clients_max,
+            budget: args.budget,
+        },
+        iops_per_client: args.iops_per_client.map(|rate| rate.per_second()),
+        budget: args.budget,
+        runs: args.runs,
+        duration: args.duration,
+        mode: args.mode,
+    };
+    let mut desk = open_desk(args)?;
+    let measured = measure_rab(&request, &interrupt, &mut desk);
+    desk.close();
+    deliver(&mut measured?, archive, &args.common, |run| {
+        report::check_up(run, &output::style(args.all))
+    })
+}
+
+/// The workloads asked for, with their numbers.
+fn workloads(asked: &[String]) -> anyhow::Result<Vec<(u32, Definition)>> {
+    if asked.is_empty() {
+        return Ok((1..).zip(Definition::all_built_in()).collect());
+    }
+    let mut found: Vec<(u32, Definition)> = Vec::new();
+    let mut own = BUILT_IN_COUNT;
+    for name in asked {
+        let name = name.trim();
+        let definition = definition(name)?;
+        let number = match number_of(&definition) {
+            Some(number) => number,
+            None => {
+                own += 1;
+                own
+            }
+        };
+        if found.iter().any(|(_, known)| known.name == definition.name) {
+            return Err(UsageError(format!("--workload names {name} twice")).into());
+        }
+        found.push((number, definition));
+    }
+    Ok(found)
+}
+
+/// Workloads that are built in; a user's own are numbered from the next.
+const BUILT_IN_COUNT: u32 = 7;
+
+fn number_of(definition: &Definition) -> Option<u32> {
+    let built_in = Definition::all_built_in();
+    let mut numbered = (1..).zip(&built_in);
+    numbered
+        .find(|(_, known)| *known == definition)
+        .map(|(number, _)| number)
+}
+
+fn definition(name: &str) -> anyhow::Result<Definition> {
+    if let Some(found) = Definition::built_in(name) {
+        return Ok(found);
+    }
+    let path = Path::new(name);
+    let looks_like_a_file = name.contains(['/', '.']) || path.exists();
+    if !looks_like_a_file {
+        return Err(unknown(name).into());
+    }
+    let metadata = std::fs::metadata(path).with_context(|| format!("{name} cannot be read"))?;
+    if !metadata.is_file() {
+        return Err(UsageError(format!("{name} is no file that could define a workload")).into());
+    }
+    if metadata.len() > DEFINITION_MAX {
+        let text = format!("{name} is larger than 1 MiB, and no definition of a workload");
+        return Err(UsageError(text).into());
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("{name} cannot be read"))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        UsageError(format!(
+            "{name} is no text, and no definition of a workload"
+        ))
+    })?;
+    Definition::parse(&text, name).map_err(|error| UsageError(error.to_string()).into())
+}
+
+fn text_of(name: &str) -> anyhow::Result<String> {
+    if let Some(text) = Definition::built_in_text(name) {
+        return Ok(text.to_owned());
+    }
+    Ok(definition(name)?.to_toml())
+}
+
+fn unknown(name: &str) -> UsageError {
+    let names: Vec<String> = Definition::all_built_in()
+        .into_iter()
+        .map(|definition| definition.name)
+        .collect();
+    UsageError(format!(
+        "there is no workload {name:?}: use {}, a number from 1 to {BUILT_IN_COUNT}, or a file \
+         in TOML",
+        names.join(", ")
+    ))
+}
+
+/// Who looks on.
+enum Onlooker {
+    Line(Progress),
+}
+
+fn open_desk(args: &RabArgs) -> anyhow::Result<Onlooker> {
+    Ok(Onlooker::Line(Progress::new(args.common.quiet)))
+}
+
+impl Onlooker {
+    fn close(self) {
+        match self {
+            Self::Line(progress) => progress.finish(),
+        }
+    }
+}
+
+impl Desk for Onlooker {
+    fn show(&mut self, stage: &Stage<'_>, _live: &mut dyn FnMut() -> Live) {
+        match self {
+            Self::Line(progress) => progress.show(stage),
+        }
+    }
+
+    fn command(&mut self) -> Option<Command> {
+        match self {
+            Self::Line(_) => None,
+        }
+    }
+}

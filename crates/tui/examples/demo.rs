@@ -1,0 +1,75 @@
+//! Shows the display with an invented run: nothing is measured.
+//!
+//! `cargo run -p tui --example demo [panic]`. With `panic` the program fails after a second, to
+//! show that the terminal is restored before the message is printed.
+
+#[path = "../tests/invented/mod.rs"]
+mod invented;
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use results::live::{Command, Live, LiveState};
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use tui::Screen;
+
+/// Values a second.
+const PACE: u32 = 20;
+
+fn main() -> io::Result<()> {
+    let fails = std::env::args().any(|argument| argument == "panic");
+    let stopped = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stopped))?;
+    }
+    let screen = Screen::open("Seekstone demo")?;
+    let mut live = invented::before();
+    let mut step = 0;
+    while !stopped.load(Ordering::Relaxed) {
+        assert!(
+            !(fails && step > PACE as usize),
+            "the demonstration fails, as was asked for"
+        );
+        screen.show(live.clone());
+        match screen.command() {
+            Some(Command::Quit) => break,
+            Some(command) => obey(&mut live, command),
+            None => {}
+        }
+        step += 1;
+        advance(&mut live, step);
+        thread::sleep(Duration::from_secs(1) / PACE);
+    }
+    screen.close();
+    writeln!(io::stdout(), "the terminal is restored")
+}
+
+fn obey(live: &mut Live, command: Command) {
+    match command {
+        Command::StartStop if live.state == LiveState::Execute => live.state = LiveState::Stopped,
+        Command::StartStop | Command::Restart => *live = invented::middle(),
+        Command::NextMode => live.mode = live.mode.next(),
+        Command::NextVerbosity => live.verbosity = live.verbosity.next(),
+        Command::NextWorkload if live.workload + 1 < live.workloads.len() => live.workload += 1,
+        Command::NextWorkload => *live = invented::after(),
+        Command::Quit => {}
+    }
+}
+
+/// Time passes, points come in, the interval tightens.
+fn advance(live: &mut Live, step: usize) {
+    if live.state != LiveState::Execute {
+        return;
+    }
+    let whole = invented::middle();
+    let step = step % 400;
+    live.elapsed_ns += 50_000_000;
+    live.points = whole.points[..whole.points.len().min(1 + step / 10)].to_vec();
+    let looks = 1 + step % 40;
+    let widths = (1..=looks).map(|look| 0.21 / (look as f64).sqrt());
+    live.convergence.relative_half_widths = widths.collect();
+    live.progress = Some(step as f64 / 400.0);
+}

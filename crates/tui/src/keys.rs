@@ -1,0 +1,176 @@
+//! From the bytes that a terminal sends to keys.
+//!
+//! Read here and not by the terminal library, whose reader never returns once the terminal has
+//! vanished, and waits inside a sequence that is not complete. Letters are all that is needed;
+//! sequences of function keys and characters beyond ASCII are skipped.
+
+use results::live::Command;
+
+/// Bytes of one sequence; longer ones are no key's.
+const SEQUENCE_MAX: usize = 32;
+
+/// A key that means something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// For the program.
+    Program(Command),
+    /// Curve or tables.
+    Curve,
+    /// Open or close the help.
+    Help,
+    /// Close the help.
+    Escape,
+    /// Draw everything again.
+    Redraw,
+}
+
+impl Key {
+    fn of(byte: u8) -> Option<Self> {
+        Some(match byte.to_ascii_uppercase() {
+            b'M' => Self::Program(Command::NextMode),
+            b'Q' | b'X' | CTRL_C => Self::Program(Command::Quit),
+            b'R' => Self::Program(Command::Restart),
+            b'S' => Self::Program(Command::StartStop),
+            b'T' => Self::Program(Command::NextWorkload),
+            b'V' => Self::Program(Command::NextVerbosity),
+            b'C' => Self::Curve,
+            b'H' | b'?' => Self::Help,
+            CTRL_L => Self::Redraw,
+            _ => return None,
+        })
+    }
+}
+
+const CTRL_C: u8 = 0x03;
+const CTRL_L: u8 = 0x0c;
+const ESCAPE: u8 = 0x1b;
+
+/// Where in a sequence the reader is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    /// After the escape character, which is a key itself when nothing follows.
+    Escaped,
+    /// In a control sequence of so many bytes, which ends in a letter or one of `@`..`~`.
+    Control(usize),
+    /// One more character belongs to the sequence.
+    Last,
+}
+
+/// Reads keys, however the bytes are cut into pieces.
+#[derive(Debug, Default)]
+pub(crate) struct KeyReader {
+    place: Place,
+}
+
+impl KeyReader {
+    /// The keys in these bytes, with what is left from earlier ones.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Key> {
+        bytes.iter().filter_map(|&byte| self.step(byte)).collect()
+    }
+
+    /// Nothing follows for the moment: an escape character was the key itself.
+    pub(crate) fn pause(&mut self) -> Option<Key> {
+        let was_escaped = self.place == Place::Escaped;
+        self.place = Place::Outside;
+        was_escaped.then_some(Key::Escape)
+    }
+
+    fn step(&mut self, byte: u8) -> Option<Key> {
+        // Interrupting must work in whatever state the reader is.
+        if byte == CTRL_C {
+            self.place = Place::Outside;
+            return Key::of(byte);
+        }
+        match self.place {
+            Place::Outside if byte == ESCAPE => self.place = Place::Escaped,
+            Place::Outside => return Key::of(byte),
+            Place::Escaped => match byte {
+                b'[' => self.place = Place::Control(0),
+                b'O' => self.place = Place::Last,
+                ESCAPE => return Some(Key::Escape),
+                // A letter with Alt is not that letter.
+                _ => self.place = Place::Outside,
+            },
+            Place::Control(length) => match byte {
+                b'@'..=b'~' if length > 0 || byte != b'[' => self.place = Place::Outside,
+                _ if length >= SEQUENCE_MAX => self.place = Place::Outside,
+                _ => self.place = Place::Control(length + 1),
+            },
+            Place::Last => self.place = Place::Outside,
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], expected: &[Key]) {
+        assert_eq!(KeyReader::default().read(bytes), expected, "{bytes:?}");
+        let mut reader = KeyReader::default();
+        let one_by_one: Vec<Key> = bytes
+            .iter()
+            .flat_map(|&byte| reader.read(&[byte]))
+            .collect();
+        assert_eq!(one_by_one, expected, "{bytes:?} one by one");
+    }
+
+    #[test]
+    fn every_key_in_both_cases() {
+        for (letter, key) in [
+            (b'm', Key::Program(Command::NextMode)),
+            (b'q', Key::Program(Command::Quit)),
+            (b'x', Key::Program(Command::Quit)),
+            (b'r', Key::Program(Command::Restart)),
+            (b's', Key::Program(Command::StartStop)),
+            (b't', Key::Program(Command::NextWorkload)),
+            (b'v', Key::Program(Command::NextVerbosity)),
+            (b'c', Key::Curve),
+            (b'h', Key::Help),
+        ] {
+            check(&[letter], &[key]);
+            check(&[letter.to_ascii_uppercase()], &[key]);
+        }
+        check(b"?", &[Key::Help]);
+        check(b"\x0c", &[Key::Redraw]);
+        check(b"\x03", &[Key::Program(Command::Quit)]);
+    }
+
+    #[test]
+    fn other_keys_mean_nothing() {
+        check(b"abdefgijklnopuwyz 0123456789\r\n\t\x1a", &[]);
+        check("für ö 終".as_bytes(), &[Key::Program(Command::Restart)]);
+    }
+
+    #[test]
+    fn letters_inside_the_sequences_of_function_keys_are_no_keys() {
+        check(b"\x1b[C\x1b[1;5C\x1b[15~\x1bOQ\x1bOS\x1bq", &[]);
+        check(b"\x1b[[Cq", &[Key::Program(Command::Quit)]);
+        check(b"\x1bOQs", &[Key::Program(Command::StartStop)]);
+    }
+
+    #[test]
+    fn an_endless_sequence_ends() {
+        let mut bytes = b"\x1b[".to_vec();
+        bytes.extend([b'1'; SEQUENCE_MAX + 1]);
+        bytes.push(b'q');
+        check(&bytes, &[Key::Program(Command::Quit)]);
+    }
+
+    #[test]
+    fn interrupting_works_inside_a_sequence() {
+        check(b"\x1b[1\x03", &[Key::Program(Command::Quit)]);
+    }
+
+    #[test]
+    fn the_escape_key_is_known_by_what_does_not_follow() {
+        let mut reader = KeyReader::default();
+        assert_eq!(reader.read(b"\x1b"), []);
+        assert_eq!(reader.pause(), Some(Key::Escape));
+        assert_eq!(reader.pause(), None);
+        assert_eq!(reader.read(b"q"), [Key::Program(Command::Quit)]);
+    }
+}

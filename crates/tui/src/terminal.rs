@@ -1,0 +1,143 @@
+//! The real terminal: taking it over, writing whole pictures to it, and giving it back.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::panic;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::style::ResetColor;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+
+/// Whether the terminal is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// Pictures may be written.
+    Ours,
+    /// Still to be given back, but no picture is written any more.
+    Frozen,
+    GivenBack,
+}
+
+/// The terminal as long as it is ours. Whoever gives it back first, the owner or a panic, does so
+/// alone, and no picture is written after that.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    hold: Arc<Mutex<Hold>>,
+}
+
+impl Gate {
+    /// Takes the terminal over, and sees to it that a panic's message is printed on a restored one.
+    pub(crate) fn open() -> io::Result<Self> {
+        check_terminal()?;
+        enable_raw_mode().map_err(|error| context("switching the terminal to raw mode", &error))?;
+        let gate = Self {
+            hold: Arc::new(Mutex::new(Hold::Ours)),
+        };
+        if let Err(error) = execute!(io::stdout(), EnterAlternateScreen, Hide) {
+            gate.give_back();
+            return Err(context("opening the full-screen display", &error));
+        }
+        gate.give_back_before_panics();
+        Ok(gate)
+    }
+
+    /// Gives the terminal back, once.
+    pub(crate) fn give_back(&self) {
+        let mut hold = self.lock();
+        if *hold == Hold::GivenBack {
+            return;
+        }
+        *hold = Hold::GivenBack;
+        // A terminal that has vanished needs no restoring, and nobody could read of the failure.
+        let _ = execute!(io::stdout(), ResetColor, Show, LeaveAlternateScreen);
+        let _ = disable_raw_mode();
+    }
+
+    /// Whether the terminal was not given back yet.
+    pub(crate) fn is_ours(&self) -> bool {
+        *self.lock() == Hold::Ours
+    }
+
+    /// Lets no more pictures through. The library writes once more when it is dropped, and would
+    /// complain of a terminal that has vanished in the middle of whatever is printed then.
+    pub(crate) fn freeze(&self) {
+        let mut hold = self.lock();
+        if *hold == Hold::Ours {
+            *hold = Hold::Frozen;
+        }
+    }
+
+    fn give_back_before_panics(&self) {
+        let gate = self.clone();
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            gate.give_back();
+            previous(panic);
+        }));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hold> {
+        self.hold.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A picture on its way: nothing is written before it is complete.
+#[derive(Debug)]
+pub(crate) struct PictureWriter {
+    gate: Gate,
+    picture: Vec<u8>,
+}
+
+impl PictureWriter {
+    pub(crate) fn new(gate: Gate) -> Self {
+        Self {
+            gate,
+            picture: Vec::new(),
+        }
+    }
+}
+
+impl Write for PictureWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.picture.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let hold = self.gate.lock();
+        let mut written = Ok(());
+        if *hold == Hold::Ours {
+            let mut out = io::stdout().lock();
+            written = out.write_all(&self.picture).and_then(|()| out.flush());
+        }
+        drop(hold);
+        self.picture.clear();
+        written
+    }
+}
+
+fn check_terminal() -> io::Result<()> {
+    let missing = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
+        (true, true) => "",
+        (true, false) => "standard output is no terminal",
+        (false, true) => "standard input is no terminal",
+        (false, false) => "standard input and output are no terminal",
+    };
+    if !missing.is_empty() {
+        return Err(io::Error::other(format!(
+            "the full-screen display: {missing}"
+        )));
+    }
+    if std::env::var("TERM").is_ok_and(|name| name == "dumb") {
+        let text = "the full-screen display: this terminal (TERM=dumb) cannot place text";
+        return Err(io::Error::other(text));
+    }
+    Ok(())
+}
+
+fn context(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}

@@ -1,0 +1,158 @@
+//! What the display itself remembers: what the terminal can show, and which view is open.
+
+use std::env;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+use results::live::Command;
+
+/// The characters that the terminal can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// Letters and signs of ASCII alone.
+    Ascii,
+    /// Everything.
+    #[default]
+    Unicode,
+}
+
+/// Whether colours and bold letters are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Palette {
+    /// Plain text.
+    Plain,
+    /// Colours and bold letters.
+    #[default]
+    Colors,
+}
+
+/// How the display may look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The characters that the terminal can show.
+    pub charset: Charset,
+    /// Whether colours and bold letters are wanted.
+    pub palette: Palette,
+}
+
+impl Look {
+    /// What the environment says: the character set of the locale, and `NO_COLOR`.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        Self::from_variables(|name| env::var(name).ok())
+    }
+
+    /// As POSIX has it, the first of the three variables that is set and not empty counts.
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let value = |name: &&str| variable(name).filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(value);
+        let locale = locale.unwrap_or_default().to_ascii_lowercase();
+        Self {
+            charset: if locale.contains("utf-8") || locale.contains("utf8") {
+                Charset::Unicode
+            } else {
+                Charset::Ascii
+            },
+            palette: if value(&"NO_COLOR").is_some() {
+                Palette::Plain
+            } else {
+                Palette::Colors
+            },
+        }
+    }
+
+    /// Takes from a finished picture what the terminal cannot show, so that everything else may
+    /// draw as if it could.
+    pub(crate) fn apply(self, buffer: &mut Buffer) {
+        for cell in &mut buffer.content {
+            if self.charset == Charset::Ascii && !cell.symbol().is_ascii() {
+                let plain = ascii(cell.symbol());
+                cell.set_char(plain);
+            }
+            if self.palette == Palette::Plain {
+                without_style(cell);
+            }
+        }
+    }
+}
+
+fn without_style(cell: &mut Cell) {
+    cell.fg = Color::Reset;
+    cell.bg = Color::Reset;
+    cell.modifier = Modifier::empty();
+}
+
+/// The nearest character of ASCII.
+fn ascii(symbol: &str) -> char {
+    match symbol.chars().next().unwrap_or(' ') {
+        '─' | '╌' => '-',
+        '│' | '┊' => '|',
+        '┌'..='╬' => '+',
+        '●' | '█' | '▇' => '#',
+        '◆' | '▆' => '*',
+        '○' => 'o',
+        '◐' => 'x',
+        '░' | '·' | '▂' => '.',
+        '▁' => '_',
+        '▃' | '▄' => ':',
+        '▅' => '=',
+        '…' => '~',
+        '\u{2800}'..='\u{28ff}' => '.',
+        _ => '?',
+    }
+}
+
+/// What the display itself remembers beside the run's own state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ViewState {
+    /// Name and version of the program.
+    pub title: String,
+    /// How the display may look.
+    pub look: Look,
+    /// Whether the curve takes the tables' place where there is no room for both.
+    pub shows_curve: bool,
+    /// Whether the help lies over everything.
+    pub shows_help: bool,
+    /// A key that the program has not taken notice of yet.
+    pub asked: Option<Command>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(variables: &[(&str, &str)], charset: Charset, palette: Palette) {
+        let look = Look::from_variables(|name| {
+            let found = variables.iter().find(|variable| variable.0 == name);
+            found.map(|variable| variable.1.to_owned())
+        });
+        assert_eq!(look, Look { charset, palette }, "{variables:?}");
+    }
+
+    #[test]
+    fn the_first_locale_variable_that_is_set_counts() {
+        check(&[], Charset::Ascii, Palette::Colors);
+        check(
+            &[("LANG", "de_DE.UTF-8")],
+            Charset::Unicode,
+            Palette::Colors,
+        );
+        check(&[("LC_CTYPE", "C.utf8")], Charset::Unicode, Palette::Colors);
+        check(
+            &[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")],
+            Charset::Ascii,
+            Palette::Colors,
+        );
+        check(
+            &[("LC_ALL", ""), ("LANG", "en_US.UTF-8")],
+            Charset::Unicode,
+            Palette::Colors,
+        );
+    }
+
+    #[test]
+    fn no_color_counts_when_it_is_not_empty() {
+        check(&[("NO_COLOR", "1")], Charset::Ascii, Palette::Plain);
+        check(&[("NO_COLOR", "")], Charset::Ascii, Palette::Colors);
+    }
+}

@@ -1,0 +1,472 @@
+//! Whole pictures, at the sizes that terminals have, and with values that no run should have.
+
+mod invented;
+
+use random::{Purpose, Stream};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Modifier};
+use results::live::{Command, Live, LiveLevel, LiveRow, LiveWorkload, Verbosity};
+use results::{LevelOutcome, Mode};
+use stats::Estimate;
+use tui::{Charset, Look, Palette, ViewState, draw};
+
+fn view() -> ViewState {
+    ViewState {
+        title: "Seekstone 1.0".to_owned(),
+        ..ViewState::default()
+    }
+}
+
+fn picture(live: &Live, view: &ViewState, (width, height): (u16, u16)) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
+    terminal
+        .draw(|frame| draw(frame, live, view))
+        .expect("a picture");
+    terminal.backend().buffer().clone()
+}
+
+fn text(live: &Live, view: &ViewState, size: (u16, u16)) -> String {
+    let buffer = picture(live, view, size);
+    let rows = buffer.content.chunks(usize::from(size.0));
+    let lines = rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The text has all these, each once at least.
+fn check(text: &str, expected: &[&str]) {
+    for part in expected {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn the_windows_of_1995_fit_80_by_24() {
+    insta::assert_snapshot!(text(&invented::middle(), &view(), (80, 24)), @r#"
+    ┌─Status───────────────────────────────┬─Configuration───────────Seekstone 1.0─┐
+    │ Run:     1  Mode:             Normal │ Target: …ge/array-7/volume-12/scratch │
+    │ Current Workload:    2/7 Workstation │ Config File:                 rpt.toml │
+    │ # Threads:                        26 │ Param File:                   default │
+    │ Test Time:                   1:10:17 │ Report File:               rpt-2.json │
+    ├─Summary Results──────────────────────┴───────────────────────────────────────┤
+    │ Normal        WL1 ms    IOPS  WL2 ms    IOPS  WL3 ms    IOPS  WL4 ms    IOPS │
+    │ Max Response   8.000  16,900                                                 │
+    │ 2/3 Response   5.333  16,000                                                 │
+    │ 1/3 Response   2.667  13,400                                                 │
+    │ N/L Response  0.8065   1,240                                                 │
+    │ RABmark [r]            9,480                                                 │
+    │ RABmark [s]             66.2                                                 │
+    │ MiB/s            WL5             WL6             WL7                         │
+    ├─Verbose Window───────────────────────────────────────────────────────summary─┤
+    │                 Cnt  Thrd     Nios       NkB    R ms    Iops    R[r]    R[s] │
+    │ Curr Message     34    26   42,500   170,000   1.912  12,600   6,610    49.4 │
+    │ Curr Thread     128    26  160,000   640,000   1.874  12,900   6,890    50.4 │
+    │ Last Thread     256    12  320,000 1,280,000   1.021  10,900  10,700    42.7 │
+    │ Last Response     1    30    1,250     5,000   2.000  14,000   6,980    54.5 │
+    ├─Operator─────────────────────────────────────────────────────────┬─State─────┤
+    │ Mode, Quit, Restart, Start/Stop, Test, Verbose, eXit, Curve, ?>  │ Execute   │
+    └──────────────────────────────────────────────────────────────────┴───────────┘
+     Workstation: 26 clients, the point below 2 ms      2 warnings  ██░░░░░░░░  23%
+    "#);
+}
+
+#[test]
+fn before_the_first_result_the_windows_are_there_and_empty() {
+    insta::assert_snapshot!(text(&invented::before(), &view(), (80, 24)), @r#"
+    ┌─Status───────────────────────────────┬─Configuration───────────Seekstone 1.0─┐
+    │ Run:     1  Mode:             Normal │ Target: …ge/array-7/volume-12/scratch │
+    │ Current Workload:    1/7 Transaction │ Config File:                 rpt.toml │
+    │ # Threads:                         0 │ Param File:                   default │
+    │ Test Time:                   0:00:00 │ Report File:               rpt-2.json │
+    ├─Summary Results──────────────────────┴───────────────────────────────────────┤
+    │ Normal        WL1 ms    IOPS  WL2 ms    IOPS  WL3 ms    IOPS  WL4 ms    IOPS │
+    │ Max Response                                                                 │
+    │ 2/3 Response                                                                 │
+    │ 1/3 Response                                                                 │
+    │ N/L Response                                                                 │
+    │ RABmark [r]                                                                  │
+    │ RABmark [s]                                                                  │
+    │ MiB/s            WL5             WL6             WL7                         │
+    ├─Verbose Window──────────────────────────────────────────────────────────none─┤
+    │                 Cnt  Thrd     Nios       NkB    R ms    Iops    R[r]    R[s] │
+    │ Curr Message                                                                 │
+    │ Curr Thread                                                                  │
+    │ Last Thread                                                                  │
+    │ Last Response                                                                │
+    ├─Operator─────────────────────────────────────────────────────────┬─State─────┤
+    │ Mode, Quit, Restart, Start/Stop, Test, Verbose, eXit, Curve, ?>  │ Stopped   │
+    └──────────────────────────────────────────────────────────────────┴───────────┘
+     press S to start
+    "#);
+}
+
+#[test]
+fn the_curve_takes_the_tables_place_when_asked() {
+    let view = ViewState {
+        shows_curve: true,
+        ..view()
+    };
+    insta::assert_snapshot!(text(&invented::middle(), &view, (80, 24)), @r#"
+    ┌─Status───────────────────────────────┬─Configuration───────────Seekstone 1.0─┐
+    │ Run:     1  Mode:             Normal │ Target: …ge/array-7/volume-12/scratch │
+    │ Current Workload:    2/7 Workstation │ Config File:                 rpt.toml │
+    │ # Threads:                        26 │ Param File:                   default │
+    │ Test Time:                   1:10:17 │ Report File:               rpt-2.json │
+    ├─Curve────────────────────────────────┴───────────────────────────Workstation─┤
+    │        │                                                                ┊    │
+    │        │                                                                ┊    │
+    │  20 ms ┤ · not reached with 256 clients  · · · · · · · · · · · · · · · ·┊· · │
+    │        │                                                             ├─●○┤   │
+    │        │                                                           ├●○┤ ┊    │
+    │   5 ms ┤ · 15,800 /s (15,400 .. 16,200)  · · · · · · · · · · ·⢀⣀├─◆┤ · ·┊· · │
+    │        │                                                ├●┤⠤⠒⠊⠁         ┊    │
+    │   2 ms ┤ · 11,600 /s (11,400 .. 11,800)  · ·○⣀⣀⣀⠤⠤◆├●┤⠉○⠁· · · · · · · ·┊· · │
+    │        │                    ● ⢀⣀⣀○⡠⠤⠤⠤├●┤⠊⠉⠉⠁                           ┊    │
+    │        │    ⢀●⣀⡠○⠤⠤⠤⠤⠒⠒○⠒⠒⠉⠉⠉⠉⠁                                         ┊    │
+    │        │                                                                ┊    │
+    │        └──────────────────┬──────────────────┬─────────────────┬──────────── │
+    │         0               5,000             10,000            15,000           │
+    │        IOPS  ● measured  ○ scout  ◆ level  ┊ max 17,600 at 256 clients       │
+    ├─Operator─────────────────────────────────────────────────────────┬─State─────┤
+    │ Mode, Quit, Restart, Start/Stop, Test, Verbose, eXit, Curve, ?>  │ Execute   │
+    └──────────────────────────────────────────────────────────────────┴───────────┘
+     Workstation: 26 clients, the point below 2 ms      2 warnings  ██░░░░░░░░  23%
+    "#);
+}
+
+#[test]
+fn a_wide_picture_has_everything_at_once() {
+    let shown = text(&invented::middle(), &view(), (200, 60));
+    check(
+        &shown,
+        &[
+            "─Status─",
+            "─Configuration─",
+            "─Summary Results─",
+            "─Verbose Window─",
+            "─Precision─",
+            "─Operator─",
+            "─State─",
+            "─Curve─",
+            "3.6 %, goal 3.0 %",
+            "Sequential write",
+            "23%",
+            "not reached with 256 clients",
+            "┊ max 17,600 at 256 clients",
+            "○ scout",
+            "● measured",
+            "! the response time drifted by 4.1 % within the trial of 12 clients",
+        ],
+    );
+}
+
+#[test]
+fn more_rows_show_names_and_precision() {
+    let shown = text(&invented::middle(), &view(), (100, 30));
+    check(
+        &shown,
+        &[
+            "Transaction     Workstation",
+            "─Precision─",
+            "3.6 %, goal 3.0 %",
+        ],
+    );
+    assert!(!shown.contains("─Curve─"), "{shown}");
+}
+
+#[test]
+fn the_curve_is_below_the_tables_where_there_is_room() {
+    let shown = text(&invented::middle(), &view(), (110, 36));
+    check(
+        &shown,
+        &[
+            "─Curve─",
+            "─Precision─",
+            "─Verbose Window─",
+            "15,800 /s (15,400 .. 16,200)",
+        ],
+    );
+}
+
+#[test]
+fn a_small_terminal_shows_the_most_important_first() {
+    insta::assert_snapshot!(text(&invented::middle(), &view(), (20, 5)), @r#"
+    Execute Wor… 1:10:17
+    1.874 ms 12,900 IOPS
+    Workstation: 26 cli…
+    precision 3.6 %, go…
+    M Q R S T V X C ?
+    "#);
+    insta::assert_snapshot!(text(&invented::after(), &view(), (40, 10)), @r#"
+    Finished 7/7 Copy                6:04:00
+    now    1.874 ms 12,900 IOPS 0 thr
+    finished: the report is in rpt-2.json
+    precision 3.6 %, goal 3.0 %
+    [s]          741 MiB/s
+    2 warnings: the response time drifted b…
+    mode   Normal, run 1
+    Target: /srv/storage/array-7/volume-12/…
+    Config File: rpt.toml
+    M Q R S T V X C ?  ███████████████  100%
+    "#);
+}
+
+#[test]
+fn without_verbosity_the_row_of_messages_is_empty() {
+    let row = |verbosity| {
+        let live = Live {
+            verbosity,
+            ..invented::middle()
+        };
+        let shown = text(&live, &view(), (80, 24));
+        shown
+            .lines()
+            .find(|line| line.contains("Curr Message"))
+            .map(str::to_owned)
+    };
+    let rows = [Verbosity::None, Verbosity::Summary, Verbosity::Detail].map(row);
+    insta::assert_snapshot!(rows.map(Option::unwrap_or_default).join("\n"), @r#"
+    │ Curr Message                                                                 │
+    │ Curr Message     34    26   42,500   170,000   1.912  12,600   6,610    49.4 │
+    │ Curr Message     34    26   42,500   170,000 1.91200  12,646 6,614.2 49.4002 │
+    "#);
+}
+
+#[test]
+fn a_mode_that_the_system_reported_is_marked() {
+    let live = Live {
+        mode: Mode::Rebuild,
+        is_mode_detected: true,
+        ..invented::middle()
+    };
+    check(&text(&live, &view(), (80, 24)), &["Rebuild (system) │"]);
+}
+
+#[test]
+fn a_key_that_waits_is_shown_at_the_prompt() {
+    let view = ViewState {
+        asked: Some(Command::NextWorkload),
+        ..view()
+    };
+    check(&text(&invented::middle(), &view, (80, 24)), &[", ?>T │"]);
+}
+
+#[test]
+fn the_help_names_every_key() {
+    let view = ViewState {
+        shows_help: true,
+        ..view()
+    };
+    let shown = text(&invented::middle(), &view, (80, 24));
+    check(
+        &shown,
+        &[
+            "│ M  ", "│ S  ", "│ R  ", "│ T  ", "│ V  ", "│ Q X", "│ C  ", "│ ? H",
+        ],
+    );
+}
+
+#[test]
+fn without_unicode_every_character_is_ascii() {
+    for (size, shows_curve) in [((80, 24), false), ((80, 24), true), ((200, 60), false)] {
+        let look = Look {
+            charset: Charset::Ascii,
+            palette: Palette::Colors,
+        };
+        let view = ViewState {
+            look,
+            shows_curve,
+            ..view()
+        };
+        let mut live = invented::middle();
+        live.activity = "終端 für alle".to_owned();
+        let shown = text(&live, &view, size);
+        assert!(shown.is_ascii(), "{shown}");
+        check(&shown, &["+-Status--", "|"]);
+    }
+}
+
+#[test]
+fn no_color_leaves_plain_text() {
+    let look = Look {
+        charset: Charset::Unicode,
+        palette: Palette::Plain,
+    };
+    let buffer = picture(
+        &invented::middle(),
+        &ViewState { look, ..view() },
+        (200, 60),
+    );
+    for cell in &buffer.content {
+        let style = (cell.fg, cell.bg, cell.modifier);
+        assert_eq!(style, (Color::Reset, Color::Reset, Modifier::empty()));
+    }
+}
+
+/// Every number replaced by this one, and every name by a long and wide one.
+fn extreme(value: f64, whole: u64) -> Live {
+    let mut live = invented::middle();
+    let estimate = Estimate {
+        value,
+        low: -value,
+        high: value,
+        confidence: 0.95,
+        samples: value,
+    };
+    let level = LiveLevel {
+        response_ms: Some(value),
+        iops: Some(value),
+        relative_half_width: Some(value),
+    };
+    let row = LiveRow {
+        count: Some(whole),
+        threads: Some(whole),
+        operations: Some(whole),
+        kib: Some(whole),
+        response_ms: Some(value),
+        iops: Some(value),
+        rabmark_r: Some(value),
+        rabmark_s: Some(value),
+    };
+    live.run = u32::MAX;
+    live.threads = whole;
+    live.elapsed_ns = whole;
+    for workload in &mut live.workloads {
+        *workload = LiveWorkload {
+            name: "終端のとても長い名前".repeat(9),
+            has_levels: workload.has_levels,
+            levels: [level.clone(), level.clone(), level.clone(), level.clone()],
+            rabmark_r: Some(value),
+            rabmark_s: Some(value),
+        };
+    }
+    live.current_message = row;
+    live.current_thread = row;
+    live.last_thread = row;
+    live.last_response = row;
+    live.activity = "終端\u{1b}[2J\n".repeat(99);
+    for point in &mut live.points {
+        point.load = estimate;
+        point.response = estimate;
+    }
+    live.points
+        .extend(invented::middle().points.into_iter().take(2));
+    for level in &mut live.levels {
+        level.outcome = LevelOutcome::Between {
+            low: value,
+            high: f64::INFINITY,
+        };
+    }
+    live.convergence.relative_half_widths = vec![value, 0.1, value];
+    live.progress = Some(value);
+    live.warnings = vec!["終端".repeat(200); 3];
+    live.configuration = vec![("終".repeat(90), "/端".repeat(90)); 6];
+    live
+}
+
+const EXTREMES: [f64; 10] = [
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    -0.0,
+    f64::MAX,
+    f64::MIN_POSITIVE,
+    1e-300,
+    -1e18,
+    999_999.5,
+    1e29,
+];
+
+#[test]
+fn no_value_breaks_a_frame() {
+    for value in EXTREMES {
+        let shown = text(&extreme(value, u64::MAX), &view(), (80, 24));
+        let lines: Vec<&str> = shown.lines().collect();
+        for line in &lines[..23] {
+            let is_framed = line.starts_with(['┌', '│', '├', '└']);
+            assert!(
+                is_framed && line.ends_with(['┐', '│', '┤', '┘']),
+                "{value}:\n{shown}"
+            );
+        }
+        check(
+            &shown,
+            &["│ 1/3 Response ", "│ Curr Thread  ", "│ # Threads: "],
+        );
+    }
+}
+
+#[test]
+fn extreme_values_in_the_tables() {
+    let shown = text(&extreme(f64::MAX, u64::MAX), &view(), (80, 24));
+    let lines: Vec<&str> = shown.lines().collect();
+    insta::assert_snapshot!(lines[6..20].join("\n"), @r#"
+    │ Normal        WL1 ms    IOPS  WL2 ms    IOPS  WL3 ms    IOPS  WL4 ms    IOPS │
+    │ Max Response 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ 2/3 Response 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ 1/3 Response 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ N/L Response 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ RABmark [r]          1.8e308         1.8e308         1.8e308         1.8e308 │
+    │ RABmark [s]          1.8e308         1.8e308         1.8e308         1.8e308 │
+    │ MiB/s            WL5 1.8e308     WL6 1.8e308     WL7 1.8e308                 │
+    ├─Verbose Window───────────────────────────────────────────────────────summary─┤
+    │                 Cnt  Thrd     Nios       NkB    R ms    Iops    R[r]    R[s] │
+    │ Curr Message  18.4E 18.4E   18.45E    18.45E 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ Curr Thread   18.4E 18.4E   18.45E    18.45E 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ Last Thread   18.4E 18.4E   18.45E    18.45E 1.8e308 1.8e308 1.8e308 1.8e308 │
+    │ Last Response 18.4E 18.4E   18.45E    18.45E 1.8e308 1.8e308 1.8e308 1.8e308 │
+    "#);
+}
+
+#[test]
+fn any_number_of_workloads_is_shown_somehow() {
+    for count in 0..=12 {
+        for with_levels in [0, count / 2, count] {
+            let mut live = invented::after();
+            let model = live.workloads[0].clone();
+            live.workloads = vec![model; count];
+            for (index, workload) in live.workloads.iter_mut().enumerate() {
+                workload.has_levels = index < with_levels;
+            }
+            for current in 0..count {
+                live.workload = current;
+                for size in [(80, 24), (110, 36), (200, 60)] {
+                    let shown = text(&live, &view(), size);
+                    check(&shown, &[&format!("WL{}", current + 1)]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_size_is_too_small_or_odd() {
+    let mut stream = Stream::new(0x5eed, 0, Purpose::Resample);
+    let mut below = |limit: u64| stream.below(limit);
+    let lives = [
+        Live::default(),
+        invented::before(),
+        invented::middle(),
+        invented::after(),
+        extreme(f64::NAN, 0),
+        extreme(f64::MAX, u64::MAX),
+        extreme(1e29, 1),
+    ];
+    for round in 0..1_500 {
+        let size = match round {
+            0 => (0, 0),
+            1..500 => (below(110) as u16, below(40) as u16),
+            _ => (below(251) as u16, below(81) as u16),
+        };
+        let view = ViewState {
+            shows_curve: below(2) == 1,
+            shows_help: below(4) == 0,
+            ..view()
+        };
+        // A panic names the size.
+        let live = &lives[below(lives.len() as u64) as usize];
+        let drawn = std::panic::catch_unwind(|| picture(live, &view, size));
+        assert!(drawn.is_ok(), "{size:?}, {view:?}, {live:?}");
+    }
+}

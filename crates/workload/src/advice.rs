@@ -1,0 +1,307 @@
+//! What to expect of a workload before its numbers are believed: too few places, a cache that
+//! holds them, walks that do not get away from it, types that do not go together.
+//!
+//! Computes only from what it is told; it measures nothing and finds no cache by itself.
+//!
+//! Source: the RPT manual of 1995, "Data file size", "Load Control" and "Summary". The document
+//! names no thresholds; those here are ours, and its own standard workloads on its own file of
+//! 800 MB pass them.
+
+use units::{Bytes, Rate, format_count};
+
+use crate::address::{Partition, Pattern};
+use crate::control::{Placement, ThreadType};
+use crate::definition::{Definition, WorkloadGroup};
+
+mod formulas;
+
+pub use formulas::{
+    cached_neighbourhood, cached_part, coverage, independent_samples, ios_to_sum, median_step,
+    step_beyond, steps_until_beyond, steps_until_strayed,
+};
+
+/// A thread with fewer places than this comes back to each of them too often.
+const SAMPLES_MIN: u64 = 100;
+
+/// A cache that holds more of a thread's range than this shows in the mean response time. The
+/// document calls 12.5 % a large degree of caching, and works with 2.5 %.
+const CACHED_MAX: f64 = 0.1;
+
+/// A batch workload that uses less of the file than this measures a corner of the storage. The
+/// document's archive workload uses a fifth.
+const COVERAGE_MIN: f64 = 0.2;
+
+/// Bytes per message may differ by this factor before batch workloads differ in duration.
+const DURATION_RATIO_MAX: f64 = 2.0;
+
+/// Something to know about a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// A short name that stays the same, for files and tests.
+    pub code: &'static str,
+    /// Whether results are in doubt; otherwise a fact to read them by.
+    pub is_doubt: bool,
+    /// A sentence or two, with what to do when in doubt.
+    pub text: String,
+}
+
+/// What is to be said about `definition` on a file of `file_bytes`.
+///
+/// `cache_bytes` is the cache between the threads and the medium, `threads` the number that runs
+/// (a batch workload's own when not given), `ios_summed` the operations of all threads that a
+/// result sums up so far. What is not known is not judged.
+#[must_use]
+pub fn advise(
+    definition: &Definition,
+    file_bytes: u64,
+    cache_bytes: Option<u64>,
+    threads: Option<u32>,
+    ios_summed: Option<u64>,
+) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for kind in definition.types() {
+        all.push(samples(kind, file_bytes));
+    }
+    if let Some(cache) = cache_bytes {
+        all.push(caching(definition, file_bytes, cache));
+        for kind in definition.types() {
+            all.extend(random_walk(kind, cache, ios_summed));
+        }
+    }
+    if let Some(threads) = threads.or(definition.threads) {
+        all.push(use_of_shares(definition, threads));
+    }
+    all.push(waiting(definition));
+    all
+}
+
+/// Shares that are really separate: contending threads have the file in common.
+fn shares_of(kind: &ThreadType) -> u32 {
+    match kind.partition {
+        Partition::Contending => 1,
+        Partition::Contiguous | Partition::Interleaved => kind.shares,
+    }
+}
+
+fn samples(kind: &ThreadType, file_bytes: u64) -> Advice {
+    let bytes = match kind.placement {
+        Placement::Packed => u64::from(kind.io_size),
+        Placement::Offset(_) => kind.block,
+    };
+    let samples = independent_samples(file_bytes, shares_of(kind), bytes);
+    let is_doubt = samples < SAMPLES_MIN;
+    let advice = if is_doubt {
+        format!(
+            ", and the same ones come again and again: use a larger file, smaller blocks or fewer \
+             shares, for {SAMPLES_MIN} or more"
+        )
+    } else {
+        String::new()
+    };
+    Advice {
+        code: "independent-samples",
+        is_doubt,
+        text: format!(
+            "A thread of type {:?} has {samples} places to go to{advice}.",
+            kind.name
+        ),
+    }
+}
+
+fn caching(definition: &Definition, file_bytes: u64, cache: u64) -> Advice {
+    let shares = shares_of(&definition.types()[0]);
+    let of_range = cached_part(cache, file_bytes, shares);
+    let is_doubt = of_range > CACHED_MAX;
+    let advice = if is_doubt {
+        let wanted = cache as f64 * f64::from(shares) / CACHED_MAX;
+        // A float beyond the largest size becomes that size.
+        let mebibytes = (wanted as u64).div_ceil(1 << 20);
+        let wanted = Bytes::from_mib(mebibytes).to_exact_string();
+        format!(" The cache is measured in part: use a file of {wanted} or more.")
+    } else {
+        String::new()
+    };
+    Advice {
+        code: "cached-range",
+        is_doubt,
+        text: format!(
+            "A cache of {} holds {} of one thread's range and {} of the file.{advice}",
+            Bytes(cache),
+            percent(of_range),
+            percent(cached_part(cache, file_bytes, 1))
+        ),
+    }
+}
+
+fn random_walk(kind: &ThreadType, cache: u64, ios_summed: Option<u64>) -> Option<Advice> {
+    let Pattern::Hyperbolic { alpha } = kind.pattern else {
+        return None;
+    };
+    let distance = cached_neighbourhood(cache, kind.io_size);
+    if distance < 1.0 {
+        return None;
+    }
+    let needed = ios_to_sum(alpha, distance).ceil();
+    let is_doubt = ios_summed.is_some_and(|summed| (summed as f64) < needed);
+    let so_far = match ios_summed {
+        Some(summed) if is_doubt => format!(
+            " {} were summed: measure longer, use a smaller alpha, or another walk.",
+            format_count(summed as f64)
+        ),
+        _ => String::new(),
+    };
+    Some(Advice {
+        code: "random-walk",
+        is_doubt,
+        text: format!(
+            "The walk of type {:?} has a median step of {} places, and {} of its steps leave the \
+             {} places around it that the cache holds: {} I/Os or more are to be summed before the \
+             walk has got away from the cache.{so_far}",
+            kind.name,
+            format_count(median_step(alpha)),
+            percent(step_beyond(alpha, distance)),
+            format_count(2.0 * distance.floor()),
+            format_count(needed)
+        ),
+    })
+}
+
+fn use_of_shares(definition: &Definition, threads: u32) -> Advice {
+    let shares = definition.shares();
+    let fact = |code, is_doubt, text| Advice {
+        code,
+        is_doubt,
+        text,
+    };
+    if definition.partition() == Partition::Contending {
+        let text = "All threads use the whole file and contend for it, as asked for.".to_owned();
+        return fact("coverage", false, text);
+    }
+    if threads > shares {
+        let text = format!(
+            "{threads} threads have {shares} shares of the file, so that some contend for the \
+             same blocks, which a cache then holds: raise the number of shares or use fewer \
+             threads."
+        );
+        return fact("contention", true, text);
+    }
+    let part = coverage(threads, shares);
+    let is_doubt = definition.group == WorkloadGroup::Batch && part < COVERAGE_MIN;
+    let advice = if is_doubt {
+        ": a small part of the storage stands for all of it; use fewer shares or more threads"
+    } else {
+        ""
+    };
+    let text = format!(
+        "{threads} of {shares} shares are in use, {} of the file{advice}.",
+        percent(part)
+    );
+    fact("coverage", is_doubt, text)
+}
+
+/// Whether the load can be set at all, and from where to where.
+fn waiting(definition: &Definition) -> Advice {
+    let types = definition.types();
+    let batch: Vec<_> = types.iter().filter(|kind| kind.is_batch()).collect();
+    if !batch.is_empty() && batch.len() < types.len() {
+        return Advice {
+            code: "mixed-types",
+            is_doubt: true,
+            text: format!(
+                "Type {:?} never waits and saturates the storage, while others keep a clock: \
+                 response times tell about saturation once it runs. Measure the two kinds \
+                 as workloads of their own.",
+                batch[0].name
+            ),
+        };
+    }
+    if !batch.is_empty() {
+        let is_doubt = definition.group == WorkloadGroup::Transaction;
+        let advice = if is_doubt {
+            " Give its types a clock, or a fixed number of threads."
+        } else {
+            ""
+        };
+        return Advice {
+            code: "saturation",
+            is_doubt,
+            text: format!(
+                "No thread ever waits, so that the storage is saturated by any number of them: the \
+                 throughput at a fixed number of threads is what can be measured.{advice}"
+            ),
+        };
+    }
+    let (least, most) = load_range(definition);
+    Advice {
+        code: "load-range",
+        is_doubt: false,
+        text: format!(
+            "Loads from {} with one thread to {} with one thread in each share can be asked for, \
+             in steps of one thread: to go further, raise the load per thread or the shares.",
+            Rate(least),
+            Rate(most)
+        ),
+    }
+}
+
+/// Operations per second of the first thread, and of as many threads as there are shares.
+fn load_range(definition: &Definition) -> (f64, f64) {
+    let rate = |kind: &ThreadType| kind.clock.map_or(0.0, |gap| 1e9 / gap.mean_ns);
+    let mut left = definition.shares();
+    let cycle: u64 = definition
+        .types()
+        .iter()
+        .map(|kind| u64::from(kind.count))
+        .sum();
+    let rounds = u64::from(left) / cycle;
+    left = u32::try_from(u64::from(left) % cycle).unwrap_or(u32::MAX);
+    let mut most = 0.0;
+    for kind in definition.types() {
+        let here = left.min(kind.count);
+        left -= here;
+        let threads = rounds * u64::from(kind.count) + u64::from(here);
+        most += threads as f64 * rate(kind);
+    }
+    (rate(&definition.types()[0]), most)
+}
+
+/// Batch workloads that are run one after the other, and whose messages differ so much in bytes
+/// that their measurements differ in duration ("Avoid batch cases of greatly differing
+/// duration"). Others are left out.
+#[must_use]
+pub fn advise_on_durations(definitions: &[Definition]) -> Option<Advice> {
+    let messages = definitions
+        .iter()
+        .filter(|definition| definition.group == WorkloadGroup::Batch)
+        .flat_map(|definition| {
+            let bytes = definition.types().iter().map(message_bytes);
+            bytes.map(move |bytes| (bytes, definition))
+        });
+    let (least, small) = messages.clone().min_by_key(|(bytes, _)| *bytes)?;
+    let (most, large) = messages.max_by_key(|(bytes, _)| *bytes)?;
+    if most as f64 <= DURATION_RATIO_MAX * least as f64 {
+        return None;
+    }
+    Some(Advice {
+        code: "durations-differ",
+        is_doubt: true,
+        text: format!(
+            "A message of {:?} moves {} and one of {:?} {}, so that the workloads differ in \
+             duration and precision: choose ios-per-message for about the same number of bytes.",
+            small.name,
+            Bytes(least),
+            large.name,
+            Bytes(most)
+        ),
+    })
+}
+
+/// Bytes that a thread moves for each message.
+#[must_use]
+pub fn message_bytes(kind: &ThreadType) -> u64 {
+    u64::from(kind.io_size) * u64::from(kind.ios_per_message)
+}
+
+fn percent(part: f64) -> String {
+    format!("{} %", format_count(100.0 * part))
+}

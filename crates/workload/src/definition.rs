@@ -1,0 +1,221 @@
+//! Workload definitions: a name, the types of control threads, and how many of them run.
+//!
+//! A definition is TOML that a user prints, copies and edits; seven are built in. This module
+//! holds definitions and turns them into specifications; it opens no file.
+//!
+//! Source: the RPT manual of 1995, "Test files" and "The standard workloads".
+
+use crate::address::Partition;
+use crate::control::{ControlSpec, Placement, ThreadType};
+use crate::definition::fault::DefinitionError;
+use crate::mix::Gap;
+use crate::op::TargetId;
+use crate::threads::{ConstraintError, ThreadParameters, check_threads};
+
+mod built_in;
+pub(crate) mod fault;
+mod keys;
+mod notation;
+mod reader;
+mod values;
+mod writer;
+
+pub use built_in::BUILT_IN_WORKLOADS;
+
+/// How the number of threads is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkloadGroup {
+    /// Threads are added until response-time levels are reached.
+    Transaction,
+    /// A fixed number of threads runs.
+    Batch,
+}
+
+impl WorkloadGroup {
+    /// The word in definitions and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Transaction => "transaction",
+            Self::Batch => "batch",
+        }
+    }
+}
+
+/// A workload that keeps all constraints which do not depend on the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// What the user types.
+    pub name: String,
+    /// What reports show.
+    pub title: String,
+    /// How the number of threads is found.
+    pub group: WorkloadGroup,
+    /// The fixed number of threads; `None` when they are added one by one.
+    pub threads: Option<u32>,
+    /// One at least; all divide the file alike.
+    types: Vec<ThreadType>,
+}
+
+impl Definition {
+    /// A definition of these types. Without a group, it is batch when the number of threads is
+    /// fixed and one of them never waits. No threads or zero of them mean a variable number.
+    ///
+    /// # Errors
+    /// All violated constraints.
+    pub fn new(
+        name: &str,
+        title: &str,
+        group: Option<WorkloadGroup>,
+        threads: Option<u32>,
+        types: &[ThreadParameters],
+    ) -> Result<Self, Vec<ConstraintError>> {
+        let types = check_threads(types, None)?;
+        let threads = threads.filter(|&count| count > 0);
+        let is_batch = threads.is_some() && types.iter().any(ThreadType::is_batch);
+        let group = group.unwrap_or(if is_batch {
+            WorkloadGroup::Batch
+        } else {
+            WorkloadGroup::Transaction
+        });
+        Ok(Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            group,
+            threads,
+            types,
+        })
+    }
+
+    /// Read a definition; `file_name` is for messages only.
+    ///
+    /// # Errors
+    /// All mistakes with their lines, as far as one can be read in spite of another.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, DefinitionError> {
+        reader::read(text).map_err(|mut faults| {
+            faults.sort_by_key(|located| located.line);
+            DefinitionError {
+                file: file_name.to_owned(),
+                faults,
+            }
+        })
+    }
+
+    /// A built-in workload by its name, or by its number from 1 to 7.
+    #[must_use]
+    pub fn built_in(name: &str) -> Option<Self> {
+        built_in::find(name).map(|(name, text)| Self::parse_built_in(name, text))
+    }
+
+    /// The built-in workloads in the order of the document.
+    #[must_use]
+    pub fn all_built_in() -> Vec<Self> {
+        BUILT_IN_WORKLOADS
+            .iter()
+            .filter_map(|name| Self::built_in(name))
+            .collect()
+    }
+
+    /// The commented text of a built-in workload, to be printed, copied and edited.
+    #[must_use]
+    pub fn built_in_text(name: &str) -> Option<&'static str> {
+        built_in::find(name).map(|(_, text)| text)
+    }
+
+    fn parse_built_in(name: &str, text: &str) -> Self {
+        match Self::parse(text, name) {
+            Ok(definition) => definition,
+            Err(error) => panic!("a built-in workload is wrong: {error}"),
+        }
+    }
+
+    /// The types in the order of their making; one at least.
+    #[must_use]
+    pub fn types(&self) -> &[ThreadType] {
+        &self.types
+    }
+
+    /// How threads share the file.
+    #[must_use]
+    pub fn partition(&self) -> Partition {
+        self.types[0].partition
+    }
+
+    /// Bytes of a block.
+    #[must_use]
+    pub fn block(&self) -> u64 {
+        self.types[0].block
+    }
+
+    /// Shares into which the file is divided.
+    #[must_use]
+    pub fn shares(&self) -> u32 {
+        self.types[0].shares
+    }
+
+    /// The threads on `len` bytes of a target. `iops_per_client` replaces the mean rate of every
+    /// type that has a clock.
+    ///
+    /// # Errors
+    /// When the target is too small or the rate is none.
+    pub fn spec(
+        &self,
+        target: TargetId,
+        len: u64,
+        iops_per_client: Option<f64>,
+    ) -> Result<ControlSpec, Vec<ConstraintError>> {
+        let parameters: Vec<_> = self
+            .types
+            .iter()
+            .map(|kind| {
+                let mut parameters = unresolved(kind);
+                if let (Some(clock), Some(rate)) = (&mut parameters.clock, iops_per_client) {
+                    *clock = with_rate(*clock, rate);
+                }
+                parameters
+            })
+            .collect();
+        Ok(ControlSpec {
+            target,
+            len,
+            types: check_threads(&parameters, Some(len))?,
+        })
+    }
+
+    /// The definition as TOML that [`Definition::parse`] reads back as the same.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        writer::write(self)
+    }
+}
+
+/// The same shape with another mean rate.
+fn with_rate(clock: Gap, rate: f64) -> Gap {
+    Gap {
+        shape: clock.shape,
+        mean_ns: 1e9 / rate,
+    }
+}
+
+/// A checked type as the parameters that give it again.
+fn unresolved(kind: &ThreadType) -> ThreadParameters {
+    ThreadParameters {
+        name: kind.name.clone(),
+        count: i64::from(kind.count),
+        data_file: None,
+        partition: kind.partition,
+        block_bytes: kind.block.cast_signed(),
+        io_bytes: i64::from(kind.io_size),
+        io_offset: match kind.placement {
+            Placement::Packed => -1,
+            Placement::Offset(offset) => offset.cast_signed(),
+        },
+        threads_max: i64::from(kind.shares),
+        control_thread: None,
+        reads: i64::from(kind.reads),
+        writes: i64::from(kind.writes),
+        pattern: kind.pattern,
+        clock: kind.clock,
+        ios_per_message: i64::from(kind.ios_per_message),
+    }
+}

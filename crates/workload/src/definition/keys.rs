@@ -1,0 +1,142 @@
+//! The keys of a definition: one place for their names, meanings and examples.
+
+/// A key of a definition.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) meaning: &'static str,
+    /// A value in TOML.
+    pub(super) example: &'static str,
+}
+
+const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> Key {
+    Key {
+        name,
+        meaning,
+        example,
+    }
+}
+
+pub(super) const NAME: Key = key("name", "what it is called", "\"orders\"");
+pub(super) const TITLE: Key = key("title", "what reports show", "\"Order entry\"");
+pub(super) const GROUP: Key = key(
+    "group",
+    "\"transaction\" (threads are added) or \"batch\" (their number is fixed)",
+    "\"transaction\"",
+);
+pub(super) const THREADS_FIXED: Key = key(
+    "threads-fixed",
+    "a whole number: the threads of a batch workload, or 0 when threads are added",
+    "5",
+);
+pub(super) const ACCESS: Key = key(
+    "access",
+    "\"contiguous\", \"interleaved\" or \"contentious\"",
+    "\"contiguous\"",
+);
+pub(super) const BLOCK: Key = key("block", "the size of a block of the file", "\"64KiB\"");
+pub(super) const SHARES: Key = key(
+    "shares",
+    "a whole number from 1: the parts into which the file is divided",
+    "50",
+);
+pub(super) const THREADS: Key = key(
+    "threads",
+    "a table that begins with [[threads]]; a fixed number is written threads-fixed = 5",
+    "",
+);
+pub(super) const COUNT: Key = key("count", "a whole number of threads", "3");
+pub(super) const IO: Key = key("io", "the size of an I/O", "\"4KiB\"");
+pub(super) const PLACE: Key = key(
+    "place",
+    "\"packed\", or a distance from the beginning of the block such as \"4KiB\"",
+    "\"packed\"",
+);
+pub(super) const MIX: Key = key("mix", "reads:writes, such as \"2:1\"", "\"2:1\"");
+pub(super) const SPACE: Key = key(
+    "space",
+    "\"sequential\", \"sequential:STEP\", \"uniform\", \"hyperbolic:ALPHA\", \
+     \"exponential:MEAN\" or \"zipf:THETA\"",
+    "\"hyperbolic:0.5\"",
+);
+pub(super) const TIME: Key = key(
+    "time",
+    "\"constant\" (no waiting), \"uniform:RATE\", \"exponential:RATE\" or \"regular:RATE\", with \
+     a rate such as 20/s",
+    "\"exponential:20/s\"",
+);
+pub(super) const IOS_PER_MESSAGE: Key = key(
+    "ios-per-message",
+    "a whole number of I/Os that are summed up at a time",
+    "100",
+);
+
+/// A part of a definition and the keys that it takes.
+pub(super) struct Section {
+    pub(super) place: &'static str,
+    /// How to say that a key belongs here.
+    pub(super) belongs: &'static str,
+    pub(super) keys: &'static [Key],
+}
+
+pub(super) const TOP: Section = Section {
+    place: "a workload",
+    belongs: "above the first [[threads]]",
+    keys: &[
+        NAME,
+        TITLE,
+        GROUP,
+        THREADS_FIXED,
+        ACCESS,
+        BLOCK,
+        SHARES,
+        THREADS,
+    ],
+};
+
+pub(super) const TYPE: Section = Section {
+    place: "[[threads]]",
+    belongs: "below [[threads]]",
+    keys: &[NAME, COUNT, IO, PLACE, MIX, SPACE, TIME, IOS_PER_MESSAGE],
+};
+
+impl Section {
+    pub(super) fn find(&self, name: &str) -> Option<&'static str> {
+        let known = self.keys.iter().find(|key| key.name == name);
+        known.map(|key| key.name)
+    }
+
+    pub(super) fn all(&self) -> String {
+        let names: Vec<_> = self.keys.iter().map(|key| key.name).collect();
+        names.join(", ")
+    }
+
+    /// The key that is spelled nearly like `typed`.
+    pub(super) fn nearest(&self, typed: &str) -> Option<&'static str> {
+        const CHARS_MAX: usize = 30;
+        if typed.chars().count() > CHARS_MAX {
+            return None;
+        }
+        let typed = typed.to_lowercase().replace('_', "-");
+        let distances = self.keys.iter().map(|key| (edits(&typed, key.name), key));
+        let (distance, key) = distances.min_by_key(|(distance, _)| *distance)?;
+        // Two swapped letters are two edits.
+        let is_near = distance <= (key.name.len() / 3).max(2) && distance < key.name.len() - 1;
+        is_near.then_some(key.name)
+    }
+}
+
+/// Characters to insert, remove or replace to make one word of the other (V. Levenshtein, 1966).
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (removed, here) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = removed + 1;
+        for (index, &there) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(here != there);
+            diagonal = row[index + 1];
+            row[index + 1] = replaced.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,132 @@
+//! The short notations inside of a definition: mixes, walks and clocks, read and written.
+
+use units::{UnitError, parse_rate};
+
+use crate::address::Pattern;
+use crate::mix::{Gap, GapShape};
+
+/// Why a notation cannot be read.
+pub(super) enum NotationError {
+    /// It is none of those that are allowed.
+    Form,
+    /// Its rate is none.
+    Unit(UnitError),
+}
+
+/// Reads and writes, such as `2:1`.
+pub(super) fn parse_mix(text: &str) -> Result<(i64, i64), NotationError> {
+    let number = |text: &str| text.trim().parse().map_err(|_| NotationError::Form);
+    let (reads, writes) = text.split_once(':').ok_or(NotationError::Form)?;
+    Ok((number(reads)?, number(writes)?))
+}
+
+/// A walk, such as `hyperbolic:0.5`.
+pub(super) fn parse_pattern(text: &str) -> Result<Pattern, NotationError> {
+    let (law, parameter) = split(text);
+    Ok(match (law, parameter) {
+        ("sequential", None) => Pattern::Sequential { step: 1 },
+        ("sequential", Some(step)) => Pattern::Sequential {
+            step: step.parse().map_err(|_| NotationError::Form)?,
+        },
+        ("uniform", None) => Pattern::Uniform,
+        ("hyperbolic", Some(alpha)) => Pattern::Hyperbolic {
+            alpha: plain_number(alpha)?,
+        },
+        ("exponential", Some(mean)) => Pattern::ExponentialSteps {
+            mean: plain_number(mean)?,
+        },
+        ("zipf", Some(theta)) => Pattern::Zipf {
+            theta: plain_number(theta)?,
+        },
+        _ => return Err(NotationError::Form),
+    })
+}
+
+/// The notation that [`parse_pattern`] reads back as the same.
+pub(super) fn pattern_text(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Sequential { step: 1 } => "sequential".to_owned(),
+        Pattern::Sequential { step } => format!("sequential:{step}"),
+        Pattern::Uniform => "uniform".to_owned(),
+        Pattern::Hyperbolic { alpha } => format!("hyperbolic:{alpha}"),
+        Pattern::ExponentialSteps { mean } => format!("exponential:{mean}"),
+        Pattern::Zipf { theta } => format!("zipf:{theta}"),
+    }
+}
+
+/// A clock, such as `exponential:20/s`; `None` for one that never waits.
+pub(super) fn parse_clock(text: &str) -> Result<Option<Gap>, NotationError> {
+    let (law, rate) = split(text);
+    let shape = match (law, rate) {
+        ("constant", None) => return Ok(None),
+        ("uniform", Some(_)) => GapShape::Uniform,
+        ("exponential" | "poisson", Some(_)) => GapShape::Exponential,
+        ("regular", Some(_)) => GapShape::Constant,
+        _ => return Err(NotationError::Form),
+    };
+    let rate = parse_rate(rate.unwrap_or_default()).map_err(NotationError::Unit)?;
+    Ok(Some(Gap {
+        shape,
+        mean_ns: rate.mean_gap_ns(),
+    }))
+}
+
+/// The notation that [`parse_clock`] reads back as the same.
+pub(super) fn clock_text(clock: Option<Gap>) -> String {
+    let Some(gap) = clock else {
+        return "constant".to_owned();
+    };
+    let law = match gap.shape {
+        GapShape::Uniform => "uniform",
+        GapShape::Exponential => "exponential",
+        GapShape::Constant => "regular",
+    };
+    format!("{law}:{}", rate_text(gap.mean_ns))
+}
+
+/// The units in which a rate may have been typed, with their I/Os per second.
+const RATE_UNITS: [(&str, f64); 6] = [
+    ("/s", 1.0),
+    ("k/s", 1e3),
+    ("/min", 1.0 / 60.0),
+    ("/h", 1.0 / 3_600.0),
+    ("k/min", 1e3 / 60.0),
+    ("k/h", 1e3 / 3_600.0),
+];
+
+/// The shortest rate that is read back as exactly this mean gap. Rounding there and back may need
+/// the unit in which it was typed, the neighbour of the quotient, or all digits that are read.
+fn rate_text(mean_ns: f64) -> String {
+    const DIGITS_MAX: usize = 18;
+    let rate = 1e9 / mean_ns;
+    let reads_back = |text: &String| {
+        parse_rate(text).is_ok_and(|read| read.mean_gap_ns().to_bits() == mean_ns.to_bits())
+    };
+    for (unit, factor) in RATE_UNITS {
+        let number = rate / factor;
+        for digits in 0..=DIGITS_MAX {
+            let near = [number, number.next_up(), number.next_down()];
+            let mut texts = near.iter().map(|near| format!("{near:.digits$}{unit}"));
+            if let Some(text) = texts.find(reads_back) {
+                return text;
+            }
+        }
+    }
+    format!("{rate}/s")
+}
+
+fn split(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(':') {
+        Some((law, parameter)) => (law.trim(), Some(parameter.trim())),
+        None => (text.trim(), None),
+    }
+}
+
+/// A number without exponent, infinity or the like.
+fn plain_number(text: &str) -> Result<f64, NotationError> {
+    let is_plain = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
+    match text.parse() {
+        Ok(number) if text.chars().all(is_plain) => Ok(number),
+        _ => Err(NotationError::Form),
+    }
+}

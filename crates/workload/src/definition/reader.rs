@@ -1,0 +1,243 @@
+//! Reads a definition from TOML and gathers all mistakes with their lines.
+//!
+//! The table is walked by hand: derived deserialisation ends at the first mistake, and repeats
+//! the text that it could not read.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::address::{Partition, Pattern};
+use crate::definition::fault::{DefinitionFault, LocatedFault};
+use crate::definition::keys::{self, Section};
+use crate::definition::notation::{parse_clock, parse_mix, parse_pattern};
+use crate::definition::values::{Noted, Table, Values, quoted, typed};
+use crate::definition::{Definition, WorkloadGroup};
+use crate::threads::{ConstraintError, ThreadParameters, check_threads, shortened};
+
+/// The longest text that is read.
+const BYTES_MAX: usize = 64 << 10;
+
+pub(super) fn read(text: &str) -> Result<Definition, Vec<LocatedFault>> {
+    let alone = |line, fault| Err(vec![LocatedFault { line, fault }]);
+    if text.len() > BYTES_MAX {
+        let (bytes, max) = (text.len(), BYTES_MAX);
+        return alone(1, DefinitionFault::TooLong { bytes, max });
+    }
+    let mut values = Values::new(text);
+    let document = match DeTable::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let line = values.line(&error.span().unwrap_or_default());
+            let message = shortened(&error.message().escape_debug().to_string());
+            return alone(line, DefinitionFault::Syntax { message });
+        }
+    };
+    let top = Table {
+        keys: document.get_ref(),
+        line: 1,
+    };
+    match read_top(&mut values, &top) {
+        Ok(definition) if values.faults.is_empty() => Ok(definition),
+        _ => Err(values.faults),
+    }
+}
+
+/// How all types divide the file.
+#[derive(Clone, Copy)]
+struct Division {
+    partition: Partition,
+    block: i64,
+    shares: i64,
+}
+
+/// A type that can be read, and its line.
+struct LocatedType {
+    parameters: ThreadParameters,
+    line: usize,
+}
+
+fn read_top(values: &mut Values<'_>, top: &Table<'_>) -> Result<Definition, Noted> {
+    check_keys(values, top, &keys::TOP, &keys::TYPE);
+    let name = values.name(top, &keys::NAME);
+    let name = values.required(top, &keys::NAME, name);
+    let title = values.name(top, &keys::TITLE);
+    let division = read_division(values, top);
+    let types = read_types(values, top, division.ok());
+    check_constraints(values, top, &types);
+    let group = read_group(values, top, &types);
+    let (name, (group, threads)) = (name?, group?);
+    let title = title?.unwrap_or_else(|| name.clone());
+    let parameters: Vec<_> = types.into_iter().map(|kind| kind.parameters).collect();
+    Definition::new(&name, &title, group, threads, &parameters).map_err(|_| Noted)
+}
+
+fn read_division(values: &mut Values<'_>, top: &Table<'_>) -> Result<Division, Noted> {
+    let partition = match values.word(top, &keys::ACCESS) {
+        Ok(None | Some("contiguous")) => Ok(Partition::Contiguous),
+        Ok(Some("interleaved")) => Ok(Partition::Interleaved),
+        Ok(Some("contentious")) => Ok(Partition::Contending),
+        Ok(Some(other)) => Err(values.refuse(top, &keys::ACCESS, quoted(other))),
+        Err(noted) => Err(noted),
+    };
+    let block = values.size(top, &keys::BLOCK);
+    let block = match values.required(top, &keys::BLOCK, block) {
+        Ok(block @ ..1) => Err(values.refuse(top, &keys::BLOCK, block.to_string())),
+        other => other,
+    };
+    let shares = values.integer(top, &keys::SHARES);
+    let shares = match values.required(top, &keys::SHARES, shares) {
+        Ok(shares) if !(1..=i64::from(u32::MAX)).contains(&shares) => {
+            Err(values.refuse(top, &keys::SHARES, shares.to_string()))
+        }
+        other => other,
+    };
+    Ok(Division {
+        partition: partition?,
+        block: block?,
+        shares: shares?,
+    })
+}
+
+fn read_types(
+    values: &mut Values<'_>,
+    top: &Table<'_>,
+    division: Option<Division>,
+) -> Vec<LocatedType> {
+    let Some(value) = top.keys.get(keys::THREADS.name) else {
+        values.note(top.line, DefinitionFault::NoThreads);
+        return Vec::new();
+    };
+    let DeValue::Array(elements) = value.get_ref() else {
+        values.refuse(top, &keys::THREADS, typed(value.get_ref()));
+        return Vec::new();
+    };
+    if elements.is_empty() {
+        let line = values.line_of(top, &keys::THREADS);
+        values.note(line, DefinitionFault::NoThreads);
+    }
+    let mut types = Vec::new();
+    for (index, element) in elements.iter().enumerate() {
+        let DeValue::Table(keys) = element.get_ref() else {
+            values.refuse(top, &keys::THREADS, typed(element.get_ref()));
+            continue;
+        };
+        let line = values.line(&element.span());
+        let table = Table { keys, line };
+        if let Ok(parameters) = read_type(values, &table, index, division) {
+            types.push(LocatedType { parameters, line });
+        }
+    }
+    types
+}
+
+fn read_type(
+    values: &mut Values<'_>,
+    table: &Table<'_>,
+    index: usize,
+    division: Option<Division>,
+) -> Result<ThreadParameters, Noted> {
+    check_keys(values, table, &keys::TYPE, &keys::TOP);
+    let name = values.name(table, &keys::NAME);
+    let count = values.integer(table, &keys::COUNT);
+    let io = values.size(table, &keys::IO);
+    let place = values.place(table);
+    let mix = values.notation(table, &keys::MIX, parse_mix);
+    let pattern = values.notation(table, &keys::SPACE, parse_pattern);
+    let clock = values.notation(table, &keys::TIME, parse_clock);
+    let ios_per_message = values.integer(table, &keys::IOS_PER_MESSAGE);
+    let (reads, writes) = mix?.unwrap_or((0, 0));
+    let division = division.ok_or(Noted)?;
+    Ok(ThreadParameters {
+        name: name?.unwrap_or_else(|| format!("type {}", index + 1)),
+        count: count?.unwrap_or(1),
+        data_file: None,
+        partition: division.partition,
+        block_bytes: division.block,
+        io_bytes: io?.unwrap_or(0),
+        io_offset: place?.unwrap_or(-1),
+        threads_max: division.shares,
+        control_thread: None,
+        reads,
+        writes,
+        pattern: pattern?.unwrap_or(Pattern::Sequential { step: 1 }),
+        clock: clock?.flatten(),
+        ios_per_message: ios_per_message?.unwrap_or(100),
+    })
+}
+
+/// Note violated constraints at the type that violates them, or at the top when all do.
+fn check_constraints(values: &mut Values<'_>, top: &Table<'_>, types: &[LocatedType]) {
+    let all: Vec<_> = types.iter().map(|kind| kind.parameters.clone()).collect();
+    if all.is_empty() {
+        return;
+    }
+    let violations = |types: &[_]| check_threads(types, None).err().unwrap_or_default();
+    let alone: Vec<_> = all.chunks(1).map(violations).collect();
+    for error in violations(&all) {
+        let owner = alone.iter().position(|errors| errors.contains(&error));
+        let line = match error {
+            ConstraintError::FileTooLarge { .. } => values.line_of(top, &keys::SHARES),
+            _ => owner.map_or(top.line, |index| types[index].line),
+        };
+        values.note(line, error.into());
+    }
+}
+
+fn read_group(
+    values: &mut Values<'_>,
+    top: &Table<'_>,
+    types: &[LocatedType],
+) -> Result<(Option<WorkloadGroup>, Option<u32>), Noted> {
+    let group = match values.word(top, &keys::GROUP) {
+        Ok(Some("transaction")) => Ok(Some(WorkloadGroup::Transaction)),
+        Ok(Some("batch")) => Ok(Some(WorkloadGroup::Batch)),
+        Ok(Some(other)) => Err(values.refuse(top, &keys::GROUP, quoted(other))),
+        Ok(None) => Ok(None),
+        Err(noted) => Err(noted),
+    };
+    let threads = match values.integer(top, &keys::THREADS_FIXED) {
+        Ok(Some(count)) => match u32::try_from(count) {
+            Ok(count) => Ok((count > 0).then_some(count)),
+            Err(_) => Err(values.refuse(top, &keys::THREADS_FIXED, count.to_string())),
+        },
+        Ok(None) => Ok(None),
+        Err(noted) => Err(noted),
+    };
+    let (group, threads) = (group?, threads?);
+    let never_waits = |kind: &LocatedType| kind.parameters.clock.is_none();
+    let is_transaction = match group {
+        Some(group) => group == WorkloadGroup::Transaction,
+        // A type that could not be read may be one that never waits.
+        None => values.faults.is_empty() && !types.iter().any(never_waits),
+    };
+    if group == Some(WorkloadGroup::Batch) && threads.is_none() {
+        let line = values.line_of(top, &keys::GROUP);
+        values.note(line, DefinitionFault::BatchNeedsThreads);
+    }
+    if is_transaction && threads.is_some() {
+        let line = values.line_of(top, &keys::THREADS_FIXED);
+        values.note(line, DefinitionFault::TransactionWithThreads);
+    }
+    Ok((group, threads))
+}
+
+fn check_keys(values: &mut Values<'_>, table: &Table<'_>, section: &Section, other: &Section) {
+    for (name, _) in table.keys {
+        let typed: &str = name.get_ref();
+        if section.find(typed).is_some() {
+            continue;
+        }
+        let fault = match other.find(typed) {
+            Some(key) => DefinitionFault::Misplaced {
+                key,
+                place: other.belongs,
+            },
+            None => DefinitionFault::UnknownKey {
+                key: shortened(typed),
+                nearest: section.nearest(typed),
+                place: section.place,
+                allowed: section.all(),
+            },
+        };
+        values.note(values.line(&name.span()), fault);
+    }
+}

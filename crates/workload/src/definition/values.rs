@@ -1,0 +1,195 @@
+//! Single values of a definition, read one by one; mistakes are noted with their lines.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use units::{Bytes, UnitError};
+
+use crate::definition::fault::{DefinitionFault, LocatedFault};
+use crate::definition::keys::{self, Key};
+use crate::definition::notation::NotationError;
+use crate::threads::shortened;
+
+/// The longest name or title.
+const NAME_CHARS_MAX: usize = 60;
+
+/// Reads values and notes what is wrong with them.
+pub(super) struct Values<'t> {
+    text: &'t str,
+    pub(super) faults: Vec<LocatedFault>,
+}
+
+/// One table of the document.
+pub(super) struct Table<'a> {
+    pub(super) keys: &'a DeTable<'a>,
+    /// The line on which it begins.
+    pub(super) line: usize,
+}
+
+/// A mistake was noted.
+pub(super) struct Noted;
+
+impl<'t> Values<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            faults: Vec::new(),
+        }
+    }
+
+    pub(super) fn note(&mut self, line: usize, fault: DefinitionFault) {
+        self.faults.push(LocatedFault { line, fault });
+    }
+
+    /// The line of a place in the text.
+    pub(super) fn line(&self, span: &Range<usize>) -> usize {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        1 + before.iter().filter(|&&byte| byte == b'\n').count()
+    }
+
+    /// The line of a key, or of its table when it is not there.
+    pub(super) fn line_of(&self, table: &Table<'_>, key: &Key) -> usize {
+        let entry = table.keys.get_key_value(key.name);
+        entry.map_or(table.line, |(name, _)| self.line(&name.span()))
+    }
+
+    /// Note that the value is none of those that the key takes.
+    pub(super) fn refuse(&mut self, table: &Table<'_>, key: &Key, typed: String) -> Noted {
+        let fault = DefinitionFault::Value {
+            key: key.name,
+            typed,
+            wanted: key.meaning,
+        };
+        self.note(self.line_of(table, key), fault);
+        Noted
+    }
+
+    /// Note that the value of the key is no size or no rate.
+    fn refuse_unit(&mut self, table: &Table<'_>, key: &Key, error: UnitError) -> Noted {
+        let fault = DefinitionFault::Unit {
+            key: key.name,
+            error,
+        };
+        self.note(self.line_of(table, key), fault);
+        Noted
+    }
+
+    /// Turns a key that is not there into a mistake.
+    pub(super) fn required<T>(
+        &mut self,
+        table: &Table<'_>,
+        key: &Key,
+        value: Result<Option<T>, Noted>,
+    ) -> Result<T, Noted> {
+        match value? {
+            Some(value) => Ok(value),
+            None => {
+                self.note(table.line, DefinitionFault::missing(key));
+                Err(Noted)
+            }
+        }
+    }
+
+    pub(super) fn word<'a>(
+        &mut self,
+        table: &Table<'a>,
+        key: &Key,
+    ) -> Result<Option<&'a str>, Noted> {
+        match table.keys.get(key.name).map(toml::Spanned::get_ref) {
+            None => Ok(None),
+            Some(DeValue::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.refuse(table, key, typed(other))),
+        }
+    }
+
+    pub(super) fn integer(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<i64>, Noted> {
+        match table.keys.get(key.name).map(toml::Spanned::get_ref) {
+            None => Ok(None),
+            Some(value) => match as_integer(value) {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.refuse(table, key, typed(value))),
+            },
+        }
+    }
+
+    /// A size with a unit, or a number of bytes.
+    pub(super) fn size(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<i64>, Noted> {
+        let Some(DeValue::String(text)) = table.keys.get(key.name).map(toml::Spanned::get_ref)
+        else {
+            return self.integer(table, key);
+        };
+        match text.parse::<Bytes>() {
+            Ok(Bytes(bytes)) => match i64::try_from(bytes) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(_) => Err(self.refuse(table, key, quoted(text))),
+            },
+            Err(error) => Err(self.refuse_unit(table, key, error)),
+        }
+    }
+
+    /// Where operations lie in a block; below zero means packed.
+    pub(super) fn place(&mut self, table: &Table<'_>) -> Result<Option<i64>, Noted> {
+        let key = &keys::PLACE;
+        match table.keys.get(key.name).map(toml::Spanned::get_ref) {
+            Some(DeValue::String(text)) if text == "packed" => Ok(Some(-1)),
+            Some(DeValue::String(text)) if !text.contains(|c: char| c.is_ascii_digit()) => {
+                Err(self.refuse(table, key, quoted(text)))
+            }
+            _ => match self.size(table, key)? {
+                Some(bytes) if bytes < 0 => Err(self.refuse(table, key, bytes.to_string())),
+                offset => Ok(offset),
+            },
+        }
+    }
+
+    /// A name or title: something that fits on one line.
+    pub(super) fn name(&mut self, table: &Table<'_>, key: &Key) -> Result<Option<String>, Noted> {
+        let Some(name) = self.word(table, key)? else {
+            return Ok(None);
+        };
+        let is_short = name.chars().count() <= NAME_CHARS_MAX;
+        if is_short && !name.trim().is_empty() && !name.contains(char::is_control) {
+            return Ok(Some(name.to_owned()));
+        }
+        Err(self.refuse(table, key, quoted(name)))
+    }
+
+    /// A text in one of the short notations.
+    pub(super) fn notation<T>(
+        &mut self,
+        table: &Table<'_>,
+        key: &Key,
+        parse: impl FnOnce(&str) -> Result<T, NotationError>,
+    ) -> Result<Option<T>, Noted> {
+        let Some(text) = self.word(table, key)? else {
+            return Ok(None);
+        };
+        match parse(text) {
+            Ok(value) => Ok(Some(value)),
+            Err(NotationError::Form) => Err(self.refuse(table, key, quoted(text))),
+            Err(NotationError::Unit(error)) => Err(self.refuse_unit(table, key, error)),
+        }
+    }
+}
+
+fn as_integer(value: &DeValue<'_>) -> Option<i64> {
+    let integer = value.as_integer()?;
+    i64::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+/// A value for a message: short, on one line.
+pub(super) fn typed(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => quoted(text),
+        DeValue::Integer(number) => shortened(number.as_str()),
+        DeValue::Float(number) => shortened(number.as_str()),
+        DeValue::Boolean(is_true) => is_true.to_string(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "[...]".to_owned(),
+        DeValue::Table(_) => "{...}".to_owned(),
+    }
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text))
+}

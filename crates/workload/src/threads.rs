@@ -1,0 +1,542 @@
+//! Control threads as somebody wrote them, and the constraints that make a workload of them.
+//!
+//! Reads no files and no text: definitions, classic parameter files and command lines all end
+//! here, so that each constraint has one text.
+//!
+//! Source: the RPT manual of 1995, "Constraints". It writes `ioOffset < blocksize - iosize` under
+//! the heading that an operation fits within its block. Taken literally that forbids offset 0 for
+//! an operation as large as its block, and the last place of every block; what fits is
+//! `ioOffset <= blocksize - iosize`.
+
+use random::Zipf;
+use thiserror::Error;
+
+use crate::address::{Partition, Pattern};
+use crate::control::{Placement, ThreadType};
+use crate::mix::Gap;
+
+/// The largest operation: 1 GiB.
+pub const IO_BYTES_MAX: u64 = 1 << 30;
+
+/// Characters of a name that a message repeats.
+const QUOTED_CHARS_MAX: usize = 60;
+
+/// The numbers of one type of control thread as somebody wrote them, unchecked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadParameters {
+    /// What the type is called.
+    pub name: String,
+    /// Threads of this type that are made one after the other before the next type's turn.
+    pub count: i64,
+    /// File that the threads use, where a type may name one of its own.
+    pub data_file: Option<String>,
+    /// How threads share the file.
+    pub partition: Partition,
+    /// Bytes of a block.
+    pub block_bytes: i64,
+    /// Bytes of an operation; zero means the block.
+    pub io_bytes: i64,
+    /// Bytes from the beginning of a block to its one operation; below zero, operations are packed.
+    pub io_offset: i64,
+    /// Shares into which the file is divided.
+    pub threads_max: i64,
+    /// The share of a thread, where a fixed one is asked for (classic programs only).
+    pub control_thread: Option<i64>,
+    /// Relative number of reads.
+    pub reads: i64,
+    /// Relative number of writes; no reads and no writes means reads only.
+    pub writes: i64,
+    /// Which place follows which.
+    pub pattern: Pattern,
+    /// Gaps of the program clock; `None` never waits.
+    pub clock: Option<Gap>,
+    /// Operations that a thread sums up in one message.
+    pub ios_per_message: i64,
+}
+
+/// One violated constraint; its text names both values and what to do.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ConstraintError {
+    /// There is nothing to run.
+    #[error("a workload without threads: define one type of thread at least")]
+    NoTypes,
+    /// A number is too small to mean anything.
+    #[error("type {kind:?}: the {what} is {value}, and must be {min} or more")]
+    TooSmall {
+        /// Type of thread.
+        kind: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+        /// The smallest that is allowed.
+        min: i64,
+    },
+    /// A number is larger than can be counted, or served in one operation.
+    #[error("type {kind:?}: the {what} is {value}, and must be {max} or less")]
+    TooLarge {
+        /// Type of thread.
+        kind: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+        /// The largest that is allowed.
+        max: u64,
+    },
+    /// Two types divide the file differently.
+    #[error(
+        "type {kind:?}: the {what} {value} differs from the {value_first} of type {first:?}: all \
+         threads of a workload divide one file alike; give both types the same {what}"
+    )]
+    Differs {
+        /// Type of thread.
+        kind: String,
+        /// The first type.
+        first: String,
+        /// In what they differ.
+        what: &'static str,
+        /// Value of this type.
+        value: String,
+        /// Value of the first.
+        value_first: String,
+    },
+    /// The operation is larger than its block.
+    #[error(
+        "type {kind:?}: the I/O size {io} does not fit into the block of {block} bytes: make the \
+         block larger or the I/O smaller"
+    )]
+    IoExceedsBlock {
+        /// Type of thread.
+        kind: String,
+        /// Bytes of an operation.
+        io: u64,
+        /// Bytes of a block.
+        block: u64,
+    },
+    /// The operation reaches into the next block.
+    #[error(
+        "type {kind:?}: an I/O of {io} bytes at offset {offset} ends beyond the block of {block} \
+         bytes: make the offset {} or less, or the I/O smaller",
+        block - io
+    )]
+    OffsetExceedsBlock {
+        /// Type of thread.
+        kind: String,
+        /// Bytes from the beginning of the block.
+        offset: u64,
+        /// Bytes of an operation.
+        io: u64,
+        /// Bytes of a block.
+        block: u64,
+    },
+    /// Packed operations leave a gap at the end of the block.
+    #[error(
+        "type {kind:?}: the block of {block} bytes is no whole multiple of the I/O size {io}, so \
+         I/Os cannot be packed: choose an I/O size that divides the block, or a fixed offset"
+    )]
+    NotWhole {
+        /// Type of thread.
+        kind: String,
+        /// Bytes of an operation.
+        io: u64,
+        /// Bytes of a block.
+        block: u64,
+    },
+    /// Not every share has a block.
+    #[error(
+        "the file of {file} bytes is too small: {shares} shares with one block of {block} bytes \
+         each need {needed}: use a larger file, smaller blocks or fewer shares"
+    )]
+    FileTooSmall {
+        /// Bytes of the file.
+        file: u64,
+        /// Bytes of a block.
+        block: u64,
+        /// Shares that need a block each; one when threads contend.
+        shares: u64,
+        /// Bytes needed.
+        needed: u128,
+    },
+    /// Shares of that number and size cannot be addressed.
+    #[error(
+        "{shares} shares with blocks of {block} bytes are {needed} bytes, and 2^63 - 1 is the \
+         most that a file can have: use smaller blocks or fewer shares"
+    )]
+    FileTooLarge {
+        /// Bytes of a block.
+        block: u64,
+        /// Shares of the file.
+        shares: u64,
+        /// Bytes needed.
+        needed: u128,
+    },
+    /// The thread's number lies beyond the last share.
+    #[error(
+        "type {kind:?}: control thread {thread} does not exist when the file has {shares} shares, \
+         counted from 0: choose a smaller number or a larger maximum of threads"
+    )]
+    ControlThread {
+        /// Type of thread.
+        kind: String,
+        /// Share asked for.
+        thread: i64,
+        /// Shares of the file.
+        shares: i64,
+    },
+    /// A parameter of a distribution is out of range.
+    #[error("type {kind:?}: the {what} is {value}, and must be {bounds}")]
+    Parameter {
+        /// Type of thread.
+        kind: String,
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is allowed.
+        bounds: &'static str,
+    },
+    /// All types together have more threads than can be counted.
+    #[error("all types together have {count} threads, and {max} is the most: use fewer")]
+    TooMany {
+        /// Threads of all types.
+        count: i128,
+        /// The most that are allowed.
+        max: u32,
+    },
+}
+
+/// Check all constraints on the types of one workload; `file_bytes` is the size of the file where
+/// it is known.
+///
+/// # Errors
+/// All violations, type by type, then those that concern the types together.
+pub fn check_threads(
+    types: &[ThreadParameters],
+    file_bytes: Option<u64>,
+) -> Result<Vec<ThreadType>, Vec<ConstraintError>> {
+    let mut errors = Vec::new();
+    if types.is_empty() {
+        errors.push(ConstraintError::NoTypes);
+    }
+    let mut resolved = Vec::new();
+    for parameters in types {
+        let check = TypeCheck {
+            kind: shortened(&parameters.name),
+            parameters,
+            errors: &mut errors,
+        };
+        resolved.extend(check.resolve(file_bytes));
+    }
+    check_alike(types, &mut errors);
+    check_sizes(types, file_bytes, &mut errors);
+    check_total(types, &mut errors);
+    if errors.is_empty() {
+        Ok(resolved)
+    } else {
+        Err(errors)
+    }
+}
+
+/// The checks of one type by itself.
+struct TypeCheck<'a> {
+    kind: String,
+    parameters: &'a ThreadParameters,
+    errors: &'a mut Vec<ConstraintError>,
+}
+
+impl TypeCheck<'_> {
+    fn resolve(mut self, file_bytes: Option<u64>) -> Option<ThreadType> {
+        let written = self.parameters;
+        let errors_before = self.errors.len();
+        let count = self.counted("number of threads", written.count, 1);
+        let shares = self.counted("maximum of threads", written.threads_max, 1);
+        let reads = self.counted("number of reads", written.reads, 0);
+        let writes = self.counted("number of writes", written.writes, 0);
+        let ios_per_message =
+            self.counted("number of I/Os per message", written.ios_per_message, 1);
+        let block = self.at_least("block size", written.block_bytes, 1);
+        let io = self.at_least("I/O size", written.io_bytes, 0);
+        let places = match (block, io) {
+            (Some(block), Some(io)) => self.places(block, if io == 0 { block } else { io }),
+            _ => None,
+        };
+        self.check_control_thread();
+        self.check_pattern();
+        self.check_clock();
+        let kind = ThreadType {
+            name: written.name.clone(),
+            count: count?,
+            partition: written.partition,
+            block: block?,
+            shares: shares?,
+            io_size: places?.0,
+            placement: places?.1,
+            reads: if (reads?, writes?) == (0, 0) {
+                1
+            } else {
+                reads?
+            },
+            writes: writes?,
+            pattern: written.pattern,
+            clock: written.clock,
+            ios_per_message: ios_per_message?,
+        };
+        self.check_ranks(&kind, file_bytes);
+        (self.errors.len() == errors_before).then_some(kind)
+    }
+
+    fn at_least(&mut self, what: &'static str, value: i64, min: i64) -> Option<u64> {
+        if value >= min {
+            return u64::try_from(value).ok();
+        }
+        self.errors.push(ConstraintError::TooSmall {
+            kind: self.kind.clone(),
+            what,
+            value,
+            min,
+        });
+        None
+    }
+
+    fn counted(&mut self, what: &'static str, value: i64, min: i64) -> Option<u32> {
+        let wide = self.at_least(what, value, min)?;
+        let narrow = u32::try_from(wide).ok();
+        if narrow.is_none() {
+            self.errors.push(ConstraintError::TooLarge {
+                kind: self.kind.clone(),
+                what,
+                value,
+                max: u64::from(u32::MAX),
+            });
+        }
+        narrow
+    }
+
+    /// Size and placement of the operations in a block.
+    fn places(&mut self, block: u64, io: u64) -> Option<(u32, Placement)> {
+        let kind = self.kind.clone();
+        let mut found = Vec::new();
+        if io > block {
+            let kind = kind.clone();
+            found.push(ConstraintError::IoExceedsBlock { kind, io, block });
+        }
+        if io > IO_BYTES_MAX {
+            found.push(ConstraintError::TooLarge {
+                kind: kind.clone(),
+                what: "I/O size",
+                value: io.cast_signed(),
+                max: IO_BYTES_MAX,
+            });
+        }
+        let placement = match u64::try_from(self.parameters.io_offset) {
+            Err(_) => {
+                if io <= block && !block.is_multiple_of(io) {
+                    found.push(ConstraintError::NotWhole { kind, io, block });
+                }
+                Placement::Packed
+            }
+            Ok(offset) => {
+                if io <= block && offset > block - io {
+                    found.push(ConstraintError::OffsetExceedsBlock {
+                        kind,
+                        offset,
+                        io,
+                        block,
+                    });
+                }
+                Placement::Offset(offset)
+            }
+        };
+        let size = found.is_empty().then(|| u32::try_from(io).ok()).flatten();
+        self.errors.append(&mut found);
+        Some((size?, placement))
+    }
+
+    fn check_control_thread(&mut self) {
+        let shares = self.parameters.threads_max;
+        let Some(thread) = self.parameters.control_thread else {
+            return;
+        };
+        if self.at_least("control thread", thread, 0).is_some() && shares > 0 && thread >= shares {
+            self.errors.push(ConstraintError::ControlThread {
+                kind: self.kind.clone(),
+                thread,
+                shares,
+            });
+        }
+    }
+
+    fn check_pattern(&mut self) {
+        let positive = |value: f64| value > 0.0;
+        let bounds = "above zero and finite";
+        match self.parameters.pattern {
+            Pattern::Uniform => {}
+            Pattern::Sequential { step } => {
+                if step == 0 {
+                    self.bounded("sequential step", 0.0, |step| step >= 1.0, "1 or more");
+                }
+            }
+            Pattern::Hyperbolic { alpha } => self.bounded("alpha", alpha, positive, bounds),
+            Pattern::Zipf { theta } => self.bounded("theta", theta, positive, bounds),
+            Pattern::ExponentialSteps { mean } => {
+                let bounds = "1 or more and finite";
+                self.bounded("mean step", mean, |mean| mean >= 1.0, bounds);
+            }
+        }
+    }
+
+    fn check_clock(&mut self) {
+        if let Some(gap) = self.parameters.clock {
+            let rate = 1e9 / gap.mean_ns;
+            let is_usable = |rate: f64| rate > 0.0 && gap.mean_ns.is_finite();
+            let bounds = "above zero and finite";
+            self.bounded("rate of I/Os per second", rate, is_usable, bounds);
+        }
+    }
+
+    fn bounded(
+        &mut self,
+        what: &'static str,
+        value: f64,
+        is_allowed: impl Fn(f64) -> bool,
+        bounds: &'static str,
+    ) {
+        if !(value.is_finite() && is_allowed(value)) {
+            self.errors.push(ConstraintError::Parameter {
+                kind: self.kind.clone(),
+                what,
+                value,
+                bounds,
+            });
+        }
+    }
+
+    /// Zipf's law cannot rank more places than doubles can tell apart.
+    fn check_ranks(&mut self, kind: &ThreadType, file_bytes: Option<u64>) {
+        let (Pattern::Zipf { .. }, Some(bytes)) = (kind.pattern, file_bytes) else {
+            return;
+        };
+        let shares = match kind.partition {
+            Partition::Contending => 1,
+            Partition::Contiguous | Partition::Interleaved => u64::from(kind.shares),
+        };
+        let ranks = (bytes / kind.block / shares).saturating_mul(kind.places_in_block());
+        let is_allowed = |_| ranks <= Zipf::RANKS_MAX;
+        let what = "number of places that Zipf's law ranks";
+        self.bounded(what, ranks as f64, is_allowed, "2^40 or less");
+    }
+}
+
+/// All types divide one file alike.
+fn check_alike(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
+    let Some((first, others)) = types.split_first() else {
+        return;
+    };
+    let facts = |kind: &ThreadParameters| {
+        let file = kind
+            .data_file
+            .as_deref()
+            .map_or("the default".to_owned(), quoted);
+        [
+            ("data file", file),
+            ("access mode", mode(kind.partition).to_owned()),
+            ("block size", kind.block_bytes.to_string()),
+            ("maximum of threads", kind.threads_max.to_string()),
+        ]
+    };
+    for other in others {
+        for ((what, value), (_, value_first)) in facts(other).into_iter().zip(facts(first)) {
+            let is_same = if what == "data file" {
+                other.data_file == first.data_file
+            } else {
+                value == value_first
+            };
+            if !is_same {
+                errors.push(ConstraintError::Differs {
+                    kind: shortened(&other.name),
+                    first: shortened(&first.name),
+                    what,
+                    value,
+                    value_first,
+                });
+            }
+        }
+    }
+}
+
+/// Each share has a block, and the last one can be addressed.
+fn check_sizes(
+    types: &[ThreadParameters],
+    file_bytes: Option<u64>,
+    errors: &mut Vec<ConstraintError>,
+) {
+    for kind in types {
+        let sizes = (
+            u64::try_from(kind.block_bytes),
+            u64::try_from(kind.threads_max),
+        );
+        let (Ok(block @ 1..), Ok(threads @ 1..)) = sizes else {
+            continue;
+        };
+        let shares = match kind.partition {
+            Partition::Contending => 1,
+            Partition::Contiguous | Partition::Interleaved => threads,
+        };
+        let needed = u128::from(block) * u128::from(shares);
+        let error = match file_bytes {
+            Some(file) if u128::from(file) < needed => ConstraintError::FileTooSmall {
+                file,
+                block,
+                shares,
+                needed,
+            },
+            None if needed > i64::MAX as u128 => ConstraintError::FileTooLarge {
+                block,
+                shares,
+                needed,
+            },
+            _ => continue,
+        };
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
+    }
+}
+
+/// Threads are numbered with 32 bits.
+fn check_total(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
+    let counts = types.iter().map(|kind| i128::from(kind.count));
+    let is_each_countable = counts.clone().all(|count| count <= i128::from(u32::MAX));
+    let count = counts.sum();
+    if is_each_countable && count > i128::from(u32::MAX) {
+        errors.push(ConstraintError::TooMany {
+            count,
+            max: u32::MAX,
+        });
+    }
+}
+
+/// The word for a partition.
+pub(crate) const fn mode(partition: Partition) -> &'static str {
+    match partition {
+        Partition::Contiguous => "contiguous",
+        Partition::Interleaved => "interleaved",
+        Partition::Contending => "contentious",
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text))
+}
+
+/// The beginning of a text that may be of any length; messages stay one line.
+pub(crate) fn shortened(text: &str) -> String {
+    if text.chars().count() <= QUOTED_CHARS_MAX {
+        return text.to_owned();
+    }
+    text.chars()
+        .take(QUOTED_CHARS_MAX)
+        .chain("...".chars())
+        .collect()
+}
