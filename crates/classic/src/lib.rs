@@ -1,6 +1,7 @@
 //! The classic programs' files, procedures and arithmetic, as their documents state them.
 
 mod fault;
+mod import;
 pub mod log;
 mod log_file;
 mod number;
@@ -14,6 +15,7 @@ mod syntax;
 mod transact;
 
 pub use fault::{Fault, Faults, Place, TOLD_MAX, quoted, told};
+pub use import::{Imported, curve_points, imported};
 pub use log_file::{LOG_BYTES_MAX, Log, NoLog};
 pub use number::{general, rounded};
 pub use plan::{Plan, SWITCH_MODES, THREADS_MAX, Typed, Workload};

@@ -200,7 +200,7 @@ impl Block {
         );
         for row in &self.rows {
             let (response, load) = (rounded(row.response_ms), rounded(row.load));
-            let _ = writeln!(text, "{}{response:>5}ms{load:>7}", row.level);
+            let _ = writeln!(text, "{} {response:>4}ms {load:>6}", row.level);
         }
         let _ = writeln!(text, "Rabmarks {:.6} {:.6}", self.rabmark_r, self.rabmark_s);
         text
@@ -334,6 +334,7 @@ mod tests {
             seek_sq: 0.001_706_09,
             xfer_sq: 3.404_86,
             total_sq: 879.616,
+            message_total: 0.0,
         };
         let entry = Entry::Sum {
             at: 170.0,

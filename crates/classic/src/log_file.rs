@@ -250,6 +250,7 @@ impl Reader {
             seek_sq: found[7] * square,
             xfer_sq: found[8] * square,
             total_sq: found[9] * square,
+            message_total: 0.0,
         }
     }
 

@@ -68,8 +68,8 @@ fn the_excerpts_calculations_follow_from_its_sums() {
     assert_eq!(checked, 3);
 }
 
-#[test]
-fn what_is_written_is_read_back() {
+/// One entry of each kind that has no calculation.
+fn entries() -> [Entry; 8] {
     let sums = Sums {
         threads: 2.5,
         messages: 8.0,
@@ -81,8 +81,9 @@ fn what_is_written_is_read_back() {
         seek_sq: 0.5,
         xfer_sq: 0.75,
         total_sq: 200.0,
+        message_total: 0.0,
     };
-    let entries = [
+    [
         Entry::Active {
             at: 1.0,
             thread: 3,
@@ -140,7 +141,12 @@ fn what_is_written_is_read_back() {
             thread: 3,
             workload: 1,
         },
-    ];
+    ]
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let entries = entries();
     let mut text = log_header("Fri Jun 23 12:36:08 1995", &["-t".into(), "x.rpt".into()]);
     for entry in &entries {
         text.push_str(&entry.render());

@@ -322,6 +322,17 @@ impl Resolver<'_> {
             );
             self.faults.error(&place, text);
         }
+        let inputs =
+            ["TestFile", "ConfFile", "ParmFile", "DataFile"].map(|name| self.text_of(name));
+        let mut stem = report.clone();
+        stem.pop();
+        for output in [report.clone(), format!("{stem}e"), format!("{stem}l")] {
+            if output == self.name || inputs.contains(&output) {
+                let place = self.place_of("ReptFile");
+                let text = format!("{} would be written, and is read", quoted(&output));
+                self.faults.error(&place, text);
+            }
+        }
         let bare = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         if bare(&test) != bare(self.name) {
             let text = format!(

@@ -9,6 +9,9 @@ use crate::sums::{Calculation, Converging, Message, Sums};
 /// Levels of a transaction workload, that without load included.
 pub const LEVELS: usize = 4;
 
+/// Messages for each thread below which the load of a batch workload is doubted.
+const EDGES: f64 = 10.0;
+
 /// What fixes a workload's procedure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
@@ -246,6 +249,7 @@ impl Procedure {
         }
         match self.purpose {
             Purpose::First if self.rules.nthreads > 0 => {
+                self.doubt_edges(said);
                 said.push(self.found(sums.calculation(), sums, 1.0));
                 self.finish(said);
             }
@@ -253,6 +257,20 @@ impl Procedure {
             Purpose::Scout => self.scouted(said),
             Purpose::Below => self.below(said),
             Purpose::Above => self.above(said),
+        }
+    }
+
+    /// Messages of threads that run in step arrive together. A sum of few of them begins and ends
+    /// within such a bunch, and its load is off by as much as one message of each thread.
+    fn doubt_edges(&self, said: &mut Vec<Said>) {
+        let (messages, threads) = (self.sums.messages, f64::from(self.threads));
+        if self.threads > 1 && messages < EDGES * threads {
+            said.push(Said::Note(format!(
+                "the load of {messages} messages of {threads} threads is uncertain by up to {:.0} \
+                 %, whatever has converged: raise Dnmin to {} or more",
+                100.0 * threads / messages,
+                EDGES * threads
+            )));
         }
     }
 

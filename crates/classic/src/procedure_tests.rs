@@ -238,7 +238,7 @@ fn a_batch_workload_has_all_its_threads_at_once_and_one_result() {
         ..RULES
     });
     let story = bench.run(|_| 5.0);
-    assert_eq!(story, "+0 +1 +2 4@3 L0 -2 -1 -0 done");
+    assert_eq!(story, "+0 +1 +2 4@3 note L0 -2 -1 -0 done");
     assert_eq!(bench.discarded, 4);
 }
 

@@ -70,9 +70,12 @@ pub struct Session {
     /// RABmarks of the workloads of one kind that were finished one after the other.
     group: Vec<(f64, f64)>,
     is_group_batch: bool,
+    message: Option<Message>,
     now: Option<Glance>,
     last: Option<Glance>,
     response: Option<Glance>,
+    /// Every sum of the present workload with its factor.
+    looks: Vec<(Sums, f64)>,
     /// The latest results of each workload.
     results: Vec<Option<Block>>,
 }
@@ -93,9 +96,11 @@ impl Session {
             block: Block::default(),
             group: Vec::new(),
             is_group_batch: plan.workloads[0].is_batch(),
+            message: None,
             now: None,
             last: None,
             response: None,
+            looks: Vec::new(),
             results,
             plan,
         };
@@ -145,6 +150,19 @@ impl Session {
         [self.now, self.last, self.response]
     }
 
+    /// The latest message, with the number of messages in the present sum.
+    #[must_use]
+    pub fn message(&self) -> Option<(Message, u64)> {
+        let count = self.procedure.sums().messages as u64;
+        self.message.map(|message| (message, count))
+    }
+
+    /// Every sum of the present workload with the factor to within which its mean is known.
+    #[must_use]
+    pub fn looks(&self) -> &[(Sums, f64)] {
+        &self.looks
+    }
+
     /// The latest results of each workload.
     #[must_use]
     pub fn results(&self) -> &[Option<Block>] {
@@ -154,12 +172,11 @@ impl Session {
     /// Do what the operator asks for.
     pub fn command(&mut self, command: Command, at: f64) -> Vec<Act> {
         let mut acts = Vec::new();
-        if self.state == State::Finished {
-            return acts;
-        }
+        let is_over = self.state == State::Finished;
         match command {
             Command::NextMode => self.mode = self.mode.next(),
             Command::NextVerbosity => self.verbose = (self.verbose + 1) % 3,
+            _ if is_over => {}
             Command::StartStop => self.start_or_stop(at, &mut acts),
             Command::Restart => self.begin_again(self.workload, at, &mut acts),
             Command::NextWorkload => {
@@ -185,6 +202,7 @@ impl Session {
         if self.verbose == 2 {
             acts.push(Act::Log(Entry::Message(*message)));
         }
+        self.message = Some(*message);
         let said = self.procedure.take(message, at);
         self.carry_out(said, at, &mut acts);
         acts
@@ -223,7 +241,8 @@ impl Session {
         self.workload = workload;
         self.procedure = Procedure::new(rules(&self.plan, workload));
         self.block = self.empty_block();
-        (self.now, self.last) = (None, None);
+        self.looks.clear();
+        (self.message, self.now, self.last) = (None, None, None);
     }
 
     fn launch(&mut self, at: f64, acts: &mut Vec<Act>) {
@@ -286,6 +305,7 @@ impl Session {
 
     fn summed(&mut self, at: f64, sums: Sums, factor: f64, acts: &mut Vec<Act>) {
         let calculation = sums.calculation();
+        self.looks.push((sums, factor));
         let number = self.block.rows.len();
         acts.push(Act::Log(Entry::Sum {
             at,

@@ -271,6 +271,11 @@ fn wrong_plans_are_refused_with_their_places() {
     check("Dlmax=3", None, "Dlmax is 3, and must be above 0");
     check("Nruns=0", None, "Nruns is 0");
     check("ReptFile=x.rpl", None, "must be another one");
+    check(
+        "ReptFile=t.rpt",
+        None,
+        "\"t.rpt\" would be written, and is read",
+    );
     check("", Some(("-m", "7")), "-m: is 7, and must be 0 to 4");
     check(
         "[XWorkload]\nNThreads=1\nNoThread\n\nXWorkload",

@@ -51,6 +51,8 @@ pub struct Sums {
     pub xfer_sq: f64,
     /// Sum of squares of the messages' totals.
     pub total_sq: f64,
+    /// Sum of the messages' totals; no file has it, and it is zero where it is not known.
+    pub message_total: f64,
 }
 
 /// What must be known to within a factor.
@@ -119,6 +121,7 @@ impl Sums {
         self.seek_sq += message.seek_sq;
         self.xfer_sq += message.xfer_sq;
         self.total_sq += message.total_sq;
+        self.message_total += message.total;
     }
 
     /// Response time, load and RABmarks.
@@ -138,7 +141,10 @@ impl Sums {
     pub fn factor(&self, of: Converging) -> f64 {
         match of {
             Converging::Response => three_sigma(self.nios, self.xfer, self.xfer_sq),
-            // Each of the threads spent the whole time of collection on its messages.
+            Converging::Total if self.message_total > 0.0 => {
+                three_sigma(self.messages, self.message_total, self.total_sq)
+            }
+            // Each thread spent about the whole time of collection on its messages.
             Converging::Total => {
                 three_sigma(self.messages, self.total * self.threads, self.total_sq)
             }
@@ -172,6 +178,7 @@ impl Sums {
             seek_sq: mix(before.seek_sq, now.seek_sq),
             xfer_sq: mix(before.xfer_sq, now.xfer_sq),
             total_sq: mix(before.total_sq, now.total_sq),
+            message_total: mix(before.message_total, now.message_total),
         }
     }
 }
@@ -204,6 +211,7 @@ mod tests {
             seek_sq: squares[0],
             xfer_sq: squares[1],
             total_sq: squares[2],
+            message_total: 0.0,
         }
     }
 

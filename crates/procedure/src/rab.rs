@@ -281,6 +281,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         final_min: share(0.04, 300, 5_000),
         final_max: share(0.25, 1_000, 120_000),
         no_load_max: Some(share(NO_LOAD_SHARE, 1_000, 60_000)),
+        is_load_enough: true,
         tries_max: 12,
         budget: Some(time),
     }

@@ -55,7 +55,8 @@ const COLUMNS: [Column; 32] = [
     }),
 ];
 
-/// A header, then one row for each measurement. Names of columns end in their unit.
+/// A header, then one row for each measurement, those of batch workloads among them. Names of
+/// columns end in their unit.
 #[must_use]
 pub fn csv_measurements(run: &Run) -> String {
     let mut text = String::new();
@@ -63,7 +64,9 @@ pub fn csv_measurements(run: &Run) -> String {
         &mut text,
         COLUMNS.iter().map(|(name, _)| (*name).to_owned()),
     );
-    for measurement in &run.measurements {
+    let workloads = run.rab.iter().flat_map(|rab| &rab.workloads);
+    let of_workloads = workloads.filter_map(|workload| workload.measurement.as_ref());
+    for measurement in run.measurements.iter().chain(of_workloads) {
         line(&mut text, COLUMNS.iter().map(|(_, cell)| cell(measurement)));
     }
     text

@@ -2,6 +2,8 @@
 //!
 //! The measuring side writes a [`Live`], the display reads it; neither waits for the other.
 
+use stats::Channel;
+
 use crate::curve::{CurvePoint, Level, Saturation};
 use crate::mode::Mode;
 
@@ -147,8 +149,9 @@ pub struct Live {
     pub last_response: LiveRow,
     /// What is being done, in words.
     pub activity: String,
-    /// Points of the current workload's curve, in order of clients; the response axis is the
-    /// point's `response`.
+    /// Which time the current workload's curve is about.
+    pub channel: Channel,
+    /// Points of the current workload's curve, in order of clients.
     pub points: Vec<CurvePoint>,
     /// Levels of the current workload's curve.
     pub levels: Vec<Level>,

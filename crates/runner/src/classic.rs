@@ -11,7 +11,7 @@ pub use data_file::{DataFile, DataRequest, Filling, MARKER_SUFFIX, open_data};
 pub use messages::{Detail, IoDetail, Posted, Report};
 pub use output_files::OutputFiles;
 pub use rig::{Failure, Rig};
-pub use solo::{SoloRequest, run_solo};
+pub use solo::{Said, SoloRequest, run_solo};
 pub use test_run::{Ending, Operator, TestRequest, run_test};
 
 use std::path::PathBuf;
@@ -60,6 +60,14 @@ pub enum ClassicError {
         /// What is left of the work.
         kept: &'static str,
     },
+}
+
+/// The present moment as C's `ctime` writes it, such as `Fri Jun 23 12:36:08 1995`.
+#[must_use]
+pub fn timestamp() -> String {
+    jiff::Zoned::now()
+        .strftime("%a %b %e %H:%M:%S %Y")
+        .to_string()
 }
 
 impl ClassicError {

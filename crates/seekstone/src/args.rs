@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
+mod classic;
 mod parse;
 mod rab;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use units::{Bytes, Duration, Rate};
 
+pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
 use parse::{
     parse_budget, parse_level, parse_pattern, parse_precision, parse_rate, parse_share, parse_size,
     parse_span,
@@ -44,6 +46,10 @@ pub enum Command {
     Curve(CurveArgs),
     /// Measure the seven workloads of the RAID Performance Test of 1995 and their RABmarks.
     Rab(RabArgs),
+    /// Run the RAID Performance Test of 1995 with its own test, parameter, log and report files.
+    Rpt(Box<RptArgs>),
+    /// Run one control thread of the RAID Performance Test, and print its messages.
+    Transact(Box<TransactArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
     /// List, show, export and delete archived runs.
@@ -358,6 +364,11 @@ pub enum RunsCommand {
         /// Where to; `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: PathBuf,
+    },
+    /// Read a log file of `rpt`, and archive each of its workloads as a run.
+    Import {
+        /// The log file, as in rpt.rpl.
+        file: PathBuf,
     },
     /// Delete runs.
     Delete {

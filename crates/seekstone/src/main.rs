@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod onlooker;
 mod output;
 mod progress;
 
@@ -25,6 +26,8 @@ fn main() -> ExitCode {
         Command::Trial(args) => commands::trial::trial(&args),
         Command::Curve(args) => commands::curve::curve(&args),
         Command::Rab(args) => commands::rab::rab(&args),
+        Command::Rpt(args) => commands::rpt::rpt(&args),
+        Command::Transact(args) => commands::transact::transact(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Runs(args) => commands::runs::runs(&args),
         Command::Clean(args) => commands::clean::clean(&args),

@@ -6,11 +6,11 @@ use crate::cut::{Cut, find_cut};
 use crate::drift::{Drift, is_steady_by_snia};
 use crate::estimate::Estimate;
 use crate::findings::{Finding, findings};
-use crate::goal::{CITABLE_SAMPLES, Goal, GoalKind, Verdict};
+use crate::goal::{Aim, CITABLE_SAMPLES, Goal, GoalKind, Verdict};
 use crate::quantile::{PercentileEstimate, percentiles};
 use crate::store::SlotStore;
 use crate::variance::interval_around;
-use crate::window::{Channel, Window, slot_means};
+use crate::window::{Channel, Window, slot_counts, slot_means};
 
 /// Fewest slots from which anything is concluded.
 const SLOTS_MIN: usize = 16;
@@ -69,25 +69,34 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     if store.len() < SLOTS_MIN {
         return None;
     }
-    let cut = find_cut(store, &slot_means(store, channel));
+    let series = match goal.aim {
+        Aim::TimeAndLoad => slot_means(store, channel),
+        Aim::Load => slot_counts(store, channel),
+    };
+    let cut = find_cut(store, &series);
     let window = Window::new(store, channel, cut.slots..store.len())?;
     if window.completions < COMPLETIONS_MIN {
         return None;
     }
     let (mean, of_mean) = interval_around(window.mean_ns, &window.response_influence);
     let (throughput, of_rate) = interval_around(window.rate, &window.throughput);
-    let lag = of_mean.lag.max(of_rate.lag);
     let ess = effective_samples(store, channel, &window, of_mean.variance_of_mean);
+    let (lag, is_precise) = match goal.aim {
+        Aim::TimeAndLoad => (
+            of_mean.lag.max(of_rate.lag),
+            mean.relative_half_width() <= goal.precision && ess >= goal.samples_min,
+        ),
+        Aim::Load => (of_rate.lag, true),
+    };
     let duration_ns = window.duration_ns();
     let verdict = judge(&Standing {
         is_settled: cut.is_settled,
         is_resolved: window.slots.len() >= goal.lag_factor as usize * (lag + 1),
         is_long: store.base_slots() >= u64::from(goal.slots_min)
             && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
-        is_precise: mean.relative_half_width() <= goal.precision
-            && throughput.relative_half_width() <= goal.precision
-            && ess >= goal.samples_min,
-        is_citable: ess >= CITABLE_SAMPLES && goal.kind == GoalKind::Result,
+        is_precise: is_precise && throughput.relative_half_width() <= goal.precision,
+        is_citable: (ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
+            && goal.kind == GoalKind::Result,
     });
     Some(Evaluation {
         channel,

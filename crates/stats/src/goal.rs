@@ -16,6 +16,18 @@ pub enum GoalKind {
     Result,
 }
 
+/// Which estimate must be good enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aim {
+    /// The mean time and the load.
+    #[default]
+    TimeAndLoad,
+    /// The load alone. Near saturation the time has no precise mean within minutes, and the load
+    /// that is carried hardly depends on it.
+    Load,
+}
+
 /// When an estimate is good enough. Defaults: section 5 of the statistics notes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
@@ -31,6 +43,9 @@ pub struct Goal {
     pub lag_factor: u32,
     /// What the trial is for.
     pub kind: GoalKind,
+    /// Which estimate must be good enough.
+    #[serde(default)]
+    pub aim: Aim,
 }
 
 impl Goal {
@@ -44,6 +59,7 @@ impl Goal {
             duration_min_ns: 1_000_000_000,
             lag_factor: 10,
             kind: GoalKind::Scout,
+            aim: Aim::TimeAndLoad,
         }
     }
 
@@ -63,6 +79,7 @@ impl Goal {
             duration_min_ns: 5_000_000_000,
             lag_factor: 30,
             kind: GoalKind::Result,
+            aim: Aim::TimeAndLoad,
         }
     }
 }

@@ -55,7 +55,7 @@ pub use drift::{Drift, DriftVerdict};
 pub use estimate::{CONFIDENCE, Estimate, unbounded, undefined};
 pub use evaluation::{Evaluation, evaluate, evaluate_fully};
 pub use findings::{Finding, findings};
-pub use goal::{Goal, GoalKind, Verdict};
+pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use quantile::{PercentileEstimate, percentiles, quantile_interval};
 pub use slot::{Slot, SlotAccumulator, Tally};

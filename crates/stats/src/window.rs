@@ -119,6 +119,12 @@ pub(crate) fn slot_means(store: &SlotStore, channel: Channel) -> Vec<f64> {
         .collect()
 }
 
+/// Completions of each slot.
+pub(crate) fn slot_counts(store: &SlotStore, channel: Channel) -> Vec<f64> {
+    let slots = store.slots().iter();
+    slots.map(|slot| channel.tally(slot).count as f64).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

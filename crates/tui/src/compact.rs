@@ -128,10 +128,28 @@ fn lines(live: &Live, columns: usize) -> Vec<Line> {
         "mode",
         format!("{}, run {}", mode_words(live), live.run),
     ));
+    let others = (1..)
+        .zip(&live.workloads)
+        .filter(|(place, _)| *place != live.workload + 1);
+    lines.extend(others.filter_map(|(place, workload)| merits(place, workload)));
     for (name, value) in &live.configuration {
         lines.push((String::new(), format!("{name}: {value}"), Tone::Quiet));
     }
     lines
+}
+
+/// What another workload came to, where it is known.
+fn merits(place: usize, workload: &LiveWorkload) -> Option<Line> {
+    let shown = |merit: f64| rate(merit, Precision::Usual, NUMBER);
+    let response = workload
+        .rabmark_r
+        .map(|merit| format!("[r] {:>NUMBER$}", shown(merit)));
+    let throughput = workload
+        .rabmark_s
+        .map(|merit| format!("[s] {:>NUMBER$}", shown(merit)));
+    let parts: Vec<String> = response.into_iter().chain(throughput).collect();
+    let text = format!("{}  {}", parts.join("  "), workload.name);
+    (!parts.is_empty()).then(|| named(&format!("WL{place}"), text))
 }
 
 fn named(name: &str, value: String) -> Line {

@@ -79,7 +79,13 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
     }
     let is_shown =
         |point: &&CurvePoint| is_drawable(point.load.value) && is_drawable(point.response.value);
-    let points: Vec<&CurvePoint> = live.points.iter().filter(is_shown).collect();
+    // The axis of times shows the time that the levels are about.
+    let of_channel = |point: &CurvePoint| CurvePoint {
+        response: point.time(live.channel),
+        ..*point
+    };
+    let all: Vec<CurvePoint> = live.points.iter().map(of_channel).collect();
+    let points: Vec<&CurvePoint> = all.iter().filter(is_shown).collect();
     let levels = levels_in_reach(live, &points);
     let Some(plot) = Plot::of(area, &points, &levels, live).filter(|_| !points.is_empty()) else {
         let middle = row(area, area.height / 2);

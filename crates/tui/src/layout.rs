@@ -12,7 +12,7 @@ use crate::view::ViewState;
 
 /// Columns and rows below which the windows do not fit.
 const WIDTH_MIN: u16 = 80;
-const HEIGHT_MIN: u16 = 24;
+const HEIGHT_MIN: u16 = 23;
 /// From this size on the curve is on the right.
 const WIDTH_BESIDE: u16 = 150;
 const HEIGHT_BESIDE: u16 = 30;
@@ -45,7 +45,7 @@ pub(crate) struct Plan {
     pub precision: Option<Rect>,
     pub operator: Rect,
     pub state: Rect,
-    /// The last row, without a frame.
+    /// The last row, without a frame; empty where there is none to spare.
     pub foot: Rect,
 }
 
@@ -62,13 +62,15 @@ impl Plan {
         if area.width < WIDTH_MIN || area.height < HEIGHT_MIN {
             return None;
         }
+        // A row less than 24, as a multiplexer's status line leaves, costs the foot.
+        let foot_rows = u16::from(area.height > HEIGHT_MIN);
         let body = Rect {
-            height: area.height - 1,
+            height: area.height - foot_rows,
             ..area
         };
         let foot = Rect {
-            y: area.bottom() - 1,
-            height: 1,
+            y: body.bottom(),
+            height: foot_rows,
             ..area
         };
         if area.width >= WIDTH_BESIDE && area.height >= HEIGHT_BESIDE {

@@ -120,24 +120,45 @@ impl Write for PictureWriter {
 }
 
 fn check_terminal() -> io::Result<()> {
-    let missing = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
-        (true, true) => "",
-        (true, false) => "standard output is no terminal",
-        (false, true) => "standard input is no terminal",
-        (false, false) => "standard input and output are no terminal",
-    };
-    if !missing.is_empty() {
-        return Err(io::Error::other(format!(
-            "the full-screen display: {missing}"
-        )));
+    let (input, output) = (io::stdin().is_terminal(), io::stdout().is_terminal());
+    let name = std::env::var("TERM").unwrap_or_default();
+    match hindrance(input, output, &name) {
+        Some(hindrance) => Err(io::Error::other(format!(
+            "the full-screen display: {hindrance}"
+        ))),
+        None => Ok(()),
     }
-    if std::env::var("TERM").is_ok_and(|name| name == "dumb") {
-        let text = "the full-screen display: this terminal (TERM=dumb) cannot place text";
-        return Err(io::Error::other(text));
+}
+
+/// Why there can be no full-screen display.
+fn hindrance(is_input: bool, is_output: bool, name: &str) -> Option<&'static str> {
+    match (is_input, is_output) {
+        (true, true) => (name == "dumb").then_some("this terminal (TERM=dumb) cannot place text"),
+        (true, false) => Some("standard output is no terminal"),
+        (false, true) => Some("standard input is no terminal"),
+        (false, false) => Some("standard input and output are no terminal"),
     }
-    Ok(())
 }
 
 fn context(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_terminal_is_named() {
+        assert_eq!(hindrance(true, true, "xterm"), None);
+        for (input, output, name, expected) in [
+            (true, true, "dumb", "TERM=dumb"),
+            (true, false, "xterm", "output is no terminal"),
+            (false, true, "xterm", "input is no terminal"),
+            (false, false, "xterm", "input and output are no terminal"),
+        ] {
+            let text = hindrance(input, output, name).unwrap_or_default();
+            assert!(text.contains(expected), "{text}");
+        }
+    }
 }

@@ -85,14 +85,14 @@ fn without_style(cell: &mut Cell) {
 /// The nearest character of ASCII.
 fn ascii(symbol: &str) -> char {
     match symbol.chars().next().unwrap_or(' ') {
-        '─' | '╌' => '-',
+        '─' | '╌' | '·' => '-',
         '│' | '┊' => '|',
         '┌'..='╬' => '+',
         '●' | '█' | '▇' => '#',
         '◆' | '▆' => '*',
         '○' => 'o',
         '◐' => 'x',
-        '░' | '·' | '▂' => '.',
+        '░' | '▂' => '.',
         '▁' => '_',
         '▃' | '▄' => ':',
         '▅' => '=',

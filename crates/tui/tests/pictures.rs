@@ -41,34 +41,36 @@ fn check(text: &str, expected: &[&str]) {
     }
 }
 
+/// The pictures of `docs/screens` are drawn here; `UPDATE_SCREENS=1 cargo test -p tui` writes them.
+fn check_document(name: &str, view: &ViewState, size: (u16, u16)) {
+    let shown = text(&invented::middle(), view, size);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/screens");
+    let path = format!("{folder}/{name}");
+    if std::env::var_os("UPDATE_SCREENS").is_some() {
+        std::fs::write(&path, &shown).expect("a file that can be written");
+    }
+    let documented = std::fs::read_to_string(&path).expect("a file that can be read");
+    assert_eq!(shown, documented, "{path} shows another picture:\n{shown}");
+}
+
 #[test]
 fn the_windows_of_1995_fit_80_by_24() {
-    insta::assert_snapshot!(text(&invented::middle(), &view(), (80, 24)), @r#"
-    ┌─Status───────────────────────────────┬─Configuration───────────Seekstone 1.0─┐
-    │ Run:     1  Mode:             Normal │ Target: …ge/array-7/volume-12/scratch │
-    │ Current Workload:    2/7 Workstation │ Config File:                 rpt.toml │
-    │ # Threads:                        26 │ Param File:                   default │
-    │ Test Time:                   1:10:17 │ Report File:               rpt-2.json │
-    ├─Summary Results──────────────────────┴───────────────────────────────────────┤
-    │ Normal        WL1 ms    IOPS  WL2 ms    IOPS  WL3 ms    IOPS  WL4 ms    IOPS │
-    │ Max Response   8.000  16,900                                                 │
-    │ 2/3 Response   5.333  16,000                                                 │
-    │ 1/3 Response   2.667  13,400                                                 │
-    │ N/L Response  0.8065   1,240                                                 │
-    │ RABmark [r]            9,480                                                 │
-    │ RABmark [s]             66.2                                                 │
-    │ MiB/s            WL5             WL6             WL7                         │
-    ├─Verbose Window───────────────────────────────────────────────────────summary─┤
-    │                 Cnt  Thrd     Nios       NkB    R ms    Iops    R[r]    R[s] │
-    │ Curr Message     34    26   42,500   170,000   1.912  12,600   6,610    49.4 │
-    │ Curr Thread     128    26  160,000   640,000   1.874  12,900   6,890    50.4 │
-    │ Last Thread     256    12  320,000 1,280,000   1.021  10,900  10,700    42.7 │
-    │ Last Response     1    30    1,250     5,000   2.000  14,000   6,980    54.5 │
-    ├─Operator─────────────────────────────────────────────────────────┬─State─────┤
-    │ Mode, Quit, Restart, Start/Stop, Test, Verbose, eXit, Curve, ?>  │ Execute   │
-    └──────────────────────────────────────────────────────────────────┴───────────┘
-     Workstation: 26 clients, the point below 2 ms      2 warnings  ██░░░░░░░░  23%
-    "#);
+    check_document("80x24.txt", &view(), (80, 24));
+}
+
+#[test]
+fn the_curve_takes_the_tables_place_when_asked() {
+    let view = ViewState {
+        shows_curve: true,
+        ..view()
+    };
+    check_document("80x24-curve.txt", &view, (80, 24));
+}
+
+#[test]
+fn larger_pictures_have_the_curve_too() {
+    check_document("110x36.txt", &view(), (110, 36));
+    check_document("200x60.txt", &view(), (200, 60));
 }
 
 #[test]
@@ -98,40 +100,6 @@ fn before_the_first_result_the_windows_are_there_and_empty() {
     │ Mode, Quit, Restart, Start/Stop, Test, Verbose, eXit, Curve, ?>  │ Stopped   │
     └──────────────────────────────────────────────────────────────────┴───────────┘
      press S to start
-    "#);
-}
-
-#[test]
-fn the_curve_takes_the_tables_place_when_asked() {
-    let view = ViewState {
-        shows_curve: true,
-        ..view()
-    };
-    insta::assert_snapshot!(text(&invented::middle(), &view, (80, 24)), @r#"
-    ┌─Status───────────────────────────────┬─Configuration───────────Seekstone 1.0─┐
-    │ Run:     1  Mode:             Normal │ Target: …ge/array-7/volume-12/scratch │
-    │ Current Workload:    2/7 Workstation │ Config File:                 rpt.toml │
-    │ # Threads:                        26 │ Param File:                   default │
-    │ Test Time:                   1:10:17 │ Report File:               rpt-2.json │
-    ├─Curve────────────────────────────────┴───────────────────────────Workstation─┤
-    │        │                                                                ┊    │
-    │        │                                                                ┊    │
-    │  20 ms ┤ · not reached with 256 clients  · · · · · · · · · · · · · · · ·┊· · │
-    │        │                                                             ├─●○┤   │
-    │        │                                                           ├●○┤ ┊    │
-    │   5 ms ┤ · 15,800 /s (15,400 .. 16,200)  · · · · · · · · · · ·⢀⣀├─◆┤ · ·┊· · │
-    │        │                                                ├●┤⠤⠒⠊⠁         ┊    │
-    │   2 ms ┤ · 11,600 /s (11,400 .. 11,800)  · ·○⣀⣀⣀⠤⠤◆├●┤⠉○⠁· · · · · · · ·┊· · │
-    │        │                    ● ⢀⣀⣀○⡠⠤⠤⠤├●┤⠊⠉⠉⠁                           ┊    │
-    │        │    ⢀●⣀⡠○⠤⠤⠤⠤⠒⠒○⠒⠒⠉⠉⠉⠉⠁                                         ┊    │
-    │        │                                                                ┊    │
-    │        └──────────────────┬──────────────────┬─────────────────┬──────────── │
-    │         0               5,000             10,000            15,000           │
-    │        IOPS  ● measured  ○ scout  ◆ level  ┊ max 17,600 at 256 clients       │
-    ├─Operator─────────────────────────────────────────────────────────┬─State─────┤
-    │ Mode, Quit, Restart, Start/Stop, Test, Verbose, eXit, Curve, ?>  │ Execute   │
-    └──────────────────────────────────────────────────────────────────┴───────────┘
-     Workstation: 26 clients, the point below 2 ms      2 warnings  ██░░░░░░░░  23%
     "#);
 }
 
@@ -176,20 +144,6 @@ fn more_rows_show_names_and_precision() {
 }
 
 #[test]
-fn the_curve_is_below_the_tables_where_there_is_room() {
-    let shown = text(&invented::middle(), &view(), (110, 36));
-    check(
-        &shown,
-        &[
-            "─Curve─",
-            "─Precision─",
-            "─Verbose Window─",
-            "15,800 /s (15,400 .. 16,200)",
-        ],
-    );
-}
-
-#[test]
 fn a_small_terminal_shows_the_most_important_first() {
     insta::assert_snapshot!(text(&invented::middle(), &view(), (20, 5)), @r#"
     Execute Wor… 1:10:17
@@ -206,10 +160,20 @@ fn a_small_terminal_shows_the_most_important_first() {
     [s]          741 MiB/s
     2 warnings: the response time drifted b…
     mode   Normal, run 1
-    Target: /srv/storage/array-7/volume-12/…
-    Config File: rpt.toml
+    WL1    [r]     9,480  [s]      66.2  Tr…
+    WL2    [r]     4,740  [s]       179  Wo…
     M Q R S T V X C ?  ███████████████  100%
     "#);
+}
+
+#[test]
+fn a_row_less_costs_no_window() {
+    let shown = text(&invented::middle(), &view(), (80, 23));
+    let whole = text(&invented::middle(), &view(), (80, 24));
+    assert!(
+        whole.starts_with(&shown) && shown.lines().count() == 23,
+        "{shown}"
+    );
 }
 
 #[test]

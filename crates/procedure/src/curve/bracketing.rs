@@ -5,6 +5,9 @@ use units::Duration;
 use super::visit::Visit;
 use super::{Bracket, CurveStep, LoadCurve, Search, gap};
 
+/// Below this elasticity of the load to the time, a tenth more time brings 1.5 % more load at most.
+const FLAT_MAX: f64 = 0.15;
+
 impl LoadCurve {
     /// The best that is known of `clients`: the last final point, or else the last scout.
     pub(super) fn best(&self, clients: u32) -> Option<&Visit> {
@@ -90,9 +93,9 @@ impl LoadCurve {
         let Bracket::Between { low, high } = search.bracket else {
             return None;
         };
-        // No chord leads to an end without a mean; the ends themselves are then the answer.
-        let gap_wanted = if self.is_unbounded(high) {
-            (low / 50).max(1)
+        // Where no chord is drawn, the ends themselves are the answer.
+        let gap_wanted = if self.is_unbounded(high) || self.is_flat(low, high) {
+            (low / 40).max(1)
         } else {
             gap(low)
         };
@@ -109,6 +112,17 @@ impl LoadCurve {
     pub(super) fn is_unbounded(&self, clients: u32) -> bool {
         self.best(clients)
             .is_some_and(|visit| visit.time().value.is_infinite())
+    }
+
+    /// Whether the load hardly depends on the time between two numbers of clients: it changes by a
+    /// small part of what the time changes by, both in relation to themselves.
+    pub(super) fn is_flat(&self, low: u32, high: u32) -> bool {
+        let (Some(below), Some(above)) = (self.best(low), self.best(high)) else {
+            return false;
+        };
+        let of_load = (above.point.load.value / below.point.load.value).ln();
+        let of_time = (above.time().value / below.time().value).ln();
+        self.options.is_load_enough && of_time > 0.0 && of_load.abs() < FLAT_MAX * of_time
     }
 
     /// How far `level` lies from the response time of `low` clients (0) to that of `high` (1).
@@ -129,7 +143,7 @@ impl LoadCurve {
         let Some(share) = self.share_between(level, low, high) else {
             return bracket;
         };
-        if high - low >= gap(low) {
+        if high - low >= gap(low) || self.is_flat(low, high) {
             return bracket;
         }
         let middle = f64::from(low) + share * f64::from(high - low);

@@ -1,7 +1,7 @@
 //! The points that are cited: measured afresh, and again until the load is precise enough.
 
 use results::LevelOutcome;
-use stats::Goal;
+use stats::{Aim, Goal};
 use units::Duration;
 
 use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolate};
@@ -13,6 +13,10 @@ use super::{Bracket, CurveStep, LoadCurve, PointPlan, Search, gap};
 const FINAL_PRECISION: f64 = 0.05;
 /// A final point is not measured again for less of a gain than this.
 const FACTOR_MAX: f64 = 0.85;
+
+/// Share of the precision that the noise of one end may take, where both ends together are the
+/// answer.
+const END_SHARE: f64 = 0.6;
 
 impl LoadCurve {
     /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
@@ -38,7 +42,7 @@ impl LoadCurve {
             }
             for clients in [low, high] {
                 if self.finals(clients).is_none() {
-                    return Some(self.final_point(clients, FINAL_PRECISION));
+                    return Some(self.end_point(clients, low, high));
                 }
             }
             let (below, above) = (self.finals(low)?, self.finals(high)?);
@@ -148,6 +152,23 @@ impl LoadCurve {
         })
     }
 
+    /// An end of a bracket: its load alone, and precisely, where the load is flat.
+    fn end_point(&self, clients: u32, low: u32, high: u32) -> CurveStep {
+        if !self.is_flat(low, high) {
+            return self.final_point(clients, FINAL_PRECISION);
+        }
+        self.load_point(clients, self.options.precision * END_SHARE)
+    }
+
+    /// A final point of which only the load is wanted.
+    fn load_point(&self, clients: u32, precision: f64) -> CurveStep {
+        let mut step = self.final_point(clients, precision);
+        if let CurveStep::Measure(plan) = &mut step {
+            plan.goal.aim = Aim::Load;
+        }
+        step
+    }
+
     pub(super) fn final_point(&self, clients: u32, precision: f64) -> CurveStep {
         let mut goal = Goal::result(precision);
         goal.duration_min_ns = self.options.final_min.as_nanos();
@@ -173,6 +194,9 @@ impl LoadCurve {
         let clients = self.clients_of_most_load()?;
         if self.finals(clients).is_some() {
             return None;
+        }
+        if self.options.is_load_enough {
+            return Some(self.load_point(clients, self.options.precision * END_SHARE));
         }
         // Only the load is of interest here. Where clients think, the response time is less precise
         // than the load, and need not be as precise as the load should be.

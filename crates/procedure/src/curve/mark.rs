@@ -81,7 +81,9 @@ impl LoadCurve {
         match self.outcome(search) {
             Some(LevelOutcome::Reached { load, .. }) => {
                 sum.value += load.value / level * MS;
-                self.add_ends(search, level, sum);
+                if !self.add_ends(search, level, sum) {
+                    sum.bound += 0.5 * (load.high - load.low) / level * MS;
+                }
             }
             Some(LevelOutcome::Between { low, high }) => {
                 sum.value += 0.5 * (low + high) / level * MS;
@@ -96,15 +98,19 @@ impl LoadCurve {
         }
     }
 
-    /// The influence of both ends of a level's bracket, and what bending may hide.
-    fn add_ends(&self, search: &Search, level: f64, sum: &mut Sum) {
+    /// The influence of both ends of a level's bracket, and what bending may hide. False where no
+    /// chord was drawn.
+    fn add_ends(&self, search: &Search, level: f64, sum: &mut Sum) -> bool {
         let Bracket::Between { low, high } = search.bracket else {
-            return;
+            return false;
         };
         let (Some(below), Some(above)) = (self.finals(low), self.finals(high)) else {
-            return;
+            return false;
         };
         let found = interpolate(&below.end(), &above.end(), level);
+        if !found.is_sound {
+            return false;
+        }
         let slope = (above.point.load.value - below.point.load.value)
             / (above.time().value - below.time().value);
         for (clients, weight) in [(low, 1.0 - found.share), (high, found.share)] {
@@ -112,6 +118,7 @@ impl LoadCurve {
             sum.add_point(clients, scale, -scale * slope);
         }
         sum.bound += self.bend(below, above, found.share) / level * MS;
+        true
     }
 
     /// RABmark[s]: MiB per second at the highest level.

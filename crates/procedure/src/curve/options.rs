@@ -46,6 +46,9 @@ pub struct CurveOptions {
     pub final_max: Duration,
     /// Whether one client alone is measured for the result, and the most time for that.
     pub no_load_max: Option<Duration>,
+    /// Whether, where the load hardly depends on the time any more, points are measured for their
+    /// load alone: two ends whose loads are close enough are then the answer.
+    pub is_load_enough: bool,
     /// How often the search for one level may measure.
     pub tries_max: u32,
     /// Time for everything; after it only the point of saturation is still measured.
@@ -75,6 +78,7 @@ impl Default for CurveOptions {
             final_min: Duration::from_secs(5),
             final_max: Duration::from_secs(120),
             no_load_max: None,
+            is_load_enough: false,
             tries_max: 12,
             budget: None,
         }

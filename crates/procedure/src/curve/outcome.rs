@@ -1,7 +1,7 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
 use results::{CurvePoint, Level, LevelOutcome, Saturation, Warning};
-use stats::Channel;
+use stats::{Channel, Estimate};
 use units::{Duration, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
@@ -71,7 +71,7 @@ impl LoadCurve {
         let (low, high) = (below.point.clients, above.point.clients);
         let mut found = interpolate(&below.end(), &above.end(), level.as_nanos() as f64);
         if !found.is_sound {
-            return between(below, above);
+            return self.answer_of_ends(below, above);
         }
         let bend = self.bend(below, above, found.share);
         let (from, to) = (below.point.load, above.point.load);
@@ -80,6 +80,28 @@ impl LoadCurve {
             load: found.load,
             clients: f64::from(low) + found.share * f64::from(high - low),
             is_precise: found.load.relative_half_width() <= self.options.precision,
+        }
+    }
+
+    /// What two ends say without a chord: all loads from the one to the other, with their noise. As
+    /// close as the answer was to be precise, they are an answer.
+    fn answer_of_ends(&self, below: &Visit, above: &Visit) -> LevelOutcome {
+        let ends = between(below, above);
+        let LevelOutcome::Between { low, high } = ends else {
+            return ends;
+        };
+        if !self.options.is_load_enough || !self.is_close(low, high) {
+            return ends;
+        }
+        let samples = below.point.load.samples.min(above.point.load.samples);
+        LevelOutcome::Reached {
+            load: Estimate {
+                low,
+                high,
+                ..Estimate::exact(0.5 * (low + high), samples)
+            },
+            clients: 0.5 * f64::from(below.point.clients + above.point.clients),
+            is_precise: true,
         }
     }
 

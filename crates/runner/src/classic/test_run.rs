@@ -3,7 +3,7 @@
 use std::time::Duration as StdDuration;
 
 use classic::log::Entry;
-use classic::{Act, Plan, Session, State, Workload};
+use classic::{Act, Message, Plan, Session, State, Workload};
 use drivers::{DriverKind, MonotonicClock};
 use results::live::Command;
 use units::Instant;
@@ -60,6 +60,9 @@ pub trait Operator {
 
     /// An entry of the log, with the verbosity at the time.
     fn entry(&mut self, entry: &Entry, verbose: u8);
+
+    /// A control thread reported, with the verbosity at the time.
+    fn message(&mut self, message: &Message, verbose: u8);
 
     /// Called often: look at the test, and say what is wanted.
     fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command>;
@@ -148,7 +151,7 @@ fn open_all(
             overwrite: request.overwrite,
             confirmed: request.confirmed.clone(),
             reserve: request.reserve,
-            unit: kinds().fold(1 << 30, |unit, kind| common_unit(unit, kind)),
+            unit: kinds().fold(1 << 30, common_unit),
         };
         let fits = |bytes: u64| {
             for workload in &users {
@@ -251,6 +254,7 @@ impl Test<'_> {
                         .at
                         .since(self.begun.unwrap_or(posted.at))
                         .as_secs_f64();
+                    self.operator.message(&message, self.session.verbose());
                     let acts = self.session.take(&message, at);
                     self.carry_out(acts)?;
                 }

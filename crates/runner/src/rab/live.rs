@@ -5,7 +5,7 @@ use results::live::{
     Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
 };
 use results::{Curve, LevelOutcome, Measurement, RabWorkload, Rabmark};
-use stats::Estimate;
+use stats::{Channel, Estimate};
 use units::{Bytes, Duration};
 
 use super::RabRequest;
@@ -228,6 +228,7 @@ impl Picture {
             last_thread: self.last_point,
             last_response: self.last_level,
             activity: title.into(),
+            channel: curve.map_or(Channel::Service, |curve| curve.channel),
             points: curve.map_or_else(Vec::new, |curve| curve.points.clone()),
             levels: curve.map_or_else(Vec::new, |curve| curve.levels.clone()),
             saturation: curve.and_then(|curve| curve.saturation),

@@ -25,6 +25,8 @@ const DEPTH_MAX: u32 = 4096;
 const BUFFERS_MAX: u64 = 256 << 20;
 /// How often commands are looked for while nothing is measured.
 const PAUSE: StdDuration = StdDuration::from_millis(50);
+/// The least time for the last workload of a run without an end.
+const BUDGET_MIN: Duration = Duration::from_millis(1_000);
 /// What a transaction workload takes of the time, beside one part for a batch workload.
 const TRANSACTION_PARTS: f64 = 5.0;
 
@@ -86,6 +88,7 @@ impl<'a> Session<'a> {
             for index in 0..self.request.workloads.len() {
                 let begun = bench.laboratory().now();
                 let budget = left.mul_f64(self.share_from(index));
+                let budget = budget.min(self.time_left(begun));
                 match self.measure_workload(bench, access, run, index, budget) {
                     Ok(End::Quit) => return self.quit(),
                     Ok(_) => {}
@@ -99,7 +102,8 @@ impl<'a> Session<'a> {
             }
         }
         self.picture.state = LiveState::Finished;
-        self.show("finished", None, Duration::ZERO);
+        let elapsed = bench.laboratory().now().since(self.begun);
+        self.show("finished", None, elapsed);
         Ok(())
     }
 
@@ -110,8 +114,20 @@ impl<'a> Session<'a> {
             .is_some_and(|duration| now.since(self.begun) >= duration)
     }
 
+    /// What a run without an end may still take, but never too little to measure anything.
+    fn time_left(&self, now: Instant) -> Duration {
+        let endless = Duration::from_nanos(u64::MAX);
+        let duration = self.request.duration.unwrap_or(endless);
+        duration
+            .saturating_sub(now.since(self.begun))
+            .max(BUDGET_MIN)
+    }
+
     /// Quitting is the natural end of what has none; else it cuts the run short.
     fn quit(&self) -> Result<(), BenchError> {
+        if let Some(stop) = stopped(self.interrupt) {
+            return Err(stop);
+        }
         if self.modes.is_endless() {
             return Ok(());
         }

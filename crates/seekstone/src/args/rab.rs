@@ -18,7 +18,7 @@ third, two thirds and all of the way from there to --response-max; or those of -
 workloads (batch, video, archive, scientific): one load with a fixed number of clients.\n\n\
 RABmark[r] is load over service time, in operations per second and millisecond, summed over the \
 levels; RABmark[s] is MiB per second.\n\n\
-On a terminal with --screen, keys work at any time: M next mode, S stop and go on, R measure the \
+On a terminal a full screen is shown, whose keys work at any time: M next mode, S stop and go on, R measure the \
 workload again, T next workload, V verbosity, Q quit.\n\n\
 Examples:\n  \
 seekstone rab                                   all seven, in ten minutes at most\n  \
@@ -57,12 +57,12 @@ pub struct RabArgs {
     pub levels: Vec<Duration>,
     /// Operations per second that each waiting client asks for [default: as its workload says, 20].
     #[arg(
-        long, value_name = "RATE", value_parser = parse_iops, allow_hyphen_values = true
+        long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true
     )]
     pub iops_per_client: Option<Rate>,
     /// The most clients of a transaction workload.
     #[arg(
-        long, value_name = "N", default_value_t = 100_000,
+        long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub clients_max: u32,
@@ -74,7 +74,7 @@ pub struct RabArgs {
     pub precision: f64,
     /// Runs through all workloads, in normal mode.
     #[arg(
-        long, value_name = "N", default_value_t = 1,
+        long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub runs: u32,
@@ -84,7 +84,9 @@ pub struct RabArgs {
     #[arg(long, value_name = "MODE", default_value = "normal")]
     pub mode: Mode,
     /// End modes other than normal after this long.
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_budget)]
+    #[arg(
+        long = "for", value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
+    )]
     pub duration: Option<Duration>,
     /// Size of the test file in a directory [default: at most 4 GiB], or the part of an existing
     /// target that is used.
@@ -96,9 +98,12 @@ pub struct RabArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Show everything on a full screen, with keys.
+    /// Show a line of progress in place of the full screen, which is shown on a terminal.
     #[arg(long)]
-    pub screen: bool,
+    pub no_screen: bool,
+    /// Let the full screen stand when everything is measured, until Q is typed.
+    #[arg(long, conflicts_with = "no_screen")]
+    pub stay: bool,
     /// Show every warning, every chart and every note.
     #[arg(long)]
     pub all: bool,
@@ -108,12 +113,4 @@ pub struct RabArgs {
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
-}
-
-/// A rate; a bare number is per second, as in the document.
-fn parse_iops(text: &str) -> Result<Rate, String> {
-    match text.parse::<f64>() {
-        Ok(_) => parse_rate(&format!("{text}/s")),
-        Err(_) => parse_rate(text),
-    }
 }

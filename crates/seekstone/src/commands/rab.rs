@@ -5,17 +5,15 @@ use std::path::Path;
 use anyhow::Context as _;
 use drivers::Caching;
 use procedure::RabOptions;
-use results::live::{Command, Live};
-use runner::check_up::Stage;
-use runner::rab::{Desk, RabRequest, measure_rab};
+use runner::rab::{RabRequest, measure_rab};
 use workload::Definition;
 
 use crate::args::RabArgs;
 use crate::commands::finish::deliver;
 use crate::commands::setup::{Setup, setup};
 use crate::exit::{Exit, UsageError};
+use crate::onlooker::Onlooker;
 use crate::output;
-use crate::progress::Progress;
 
 /// A file that defines a workload is not larger than this.
 const DEFINITION_MAX: u64 = 1 << 20;
@@ -72,9 +70,12 @@ pub fn rab(args: &RabArgs) -> anyhow::Result<Exit> {
         duration: args.duration,
         mode: args.mode,
     };
-    let mut desk = open_desk(args)?;
-    let measured = measure_rab(&request, &interrupt, &mut desk);
-    desk.close();
+    let mut onlooker = Onlooker::new("seekstone rab", args.no_screen, args.common.quiet);
+    let measured = measure_rab(&request, &interrupt, &mut onlooker);
+    if args.stay && measured.is_ok() {
+        onlooker.linger(&interrupt);
+    }
+    onlooker.close();
     deliver(&mut measured?, archive, &args.common, |run| {
         report::check_up(run, &output::style(args.all))
     })
@@ -159,35 +160,4 @@ fn unknown(name: &str) -> UsageError {
          in TOML",
         names.join(", ")
     ))
-}
-
-/// Who looks on.
-enum Onlooker {
-    Line(Progress),
-}
-
-fn open_desk(args: &RabArgs) -> anyhow::Result<Onlooker> {
-    Ok(Onlooker::Line(Progress::new(args.common.quiet)))
-}
-
-impl Onlooker {
-    fn close(self) {
-        match self {
-            Self::Line(progress) => progress.finish(),
-        }
-    }
-}
-
-impl Desk for Onlooker {
-    fn show(&mut self, stage: &Stage<'_>, _live: &mut dyn FnMut() -> Live) {
-        match self {
-            Self::Line(progress) => progress.show(stage),
-        }
-    }
-
-    fn command(&mut self) -> Option<Command> {
-        match self {
-            Self::Line(_) => None,
-        }
-    }
 }

@@ -5,6 +5,7 @@ use report::ListRow;
 use results::Run;
 
 use crate::args::{ExportForm, RunsArgs, RunsCommand};
+use crate::commands::import::import;
 use crate::commands::setup::archive_path;
 use crate::exit::Exit;
 use crate::output;
@@ -15,6 +16,9 @@ use crate::output;
 /// When the archive or a run in it cannot be read.
 pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     let path = archive_path(args.archive.as_ref())?;
+    if let RunsCommand::Import { file } = &args.command {
+        return import(&mut Archive::open(&path)?, file);
+    }
     if !path.exists() {
         // Made by commands that measure: a wrong path must not leave an empty archive behind.
         return match &args.command {
@@ -48,6 +52,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::write_file(output, &text)?;
             Ok(Exit::Done)
         }
+        RunsCommand::Import { .. } => unreachable!("done above, where no archive need exist"),
         RunsCommand::Delete { ids } => {
             archive.delete(ids)?;
             output::print(&format!("deleted: {}", ids.len()))

@@ -107,7 +107,7 @@ fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
 }
 
 /// A short seed that can be read out and typed in again.
-fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
     (now.tv_nsec as u64 / 1000 + now.tv_sec as u64) % 100_000
 }

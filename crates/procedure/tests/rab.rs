@@ -1,0 +1,160 @@
+//! RABmarks of systems whose answers are known: four servers of 5 ms, and clients that each ask for
+//! 20 operations per second by a clock of their own.
+//!
+//! One client alone never queues: its service time is that of a server, 5 ms, its load 20 per
+//! second. Levels of 100 and 200 ms lie where every client always has an operation outstanding: the
+//! load is that of four servers, 800 per second, whatever the level.
+
+#![allow(clippy::print_stdout, reason = "the table is a product of these tests")]
+
+mod support;
+
+use std::ops::RangeInclusive;
+
+use procedure::{CurveStep, Preparation, RabOptions, RabProcedure, RabSubject, Trial};
+use results::{Access, Group, LevelOutcome, Mode, RabWorkload};
+use sim::SimSpec;
+use support::Coverage;
+use units::Duration;
+use workload::{ClientSpec, Definition, TargetId};
+
+const DEVICE: &str = "sim:mmc?servers=4&mean=5ms";
+/// Requests per second of four servers that are always busy.
+const CAPACITY: f64 = 800.0;
+const NO_LOAD_NS: f64 = 5e6;
+
+fn options(levels_ms: &[u64]) -> RabOptions {
+    RabOptions {
+        levels: levels_ms
+            .iter()
+            .copied()
+            .map(Duration::from_millis)
+            .collect(),
+        response_min: Duration::ZERO,
+        response_max: Duration::from_millis(50),
+        precision: 0.03,
+        clients_max: 100_000,
+        budget: Duration::from_secs(600),
+    }
+}
+
+fn measure(name: &str, device: &str, options: RabOptions, seed: u64) -> RabWorkload {
+    let definition = Definition::built_in(name).expect("a built-in workload");
+    let spec = definition
+        .spec(TargetId(0), 1 << 30, None)
+        .expect("a file that is large enough");
+    let subject = RabSubject {
+        run: 1,
+        number: 1,
+        name: name.into(),
+        title: definition.title.clone(),
+        clients: definition.threads,
+        mode: Mode::Normal,
+        begun: Duration::ZERO,
+    };
+    let device = SimSpec::parse(device).expect("a valid simulated device");
+    let mut procedure = RabProcedure::new(subject, options);
+    while let CurveStep::Measure(plan) = procedure.next_step() {
+        let trial = Trial {
+            name: name.into(),
+            title: name.into(),
+            spec: ClientSpec::Control(spec.clone()),
+            clients: plan.clients,
+            depth: 1 << 16,
+            access: Access::Simulated,
+            preparation: Preparation::None,
+            goal: Some(plan.goal),
+            channel: plan.channel,
+            duration_max: plan.duration_max,
+            salt: plan.salt,
+        };
+        let outcome = support::run_trial(&device, &trial, seed, Duration::from_millis(1));
+        let measurement = outcome
+            .measurement
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(
+            measurement.lateness.max_ns, 0,
+            "nobody is late in virtual time"
+        );
+        procedure.record(&plan, &measurement, outcome.elapsed);
+    }
+    procedure.workload()
+}
+
+/// How often intervals of transaction workloads contained the truth.
+fn check_transactions(seeds: RangeInclusive<u64>) {
+    let mut no_load = Coverage::of("service time of one client");
+    let mut load = Coverage::of("load at 100 and 200 ms");
+    let mut mark = Coverage::of("RABmark[r]");
+    let truth = 20.0 / 5.0 + CAPACITY / 100.0 + CAPACITY / 200.0;
+    for seed in seeds {
+        let found = measure("transaction", DEVICE, options(&[100, 200]), seed);
+        assert!(
+            found.is_complete && found.group == Group::Transaction,
+            "seed {seed}"
+        );
+        let one = found.no_load.expect("one client is measured");
+        no_load.add(&one.service, NO_LOAD_NS, seed);
+        for level in &found.levels {
+            let LevelOutcome::Reached { load: at, .. } = &level.by_service else {
+                panic!("seed {seed}: {:?}", level.by_service);
+            };
+            load.add(at, CAPACITY, seed);
+        }
+        let found = found.rabmark_r.expect("all was measured");
+        assert!(found.is_whole, "seed {seed}");
+        mark.add(&found.value, truth, seed);
+    }
+    no_load.check();
+    load.check();
+    mark.check();
+}
+
+#[test]
+fn rabmarks_of_a_transaction_workload_cover_the_truth() {
+    check_transactions(1..=12);
+}
+
+#[test]
+#[ignore = "takes a minute in release: part of the nightly tests"]
+fn rabmarks_of_many_transaction_workloads_cover_the_truth() {
+    check_transactions(1001..=1400);
+}
+
+#[test]
+fn rabmarks_of_a_batch_workload_cover_the_truth() {
+    let mut of_load = Coverage::of("RABmark[r] of five clients");
+    let mut of_bytes = Coverage::of("RABmark[s] of five clients");
+    // Five clients that never wait keep four servers busy: 800 per second, 5 / 800 s each.
+    let truth = CAPACITY / (5.0 / CAPACITY * 1e3);
+    for seed in 1..=12 {
+        let found = measure("batch", DEVICE, options(&[]), seed);
+        of_load.add(&found.rabmark_r.expect("measured").value, truth, seed);
+        let mib = CAPACITY * 64.0 / 1024.0;
+        of_bytes.add(&found.rabmark_s.expect("measured").value, mib, seed);
+    }
+    of_load.check();
+    of_bytes.check();
+}
+
+#[test]
+fn thirds_are_of_the_way_from_no_load_to_the_highest_level() {
+    let few = RabOptions {
+        clients_max: 200,
+        ..options(&[])
+    };
+    let found = measure("transaction", "sim:delay?time=5ms", few, 7);
+    let levels: Vec<u64> = found.levels.iter().map(|level| level.level_ns).collect();
+    assert_eq!(levels, [20_000_000, 35_000_000, 50_000_000]);
+    let labels: Vec<&str> = found.levels.iter().map(|it| it.label.as_str()).collect();
+    assert_eq!(labels, ["1/3", "2/3", "max"]);
+    // A pure delay never gets slower: no level is reached, and the RABmark is a lower bound.
+    let unreached = |outcome: &LevelOutcome| matches!(outcome, LevelOutcome::NotReached { .. });
+    assert!(
+        found
+            .levels
+            .iter()
+            .all(|level| unreached(&level.by_service))
+    );
+    assert!(!found.rabmark_r.expect("something was measured").is_whole);
+}

@@ -1,0 +1,218 @@
+//! `seekstone runs import`: the workloads of a log of `rpt` become runs in the archive.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use archive::Archive;
+use classic::log::mode_name;
+use classic::{Imported, LOG_BYTES_MAX, Log, general, imported};
+use results::environment::{Environment, TargetKind};
+use results::{Run, SCHEMA_VERSION, Settings, Status, TargetDescription, Warning};
+
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// Runs among which an earlier import of the same log is looked for.
+const LOOK_BACK: usize = 1000;
+
+/// Archive the workloads of the log `file`.
+///
+/// # Errors
+/// When the file is no log, or the archive cannot be written.
+pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
+    let log = read(file)?;
+    let found = imported(&log);
+    if found.is_empty() {
+        return Err(no_log(file, "it holds no sums"));
+    }
+    let before = earlier(archive, file, &log)?;
+    let mut ids = Vec::new();
+    for one in &found {
+        let mut run = run_of(&log, one, file);
+        let id = archive
+            .save(&mut run)
+            .context("the run could not be archived")?;
+        ids.push(id);
+        output::print(&format!("run {id}: {}", title(one)))?;
+    }
+    if !log.strange.is_empty() {
+        output::complain(&format!(
+            "warning: {} lines of {} mean nothing and were left out; the first is line {}",
+            log.strange.len(),
+            file.display(),
+            log.strange[0]
+        ));
+    }
+    if let Some(earlier) = before {
+        output::complain(&format!(
+            "warning: this log was imported before, as run {earlier}; it is in the archive twice \
+             now: seekstone runs delete removes a run"
+        ));
+    }
+    output::print(&format!(
+        "imported {}: seekstone runs show {} --all",
+        file.display(),
+        ids[0]
+    ))
+}
+
+fn no_log(file: &Path, why: &str) -> anyhow::Error {
+    UsageError(format!("{}: {why}", file.display())).into()
+}
+
+fn read(file: &Path) -> anyhow::Result<Log> {
+    let metadata = file
+        .metadata()
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    if !metadata.is_file() {
+        return Err(no_log(file, "is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|open| open.take(LOG_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    if bytes.len() > LOG_BYTES_MAX {
+        return Err(no_log(file, "is too large for a log"));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| no_log(file, "is no text, so no log of rpt"))?;
+    Log::read(&text).map_err(|error| no_log(file, &error.to_string()))
+}
+
+/// The number of a run that an earlier import of this log made.
+fn earlier(archive: &Archive, file: &Path, log: &Log) -> anyhow::Result<Option<i64>> {
+    let arguments = arguments(log, file);
+    for summary in archive.list(LOOK_BACK)? {
+        // One damaged run must not keep others from being imported.
+        let Ok(run) = archive.load(summary.id) else {
+            continue;
+        };
+        let is_same = run.settings.command == "rpt"
+            && run.settings.arguments == arguments
+            && Some(&run.environment.started_at) == log.timestamp.as_ref();
+        if is_same {
+            return Ok(Some(summary.id));
+        }
+    }
+    Ok(None)
+}
+
+fn title(one: &Imported) -> String {
+    let marks = one.rabmarks.map_or_else(
+        || "no results".to_owned(),
+        |(r, s)| format!("RABmarks {} {}", general(r), general(s)),
+    );
+    format!(
+        "{} (run {}, {}): {} numbers of threads, {} levels, {marks}",
+        one.name,
+        one.run,
+        mode_name(one.mode),
+        one.curve.points.len(),
+        one.curve.levels.len()
+    )
+}
+
+fn arguments(log: &Log, file: &Path) -> Vec<String> {
+    let typed = log.command.as_deref().unwrap_or("rpt");
+    let mut arguments: Vec<String> = typed.split_whitespace().map(str::to_owned).collect();
+    arguments.push(format!("(imported from {})", file.display()));
+    arguments
+}
+
+fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
+    let levels = one
+        .curve
+        .levels
+        .iter()
+        .map(|level| level.level_ns)
+        .collect();
+    let status = if one.is_complete {
+        Status::Complete
+    } else {
+        Status::Partial {
+            reason: "the log ends before this workload has results".into(),
+        }
+    };
+    Run {
+        schema: SCHEMA_VERSION,
+        id: None,
+        status,
+        settings: Settings {
+            command: "rpt".into(),
+            arguments: arguments(log, file),
+            seed: 0,
+            budget_ns: None,
+            size_bytes: None,
+            levels_ns: levels,
+            workers: 1,
+            driver: "unknown".into(),
+            batch: 1,
+        },
+        environment: unknown_environment(log),
+        target: TargetDescription {
+            given: data_file(log),
+            path: data_file(log),
+            kind: TargetKind::File,
+            size_bytes: None,
+            allocated_bytes: None,
+            file_system: None,
+            devices: Vec::new(),
+            memory_backed: false,
+            remote: false,
+            raid: None,
+        },
+        elapsed_ns: (one.elapsed_s.max(0.0) * 1e9) as u64,
+        measurements: Vec::new(),
+        curve: Some(one.curve.clone()),
+        rab: None,
+        findings: vec![title(one)],
+        warnings: vec![Warning::note(
+            "imported",
+            format!(
+                "Imported from {}: machine, storage and seed are not in a log, and are not known.",
+                file.display()
+            ),
+        )],
+    }
+}
+
+/// The data file, if the arguments name it; a log does not.
+fn data_file(log: &Log) -> String {
+    let words: Vec<&str> = log
+        .command
+        .as_deref()
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let named = words
+        .windows(2)
+        .find(|pair| pair[0] == "-f")
+        .map(|pair| pair[1]);
+    named.unwrap_or(classic::DATA_FILE).to_owned()
+}
+
+fn unknown_environment(log: &Log) -> Environment {
+    Environment {
+        seekstone_version: env!("CARGO_PKG_VERSION").into(),
+        host_name: "unknown".into(),
+        kernel: "unknown".into(),
+        architecture: "unknown".into(),
+        cpu_model: None,
+        cpus_online: 0,
+        cpus_allowed: 0,
+        cpu_limit: None,
+        memory_total_bytes: None,
+        memory_available_bytes: None,
+        memory_limit_bytes: None,
+        swap_total_bytes: None,
+        swap_free_bytes: None,
+        virtualised: None,
+        clock_source: None,
+        started_at: log.timestamp.clone().unwrap_or_else(|| "unknown".into()),
+        load_average: None,
+        pressure_io: None,
+        steal_share: None,
+    }
+}

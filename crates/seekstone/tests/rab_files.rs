@@ -1,0 +1,321 @@
+//! `seekstone rab` on files, directories and file systems of a test's own: nothing of the user's
+//! is lost, nothing of ours stays, and what breaks is told in one sentence.
+
+// A file system is shut down with a control call of ext4 that no crate wraps.
+#![allow(unsafe_code)]
+
+mod support;
+
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+use support::storage::{FileSystem, fill, succeed};
+use support::{Belongings, PROGRAM, Running, Scratch, finish, is_installed, skipped};
+
+/// Small enough for the batch workloads, whose five shares have a block of 1 MiB at least.
+const SMALL: [&str; 4] = ["rab", "--budget=1s", "--size=16MiB", "--reserve=0"];
+/// A batch workload, then long ones to be stopped in.
+const LONG: [&str; 5] = [
+    "rab",
+    "--budget=30s",
+    "--size=16MiB",
+    "--reserve=0",
+    "--workload=archive,transaction",
+];
+
+/// Only reads.
+const READER: &str = r#"
+name = "reader"
+threads-fixed = 2
+block = "64KiB"
+shares = 4
+
+[[threads]]
+io = "4KiB"
+mix = "1:0"
+space = "uniform"
+"#;
+
+fn with<'a>(common: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
+    [common, options].concat()
+}
+
+#[test]
+fn a_directory_keeps_what_was_in_it() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    let args = with(&SMALL, &["target"]);
+    let ended = scratch.check(&args, 0, "7 Scientific");
+    assert!(
+        ended.stderr.contains("writing the test file, 16 MiB"),
+        "{ended:?}"
+    );
+    belongings.assert_untouched();
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn a_named_file_is_written_only_when_that_is_said() {
+    let scratch = Scratch::new();
+    let named = scratch.path("named");
+    fs::write(&named, vec![7; 8 << 20]).expect("a file");
+    fs::write(scratch.path("reader.toml"), READER).expect("a file");
+    let belongings = Belongings::of(&named);
+    let common = ["rab", "--budget=1s", "--no-save", "named"];
+    let refused = "error: named exists, and these workloads write: say --overwrite";
+    for workload in ["transaction", "archive,batch", "scientific"] {
+        let ended = scratch.check(&with(&common, &["--workload", workload]), 2, refused);
+        assert_eq!(ended.stdout, "");
+    }
+    scratch.check(&common, 2, refused);
+    for workload in ["archive", "reader.toml,6"] {
+        let args = with(&common, &["--workload", workload]);
+        scratch.check(&args, 0, "6 Archive save");
+    }
+    belongings.assert_untouched();
+    let args = with(&common, &["--workload=batch", "--overwrite"]);
+    scratch.check(&args, 0, "4 Batch");
+    let written = fs::read(&named).expect("content");
+    assert!(written.len() == 8 << 20 && written.iter().any(|&byte| byte != 7));
+}
+
+#[test]
+fn a_file_too_small_for_its_workloads_is_refused_with_both_sizes() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    fs::write(scratch.path("named"), vec![7; 2 << 20]).expect("a file");
+    let named = Belongings::of(&scratch.path("named"));
+    let of_video = "workload video: the file of 2097152 bytes is too small: 5 shares with one \
+                    block of 1048576 bytes each need 5242880";
+    for (options, expected) in [
+        (&["named", "--overwrite"][..], of_video),
+        (&["target", "--size=2MiB"], of_video),
+        (
+            &["target", "--size=1KiB"],
+            "the file of 1024 bytes is too small: 50 shares",
+        ),
+        (&["sim:mm1", "--size=2MiB"], of_video),
+        (
+            &["named", "--size=4MiB"],
+            "--size 4 MiB: named holds only 2 MiB",
+        ),
+        (&["sim:mm1", "--size=1PiB"], "sim:mm1 holds only 64 GiB"),
+    ] {
+        let ended = scratch.check(&with(&["rab", "--no-save"], options), 2, expected);
+        assert_eq!(ended.stdout, "");
+    }
+    let huge = ["rab", "--no-save", "target", "--size=1PiB"];
+    scratch.check(&huge, 1, "target has no room for ");
+    belongings.assert_untouched();
+    named.assert_untouched();
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn what_is_no_storage_is_refused() {
+    let scratch = Scratch::new();
+    succeed(
+        "mkfifo",
+        &[scratch.path("fifo").to_str().expect("a plain path")],
+    );
+    for (target, expected) in [
+        ("missing", "error: there is nothing at `missing`"),
+        ("fifo", "error: `fifo` is a pipe, which cannot be measured"),
+        ("/dev/null", "error: `/dev/null` is a character device"),
+    ] {
+        let ended = scratch.check(&["rab", "--no-save", target], 1, expected);
+        assert_eq!(ended.stdout, "");
+    }
+}
+
+#[test]
+fn a_file_system_that_cannot_take_the_test_file_is_refused() {
+    let test = "a_file_system_that_cannot_take_the_test_file_is_refused";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
+        return;
+    };
+    let args = with(&SMALL, &[made.path()]);
+    scratch.check(&args, 0, "7 Scientific");
+    scratch.assert_clean(&made.root);
+    fill(&made.root);
+    let filled = Belongings::of(&made.root.join("fill"));
+    scratch.check(&args, 1, "has no room for ");
+    filled.assert_untouched();
+    scratch.assert_clean(&made.root);
+    made.remount("ro");
+    let read_only = "is mounted read-only: a test file cannot be made there";
+    scratch.check(&args, 2, read_only);
+}
+
+#[test]
+fn a_disk_that_fills_while_the_test_file_is_written_ends_the_run() {
+    let test = "a_disk_that_fills_while_the_test_file_is_written_ends_the_run";
+    if !is_installed("strace") {
+        return skipped(test, "strace is not installed");
+    }
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    for inject in [
+        "pwrite64:error=ENOSPC:when=4+",
+        "fallocate:error=ENOSPC",
+        "fdatasync,fsync:error=EIO",
+    ] {
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-o", "/dev/null", "-e"]);
+        command.arg(format!("inject={inject}")).arg(PROGRAM);
+        command.args(with(&SMALL, &["--driver=threads", "target"]));
+        scratch.settle(&mut command);
+        let ended = finish(command);
+        ended.check(&[inject], 1, "error: ");
+        assert_eq!(ended.stdout, "", "{inject}");
+        scratch.check(&["runs", "list"], 0, "no runs are archived");
+        scratch.assert_clean(&target);
+    }
+    belongings.assert_untouched();
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured() {
+    for (stage, signal, name) in [
+        ("Transaction, 1 client", Signal::INT, "SIGINT"),
+        ("Transaction, 2 clients", Signal::TERM, "SIGTERM"),
+    ] {
+        let scratch = Scratch::new();
+        let target = scratch.target();
+        let belongings = Belongings::of(&target);
+        let args = with(&LONG, &["target"]);
+        let mut running = Running::start(scratch.seekstone(&args));
+        running.wait_for(stage);
+        running.signal(signal);
+        let ended = running.end();
+        let expected = format!("error: stopped by {name}; what was measured before is above");
+        ended.check(&args, 1, &expected);
+        assert!(ended.stdout.contains("6 Archive save"), "{ended:?}");
+        let reason = format!("partial: stopped by {name}.");
+        assert!(ended.stdout.contains(&reason), "{ended:?}");
+        scratch.check(&["runs", "show", "1"], 0, "6 Archive save");
+        scratch.check(&["runs", "list"], 0, "partial");
+        belongings.assert_untouched();
+        scratch.assert_clean(&target);
+    }
+}
+
+#[test]
+fn a_signal_before_anything_was_measured_keeps_nothing() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = ["rab", "--size=1GiB", "--reserve=0", "target"];
+    let mut running = Running::start(scratch.seekstone(args));
+    running.wait_for("writing the test file");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    let expected = "error: stopped by SIGINT before anything was measured; nothing was saved";
+    ended.check(&args, 1, expected);
+    assert_eq!(ended.stdout, "");
+    scratch.check(&["runs", "list"], 0, "no runs are archived");
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn a_named_file_that_shrinks_ends_the_run() {
+    let scratch = Scratch::new();
+    let named = scratch.path("named");
+    fs::write(&named, vec![7; 16 << 20]).expect("a file");
+    let reader = READER.replace("threads-fixed = 2\n", "") + "time = \"exponential:500/s\"\n";
+    fs::write(scratch.path("reader.toml"), reader).expect("a file");
+    let common = ["rab", "--budget=30s", "named"];
+    let args = with(&common, &["--workload=archive,reader.toml"]);
+    let mut running = Running::start(scratch.seekstone(&args));
+    running.wait_for("reader, 1 client");
+    let file = OpenOptions::new().write(true).open(&named);
+    file.expect("the file")
+        .set_len(1 << 20)
+        .expect("a shorter file");
+    let ended = running.end();
+    ended.check(&args, 1, "; what was measured before is above");
+    assert!(ended.error().contains("read failed"), "{ended:?}");
+    assert!(ended.stdout.contains("6 Archive save"), "{ended:?}");
+    scratch.check(&["runs", "list"], 0, "partial");
+}
+
+/// `_IOR('X', 125, __u32)`: ext4 answers every later request with an error.
+const EXT4_IOC_SHUTDOWN: libc::c_ulong = 0x8004_587d;
+/// Nothing more is written, the journal neither: like a power cut.
+const NO_LOG_FLUSH: u32 = 2;
+
+/// `false` where the system refuses.
+fn shut_down(root: &Path) -> bool {
+    let directory = File::open(root).expect("the root of a file system");
+    let how = NO_LOG_FLUSH;
+    // SAFETY: the call reads one u32 behind the pointer, which outlives it.
+    unsafe { libc::ioctl(directory.as_raw_fd(), EXT4_IOC_SHUTDOWN, &raw const how) == 0 }
+}
+
+#[test]
+fn a_file_system_that_fails_ends_the_run() {
+    let test = "a_file_system_that_fails_ends_the_run";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 96, &[]) else {
+        return;
+    };
+    let args = with(&LONG, &[made.path()]);
+    let mut running = Running::start(scratch.seekstone(&args));
+    running.wait_for("Transaction, 2 clients");
+    if !shut_down(&made.root) {
+        return skipped(test, "ext4 does not allow to be shut down");
+    }
+    let ended = running.end();
+    ended.check(&args, 1, "failed: Input/output error");
+    assert!(
+        ended
+            .error()
+            .contains("what was measured before is above; cannot"),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("6 Archive save"), "{ended:?}");
+    scratch.check(&["runs", "list"], 0, "partial");
+}
+
+#[test]
+fn few_open_files_are_enough_or_asked_for() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    for (limit, code, expected) in [
+        ("ulimit -n 16", 1, "16 open files are wanted, but only 0"),
+        ("ulimit -f 64", 1, "File too large"),
+        ("ulimit -n 256", 0, "7 Scientific"),
+    ] {
+        let mut shell = Command::new("sh");
+        let script = format!("{limit}; exec \"$0\" \"$@\" target");
+        shell
+            .args(["-c", &script, PROGRAM])
+            .args(with(&SMALL, &["--no-save"]));
+        scratch.settle(&mut shell);
+        finish(shell).check(&[limit], code, expected);
+        scratch.assert_clean(&target);
+    }
+}
+
+/// A reader that has seen enough is no failure.
+#[test]
+fn a_pipe_that_is_closed_early_costs_nothing() {
+    let scratch = Scratch::new();
+    let mut shell = Command::new("sh");
+    let script = "\"$0\" rab sim:mm1 --workload=archive --quiet | head -1";
+    shell.args(["-c", script, PROGRAM]);
+    scratch.settle(&mut shell);
+    let ended = finish(shell);
+    ended.check(&["| head -1"], 0, "rab of sim:mm1");
+    assert_eq!(
+        (ended.stdout.lines().count(), ended.stderr.as_str()),
+        (1, "")
+    );
+    scratch.check(&["runs", "list"], 0, "\n  1  ");
+}
