@@ -93,7 +93,10 @@ fn workload(entries: &[&Entry]) -> Option<Imported> {
     if points.is_empty() && block.is_none() {
         return None;
     }
-    let name = block.map_or_else(|| format!("workload {number}"), |block| block.name.clone());
+    let name = block
+        .map(|block| block.name.clone())
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| format!("workload {number}"));
     let times: Vec<f64> = entries.iter().filter_map(|entry| time_of(entry)).collect();
     let (first, last) = (times.first().copied(), times.last().copied());
     let levels = levels(entries, &points);
@@ -243,8 +246,8 @@ fn warnings(entries: &[&Entry]) -> Vec<Warning> {
         Warning::doubt(
             "classic-interval",
             "The intervals of this imported log are too narrow: they come from the rule of 1995, \
-             which takes I/Os for independent; those of the load are of a mere count. Measure again with `seekstone rab` for intervals \
-             that hold.",
+             which takes I/Os for independent; those of the load are of a mere count. Measure \
+             again with `seekstone rab` for intervals that hold.",
         ),
         Warning::note(
             "classic-response",

@@ -68,9 +68,8 @@ fn the_excerpts_calculations_follow_from_its_sums() {
     assert_eq!(checked, 3);
 }
 
-/// One entry of each kind that has no calculation.
-fn entries() -> [Entry; 8] {
-    let sums = Sums {
+fn sums() -> Sums {
+    Sums {
         threads: 2.5,
         messages: 8.0,
         kbytes: 3200.0,
@@ -82,7 +81,12 @@ fn entries() -> [Entry; 8] {
         xfer_sq: 0.75,
         total_sq: 200.0,
         message_total: 0.0,
-    };
+    }
+}
+
+/// One entry of each kind that has no calculation.
+fn entries() -> [Entry; 8] {
+    let sums = sums();
     [
         Entry::Active {
             at: 1.0,

@@ -6,7 +6,8 @@
 //! manual's own procedure, step for step, is in the crate `classic`.
 
 use results::{
-    Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
+    Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark, Severity,
+    Warning,
 };
 use stats::{Channel, Goal};
 use units::{Duration, format_duration_ns};
@@ -73,6 +74,7 @@ pub struct RabProcedure {
     stage: Stage,
     operations: u64,
     spent: Duration,
+    warnings: Vec<Warning>,
     is_finished: bool,
 }
 
@@ -100,6 +102,7 @@ impl RabProcedure {
             stage,
             operations: 0,
             spent: Duration::ZERO,
+            warnings: Vec::new(),
             is_finished: false,
         }
     }
@@ -134,6 +137,19 @@ impl RabProcedure {
             Stage::Service(curve) => curve.record(plan, measurement, elapsed),
             Stage::Response { response, .. } => response.record(plan, measurement, elapsed),
         }
+        if self.subject.group() == Group::Transaction {
+            // A curve keeps numbers only, and a void one must not pass for sound.
+            let all = measurement.warnings.iter();
+            all.filter(|warning| warning.severity == Severity::Void)
+                .for_each(|warning| self.warn(warning.clone()));
+        }
+    }
+
+    /// Note what is to be said about the whole workload; the first of each kind is enough.
+    pub fn warn(&mut self, warning: Warning) {
+        if self.warnings.iter().all(|known| known.code != warning.code) {
+            self.warnings.push(warning);
+        }
     }
 
     /// Share of the work that is done: a guess that never falls.
@@ -148,7 +164,15 @@ impl RabProcedure {
     /// The curve of service time so far.
     #[must_use]
     pub fn curve(&self) -> Option<Curve> {
-        self.service().map(|curve| curve.curve(&self.subject.title))
+        let title = &self.subject.title;
+        self.service().map(|curve| {
+            let mut curve = curve.curve(title);
+            // Several workloads' warnings stand in one list.
+            for warning in &mut curve.warnings {
+                warning.text = format!("{title}: {}", warning.text);
+            }
+            curve
+        })
     }
 
     /// What has been found, whether all of it or not.
@@ -180,7 +204,7 @@ impl RabProcedure {
             measurement,
             rabmark_r,
             rabmark_s,
-            warnings: Vec::new(),
+            warnings: self.warnings.clone(),
         }
     }
 

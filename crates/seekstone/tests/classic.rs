@@ -4,8 +4,10 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use support::{Ended, Scratch, finish};
+use rustix::process::Signal;
+use support::{Ended, PROGRAM, Running, Scratch, finish};
 
 /// A device on which the levels are reached with a few threads of 20 I/Os a second.
 const DISK: &str = "sim:mm1?mean=10ms";
@@ -383,7 +385,11 @@ fn a_log_becomes_runs_in_the_archive() {
         again.stderr
     );
     let args = ["runs", "show", "1", "--all", "--archive", archive];
-    scratch.check(&args, 0, "too narrow: they come from the rule of 1995");
+    scratch.check(
+        &args,
+        0,
+        "The intervals of this imported log are too narrow",
+    );
     import("rpt.rpp", 2, "is no log of rpt");
     import("none.rpl", 1, "cannot read none.rpl");
     fs::write(scratch.path("b.rpl"), [0xff, 0xfe, 0]).expect("a file");
@@ -394,4 +400,100 @@ fn a_log_becomes_runs_in_the_archive() {
         0,
         "RABmarks 1.05696 0.076546",
     );
+}
+
+/// An endless test on a real file, once its first workload is under way.
+fn endless(scratch: &Scratch) -> Running {
+    write_test(
+        scratch,
+        "t.rpt",
+        "Mode=1\nDnmin=2\nDnmax=2",
+        &["ArchiveWorkload"],
+    );
+    let args = [
+        "rpt",
+        "-t",
+        "t.rpt",
+        "-f",
+        "data",
+        "-B",
+        "16MiB",
+        "--reserve",
+        "0",
+    ];
+    let mut running = Running::start(scratch.seekstone(args));
+    running.wait_for("run 2 workload 0 ArchiveWorkload");
+    running
+}
+
+#[test]
+fn a_signal_ends_a_test_with_its_files_whole() {
+    let scratch = Scratch::new();
+    let running = endless(&scratch);
+    running.signal(Signal::INT);
+    running.end().check(
+        &["rpt"],
+        1,
+        "stopped by SIGINT; what was measured is kept: t.rpr is",
+    );
+    let log = read(&scratch, "t.rpl");
+    assert!(log.ends_with("#00:  inactive, workload 0\n"), "{log}");
+    assert!(read(&scratch, "t.rpr").contains("Run 1  Mode   Continuous "));
+    scratch.check(
+        &["runs", "import", "t.rpl"],
+        0,
+        "run 1: ArchiveWorkload (run 1, Continuous)",
+    );
+}
+
+#[test]
+fn a_data_file_that_somebody_cuts_short_ends_the_test_in_one_sentence() {
+    let scratch = Scratch::new();
+    let running = endless(&scratch);
+    let data = fs::OpenOptions::new()
+        .write(true)
+        .open(scratch.path("data"));
+    data.and_then(|file| file.set_len(4096))
+        .expect("a shorter file");
+    running.end().check(
+        &["rpt"],
+        1,
+        "the data file ends there: somebody made it shorter",
+    );
+}
+
+#[test]
+fn a_data_file_past_the_file_size_limit_is_removed() {
+    let scratch = Scratch::new();
+    let mut command = Command::new("sh");
+    let script = "ulimit -f 4096; exec \"$0\" transact -C 1 -b 4096 -f d -B 64MiB --reserve 0";
+    command.args(["-c", script, PROGRAM]);
+    scratch.settle(&mut command);
+    finish(command).check(&["transact"], 1, "d: File too large");
+    assert!(!scratch.path("d").exists() && !scratch.path("d.seekstone").exists());
+}
+
+#[test]
+fn a_known_device_gives_its_known_figures() {
+    let scratch = Scratch::new();
+    // After the parameter file, which defines 50.
+    let workloads = [
+        "MaxActualThreads=3",
+        "TransactionWorkload",
+        "ArchiveWorkload",
+    ];
+    write_test(&scratch, "t.rpt", "Dnmax=128", &workloads);
+    let device = "sim:delay?time=10ms";
+    let args = ["rpt", "-t", "t.rpt", "-f", device, "--seed", "2"];
+    let ended = scratch.check(&args, 0, "0   10ms    100\nRabmarks 10.000000 3.125000\n");
+    let expected = "Warning:  the level of 23.3333 ms was not reached: 3 threads wait 10.0000 ms";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    // One thread asks for 20 I/Os a second.
+    let report = read(&scratch, "t.rpr");
+    let load: f64 = report
+        .lines()
+        .find_map(|line| line.strip_prefix("0   10ms"))
+        .and_then(|load| load.trim().parse().ok())
+        .expect("the level without load");
+    assert!((load - 20.0).abs() <= 2.0, "{report}");
 }

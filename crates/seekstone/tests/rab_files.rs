@@ -223,26 +223,32 @@ fn a_signal_before_anything_was_measured_keeps_nothing() {
     scratch.assert_clean(&target);
 }
 
+/// The warnings of a curve's points were dropped: reads beyond the end of a file, which move
+/// nothing, passed for 300,000 reads per second of a sound and complete run.
 #[test]
-fn a_named_file_that_shrinks_ends_the_run() {
+fn a_named_file_that_shrinks_voids_the_run() {
     let scratch = Scratch::new();
     let named = scratch.path("named");
     fs::write(&named, vec![7; 16 << 20]).expect("a file");
     let reader = READER.replace("threads-fixed = 2\n", "") + "time = \"exponential:500/s\"\n";
     fs::write(scratch.path("reader.toml"), reader).expect("a file");
-    let common = ["rab", "--budget=30s", "named"];
-    let args = with(&common, &["--workload=archive,reader.toml"]);
-    let mut running = Running::start(scratch.seekstone(&args));
-    running.wait_for("reader, 1 client");
-    let file = OpenOptions::new().write(true).open(&named);
-    file.expect("the file")
-        .set_len(1 << 20)
-        .expect("a shorter file");
-    let ended = running.end();
-    ended.check(&args, 1, "; what was measured before is above");
-    assert!(ended.error().contains("read failed"), "{ended:?}");
-    assert!(ended.stdout.contains("6 Archive save"), "{ended:?}");
-    scratch.check(&["runs", "list"], 0, "partial");
+    let common = ["rab", "--budget=5s", "--clients-max=8", "named"];
+    for (selected, stage) in [
+        ("--workload=reader.toml", "reader, 1 client"),
+        ("--workload=archive", "Archive save, 1 client"),
+    ] {
+        fs::write(&named, vec![7; 16 << 20]).expect("a file");
+        let args = with(&common, &[selected]);
+        let mut running = Running::start(scratch.seekstone(&args));
+        running.wait_for(stage);
+        let file = OpenOptions::new().write(true).open(&named);
+        let file = file.expect("the file");
+        file.set_len(1 << 20).expect("a shorter file");
+        let ended = running.end();
+        let is_told = ended.code == Some(1) && ended.error().contains("read failed");
+        let is_void = ended.code == Some(3) && ended.stdout.contains("  VOID  ");
+        assert!(is_told || is_void, "{ended:?}");
+    }
 }
 
 /// `_IOR('X', 125, __u32)`: ext4 answers every later request with an error.

@@ -298,14 +298,16 @@ impl std::fmt::Display for Coverage {
 /// The most successes of which `trials` with chance `p` give fewer with probability `alpha` at
 /// most.
 pub fn binomial_floor(trials: u64, p: f64, alpha: f64) -> u64 {
-    let mut term = (1.0 - p).powf(trials as f64);
+    // In logarithms: the first term of 400 trials is smaller than any double.
+    let mut log_term = trials as f64 * (1.0 - p).ln();
     let mut below = 0.0;
     for successes in 0..=trials {
-        below += term;
+        below += log_term.exp();
         if below > alpha {
             return successes;
         }
-        term *= (trials - successes) as f64 / (successes + 1) as f64 * p / (1.0 - p);
+        let odds = (trials - successes) as f64 / (successes + 1) as f64 * p / (1.0 - p);
+        log_term += odds.ln();
     }
     trials
 }

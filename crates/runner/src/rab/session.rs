@@ -6,7 +6,7 @@ use procedure::{
     CurveStep, MAIN_DIRECT, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial,
 };
 use results::live::{Command, LiveState, Verbosity};
-use results::{Access, ModeChange, RabWorkload};
+use results::{Access, Measurement, ModeChange, RabWorkload, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, Definition};
 
@@ -21,6 +21,8 @@ use crate::test_file::stopped;
 
 /// The most requests outstanding; more clients wait their turn.
 const DEPTH_MAX: u32 = 4096;
+/// From this share of the outstanding requests on, the others must wait.
+const DEPTH_FULL: f64 = 0.95;
 /// What the buffers of all requests may take together.
 const BUFFERS_MAX: u64 = 256 << 20;
 /// How often commands are looked for while nothing is measured.
@@ -231,6 +233,9 @@ impl<'a> Session<'a> {
                 continue;
             }
             procedure.record(&plan, &outcome.measurement, elapsed);
+            if let Some(warning) = own_limit(&trial, &outcome.measurement) {
+                procedure.warn(warning);
+            }
             self.picture.note_point(&plan, &outcome.measurement);
         }
     }
@@ -382,6 +387,23 @@ impl<'a> Session<'a> {
             salt: plan.salt | u64::from(subject.number) << 32 | u64::from(subject.run) << 40,
         })
     }
+}
+
+/// Clients beyond what may be outstanding wait in this program, where no service time sees them.
+fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
+    let is_full = measurement.effective_depth >= DEPTH_FULL * f64::from(trial.depth);
+    (trial.clients > trial.depth && is_full).then(|| {
+        Warning::doubt(
+            "own-limit",
+            format!(
+                "{}: all of the {} requests that this program lets be outstanding were, and the \
+                 rest waited here: the highest load may be this program's and not the storage's, \
+                 and the service time cannot grow to levels beyond. Choose lower ones with \
+                 --response-max.",
+                measurement.title, trial.depth
+            ),
+        )
+    })
 }
 
 /// What a key or a change of mode asks for, once the trial under way has ended.

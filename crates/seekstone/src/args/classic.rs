@@ -43,8 +43,11 @@ Files, all in the current directory:
   rpt.rpt   test file: what is run; rptq.rpt is a quick variant (up to an hour instead of six)
   rpt.rpp   parameter file: threads and workloads
   rpt.rpe   run file: one transact command line for each thread that was started
-  rpt.rpl   log file: every sum, calculation and warning; `seekstone runs import rpt.rpl` archives it
+  rpt.rpl   log file: every sum and warning; `seekstone runs import rpt.rpl` archives it
   rpt.rpr   report file: levels and RABmarks
+
+What the test and parameter file define counts more than a switch, as in 1995; a warning says
+where. The files of --write-files leave every switch free.
 
 The response time here is the service time, as in 1995: from handing an I/O over to its end.
 `seekstone rab` measures the same workloads with a sounder rule. docs/classic-rpt.md says more.")]
@@ -71,12 +74,13 @@ pub struct RptArgs {
     /// Test file; `rptq.rpt` is the quick one.
     #[arg(short = 't', value_name = "FILE", default_value = "rpt.rpt")]
     pub test_file: PathBuf,
-    /// 0 results; 1 also threads, calculations, and the figures of each message; 2 also raw messages
-    /// and sums. Given here it prints the definitions of all workloads first [default: 0].
+    /// 0 results; 1 also threads, calculations, and the figures of each message; 2 also raw
+    /// messages and sums. Given here it prints the definitions of all workloads first
+    /// [default: 0].
     #[arg(short = 'v', value_name = "LEVEL", allow_hyphen_values = true)]
     pub verbose: Option<String>,
-    /// Write rpt.rpt, rptq.rpt, rpt.rpp and rpt.rpc into the current directory, and do nothing else.
-    /// No existing file is touched.
+    /// Write rpt.rpt, rptq.rpt, rpt.rpp and rpt.rpc into the current directory, and do nothing
+    /// else. No existing file is touched.
     #[arg(long, exclusive = true)]
     pub write_files: bool,
     /// Print lines even on a terminal, and start at once.

@@ -21,7 +21,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Progress is shown as a line that changes on a terminal, and a line for each workload elsewhere.
+    /// Progress is a line that changes on a terminal, and a line for each workload elsewhere.
     pub fn new(quiet: bool) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         let bar = (is_terminal && !quiet)

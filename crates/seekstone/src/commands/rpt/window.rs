@@ -22,6 +22,8 @@ pub struct Window {
     shown: Option<Instant>,
     tenths: u64,
     warnings: Vec<String>,
+    /// Whether the terminal refused; the test then goes on without a screen.
+    is_refused: bool,
 }
 
 impl Window {
@@ -33,6 +35,7 @@ impl Window {
             shown: None,
             tenths: 0,
             warnings: Vec::new(),
+            is_refused: false,
         }
     }
 }
@@ -59,14 +62,15 @@ impl Operator for Window {
     fn message(&mut self, _message: &Message, _verbose: u8) {}
 
     fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command> {
-        if self.screen.is_none() {
+        if self.screen.is_none() && !self.is_refused {
             match Screen::open("rpt") {
                 Ok(screen) => self.screen = Some(screen),
                 Err(error) => {
                     output::complain(&format!(
-                        "the screen cannot be opened ({error}): use --no-screen"
+                        "the screen cannot be opened ({error}): the test begins without it"
                     ));
-                    return Some(Command::Quit);
+                    self.is_refused = true;
+                    return Some(Command::StartStop);
                 }
             }
         }
@@ -80,7 +84,7 @@ impl Operator for Window {
     }
 
     fn stays(&self) -> bool {
-        true
+        !self.is_refused
     }
 }
 
