@@ -87,7 +87,7 @@ fn functions(lines: &[&str]) -> Vec<(usize, usize)> {
             "unsafe fn ",
             "pub unsafe fn ",
         ];
-        let is_one_line = code.trim_end().ends_with('}');
+        let is_one_line = code.trim_end().ends_with(['}', ';']);
         if is_one_line || !starts.iter().any(|start| code.starts_with(start)) {
             continue;
         }

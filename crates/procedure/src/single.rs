@@ -98,7 +98,10 @@ pub enum TrialError {
         times: String,
     },
     /// Nothing was done in the time allowed.
-    #[error("not one operation was done in {elapsed}: the storage does not answer")]
+    #[error(
+        "not one operation was done in {elapsed}: the storage does not answer, or its clients ask \
+         for less than that"
+    )]
     Nothing {
         /// Time allowed.
         elapsed: Duration,
@@ -135,13 +138,11 @@ pub fn summarise(
     circumstances: &Circumstances,
     name: impl Fn(Errno) -> String,
 ) -> Result<Measurement, TrialError> {
+    let elapsed = circumstances.elapsed;
     let counted = counted_record(trial, record);
     if counted.response.is_empty() {
-        return Err(TrialError::Nothing {
-            elapsed: circumstances.elapsed,
-        });
+        return Err(TrialError::Nothing { elapsed });
     }
-    let elapsed = circumstances.elapsed;
     let response = monitor.evaluate(Channel::Response);
     let service = monitor.evaluate(Channel::Service);
     let chosen = match trial.channel {
@@ -155,7 +156,7 @@ pub fn summarise(
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let bytes_each = bytes_all as f64 / completions_all as f64;
     let effective_depth = throughput.value * service_times.mean.value / 1e9;
-    let window = |evaluation: Option<&Evaluation>| evaluation?.window(monitor.store());
+    let series = |found: Option<&Evaluation>| found?.window(monitor.store());
     let mut measurement = Measurement {
         name: trial.name.clone(),
         title: trial.title.clone(),
@@ -188,8 +189,8 @@ pub fn summarise(
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
         warnings: Vec::new(),
-        window: window(response.as_ref()),
-        service_window: window(service.as_ref()),
+        window: series(response.as_ref()),
+        service_window: series(service.as_ref()),
     };
     measurement.warnings = doubts(
         trial,

@@ -169,7 +169,8 @@ fn outcome(outcome: &LevelOutcome) -> (String, String) {
         }
         LevelOutcome::Between { low, high } => {
             let (low, high) = (format_count(low), format_count(high));
-            ("between".into(), format!("{low} and {high}"))
+            // In the column that a narrow screen keeps.
+            (format!("{low} to {high}"), "not settled".into())
         }
         LevelOutcome::Exceeded { response } => {
             ("none".into(), format!("one waits {}", time(response).0))
@@ -182,10 +183,13 @@ fn outcome(outcome: &LevelOutcome) -> (String, String) {
 }
 
 fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
+    let is_one_run = workloads.iter().all(|workload| workload.run == 1);
+    let is_one_mode = workloads.windows(2).all(|two| two[0].mode == two[1].mode);
     let mut table = Table::new(&[
         ("batch workload", Align::Left, 9),
-        ("run", Align::Right, 4),
-        ("mode", Align::Left, 5),
+        // What tells one row from another stays on a narrow screen.
+        ("run", Align::Right, if is_one_run { 4 } else { 9 }),
+        ("mode", Align::Left, if is_one_mode { 5 } else { 9 }),
         ("clients", Align::Right, 6),
         ("throughput", Align::Right, 9),
         ("95 % interval", Align::Left, 8),

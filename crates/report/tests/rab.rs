@@ -15,28 +15,38 @@ fn run() -> Run {
     run
 }
 
+/// A page whose lines fit into this file.
+const NARROW: Style = Style {
+    width: 92,
+    color: false,
+    unicode: true,
+    all: false,
+};
+
 #[test]
 fn levels_rabmarks_averages_and_modes() {
-    insta::assert_snapshot!(check_up(&run(), &Style::default()), @r"
-    rab of .                                                                           58.2 s, seed 8213
+    insta::assert_snapshot!(check_up(&run(), &NARROW), @r"
+    rab of .                                                                   58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
 
       highest level 50 ms, 20/s for each client that waits, precision wanted 3 %
       mode normal from 0 s on: set by the user
-      mode reduced from 3 min 4 s on: detected: btrfs raid1 of 2 members, 1 missing: degraded (sysfs)
+      mode reduced from 3 min 4 s on: detected: btrfs raid1 of 2 members, 1 missing: degraded
+                   (sysfs)
 
     1 Transaction: run 1, mode normal, 1 min 30 s, 3,100,000 operations
       level             load by service  95 % interval     load by response  95 % interval
       no load  46.2 us         21,200/s  20,800 .. 21,600     waits 47.1 us
-      1/3      16.7 ms         71,000/s  69,600 .. 72,400           between  70,100 and 71,400
+      1/3      16.7 ms         71,000/s  69,600 .. 72,400  70,100 to 71,400  not settled
       2/3      33.4 ms         72,500/s  71,100 .. 74,000          71,900/s  70,500 .. 73,300
       max      50.0 ms       > 72,600/s  4,100 clients             72,000/s  70,600 .. 73,400
-      RABmark[r] at least 6,420 (levels not reached) RABmark[s] at least 284 (levels not reached)
+      RABmark[r] at least 6,420 (levels not reached) RABmark[s] at least 284 (levels not
+      reached)
 
-      batch workload  run  mode     clients  throughput  95 % interval  response  RABmark[r]  RABmark[s]
-      4 Batch           1  normal         1    822 MB/s  806 .. 838       422 us      32,300         784
-      4 Batch           2  reduced        1    493 MB/s  483 .. 503       422 us      11,600         470
+      batch workload  run  mode     throughput  95 % interval  response  RABmark[r]  RABmark[s]
+      4 Batch           1  normal     822 MB/s  806 .. 838       422 us      32,300         784
+      4 Batch           2  reduced    493 MB/s  483 .. 503       422 us      11,600         470
 
       average over a group  run  mode    RABmark[r]  95 % interval     RABmark[s]  95 % interval
       batch (1 workload)      1  normal      32,300  31,700 .. 32,900         784  768 .. 800
@@ -45,10 +55,12 @@ fn levels_rabmarks_averages_and_modes() {
       batch: reduced over normal  RABmark[s]  0.600  0.576 .. 0.624  lower*
       * one run in one of the modes: its variation from run to run is not in the interval
 
-      RABmark[r]: operations/s per ms of service time, summed over no load and the levels (transaction)
-      or at the one load (batch); RABmark[s]: MiB/s at the highest level, or at the one load.
-      By service time, from when a request is sent, as the document of 1995 defines it; by response
-      time, from when it was due. Intervals are of 95 % and hold what varies within a run.
+      RABmark[r]: operations/s per ms of service time, summed over no load and the levels
+      (transaction) or at the one load (batch); RABmark[s]: MiB/s at the highest level, or at
+      the one load.
+      By service time, from when a request is sent, as the document of 1995 defines it; by
+      response time, from when it was due. Intervals are of 95 % and hold what varies within a
+      run.
 
     Warnings
       doubt A doubt about one workload.

@@ -45,6 +45,19 @@ pub enum LaboratoryError {
         /// What direct I/O asks for.
         unit: u32,
     },
+    /// The same for the control threads of a workload, which has no options of its own.
+    #[error(
+        "{title}: {bytes} bytes cannot be moved past the page cache here: make I/O size, block \
+         size and offset multiples of {unit} bytes"
+    )]
+    MisalignedThreads {
+        /// Which trial.
+        title: String,
+        /// A size or an offset.
+        bytes: u64,
+        /// What direct I/O asks for.
+        unit: u32,
+    },
     /// A file or device cannot be used.
     #[error(transparent)]
     Target(#[from] drivers::TargetError),

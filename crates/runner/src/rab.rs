@@ -6,16 +6,19 @@ mod session;
 
 use std::collections::BTreeMap;
 
-use procedure::{RabOptions, mode_comparisons, rab_averages};
+use procedure::{CheckUpFacts, RabOptions, mode_comparisons, rab_averages};
 use results::live::{Command, Live};
-use results::{Group, Mode, Rab, Run, SCHEMA_VERSION, Status, Warning};
+use results::{
+    Group, Mode, ModeChange, Rab, RabWorkload, Run, SCHEMA_VERSION, Settings, Status, Warning,
+};
 use units::{Bytes, Duration};
 use workload::{Definition, advise};
 
-use crate::bench::{BenchError, BenchRequest, Opened, open_bench};
+use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use crate::check_up::Stage;
 use crate::environment;
 use crate::interrupt::Interrupt;
+use crate::laboratory::Glimpse;
 use crate::test_file::make_test_file;
 use session::Session;
 
@@ -62,57 +65,20 @@ pub fn measure_rab(
     interrupt: &Interrupt,
     desk: &mut dyn Desk,
 ) -> Result<Run, BenchError> {
+    let opened = open_bench(&request.bench)?;
+    let size = size_wanted(request, &opened.facts)?;
     let Opened {
         mut bench,
         description,
         cautions,
         facts,
-    } = open_bench(&request.bench)?;
-    let writes = request
-        .workloads
-        .iter()
-        .any(|(_, definition)| definition.types().iter().any(|kind| kind.writes > 0));
-    if writes && !facts.makes_files && !facts.may_overwrite {
-        return Err(BenchError::Usage(format!(
-            "{} exists, and these workloads write: say --overwrite if everything in it may be \
-             lost, or choose reading ones with --workload",
-            request.bench.target
-        )));
-    }
+    } = opened;
     let environment = environment::capture();
-    let asked = facts.existing.unwrap_or_else(|| {
-        request
-            .bench
-            .size
-            .unwrap_or(facts.room.min(SIZE_MAX_DEFAULT))
-    });
-    // Before anything is written: a file too small for a workload is a mistake to be told of now.
-    check_sizes(request, asked)?;
     let begun = bench.laboratory().now();
-    let mut size = asked;
-    if facts.makes_files {
-        let made = make_test_file(
-            &mut bench,
-            asked,
-            facts.access,
-            facts.memory,
-            interrupt,
-            &mut |title, glimpse| {
-                let stage = Stage {
-                    title,
-                    done: 0.0,
-                    elapsed: glimpse.elapsed,
-                    left: request.budget,
-                    glimpse: Some(glimpse),
-                };
-                desk.show(&stage, &mut || live::filling(request, title, glimpse));
-            },
-        );
-        size = match made {
-            Ok(size) => size,
-            Err(error) => return Err(bench.abandon(error)),
-        };
-    }
+    let size = match make_file(request, &mut bench, &facts, size, interrupt, desk) {
+        Ok(size) => size,
+        Err(error) => return Err(bench.abandon(error)),
+    };
     let mut session = Session::new(request, interrupt, desk, size, begun);
     let measured = session.run_all(&mut bench, facts.access);
     let (workloads, modes) = session.into_parts();
@@ -127,27 +93,11 @@ pub fn measure_rab(
     let mut warnings = bench.warnings(&cautions);
     warnings.extend(advice(request, size));
     warnings.extend(bench.clean_up());
-    let groups = groups(request);
-    let rab = Rab {
-        response_max_ns: request.options.response_max.as_nanos(),
-        iops_per_client: request.iops_per_client,
-        precision: request.options.precision,
-        averages: rab_averages(&workloads, &groups),
-        comparisons: mode_comparisons(&workloads),
-        workloads,
-        modes,
-    };
-    let levels = request.options.levels.iter();
     Ok(Run {
         schema: SCHEMA_VERSION,
         id: None,
         status,
-        settings: request.bench.settings(
-            "rab",
-            Some(request.budget),
-            Some(size),
-            levels.map(|level| level.as_nanos()).collect(),
-        ),
+        settings: settings(request, size),
         environment,
         target: description,
         elapsed_ns: elapsed.as_nanos(),
@@ -155,8 +105,70 @@ pub fn measure_rab(
         curve: None,
         findings: Vec::new(),
         warnings,
-        rab: Some(rab),
+        rab: Some(summary(request, workloads, modes)),
     })
+}
+
+fn settings(request: &RabRequest, size: Bytes) -> Settings {
+    let levels = request.options.levels.iter();
+    let levels_ns = levels.map(|level| level.as_nanos()).collect();
+    let bench = &request.bench;
+    bench.settings("rab", Some(request.budget), Some(size), levels_ns)
+}
+
+/// The size of the file to measure. What does not fit is told before anything is written.
+fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes, BenchError> {
+    let mut definitions = request.workloads.iter().map(|(_, definition)| definition);
+    let writes = definitions.any(|it| it.types().iter().any(|kind| kind.writes > 0));
+    if writes && !facts.makes_files && !facts.may_overwrite {
+        return Err(BenchError::Usage(format!(
+            "{} exists, and these workloads write: say --overwrite if everything in it may be \
+             lost, or choose reading ones with --workload",
+            request.bench.target
+        )));
+    }
+    let asked = request.bench.size.unwrap_or(SIZE_MAX_DEFAULT);
+    let size = facts.existing.unwrap_or(asked.min(facts.room));
+    check_sizes(request, size)?;
+    Ok(size)
+}
+
+/// Make the test file where one is needed; returns the size that is measured.
+fn make_file(
+    request: &RabRequest,
+    bench: &mut Bench,
+    facts: &CheckUpFacts,
+    size: Bytes,
+    interrupt: &Interrupt,
+    desk: &mut dyn Desk,
+) -> Result<Bytes, BenchError> {
+    if !facts.makes_files {
+        return Ok(size);
+    }
+    let mut show = |title: &str, glimpse: &Glimpse| {
+        let stage = Stage {
+            title,
+            done: 0.0,
+            elapsed: glimpse.elapsed,
+            left: request.budget,
+            glimpse: Some(glimpse),
+        };
+        desk.show(&stage, &mut || live::filling(request, title, glimpse));
+    };
+    let (access, memory) = (facts.access, facts.memory);
+    make_test_file(bench, size, access, memory, interrupt, &mut show)
+}
+
+fn summary(request: &RabRequest, workloads: Vec<RabWorkload>, modes: Vec<ModeChange>) -> Rab {
+    Rab {
+        response_max_ns: request.options.response_max.as_nanos(),
+        iops_per_client: request.iops_per_client,
+        precision: request.options.precision,
+        averages: rab_averages(&workloads, &groups(request)),
+        comparisons: mode_comparisons(&workloads),
+        workloads,
+        modes,
+    }
 }
 
 /// Each workload's number with its group.

@@ -273,13 +273,21 @@ impl StorageLaboratory {
             return Ok(());
         };
         let unit = target.alignment().offset;
-        let block = match &trial.spec {
-            ClientSpec::Mix(mix) => misfit(mix, unit),
-            ClientSpec::Control(control) => control_misfit(control, unit),
+        let misaligned = match &trial.spec {
+            ClientSpec::Mix(mix) => {
+                misfit(mix, unit).map(|block| LaboratoryError::Misaligned { block, unit })
+            }
+            ClientSpec::Control(control) => {
+                control_misfit(control, unit).map(|bytes| LaboratoryError::MisalignedThreads {
+                    title: trial.title.clone(),
+                    bytes,
+                    unit,
+                })
+            }
             ClientSpec::Files(_) => None,
         };
-        if let Some(block) = block {
-            return Err(LaboratoryError::Misaligned { block, unit });
+        if let Some(error) = misaligned {
+            return Err(error);
         }
         let in_context = |error| TargetError::io("prepare the page cache of", target.path(), error);
         match trial.preparation {

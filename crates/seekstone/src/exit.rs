@@ -52,7 +52,9 @@ impl Exit {
                 BenchError::Usage(_)
                 | BenchError::Sim(_)
                 | BenchError::Laboratory(
-                    LaboratoryError::Misaligned { .. } | LaboratoryError::Addresses { .. },
+                    LaboratoryError::Misaligned { .. }
+                    | LaboratoryError::MisalignedThreads { .. }
+                    | LaboratoryError::Addresses { .. },
                 ),
             ) => Self::Usage,
             _ => Self::Failed,

@@ -227,6 +227,22 @@ fn a_load_that_is_limited_by_this_program_is_said_to_be() {
     assert!(!free.contains("lets be outstanding"), "{free}");
 }
 
+/// Where time ran out before the end of the last bracket was measured, there was no RABmark[s],
+/// and the average of the group was left out without a word.
+#[test]
+fn every_transaction_workload_has_both_marks() {
+    let scratch = Scratch::new();
+    for seed in ["1", "2", "3", "4"] {
+        let args = ["--workload=1", "--budget=3min", "--seed", seed];
+        let run = measure(&scratch, &[&[FOUR_SERVERS], &args[..]].concat());
+        for mark in ["rabmark_r", "rabmark_s"] {
+            let found = &workloads(&run)[0][mark];
+            assert!(!found.is_null(), "seed {seed}: no {mark}");
+        }
+        assert_eq!(list(&run["rab"]["averages"]).len(), 1, "seed {seed}");
+    }
+}
+
 /// Three workloads' warnings stood in one list, and none said whose it was.
 #[test]
 fn warnings_of_a_curve_name_their_workload() {

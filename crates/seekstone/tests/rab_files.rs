@@ -309,6 +309,37 @@ fn few_open_files_are_enough_or_asked_for() {
     }
 }
 
+/// The advice was an option that the command does not have.
+#[test]
+fn sizes_that_direct_io_cannot_move_are_wrong_usage() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    fs::write(scratch.path("named"), vec![7; 4 << 20]).expect("a file");
+    let odd = READER.replace("64KiB", "1000").replace("4KiB", "500");
+    fs::write(scratch.path("odd.toml"), odd).expect("a file");
+    let common = ["rab", "--no-save", "--workload=odd.toml"];
+    for options in [&["named"][..], &["target", "--size=16MiB", "--reserve=0"]] {
+        let args = with(&common, options);
+        let ended = scratch.check(
+            &args,
+            2,
+            "reader, 2 clients: 500 bytes cannot be moved past",
+        );
+        let advice = "make I/O size, block size and offset multiples of ";
+        assert!(ended.error().contains(advice), "{ended:?}");
+    }
+    scratch.assert_clean(&target);
+}
+
+/// The storage was blamed for what nobody had asked of it.
+#[test]
+fn clients_that_ask_too_seldom_are_not_the_storages_fault() {
+    let scratch = Scratch::new();
+    let args = ["rab", "sim:mm1", "--workload=1", "--iops-per-client=1/h"];
+    let expected = "the storage does not answer, or its clients ask for less than that";
+    scratch.check(&args, 1, expected);
+}
+
 /// A reader that has seen enough is no failure.
 #[test]
 fn a_pipe_that_is_closed_early_costs_nothing() {

@@ -145,7 +145,12 @@ impl LoadCurve {
             Bracket::Between { high, .. } => high,
             _ => *self.visited().last()?,
         };
-        let bytes_each = self.best(clients)?.bytes_each;
+        // The end of a bracket that there was no time to measure has no point.
+        let visit = match self.best(clients) {
+            Some(visit) => visit,
+            None => self.best(*self.visited().last()?)?,
+        };
+        let bytes_each = visit.bytes_each;
         Some(Rabmark {
             value: load.scale(bytes_each / f64::from(1 << 20)),
             is_whole,

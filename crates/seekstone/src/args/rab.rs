@@ -18,8 +18,8 @@ third, two thirds and all of the way from there to --response-max; or those of -
 workloads (batch, video, archive, scientific): one load with a fixed number of clients.\n\n\
 RABmark[r] is load over service time, in operations per second and millisecond, summed over the \
 levels; RABmark[s] is MiB per second.\n\n\
-On a terminal a full screen is shown, whose keys work at any time: M next mode, S stop and go on, R measure the \
-workload again, T next workload, V verbosity, Q quit.\n\n\
+On a terminal a full screen is shown, whose keys work at any time: M next mode, S stop and go on, \
+R measure the workload again, T next workload, V verbosity, Q quit.\n\n\
 Examples:\n  \
 seekstone rab                                   all seven, in ten minutes at most\n  \
 seekstone rab /data --workload transaction --response-max 5ms\n  \
