@@ -34,7 +34,9 @@ mod work_directory;
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
 pub use clock::MonotonicClock;
-pub use open::{DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, UringSettings, open_driver};
+pub use open::{
+    DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
+};
 pub use page_cache::{drop_cached, resident_share};
 pub use payload::{BLOCK_BYTES, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog};
 pub use signature::find_signatures;

@@ -14,8 +14,12 @@ use crate::uring::UringDriver;
 use crate::uring_probe::{UringSupport, probe};
 use crate::uring_ring::Taskrun;
 
-/// The most requests that one driver keeps outstanding.
-pub const DEPTH_MAX: usize = 4096;
+/// The most requests that one driver keeps outstanding: as many buffers as the kernel registers.
+/// Blocking threads keep fewer, [`THREADS_MAX`].
+pub const DEPTH_MAX: usize = 16_384;
+
+/// The most blocking threads of one driver.
+pub const THREADS_MAX: usize = 4096;
 
 /// Covers how late nine of ten sleeping threads wake on a virtual machine.
 const AWAKE_USUAL: Duration = Duration::from_micros(30);

@@ -14,7 +14,7 @@ use workload::{Completion, Op, Request};
 use crate::blocking::{Memory, carry_out};
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
-use crate::open::{DriverOptions, no_memory};
+use crate::open::{DriverOptions, THREADS_MAX, no_memory};
 use crate::payload::Payload;
 use crate::table::TargetTable;
 
@@ -63,6 +63,10 @@ impl ThreadsDriver {
         options: &DriverOptions,
     ) -> Result<Self, DriverError> {
         options.check()?;
+        let options = &DriverOptions {
+            depth: options.depth.min(THREADS_MAX),
+            ..options.clone()
+        };
         want_punctual_timers();
         let place = if options.depth == 1 {
             let hand = Box::new(Hand::new(targets, clock, options, 0)?);

@@ -138,7 +138,7 @@ fn the_usual_choice_is_a_working_driver() {
         clock,
         &DriverOptions::new(0, BUFFER_BYTES),
     );
-    assert!(wrong.is_err_and(|error| error.to_string().contains("must lie in 1 to 4096")));
+    assert!(wrong.is_err_and(|error| error.to_string().contains("must lie in 1 to 16384")));
 }
 
 /// Not a test of its own: runs where no file may grow beyond 8 KiB, so that longer writes come out

@@ -14,7 +14,7 @@ mod options;
 mod outcome;
 mod visit;
 
-use results::{Curve, CurvePoint, Level, Measurement};
+use results::{Curve, CurvePoint, Level, Measurement, Severity, Warning};
 use stats::{Channel, Goal};
 use units::Duration;
 
@@ -58,6 +58,8 @@ pub struct LoadCurve {
     outward: usize,
     is_scouted: bool,
     is_saturated: bool,
+    /// Why a point's numbers must not be used.
+    voids: Vec<Warning>,
 }
 
 /// The search for one level.
@@ -100,6 +102,7 @@ impl LoadCurve {
             outward: 0,
             is_scouted: false,
             is_saturated: false,
+            voids: Vec::new(),
         }
     }
 
@@ -152,6 +155,13 @@ impl LoadCurve {
     /// Take in the measurement of `plan`, which took `elapsed` altogether.
     pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
         self.spent += elapsed;
+        // A curve keeps numbers only, and a void one must not pass for sound.
+        for warning in &measurement.warnings {
+            let is_new = self.voids.iter().all(|known| known.code != warning.code);
+            if warning.severity == Severity::Void && is_new {
+                self.voids.push(warning.clone());
+            }
+        }
         self.visits
             .push(Visit::new(plan, self.options.channel, measurement, elapsed));
     }
@@ -179,7 +189,8 @@ impl LoadCurve {
                 outcome,
             })
             .collect();
-        let warnings = self.warnings(&levels);
+        let mut warnings = self.voids.clone();
+        warnings.extend(self.warnings(&levels));
         Curve {
             title: title.into(),
             channel: self.options.channel,

@@ -137,8 +137,8 @@ impl RabProcedure {
             Stage::Service(curve) => curve.record(plan, measurement, elapsed),
             Stage::Response { response, .. } => response.record(plan, measurement, elapsed),
         }
-        if self.subject.group() == Group::Transaction {
-            // A curve keeps numbers only, and a void one must not pass for sound.
+        if let Stage::Response { .. } = self.stage {
+            // Of this curve only the levels are kept.
             let all = measurement.warnings.iter();
             all.filter(|warning| warning.severity == Severity::Void)
                 .for_each(|warning| self.warn(warning.clone()));

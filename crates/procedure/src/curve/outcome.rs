@@ -11,6 +11,9 @@ use super::{Bracket, LoadCurve, Search, gap};
 /// A generator that takes a larger part of a response time than this is worth a doubt.
 const OWN_SHARE_MAX: f64 = 0.1;
 
+/// Times of more than so many times that of one client are mostly queueing.
+const QUEUEING_FACTOR: f64 = 2.0;
+
 impl LoadCurve {
     pub(super) fn clients_of_most_load(&self) -> Option<u32> {
         // Of the scouts that doubled only: the many that narrow brackets have as much noise, and
@@ -40,7 +43,25 @@ impl LoadCurve {
         })
     }
 
+    /// What was found for a level. No load between two others is above the highest.
     pub(super) fn outcome(&self, search: &Search) -> Option<LevelOutcome> {
+        let outcome = self.outcome_unbounded(search)?;
+        let (LevelOutcome::Between { low, high }, Some(saturation)) = (outcome, self.saturation())
+        else {
+            return Some(outcome);
+        };
+        let bound = if saturation.is_converged && self.is_saturated {
+            saturation.load.high.max(low)
+        } else {
+            f64::INFINITY
+        };
+        Some(LevelOutcome::Between {
+            low,
+            high: high.min(bound),
+        })
+    }
+
+    fn outcome_unbounded(&self, search: &Search) -> Option<LevelOutcome> {
         let ends_of = |bracket| match bracket {
             Bracket::Between { low, high } => Some((self.finals(low)?, self.finals(high)?)),
             _ => None,
@@ -156,11 +177,7 @@ impl LoadCurve {
         }
         warnings.extend(self.load_that_falls());
         warnings.extend(self.own_share());
-        if self
-            .visits
-            .iter()
-            .any(|visit| !visit.point.is_scout && visit.is_drifting)
-        {
+        if self.visits.iter().any(|visit| self.tells_drift(visit)) {
             warnings.push(Warning::doubt(
                 "curve-drift",
                 "response times drifted while the curve was measured: the storage is warming up, \
@@ -180,6 +197,15 @@ impl LoadCurve {
     /// Whether two loads are as close as the answer was to be precise: they are an answer, too.
     pub(super) fn is_close(&self, low: f64, high: f64) -> bool {
         high - low <= self.options.precision * (high + low)
+    }
+
+    /// Whether a point shows that the storage drifts. With clocks of their own, clients near
+    /// saturation wait in queues that wander by themselves, for longer than any trial.
+    fn tells_drift(&self, visit: &Visit) -> bool {
+        let one = self.best(1).map_or(f64::INFINITY, |one| one.time().value);
+        let is_queueing = visit.time().value > QUEUEING_FACTOR * one;
+        let wanders = self.options.is_load_enough && is_queueing;
+        visit.is_drifting && !visit.point.is_scout && !wanders
     }
 
     /// The part of the cited response times that is this program's and not the storage's.

@@ -20,9 +20,11 @@ use crate::laboratory::{Glimpse, LaboratoryError, Outcome};
 use crate::test_file::stopped;
 
 /// The most requests outstanding; more clients wait their turn.
-const DEPTH_MAX: u32 = 4096;
+const DEPTH_MAX: u32 = drivers::DEPTH_MAX as u32;
 /// From this share of the outstanding requests on, the others must wait.
 const DEPTH_FULL: f64 = 0.95;
+/// Results that are kept with all their details.
+const WHOLE_MAX: usize = 200;
 /// What the buffers of all requests may take together.
 const BUFFERS_MAX: u64 = 256 << 20;
 /// How often commands are looked for while nothing is measured.
@@ -183,12 +185,22 @@ impl<'a> Session<'a> {
                 && (found.is_complete || found.rabmark_r.is_some());
             if is_kept {
                 self.picture.note_workload(index, &found);
-                self.done.push(found);
+                self.keep(found);
             }
             match ended? {
                 End::Restart | End::OtherMode => {}
                 end => return Ok(end),
             }
+        }
+    }
+
+    /// Keep a result. A run without an end would fill the memory: of the oldest results only
+    /// levels and RABmarks stay.
+    fn keep(&mut self, found: RabWorkload) {
+        self.done.push(found);
+        if let Some(old) = self.done.len().checked_sub(WHOLE_MAX + 1) {
+            self.done[old].curve = None;
+            self.done[old].measurement = None;
         }
     }
 

@@ -1,0 +1,75 @@
+//! Both procedures on a device that is known, and what is told of them.
+
+pub mod classic;
+pub mod modern;
+pub mod system;
+pub mod truth;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use stats::Estimate;
+
+/// What one procedure found, and what it cost.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub operations: u64,
+    /// Virtual seconds.
+    pub seconds: f64,
+    /// Points that were measured.
+    pub points: usize,
+    /// The most threads at once.
+    pub threads: u32,
+    /// Service time of one thread.
+    pub no_load_ms: f64,
+    pub levels: Vec<FoundLevel>,
+    pub rabmark: f64,
+    pub rabmark_interval: Option<Estimate>,
+    /// Cited points that did not become as precise as was wanted.
+    pub unconverged: usize,
+    /// Where the effort went, as far as is known.
+    pub parts: Vec<Part>,
+}
+
+/// A level above that without load.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundLevel {
+    pub ms: f64,
+    /// The load at it; `None` where it was not settled.
+    pub load: Option<f64>,
+    pub interval: Option<Estimate>,
+    pub is_precise: bool,
+}
+
+/// One point of the modern procedure.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub name: &'static str,
+    pub clients: u32,
+    pub precision: f64,
+    pub operations: u64,
+    pub seconds: f64,
+    pub is_converged: bool,
+}
+
+/// The results of `work` on all of `items`, in their order, by all processors.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(items.len()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    let result = work(item);
+                    results.lock().expect("no worker panics").push((index, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("no worker panics");
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
