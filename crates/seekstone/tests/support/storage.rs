@@ -160,6 +160,87 @@ impl FileSystem {
     }
 }
 
+/// A btrfs file system that mirrors data over two loop devices.
+pub struct Mirror {
+    /// Where it is mounted.
+    pub root: PathBuf,
+    /// Both members; a member that was taken away is gone from here.
+    pub members: Vec<Loop>,
+}
+
+impl Mirror {
+    /// A mounted mirror; `None`, with a message, where there can be none.
+    pub fn new(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
+        let mut members = Vec::new();
+        for number in 0..2 {
+            members.push(Self::device(
+                test,
+                scratch,
+                &format!("member-{number}"),
+                mib,
+            )?);
+        }
+        let made = is_success(
+            Command::new("mkfs.btrfs")
+                .args(["-q", "-f", "-d", "raid1", "-m", "raid1"])
+                .args(members.iter().map(|member| &member.device)),
+        );
+        if !made {
+            skipped(test, "mkfs.btrfs is missing");
+            return None;
+        }
+        let root = mount_point(scratch);
+        let mirror = Self { root, members };
+        mirror.mount(test, "rw").then_some(mirror)
+    }
+
+    /// A loop device that could be a member.
+    pub fn device(test: &str, scratch: &Scratch, name: &str, mib: usize) -> Option<Loop> {
+        let image = scratch.path(name);
+        let file = File::create_new(&image).expect("an image file");
+        file.set_len((mib as u64) << 20).expect("a size");
+        Loop::attach(test, image)
+    }
+
+    /// Mount it again; `false`, with a message, where that is not allowed.
+    pub fn mount(&self, test: &str, options: &str) -> bool {
+        for member in &self.members {
+            succeed("btrfs", &["device", "scan", member.path()]);
+        }
+        let mut command = Command::new("mount");
+        command
+            .args(["-o", options])
+            .arg(&self.members[0].device)
+            .arg(&self.root);
+        let is_mounted = is_success(&mut command);
+        if !is_mounted {
+            skipped(test, "btrfs cannot be mounted");
+        }
+        is_mounted
+    }
+
+    /// Take the second member away, and mount what is left.
+    pub fn lose_member(&mut self, test: &str) -> bool {
+        let is_unmounted =
+            (0..UNMOUNT_TRIES).any(|_| is_success(Command::new("umount").arg(&self.root)));
+        assert!(is_unmounted, "{} stays busy", self.root.display());
+        let lost = self.members.pop().expect("a second member");
+        succeed("btrfs", &["device", "scan", "-u", lost.path()]);
+        drop(lost);
+        self.mount(test, "degraded")
+    }
+
+    pub fn path(&self) -> &str {
+        self.root.to_str().expect("a plain path")
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        let _ = is_success(Command::new("umount").arg("-l").arg(&self.root));
+    }
+}
+
 impl Drop for FileSystem {
     fn drop(&mut self) {
         // Lazily: whoever still uses it must not keep the next test from its device.
