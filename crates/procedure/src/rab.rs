@@ -303,7 +303,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         scout_min: share(0.005, 200, 1_000),
         scout_max: share(0.02, 300, 10_000),
         final_min: share(0.04, 300, 5_000),
-        final_max: share(0.25, 1_000, 120_000),
+        final_max: share(0.25, 1_000, 60_000),
         no_load_max: Some(share(NO_LOAD_SHARE, 1_000, 60_000)),
         is_load_enough: true,
         tries_max: 12,

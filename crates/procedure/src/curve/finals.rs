@@ -1,11 +1,9 @@
 //! The points that are cited: measured afresh, and again until the load is precise enough.
 
-use results::LevelOutcome;
 use stats::{Aim, Goal};
 use units::Duration;
 
 use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolate};
-use super::outcome::between;
 use super::visit::{Visit, joint_sigma};
 use super::{Bracket, CurveStep, LoadCurve, PointPlan, Search, gap};
 
@@ -54,10 +52,7 @@ impl LoadCurve {
             if found.is_sound && self.excess(&found, below, above) <= 1.0 {
                 return None;
             }
-            if !found.is_sound
-                && let LevelOutcome::Between { low, high } = between(below, above)
-                && self.is_close(low, high)
-            {
+            if !found.is_sound && self.are_answer(search.level, below, above) {
                 return None;
             }
             return self.tighten(below, above, &found);

@@ -83,7 +83,7 @@ impl LoadCurve {
             }
             bracket @ Bracket::Between { low, high } => Some(match ends_of(bracket) {
                 Some((below, above)) => self.outcome_between(search.level, below, above),
-                None => between(self.best(low)?, self.best(high)?),
+                None => self.between_surely(search.level, self.best(low)?, self.best(high)?),
             }),
         }
     }
@@ -92,7 +92,7 @@ impl LoadCurve {
         let (low, high) = (below.point.clients, above.point.clients);
         let mut found = interpolate(&below.end(), &above.end(), level.as_nanos() as f64);
         if !found.is_sound {
-            return self.answer_of_ends(below, above);
+            return self.answer_of_ends(level, below, above);
         }
         let bend = self.bend(below, above, found.share);
         let (from, to) = (below.point.load, above.point.load);
@@ -105,13 +105,15 @@ impl LoadCurve {
     }
 
     /// What two ends say without a chord: all loads from the one to the other, with their noise. As
-    /// close as the answer was to be precise, they are an answer.
-    fn answer_of_ends(&self, below: &Visit, above: &Visit) -> LevelOutcome {
-        let ends = between(below, above);
+    /// close as the answer was to be precise, they are an answer, if the level surely lies between
+    /// their times.
+    fn answer_of_ends(&self, level: Duration, below: &Visit, above: &Visit) -> LevelOutcome {
+        let is_answer = self.are_answer(level, below, above);
+        let ends = self.between_surely(level, below, above);
         let LevelOutcome::Between { low, high } = ends else {
             return ends;
         };
-        if !self.options.is_load_enough || !self.is_close(low, high) {
+        if !is_answer {
             return ends;
         }
         let samples = below.point.load.samples.min(above.point.load.samples);
@@ -124,6 +126,34 @@ impl LoadCurve {
             clients: 0.5 * f64::from(below.point.clients + above.point.clients),
             is_precise: true,
         }
+    }
+
+    /// Whether two ends without a chord answer for a level.
+    pub(super) fn are_answer(&self, level: Duration, below: &Visit, above: &Visit) -> bool {
+        let level = level.as_nanos() as f64;
+        let LevelOutcome::Between { low, high } = between(below, above) else {
+            return false;
+        };
+        let is_bracketed = below.is_surely_below(level) && above.is_surely_above(level);
+        self.options.is_load_enough && is_bracketed && self.is_close(low, high)
+    }
+
+    /// The loads between which a level surely lies: where the time of an end does not tell on which
+    /// side of the level it is, the next number of clients that does takes its place.
+    fn between_surely(&self, level: Duration, below: &Visit, above: &Visit) -> LevelOutcome {
+        let level = level.as_nanos() as f64;
+        let best = || self.visited().into_iter().filter_map(|it| self.best(it));
+        let is_below = |visit: &&Visit| visit.is_surely_below(level);
+        let is_above = |visit: &&Visit| visit.is_surely_above(level);
+        let (lowest, highest) = (below.point.clients, above.point.clients);
+        let surely_below = best()
+            .filter(|visit| visit.point.clients <= lowest)
+            .filter(is_below)
+            .max_by_key(|visit| visit.point.clients);
+        let surely_above = best()
+            .filter(|visit| visit.point.clients >= highest)
+            .find(is_above);
+        between(surely_below.unwrap_or(below), surely_above.unwrap_or(above))
     }
 
     /// How far the curve may lie from the chord at a share of the way between two points.
@@ -254,7 +284,7 @@ impl LoadCurve {
 }
 
 /// Both ends with their noise.
-pub(super) fn between(below: &Visit, above: &Visit) -> LevelOutcome {
+fn between(below: &Visit, above: &Visit) -> LevelOutcome {
     let (below, above) = (below.point.load, above.point.load);
     LevelOutcome::Between {
         low: below.low.min(above.low),

@@ -11,6 +11,8 @@ use super::interpolation::sigma;
 const OVERLOAD_SHARE: f64 = 0.995;
 /// A response time of more than so many service times is mostly waiting.
 const WAIT_FACTOR: f64 = 2.0;
+/// How far a mean time may be off that is not known precisely, beside its interval.
+const UNKNOWN_MARGIN: f64 = 1.15;
 
 /// A point that was measured.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(super) struct Visit {
     pub(super) bytes_each: f64,
     /// Whether more was offered than was done, so that the response time has no mean.
     pub(super) is_overloaded: bool,
+    /// Whether the mean time is as precise and settled as it should be, not the load alone.
+    pub(super) is_time_known: bool,
     pub(super) precision: f64,
     pub(super) elapsed: Duration,
     pub(super) is_drifting: bool,
@@ -62,6 +66,7 @@ impl Visit {
             service_window: measurement.service_window.clone(),
             bytes_each: measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64,
             is_overloaded: is_overloaded(measurement),
+            is_time_known: measurement.is_converged() && plan.goal.aim == Aim::TimeAndLoad,
             precision: plan.goal.precision,
             elapsed,
             // Near saturation the time wanders; where it is not wanted, that is no drift.
@@ -78,6 +83,25 @@ impl Visit {
                 Channel::Response => self.window.as_ref(),
                 Channel::Service => self.service_window.as_ref(),
             },
+        }
+    }
+
+    /// Whether the mean time surely lies below a level (nanoseconds).
+    pub(super) fn is_surely_below(&self, level: f64) -> bool {
+        self.time().high * self.margin() < level
+    }
+
+    /// Whether the mean time surely lies above a level (nanoseconds).
+    pub(super) fn is_surely_above(&self, level: f64) -> bool {
+        self.time().low / self.margin() > level
+    }
+
+    /// A short trial near saturation begins with empty queues and reads too low a time.
+    fn margin(&self) -> f64 {
+        if self.is_time_known {
+            1.0
+        } else {
+            UNKNOWN_MARGIN
         }
     }
 

@@ -71,11 +71,13 @@ impl Account {
             points: self.points,
             threads: self.threads_most,
             no_load_ms: found.rows[0].response_ms,
+            no_load_interval: None,
             levels: rows
                 .map(|row| FoundLevel {
                     ms: row.response_ms,
                     load: Some(row.load),
                     interval: None,
+                    range: None,
                     is_precise: true,
                 })
                 .collect(),

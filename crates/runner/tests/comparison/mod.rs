@@ -3,6 +3,7 @@
 pub mod classic;
 pub mod modern;
 pub mod system;
+pub mod table;
 pub mod truth;
 
 use std::sync::Mutex;
@@ -22,6 +23,7 @@ pub struct Outcome {
     pub threads: u32,
     /// Service time of one thread.
     pub no_load_ms: f64,
+    pub no_load_interval: Option<Estimate>,
     pub levels: Vec<FoundLevel>,
     pub rabmark: f64,
     pub rabmark_interval: Option<Estimate>,
@@ -31,6 +33,22 @@ pub struct Outcome {
     pub parts: Vec<Part>,
 }
 
+impl Outcome {
+    /// The same without the points that were measured for levels of response time only.
+    pub fn of_service(&self) -> Self {
+        let is_of_service = |part: &&Part| !part.name.starts_with(modern::OF_RESPONSE);
+        let parts: Vec<Part> = self.parts.iter().filter(is_of_service).copied().collect();
+        Self {
+            operations: parts.iter().map(|part| part.operations).sum(),
+            seconds: parts.iter().map(|part| part.seconds).sum(),
+            points: parts.len(),
+            unconverged: modern::unconverged(&parts),
+            parts,
+            ..self.clone()
+        }
+    }
+}
+
 /// A level above that without load.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundLevel {
@@ -38,6 +56,8 @@ pub struct FoundLevel {
     /// The load at it; `None` where it was not settled.
     pub load: Option<f64>,
     pub interval: Option<Estimate>,
+    /// The loads between which it lies, where it was not settled.
+    pub range: Option<Estimate>,
     pub is_precise: bool,
 }
 
@@ -46,7 +66,7 @@ pub struct FoundLevel {
 pub struct Part {
     pub name: &'static str,
     pub clients: u32,
-    pub precision: f64,
+    pub service_ms: f64,
     pub operations: u64,
     pub seconds: f64,
     pub is_converged: bool,
@@ -64,7 +84,10 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync)
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
                     let result = work(item);
-                    results.lock().expect("no worker panics").push((index, result));
+                    results
+                        .lock()
+                        .expect("no worker panics")
+                        .push((index, result));
                 }
             });
         }

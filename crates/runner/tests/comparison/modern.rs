@@ -3,12 +3,15 @@
 use procedure::{CurveStep, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial};
 use results::{Access, LevelOutcome, Mode, RabWorkload};
 use runner::laboratory::{Laboratory as _, SimLaboratory};
-use stats::{Aim, Channel};
+use stats::{Aim, Channel, Estimate};
 use units::Duration;
 use workload::ClientSpec;
 
 use super::system::{System, THREADS_MAX};
 use super::{FoundLevel, Outcome, Part};
+
+/// How the names of points begin that only the levels of response time need.
+pub const OF_RESPONSE: &str = "response: ";
 
 /// Run the transaction workload up to `level_max_ms`.
 pub fn measure(system: &System, level_max_ms: u32, seed: u64) -> Outcome {
@@ -43,7 +46,7 @@ pub fn measure(system: &System, level_max_ms: u32, seed: u64) -> Outcome {
         parts.push(Part {
             name: name_of(&plan),
             clients: plan.clients,
-            precision: plan.goal.precision,
+            service_ms: outcome.measurement.service.mean.value / 1e6,
             operations: outcome.measurement.completions_all,
             seconds: elapsed.as_secs_f64(),
             is_converged: outcome.measurement.is_converged(),
@@ -85,16 +88,29 @@ fn name_of(plan: &PointPlan) -> &'static str {
 
 fn outcome_of(found: &RabWorkload, parts: Vec<Part>) -> Outcome {
     let levels = found.levels.iter().map(|level| {
-        let (load, is_precise) = match level.by_service {
+        let (load, range, is_precise) = match level.by_service {
             LevelOutcome::Reached {
                 load, is_precise, ..
-            } => (Some(load), is_precise),
-            _ => (None, false),
+            } => (Some(load), None, is_precise),
+            LevelOutcome::Between { low, high } => {
+                let middle = Estimate::exact(0.5 * (low + high), 0.0);
+                (
+                    None,
+                    Some(Estimate {
+                        low,
+                        high,
+                        ..middle
+                    }),
+                    false,
+                )
+            }
+            _ => (None, None, false),
         };
         FoundLevel {
             ms: level.level_ns as f64 / 1e6,
             load: load.map(|load| load.value),
             interval: load,
+            range,
             is_precise,
         }
     });
@@ -106,13 +122,21 @@ fn outcome_of(found: &RabWorkload, parts: Vec<Part>) -> Outcome {
         points: parts.len(),
         threads: parts.iter().map(|part| part.clients).max().unwrap_or(0),
         no_load_ms: no_load.service.value / 1e6,
+        no_load_interval: Some(no_load.service.scale(1e-6)),
         levels: levels.collect(),
         rabmark: rabmark.value,
         rabmark_interval: Some(rabmark),
-        unconverged: parts
-            .iter()
-            .filter(|part| !part.name.contains("scout") && !part.is_converged)
-            .count(),
+        unconverged: unconverged(&parts),
         parts,
     }
+}
+
+/// Points that are cited and did not become as precise as was wanted.
+pub fn unconverged(parts: &[Part]) -> usize {
+    let is_cited = |part: &&Part| !part.name.contains("scout");
+    parts
+        .iter()
+        .filter(is_cited)
+        .filter(|part| !part.is_converged)
+        .count()
 }

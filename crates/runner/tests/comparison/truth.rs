@@ -2,7 +2,7 @@
 //!
 //! Long runs with seeds of their own, none of which a procedure sees. Below 40 threads the device
 //! keeps up, and the load is what the threads ask for; from 40 on their clocks lag without bound,
-//! and the service time comes to threads / 800 s.
+//! and the service time comes to threads / 800 s. At 40 it comes there only in the limit.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 use workload::{AnyClient, ClientSpec};
 
 use super::in_parallel;
-use super::system::{CAPACITY, System, THREAD_RATE};
+use super::system::{CAPACITY, SERVICE_MS, System, THREAD_RATE};
 
 /// How much is simulated for each number of threads.
 #[derive(Clone, Copy, Debug)]
@@ -70,15 +70,26 @@ impl Truth {
         Self { points }
     }
 
-    pub fn points(&self) -> &[Point] {
-        &self.points
+    pub fn print(&self) {
+        println!("threads: load, service time in ms, each with its standard error");
+        for point in &self.points {
+            let Point {
+                threads,
+                load,
+                service_ms: service,
+            } = point;
+            println!(
+                "  {threads}: {:.2} ({:.2}), {:.3} ({:.3})",
+                load.value, load.error, service.value, service.error
+            );
+        }
     }
 
     /// The load at which the service time is `level_ms`, linear between neighbouring numbers.
     pub fn load_at(&self, level_ms: f64) -> f64 {
         let (below, above) = self.around(level_ms);
-        let part = (level_ms - below.service_ms.value)
-            / (above.service_ms.value - below.service_ms.value);
+        let part =
+            (level_ms - below.service_ms.value) / (above.service_ms.value - below.service_ms.value);
         below.load.value + part * (above.load.value - below.load.value)
     }
 
@@ -91,15 +102,22 @@ impl Truth {
         of(below).max(of(above))
     }
 
+    /// The service time of so many threads.
+    pub fn service_ms_of(&self, threads: u32) -> f64 {
+        let mut points = self.points.iter();
+        let point = points.find(|point| point.threads == threads);
+        point.map_or(f64::NAN, |point| point.service_ms.value)
+    }
+
     /// The sum of load over service time of one thread and of `levels_ms`.
     pub fn rabmark_r(&self, levels_ms: &[f64]) -> f64 {
         let levels = levels_ms.iter().map(|&level| self.load_at(level) / level);
-        THREAD_RATE / self.system_service_ms() + levels.sum::<f64>()
+        THREAD_RATE / SERVICE_MS + levels.sum::<f64>()
     }
 
     /// The service time of one thread, which never queues.
-    pub const fn system_service_ms(&self) -> f64 {
-        super::system::SERVICE_MS
+    pub const fn no_load_ms(&self) -> f64 {
+        SERVICE_MS
     }
 
     fn around(&self, level_ms: f64) -> (&Point, &Point) {
@@ -109,7 +127,11 @@ impl Truth {
             .position(|point| point.service_ms.value >= level_ms)
             .unwrap_or_else(|| panic!("{level_ms} ms lie beyond the truth"));
         let (below, above) = (&self.points[above - 1], &self.points[above]);
-        assert_eq!(below.threads + 1, above.threads, "{level_ms} ms lie in a hole");
+        assert_eq!(
+            below.threads + 1,
+            above.threads,
+            "{level_ms} ms lie in a hole"
+        );
         (below, above)
     }
 
