@@ -227,7 +227,7 @@ fn a_load_that_is_limited_by_this_program_is_said_to_be() {
     assert!(!free.contains("lets be outstanding"), "{free}");
 }
 
-/// Where time ran out before the end of the last bracket was measured, there was no RABmark[s],
+/// Where time ran out before the end of the last bracket was measured, there was no `RABmark[s]`,
 /// and the average of the group was left out without a word.
 #[test]
 fn every_transaction_workload_has_both_marks() {

@@ -1,6 +1,6 @@
 //! RABmarks of a curve: load over response time, summed over no load and the levels.
 //!
-//! RABmark[r] = X(1)/R(1) + sum over k of load_k / L_k, in operations per second and millisecond;
+//! `RABmark[r]` = X(1)/R(1) + sum over k of load_k / L_k, in operations per second and millisecond;
 //! the levels count as constants. Points that several levels use, and the covariance of load and
 //! time within a point, are in the interval: the influence of every point is summed over the terms
 //! that use it, its long-run variance is taken, and the points are independent. Method: section 6
@@ -44,7 +44,7 @@ impl LoadCurve {
         self.finals(1).map(|visit| visit.point)
     }
 
-    /// RABmark[r]: operations per second and millisecond.
+    /// `RABmark[r]`: operations per second and millisecond.
     #[must_use]
     pub fn rabmark_r(&self) -> Option<Rabmark> {
         let mut sum = Sum {
@@ -121,7 +121,7 @@ impl LoadCurve {
         true
     }
 
-    /// RABmark[s]: MiB per second at the highest level.
+    /// `RABmark[s]`: MiB per second at the highest level.
     #[must_use]
     pub fn rabmark_s(&self) -> Option<Rabmark> {
         let search = self.searches.as_ref()?.last()?;
