@@ -1,5 +1,6 @@
 //! The classic programs' files, procedures and arithmetic, as their documents state them.
 
+pub mod diskmbps;
 mod fault;
 mod import;
 pub mod log;
@@ -11,6 +12,7 @@ mod procedure;
 mod program;
 mod session;
 pub mod shipped;
+mod standard_tests;
 mod sums;
 mod syntax;
 mod transact;
@@ -24,6 +26,7 @@ pub use planned::Workload;
 pub use procedure::{Found, LEVELS, Procedure, Rules, Said};
 pub use program::{Include, Item, Object, ObjectKind, Program, Variable};
 pub use session::{Act, Glance, Session, State};
+pub use standard_tests::{STANDARD_FILE, STANDARD_SECTIONS, StandardLoad, StandardTest};
 pub use sums::{Calculation, Converging, Message, Sums};
 pub use syntax::{FILE_BYTES_MAX, NotText, text_of};
 pub use transact::{DATA_FILE, PROGRAM, Transact, command_line, data_size};

@@ -10,6 +10,9 @@ use crate::table::{Handle, TargetTable, last_errno};
 /// How often a transfer that gets nowhere is tried again before it counts as failed.
 pub(crate) const FRUITLESS_TRIES_MAX: u8 = 100;
 
+/// Why work of a processor never comes here.
+const NOT_STORAGE: &str = "work of a processor goes to the threads that compute";
+
 /// Memory for one transfer that nobody else uses meanwhile.
 pub(crate) struct Memory {
     pub(crate) start: *mut u8,
@@ -67,6 +70,7 @@ pub(crate) fn carry_out(
         Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
             change_file(table, op)
         }
+        Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
     }
 }
 
@@ -81,6 +85,7 @@ pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
         Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
             unreachable!("transfers are not file changes")
         }
+        Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
     }
 }
 

@@ -11,7 +11,7 @@ use engine::{Driver, DriverError};
 use units::{Duration, Instant};
 use workload::{ClientId, Completion, Durability, Errno, Op, Request, TargetId};
 
-use crate::payload::{MISMATCH, Payload, VerificationLog};
+use crate::payload::{Checking, MISMATCH, Payload, VerificationLog};
 use crate::table::{SmallFiles, TargetTable};
 use crate::target::{AccessMode, Caching, Target, TargetOptions};
 use crate::target_error::TargetError;
@@ -296,6 +296,7 @@ fn written_data_are_read_back<D: Driver>(
     let payload = |pass| Payload {
         run: 42,
         pass,
+        checking: Checking::default(),
         verification: Some(Arc::clone(&log)),
     };
     let (table, target) = (scene.table(), TargetId(0));
@@ -344,6 +345,7 @@ fn files_live_and_die<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D
     let payload = Payload {
         run: 1,
         pass: 1,
+        checking: Checking::default(),
         verification: Some(Arc::clone(&log)),
     };
     let table = scene.table();
@@ -434,6 +436,7 @@ fn dropped_writes_do_no_harm<D: Driver>(
             Payload {
                 run: 9,
                 pass: round,
+                checking: Checking::default(),
                 verification: None,
             },
         );

@@ -11,6 +11,7 @@ mod alignment;
 mod blocking;
 mod buffers;
 mod clock;
+mod compute;
 #[doc(hidden)]
 pub mod conformance;
 mod counter;
@@ -26,6 +27,7 @@ mod target;
 mod target_error;
 mod threads;
 mod uring;
+mod uring_compute;
 mod uring_probe;
 mod uring_ring;
 mod uring_slot;
@@ -34,11 +36,14 @@ mod work_directory;
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
 pub use clock::MonotonicClock;
+pub use compute::ComputeSettings;
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
 pub use page_cache::{drop_cached, resident_share};
-pub use payload::{BLOCK_BYTES, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog};
+pub use payload::{
+    BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
+};
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{StaleDirectory, find_stale};

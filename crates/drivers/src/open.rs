@@ -7,6 +7,7 @@ use units::Duration;
 
 use crate::buffers::BufferError;
 use crate::clock::MonotonicClock;
+use crate::compute::ComputeSettings;
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::threads::ThreadsDriver;
@@ -49,6 +50,8 @@ pub struct DriverOptions {
     /// late on a virtual machine, and a late generator is the largest error a benchmark makes; the
     /// price is processor time, for each deadline that is reached. Zero never stays awake.
     pub awake: Duration,
+    /// Who does work of a processor, if there is any.
+    pub compute: ComputeSettings,
     /// What only io_uring needs to know.
     pub uring: UringSettings,
 }
@@ -84,6 +87,7 @@ impl DriverOptions {
             buffer_len,
             payload: Payload::default(),
             awake: AWAKE_USUAL,
+            compute: ComputeSettings::default(),
             uring: UringSettings::default(),
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! Every 4 KiB of a write start with a 32-byte stamp that no other block of any run carries; the
 //! rest is noise. So the data neither compress nor deduplicate, and a lost, misdirected or stale
-//! write shows when it is read back. Only the stamp is checked: damage behind it is not seen. A
-//! read finds the stamps when it starts where a write started, or whole blocks behind.
+//! write shows when it is read back. Unless told otherwise only the stamp is checked: damage behind
+//! it is not seen. A read finds the stamps when it starts where a write started, or whole blocks
+//! behind.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,18 @@ pub const MISMATCH: Errno = Errno(libc::EILSEQ);
 
 const MAGIC: [u8; 4] = *b"SkSt";
 
+/// How much of what is read is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checking {
+    /// Every stamp.
+    #[default]
+    EveryStamp,
+    /// The last stamp of each transfer: what checking costs hardly shows.
+    LastStamp,
+    /// Every byte. What is written then follows from the stamps.
+    WholeBlock,
+}
+
 /// What a driver writes and whether it checks what it reads.
 #[derive(Clone, Debug, Default)]
 pub struct Payload {
@@ -29,6 +42,8 @@ pub struct Payload {
     pub run: u64,
     /// The pass over the target; part of every stamp. Reads accept this pass or a later one.
     pub pass: u32,
+    /// How much is checked.
+    pub checking: Checking,
     /// Where wrong data are noted; nothing is checked without.
     pub verification: Option<Arc<VerificationLog>>,
 }
@@ -124,26 +139,36 @@ impl Payload {
         {
             if let Some(place) = block.first_chunk_mut::<STAMP_BYTES>() {
                 *place = encode(self.run, target.0, at, self.pass);
+                if self.checking == Checking::WholeBlock {
+                    fill_behind(block);
+                }
             }
         }
     }
 
-    /// Check the stamp of every block of `bytes`, which was read from `target` at `offset`.
+    /// Check `bytes`, which was read from `target` at `offset`, as far as is wanted.
     ///
     /// # Errors
     /// The first block that is not what was written there.
     pub fn verify(&self, bytes: &[u8], target: TargetId, offset: u64) -> Result<(), Mismatch> {
-        for (block, at) in bytes
+        let first = match self.checking {
+            Checking::LastStamp => (bytes.len() / BLOCK_BYTES).saturating_sub(1) * BLOCK_BYTES,
+            Checking::EveryStamp | Checking::WholeBlock => 0,
+        };
+        for (block, at) in bytes[first..]
             .chunks(BLOCK_BYTES)
-            .zip((offset..).step_by(BLOCK_BYTES))
+            .zip((offset + first as u64..).step_by(BLOCK_BYTES))
         {
             let Some(found) = block.first_chunk::<STAMP_BYTES>() else {
                 continue;
             };
-            if *found == encode(self.run, target.0, at, self.pass) {
-                continue;
-            }
-            if let Some(fault) = self.diagnose(found, target, at) {
+            let fault = if *found == encode(self.run, target.0, at, self.pass) {
+                None
+            } else {
+                self.diagnose(found, target, at)
+            };
+            let is_damaged = || self.checking == Checking::WholeBlock && !is_filled(block);
+            if let Some(fault) = fault.or_else(|| is_damaged().then_some(Fault::Damaged)) {
                 return Err(Mismatch {
                     target,
                     offset: at,
@@ -196,6 +221,33 @@ impl Payload {
     }
 }
 
+/// Fill a block behind its stamp with what follows from the stamp.
+fn fill_behind(block: &mut [u8]) {
+    let seed = seed_of(block);
+    for (words, number) in block[STAMP_BYTES..].chunks_mut(8).zip(0_u64..) {
+        words.copy_from_slice(&mix(seed ^ number).to_le_bytes()[..words.len()]);
+    }
+}
+
+/// Whether a block holds behind its stamp what [`fill_behind`] would put there.
+fn is_filled(block: &[u8]) -> bool {
+    let seed = seed_of(block);
+    let mut words = block[STAMP_BYTES..].chunks(8).zip(0_u64..);
+    words.all(|(words, number)| *words == mix(seed ^ number).to_le_bytes()[..words.len()])
+}
+
+/// The check word and the other words of a stamp in one.
+fn seed_of(block: &[u8]) -> u64 {
+    let words = block[..STAMP_BYTES].chunks_exact(8);
+    words.fold(0, |seed, word| {
+        let word = word
+            .iter()
+            .rev()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte));
+        mix(seed ^ word)
+    })
+}
+
 /// Layout, little-endian: magic (4), check word (4), run (8), offset (8), target (4), pass (4).
 #[inline]
 fn encode(run: u64, target: u32, offset: u64, pass: u32) -> [u8; STAMP_BYTES] {
@@ -235,7 +287,7 @@ mod tests {
         Payload {
             run,
             pass,
-            verification: None,
+            ..Payload::default()
         }
     }
 
@@ -294,6 +346,41 @@ mod tests {
                 },
             )),
         );
+    }
+
+    #[test]
+    fn the_last_stamp_alone_or_every_byte_can_be_checked() {
+        let with = |checking| Payload {
+            checking,
+            ..payload(7, 2)
+        };
+        let mut bytes = vec![0xa5; 12_288];
+        with(Checking::WholeBlock).stamp(&mut bytes, TARGET, 8192);
+        let check = |bytes: &[u8], checking, expected: Option<u64>| {
+            let found = with(checking).verify(bytes, TARGET, 8192);
+            assert_eq!(
+                found.err().map(|wrong| wrong.offset),
+                expected,
+                "{checking:?}"
+            );
+        };
+        for checking in [
+            Checking::EveryStamp,
+            Checking::LastStamp,
+            Checking::WholeBlock,
+        ] {
+            check(&bytes, checking, None);
+        }
+        let mut damaged = bytes.clone();
+        damaged[4096 + 4095] ^= 1;
+        check(&damaged, Checking::EveryStamp, None);
+        check(&damaged, Checking::WholeBlock, Some(12_288));
+        damaged[4096 + 9] ^= 1;
+        check(&damaged, Checking::EveryStamp, Some(12_288));
+        check(&damaged, Checking::LastStamp, None);
+        damaged[8192] ^= 1;
+        check(&damaged, Checking::LastStamp, Some(16_384));
+        check(&bytes[..512], Checking::LastStamp, None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use workload::{Completion, Op, Request};
 use crate::blocking::{Memory, carry_out};
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
+use crate::compute::ComputePool;
 use crate::open::{DriverOptions, THREADS_MAX, no_memory};
 use crate::payload::Payload;
 use crate::table::TargetTable;
@@ -27,6 +28,8 @@ pub struct ThreadsDriver {
     clock: MonotonicClock,
     capacity: usize,
     outstanding: usize,
+    /// Work of a processor that is under way.
+    computing: usize,
     awake: Duration,
     blocked_until: Instant,
     kernel_entries: u64,
@@ -68,7 +71,7 @@ impl ThreadsDriver {
             ..options.clone()
         };
         want_punctual_timers();
-        let place = if options.depth == 1 {
+        let place = if options.depth == 1 && options.compute.threads == 0 {
             let hand = Box::new(Hand::new(targets, clock, options, 0)?);
             Place::InPlace { hand, next: None }
         } else {
@@ -78,6 +81,7 @@ impl ThreadsDriver {
             clock,
             capacity: options.depth,
             outstanding: 0,
+            computing: 0,
             awake: options.awake,
             blocked_until: Instant::START,
             kernel_entries: 0,
@@ -98,6 +102,14 @@ impl Driver for ThreadsDriver {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        if request.op.is_compute() {
+            let Place::Pool(pool) = &self.place else {
+                panic!("the driver was opened without threads that compute");
+            };
+            self.computing += 1;
+            pool.compute(request);
+            return Ok(());
+        }
         assert!(
             self.outstanding < self.capacity,
             "more requests than the driver has room for"
@@ -116,7 +128,7 @@ impl Driver for ThreadsDriver {
         deadline: Option<Instant>,
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
-        if self.outstanding == 0 {
+        if self.outstanding + self.computing == 0 {
             self.clock
                 .wait_until(deadline.ok_or(DriverError::Idle)?, self.awake);
             return Ok(());
@@ -130,7 +142,16 @@ impl Driver for ThreadsDriver {
             }
             Place::Pool(pool) => pool.wait(self.clock, deadline, self.awake, done),
         }
-        self.outstanding -= done.len() - before;
+        let new = &done[before..];
+        let computed = match self.computing {
+            0 => 0,
+            _ => new
+                .iter()
+                .filter(|done| done.request.op.is_compute())
+                .count(),
+        };
+        self.computing -= computed;
+        self.outstanding -= new.len() - computed;
         Ok(())
     }
 
@@ -191,6 +212,7 @@ impl Hand {
 struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    compute: Option<ComputePool>,
 }
 
 #[derive(Debug, Default)]
@@ -215,8 +237,12 @@ impl Pool {
         options: &DriverOptions,
     ) -> Result<Self, DriverError> {
         // Made first, so that threads started before a failure are ended by its drop.
+        let shared: Arc<Shared> = Arc::default();
+        let desk = Arc::clone(&shared);
+        let deliver = Arc::new(move |completion| desk.deliver(completion));
         let mut pool = Self {
-            shared: Arc::default(),
+            compute: ComputePool::new(&options.compute, clock, deliver)?,
+            shared,
             threads: Vec::new(),
         };
         for number in 0..options.depth {
@@ -238,6 +264,12 @@ impl Pool {
     fn hand_out(&self, request: Request) {
         self.shared.state().todo.push_back(request);
         self.shared.work_is_there.notify_one();
+    }
+
+    fn compute(&self, request: Request) {
+        let pool = self.compute.as_ref();
+        pool.expect("the driver was opened with threads that compute")
+            .submit(request);
     }
 
     fn wait(
@@ -278,6 +310,11 @@ impl Pool {
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn deliver(&self, completion: Completion) {
+        self.state().done.push(completion);
+        self.result_is_there.notify_one();
     }
 
     fn serve(&self, hand: &mut Hand) {

@@ -23,6 +23,7 @@ use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
 use crate::open::{DriverOptions, no_memory};
 use crate::payload::Payload;
 use crate::table::TargetTable;
+use crate::uring_compute::RingCompute;
 use crate::uring_ring::{Features, Patience, Ring};
 use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
 
@@ -30,6 +31,8 @@ use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
 const CANCEL_MARK: u64 = 1 << 33;
 /// Marks the end of the alarm.
 const ALARM_MARK: u64 = 1 << 34;
+/// Marks that threads have computed something.
+const COMPUTE_MARK: u64 = 1 << 35;
 /// A wait at least this long is ended by an alarm in the ring instead of a time limit of its own.
 /// One alarm serves all waits until it rings, and a time limit would set and clear a timer for
 /// each.
@@ -55,6 +58,8 @@ pub struct UringDriver {
     again: Vec<u32>,
     /// What is not for the ring; bounded by the capacity.
     in_place: VecDeque<Request>,
+    /// The threads that compute, where there are any.
+    compute: Option<RingCompute>,
     blocked_until: Instant,
     /// When the alarm rings, while one is in the ring.
     alarm: Option<Instant>,
@@ -94,6 +99,7 @@ impl UringDriver {
             fresh: Vec::with_capacity(depth),
             again: Vec::new(),
             in_place: VecDeque::new(),
+            compute: RingCompute::new(&options.compute, clock)?,
             buffers: ManuallyDrop::new(buffers),
             blocked_until: Instant::START,
             alarm: None,
@@ -198,6 +204,7 @@ impl UringDriver {
             payload,
             clock,
             alarm,
+            compute,
             ..
         } = self;
         let results = ring.results();
@@ -212,6 +219,13 @@ impl UringDriver {
                 continue;
             }
             if mark & CANCEL_MARK != 0 {
+                continue;
+            }
+            if mark & COMPUTE_MARK != 0 {
+                if let Some(compute) = compute {
+                    compute.note_event();
+                    compute.take(done);
+                }
                 continue;
             }
             let index = mark as u32;
@@ -252,6 +266,26 @@ impl UringDriver {
             }
             _ => Patience::AtMost(span),
         }
+    }
+
+    /// Whether threads compute something.
+    fn is_computing(&self) -> bool {
+        self.compute.as_ref().is_some_and(RingCompute::is_busy)
+    }
+
+    /// Let the end of processor work end a wait in the kernel.
+    fn poll_compute(&mut self) -> Result<(), DriverError> {
+        let entry = match &mut self.compute {
+            Some(compute) => compute.poll_entry(COMPUTE_MARK),
+            None => None,
+        };
+        let Some(entry) = entry else { return Ok(()) };
+        while self.ring.room() < 1 {
+            self.enter(Patience::Poll)?;
+        }
+        // SAFETY: a poll refers to no memory, and its descriptor lives as long as the driver.
+        unsafe { self.ring.push(&entry) };
+        Ok(())
     }
 
     fn set_alarm(&mut self, now: Instant, span: Duration) {
@@ -311,6 +345,13 @@ impl Driver for UringDriver {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        if request.op.is_compute() {
+            let compute = self.compute.as_mut();
+            compute
+                .expect("the driver was opened without threads that compute")
+                .submit(request);
+            return Ok(());
+        }
         let capacity = self.capacity();
         assert!(
             self.outstanding() < capacity,
@@ -342,7 +383,7 @@ impl Driver for UringDriver {
                 return Ok(());
             }
         }
-        if self.in_kernel() == 0 {
+        if self.in_kernel() == 0 && !self.is_computing() {
             self.clock
                 .wait_until(deadline.ok_or(DriverError::Idle)?, self.awake);
             return Ok(());
@@ -351,6 +392,7 @@ impl Driver for UringDriver {
             self.reap(done)?;
         }
         while done.len() == before {
+            self.poll_compute()?;
             let now = self.clock.now();
             let left = deadline.map(|deadline| deadline.since(now));
             let patience = match deadline.zip(left) {

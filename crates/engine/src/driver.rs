@@ -34,7 +34,8 @@ pub enum DriverError {
 /// Carries requests out, on real storage or on a model of it.
 ///
 /// # Contract, checked by the conformance suite
-/// - At most [`Driver::capacity`] requests are outstanding; `submit` beyond that panics.
+/// - At most [`Driver::capacity`] requests are outstanding; `submit` beyond that panics. Work of a
+///   processor (`Op::Compute`) does not count, and delays no other request.
 /// - `submit` may only queue. [`Driver::wait`] is the only place where time passes.
 /// - `wait` returns when at least one request is done or the deadline has come, whichever is first;
 ///   with nothing in flight it waits for the deadline. It never loses or repeats a request.

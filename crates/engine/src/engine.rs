@@ -49,6 +49,8 @@ pub struct Engine<D, C> {
     timer_sequence: u64,
     backlog: VecDeque<Request>,
     in_flight: usize,
+    /// Requests for work of a processor, which take no room.
+    computing: usize,
     capacity: usize,
     /// The loop's present instant.
     now: Instant,
@@ -98,6 +100,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             timer_sequence: 0,
             backlog: VecDeque::new(),
             in_flight: 0,
+            computing: 0,
             capacity,
             now: Instant::START,
             full_until: Instant::START,
@@ -171,15 +174,15 @@ impl<D: Driver, C: Client> Engine<D, C> {
         Ok(self.id_of(index))
     }
 
-    /// Wait, until `give_up` at the latest, for what is in flight; nothing new is issued and
-    /// nothing is recorded.
+    /// Wait, until `give_up` at the latest, for what is in flight at the storage; nothing new is
+    /// issued and nothing is recorded.
     ///
     /// # Errors
     /// When the driver is broken.
     pub fn drain(&mut self, give_up: Instant) -> Result<(), DriverError> {
         while self.in_flight > 0 && self.driver.now() < give_up {
             self.driver.wait(Some(give_up), &mut self.done)?;
-            self.in_flight -= self.done.len();
+            self.count_completions();
             self.done.clear();
         }
         Ok(())
@@ -206,7 +209,10 @@ impl<D: Driver, C: Client> Engine<D, C> {
     }
 
     fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.backlog.is_empty() && self.timers.is_empty()
+        self.in_flight == 0
+            && self.computing == 0
+            && self.backlog.is_empty()
+            && self.timers.is_empty()
     }
 
     fn start(&mut self) -> Result<(), DriverError> {
@@ -222,12 +228,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
 
     #[inline]
     fn take_completions(&mut self, now: Instant) -> Result<(), DriverError> {
-        if self.in_flight == self.capacity
-            && let Some(first) = self.done.first()
-        {
-            self.full_until = first.completed;
+        let was_full = self.in_flight == self.capacity;
+        let freed = self.count_completions();
+        if let (true, Some(freed)) = (was_full, freed) {
+            self.full_until = freed;
         }
-        self.in_flight -= self.done.len();
         let mut done = std::mem::take(&mut self.done);
         for completion in &done {
             if !self.backlog.is_empty() {
@@ -240,6 +245,29 @@ impl<D: Driver, C: Client> Engine<D, C> {
         done.clear();
         self.done = done;
         Ok(())
+    }
+
+    /// Take what is done from what is outstanding; says when the first made room, if one did.
+    #[inline]
+    fn count_completions(&mut self) -> Option<Instant> {
+        let computed = match self.computing {
+            0 => 0,
+            _ => self
+                .done
+                .iter()
+                .filter(|done| done.request.op.is_compute())
+                .count(),
+        };
+        self.computing -= computed;
+        self.in_flight -= self.done.len() - computed;
+        if computed == 0 {
+            return self.done.first().map(|first| first.completed);
+        }
+        let mut of_storage = self
+            .done
+            .iter()
+            .filter(|done| !done.request.op.is_compute());
+        of_storage.next().map(|first| first.completed)
     }
 
     #[inline]
@@ -268,6 +296,9 @@ impl<D: Driver, C: Client> Engine<D, C> {
             Event::Started { at } | Event::Due { at } => at,
             Event::Completed(completion) => completion.completed,
         };
+        for unit in agenda.units.drain(..) {
+            self.recorder.record_unit(&unit, index);
+        }
         for (due, op) in agenda.issues.drain(..) {
             if due <= now {
                 self.hand_out(index, due, asked, op)?;
@@ -297,6 +328,12 @@ impl<D: Driver, C: Client> Engine<D, C> {
     ) -> Result<(), DriverError> {
         let client = self.id_of(index);
         let mut request = Request::new(client, due, op);
+        if op.is_compute() {
+            // A processor is no storage: its work waits for nothing but the processor.
+            request.ready = due.max(asked).max(self.driver.blocked_until());
+            self.computing += 1;
+            return self.driver.submit(request);
+        }
         let had_room = due.max(asked).max(self.full_until);
         if self.in_flight < self.capacity && self.backlog.is_empty() {
             request.ready = had_room.max(self.driver.blocked_until());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::{Histogram, Slot, SlotAccumulator, TimeCounts};
 use units::{Duration, Instant};
-use workload::{Completion, Errno, OpKind};
+use workload::{Completion, Errno, OpKind, UnitOfWork};
 
 /// Which completions are units of work, counted in slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,8 @@ impl KindRecord {
 pub struct Record {
     /// Times by kind of operation.
     pub kinds: BTreeMap<OpKind, KindRecord>,
+    /// Times of units of several operations, by the number of their kind.
+    pub units: BTreeMap<u32, KindRecord>,
     /// The generator's own lateness, in nanoseconds.
     pub lateness: Histogram,
     /// Failed operations by kind and error number.
@@ -63,6 +65,9 @@ impl Record {
     pub fn merge(&mut self, other: &Self) {
         for (kind, record) in &other.kinds {
             self.kinds.entry(*kind).or_default().merge(record);
+        }
+        for (kind, record) in &other.units {
+            self.units.entry(*kind).or_default().merge(record);
         }
         self.lateness.merge(&other.lateness);
         for (key, count) in &other.errors {
@@ -90,6 +95,7 @@ pub struct RecorderOptions {
 pub struct Recorder {
     options: RecorderOptions,
     kinds: [Option<Box<KindCounts>>; OpKind::ALL.len()],
+    units: BTreeMap<u32, KindCounts>,
     lateness: TimeCounts,
     errors: BTreeMap<(OpKind, Errno), u64>,
     errors_total: u64,
@@ -140,6 +146,7 @@ impl Recorder {
         Self {
             options,
             kinds: std::array::from_fn(|_| None),
+            units: BTreeMap::new(),
             lateness: TimeCounts::new(),
             errors: BTreeMap::new(),
             errors_total: 0,
@@ -182,18 +189,35 @@ impl Recorder {
         if self.options.counted.contains(kind) {
             self.slot
                 .record(response, service, lateness, u64::from(moved));
-            self.note_progress(completion, index);
+            self.note_progress(completion.request.due, completion.completed, index);
         }
     }
 
+    /// File a unit of several operations that the worker's client `index` reports. Where clients
+    /// report units, single operations are not counted in slots.
+    pub fn record_unit(&mut self, unit: &UnitOfWork, index: usize) {
+        if unit.completed >= self.slot_end {
+            self.close_until(unit.completed);
+        }
+        let response = unit.response_time().as_nanos();
+        let service = unit.service_time().as_nanos();
+        let record = self.units.entry(unit.kind).or_default();
+        record.response.record(response);
+        record.service.record(service);
+        record.bytes += unit.bytes;
+        let lateness = unit.lateness.as_nanos();
+        self.slot.record(response, service, lateness, unit.bytes);
+        self.note_progress(unit.due, unit.completed, index);
+    }
+
     #[inline]
-    fn note_progress(&mut self, completion: &Completion, index: usize) {
+    fn note_progress(&mut self, due: Instant, completed: Instant, index: usize) {
         let progress = &mut self.progress[index];
         if progress.completions > 0 {
-            let think = completion.request.due.since(progress.last_completed);
+            let think = due.since(progress.last_completed);
             self.slot.record_think(think.as_nanos());
         }
-        progress.last_completed = completion.completed;
+        progress.last_completed = completed;
         if progress.completions < WARM_AFTER {
             progress.completions += 1;
             if progress.completions == WARM_AFTER {
@@ -241,8 +265,12 @@ impl Recorder {
             .zip(self.kinds)
             .filter_map(|(kind, record)| Some((kind, record?.to_record())))
             .collect();
+        let units = self.units.iter();
         Record {
             kinds,
+            units: units
+                .map(|(kind, counts)| (*kind, counts.to_record()))
+                .collect(),
             lateness: self.lateness.to_histogram(),
             errors: self.errors,
             short: self.short,

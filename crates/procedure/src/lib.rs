@@ -10,7 +10,10 @@ mod monitor;
 mod rab;
 mod rab_summary;
 mod single;
+mod transactions;
+mod transfer;
 mod trial;
+mod user_search;
 
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
@@ -18,8 +21,14 @@ pub use checkup::{
 };
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
-pub use monitor::{Ending, Monitor, PERCENTILES};
+pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
+pub use transactions::{UnitCounts, transaction_load};
+pub use transfer::{
+    PassCount, PassRule, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over,
+    transfer_doubts,
+};
 pub use trial::{Preparation, Trial};
+pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};

@@ -26,6 +26,9 @@ pub enum Ending {
 /// The percentiles that every measurement states.
 pub const PERCENTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
+/// The percentiles of transactions: 90 and 95 % are what requirements for users speak of.
+pub const USER_PERCENTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
 /// Collects slots and decides.
 #[derive(Debug)]
 pub struct Monitor {
@@ -112,8 +115,14 @@ impl Monitor {
     /// The whole evaluation of one kind of time, percentiles and findings included.
     #[must_use]
     pub fn evaluate(&self, channel: Channel) -> Option<Evaluation> {
+        self.evaluate_at(channel, &PERCENTILES)
+    }
+
+    /// The same with other percentiles.
+    #[must_use]
+    pub fn evaluate_at(&self, channel: Channel, percentiles: &[f64]) -> Option<Evaluation> {
         let goal = self.goal.unwrap_or_else(|| Goal::result(0.05));
-        evaluate_fully(&self.store, channel, &goal, &PERCENTILES)
+        evaluate_fully(&self.store, channel, &goal, percentiles)
     }
 
     /// The merged slots.

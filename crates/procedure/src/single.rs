@@ -8,7 +8,7 @@ use engine::{Driver, DriverError, Engine, EngineState, KindRecord, Record};
 use results::{ErrorCount, KindTimes, Lateness, Measurement, Times};
 use stats::{Channel, Drift, DriftVerdict, Estimate, Evaluation, Histogram, Verdict};
 use units::{Duration, Instant};
-use workload::{Client, Errno, OpKind};
+use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::doubts;
 use crate::monitor::{Ending, Monitor};
@@ -143,8 +143,9 @@ pub fn summarise(
     if counted.response.is_empty() {
         return Err(TrialError::Nothing { elapsed });
     }
-    let response = monitor.evaluate(Channel::Response);
-    let service = monitor.evaluate(Channel::Service);
+    let percentiles = trial.percentiles();
+    let response = monitor.evaluate_at(Channel::Response, percentiles);
+    let service = monitor.evaluate_at(Channel::Service, percentiles);
     let chosen = match trial.channel {
         Channel::Response => response.as_ref(),
         Channel::Service => service.as_ref(),
@@ -155,7 +156,7 @@ pub fn summarise(
     let throughput = throughput_of(chosen, completions_all, elapsed);
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let bytes_each = bytes_all as f64 / completions_all as f64;
-    let effective_depth = throughput.value * service_times.mean.value / 1e9;
+    let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
     let series = |found: Option<&Evaluation>| found?.window(monitor.store());
     let mut measurement = Measurement {
         name: trial.name.clone(),
@@ -203,12 +204,42 @@ pub fn summarise(
 
 fn counted_record(trial: &Trial, record: &Record) -> KindRecord {
     let mut sum = KindRecord::default();
+    for unit in record.units.values() {
+        sum.merge(unit);
+    }
     for kind in trial.spec.counted_kinds() {
         if let Some(kind) = record.kinds.get(&kind) {
             sum.merge(kind);
         }
     }
     sum
+}
+
+/// How many requests were with the storage on average.
+fn effective_depth(
+    trial: &Trial,
+    record: &Record,
+    elapsed: Duration,
+    throughput: Estimate,
+    service: &Times,
+) -> f64 {
+    match &trial.spec {
+        ClientSpec::Users(_) => requests_at_storage(record, elapsed),
+        _ => throughput.value * service.mean.value / 1e9,
+    }
+}
+
+/// Mean number of requests that the storage had, over the whole trial: their service times over
+/// the time that passed.
+fn requests_at_storage(record: &Record, elapsed: Duration) -> f64 {
+    let of_storage = record
+        .kinds
+        .iter()
+        .filter(|(kind, _)| **kind != OpKind::Compute);
+    let busy: f64 = of_storage
+        .map(|(_, kind)| kind.service.mean() * kind.service.len() as f64)
+        .sum();
+    busy / elapsed.as_nanos().max(1) as f64
 }
 
 fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {

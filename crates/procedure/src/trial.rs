@@ -5,6 +5,8 @@ use stats::{Channel, Goal};
 use units::Duration;
 use workload::{ClientSpec, Pacing, ThreadType};
 
+use crate::monitor::{PERCENTILES, USER_PERCENTILES};
+
 /// What is done to the page cache before a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparation {
@@ -55,7 +57,16 @@ impl Trial {
                 _ => None,
             },
             ClientSpec::Control(control) => control.offered(self.clients),
-            ClientSpec::Files(_) => None,
+            ClientSpec::Files(_) | ClientSpec::Users(_) => None,
+        }
+    }
+
+    /// The percentiles that its measurement states.
+    #[must_use]
+    pub const fn percentiles(&self) -> &'static [f64] {
+        match self.spec {
+            ClientSpec::Users(_) => &USER_PERCENTILES,
+            _ => &PERCENTILES,
         }
     }
 
@@ -69,6 +80,8 @@ impl Trial {
             }
             ClientSpec::Control(control) => control.types.iter().all(ThreadType::is_batch),
             ClientSpec::Files(_) => true,
+            // Users are more than their I/Os: they think and compute, too.
+            ClientSpec::Users(_) => false,
         }
     }
 }

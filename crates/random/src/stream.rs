@@ -36,6 +36,8 @@ pub enum Purpose {
     Order = 12,
     /// Resampling in statistics.
     Resample = 13,
+    /// How much work a transaction asks for.
+    Demand = 14,
 }
 
 /// A stream of random numbers that depends on nothing but (seed, client, purpose).

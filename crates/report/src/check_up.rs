@@ -12,6 +12,8 @@ use crate::rab;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::target;
+use crate::transactions;
+use crate::transfer;
 use crate::warnings;
 
 /// Percentiles with little evidence carry this sign.
@@ -33,6 +35,13 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(rab) = &run.rab {
         page.blank();
         rab::section(&mut page, rab);
+    }
+    if let Some(found) = &run.transactions {
+        transactions::section(&mut page, found);
+    }
+    if let Some(found) = &run.transfer {
+        page.blank();
+        transfer::section(&mut page, found);
     }
     if !run.findings.is_empty() {
         page.blank();

@@ -4,7 +4,7 @@ use results::{Access, Curve, Measurement, Run, Severity};
 use stats::{Estimate, Verdict};
 use units::{
     format_count, format_duration_ns, format_interval_count, format_interval_ns,
-    format_interval_rate,
+    format_interval_rate, format_rate,
 };
 
 /// Operations of at least this many bytes are about bandwidth, smaller ones about time.
@@ -92,7 +92,12 @@ pub(crate) fn bytes_per_operation(measurement: &Measurement) -> f64 {
 
 /// Whether operations are so large that costs are better stated per byte.
 pub(crate) fn is_streaming(measurement: &Measurement) -> bool {
-    bytes_per_operation(measurement) >= STREAMING_BYTES
+    bytes_per_operation(measurement) >= STREAMING_BYTES && !is_transactions(measurement)
+}
+
+/// Whether units of work are transactions: those are about time, however many bytes they move.
+fn is_transactions(measurement: &Measurement) -> bool {
+    measurement.name.starts_with("transactions")
 }
 
 pub(crate) fn aspect(measurement: &Measurement) -> Aspect {
@@ -225,6 +230,10 @@ pub fn headline(run: &Run) -> String {
     }) = &run.curve
     {
         parts.push(format!("up to {}", operations(saturation.load).0));
+    }
+    let series = run.transfer.iter().flat_map(|found| &found.series);
+    if let Some(last) = series.last() {
+        parts.push(format!("{} {}", last.title, format_rate(last.rate.value)));
     }
     for average in run.rab.iter().flat_map(|rab| &rab.averages).take(2) {
         let group = average.group.name();

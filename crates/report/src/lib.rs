@@ -19,6 +19,8 @@ pub mod sample;
 mod style;
 mod table;
 mod target;
+mod transactions;
+mod transfer;
 mod warnings;
 
 pub use check_up::check_up;

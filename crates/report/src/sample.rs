@@ -3,8 +3,12 @@
 //! The numbers are invented.
 
 mod rab;
+mod transactions;
+mod transfer;
 
 pub use rab::rab;
+pub use transactions::transactions;
+pub use transfer::transfer;
 
 use results::environment::{
     BlockDevice, CountersDelta, DeviceActivity, FileSystem, Pressure, ProcessIo, RaidActivity,
@@ -41,6 +45,8 @@ pub fn run() -> Run {
         measurements: measurements(),
         curve: Some(curve()),
         rab: None,
+        transactions: None,
+        transfer: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."

@@ -13,6 +13,8 @@ const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
 fn whole_run() -> Run {
     let mut run = sample::run();
     run.rab = Some(sample::rab());
+    run.transfer = Some(sample::transfer());
+    run.transactions = Some(sample::transactions());
     run
 }
 

@@ -7,6 +7,8 @@ mod measurement;
 mod mode;
 mod rab;
 mod run;
+mod transactions;
+mod transfer;
 mod warning;
 
 pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
@@ -15,4 +17,12 @@ pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurem
 pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
+pub use transactions::{
+    StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
+    UserTimes,
+};
+pub use transfer::{
+    AloneTogether, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
+    TransferStream,
+};
 pub use warning::{Severity, Warning};

@@ -6,6 +6,8 @@ use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
 use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
+use crate::transactions::Transactions;
+use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
@@ -72,6 +74,12 @@ pub struct Run {
     /// The workloads of the RAID Performance Test.
     #[serde(default)]
     pub rab: Option<Rab>,
+    /// What users of transactions saw.
+    #[serde(default)]
+    pub transactions: Option<Transactions>,
+    /// Transfer rates.
+    #[serde(default)]
+    pub transfer: Option<Transfer>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -101,6 +109,12 @@ impl Run {
                 self.rab
                     .iter()
                     .flat_map(|rab| rab.workloads.iter().flat_map(RabWorkload::all_warnings)),
+            )
+            .chain(
+                self.transfer
+                    .iter()
+                    .flat_map(|found| &found.series)
+                    .flat_map(|series| &series.warnings),
             )
     }
 

@@ -131,6 +131,8 @@ impl Session<'_> {
             measurements,
             curve,
             rab: None,
+            transactions: None,
+            transfer: None,
             warnings,
         })
     }
@@ -159,6 +161,7 @@ impl Session<'_> {
                 measurement,
                 ending,
                 failure,
+                ..
             } = outcome;
             procedure.record(measurement, elapsed);
             if is_layout && ending == Ending::Finished {

@@ -1,6 +1,7 @@
 //! Runs the classic programs: control threads come and go in one engine while it runs.
 
 mod data_file;
+mod diskmbps;
 mod messages;
 mod output_files;
 mod rig;
@@ -8,6 +9,7 @@ mod solo;
 mod test_run;
 
 pub use data_file::{DataFile, DataRequest, Filling, MARKER_SUFFIX, open_data};
+pub use diskmbps::{DiskMbps, JobStart, Screen, left_over, run_diskmbps};
 pub use messages::{Detail, IoDetail, Posted, Report};
 pub use output_files::OutputFiles;
 pub use rig::{Failure, Rig};

@@ -13,6 +13,17 @@ pub fn capture() -> Environment {
     capture_from(&Facts::default())
 }
 
+/// A moment in RFC 3339 as this machine's time of day, its local date and time in seconds, and its
+/// seconds since 1970; `None` when it is none.
+#[must_use]
+pub fn local_moment(rfc_3339: &str) -> Option<(String, f64, f64)> {
+    let moment: Timestamp = rfc_3339.parse().ok()?;
+    let local = moment.to_zoned(jiff::tz::TimeZone::system());
+    let wall = moment.as_millisecond() as f64 / 1000.0;
+    let offset = f64::from(local.offset().seconds());
+    Some((local.strftime("%H:%M:%S").to_string(), wall + offset, wall))
+}
+
 /// Describes the machine whose `/proc` and `/sys` are given. Name, kernel and the processors that
 /// this process may use come from system calls all the same.
 #[must_use]

@@ -1,6 +1,8 @@
 //! Where trials are run: on real storage, in virtual time, or on nothing at all.
 
-use engine::{Clock as _, DriverError, Engine, EngineOptions, KindSet, NullDriver};
+use std::collections::BTreeMap;
+
+use engine::{Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver};
 use procedure::{
     Circumstances, Ending, Monitor, Trial, TrialError, first_error, run_inline, summarise,
 };
@@ -82,6 +84,10 @@ pub struct Outcome {
     pub ending: Ending,
     /// The operation that failed, where one did.
     pub failure: Option<TrialError>,
+    /// Times of transactions, by the number of their profile.
+    pub units: BTreeMap<u32, KindRecord>,
+    /// From the start to the end of the trial.
+    pub elapsed: Duration,
 }
 
 /// What a screen is shown while a trial runs.
@@ -265,6 +271,8 @@ fn inline<D: engine::Driver>(
             measurement,
             ending,
             failure,
+            units: record.units,
+            elapsed,
         },
         end,
     ))

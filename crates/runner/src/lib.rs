@@ -13,4 +13,6 @@ pub mod rab;
 pub mod single_load;
 pub mod storage;
 pub mod test_file;
+pub mod transactions;
+pub mod transfer;
 pub mod workers;

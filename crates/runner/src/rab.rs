@@ -106,6 +106,8 @@ pub fn measure_rab(
         findings: Vec::new(),
         warnings,
         rab: Some(summary(request, workloads, modes)),
+        transactions: None,
+        transfer: None,
     })
 }
 

@@ -65,14 +65,7 @@ pub fn measure_load(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
-    let writes = request.spec.mix.write > 0 || request.spec.mix.flush > 0;
-    if writes && !facts.makes_files && !facts.may_overwrite {
-        return Err(BenchError::Usage(format!(
-            "{} exists and is not written to unless you say --overwrite; everything in it may be \
-             lost then",
-            request.bench.target
-        )));
-    }
+    refuse_unwanted_writes(request, facts.makes_files || facts.may_overwrite)?;
     let mut asker = Asker {
         request,
         interrupt,
@@ -117,8 +110,22 @@ pub fn measure_load(
         measurements: asker.measurements,
         curve: asker.curve,
         rab: None,
+        transactions: None,
+        transfer: None,
         warnings,
     })
+}
+
+fn refuse_unwanted_writes(request: &LoadRequest, may_write: bool) -> Result<(), BenchError> {
+    let writes = request.spec.mix.write > 0 || request.spec.mix.flush > 0;
+    if !writes || may_write {
+        return Ok(());
+    }
+    Err(BenchError::Usage(format!(
+        "{} exists and is not written to unless you say --overwrite; everything in it may be lost \
+         then",
+        request.bench.target
+    )))
 }
 
 /// What the engine itself costs: no target, no file, no driver of the kernel's.
@@ -177,6 +184,8 @@ fn on_null(
         measurements: asker.measurements,
         curve: None,
         rab: None,
+        transactions: None,
+        transfer: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",

@@ -1,13 +1,15 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
+mod passes;
+
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, BLOCK_BYTES, Caching, DriverKind, DriverOptions, MonotonicClock, Owner, Payload,
-    SmallFiles, Target, TargetError, TargetOptions, TargetTable, UringSettings, VerificationLog,
-    WorkDirectory, check_room, drop_cached, free_space,
+    AccessMode, BLOCK_BYTES, Caching, ComputeSettings, DriverKind, DriverOptions, MonotonicClock,
+    Owner, Payload, SmallFiles, Target, TargetError, TargetOptions, TargetTable, UringSettings,
+    VerificationLog, WorkDirectory, check_room, drop_cached, free_space,
 };
 use engine::{Clock as _, KindSet};
 use procedure::{
@@ -16,7 +18,7 @@ use procedure::{
 };
 use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
-use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement};
+use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
@@ -24,7 +26,7 @@ use crate::laboratory::{
     trial_seed,
 };
 use crate::limits::check_budget;
-use crate::workers::{Harvest, WorkPlan, deal, run_workers};
+use crate::workers::{Harvest, WorkPlan, deal, processors, run_workers};
 
 const MAIN_FILE: &str = "main";
 const CACHE_FILE_NAME: &str = "cache";
@@ -136,8 +138,7 @@ impl StorageLaboratory {
             access,
             payload: Payload {
                 run,
-                pass: 0,
-                verification: None,
+                ..Payload::default()
             },
             notes: Vec::new(),
             driver_used: None,
@@ -267,6 +268,7 @@ impl StorageLaboratory {
                 (region.target, region.offset..region.offset + region.len)
             }
             ClientSpec::Control(control) => (control.target, 0..control.len),
+            ClientSpec::Users(users) => (users.target, 0..users.len),
             ClientSpec::Files(_) => return Ok(()),
         };
         let Some(target) = self.table.targets().get(id.0 as usize) else {
@@ -283,6 +285,9 @@ impl StorageLaboratory {
                     bytes,
                     unit,
                 })
+            }
+            ClientSpec::Users(users) => {
+                user_misfit(users, unit).map(|block| LaboratoryError::Misaligned { block, unit })
             }
             ClientSpec::Files(_) => None,
         };
@@ -333,8 +338,13 @@ impl StorageLaboratory {
             .max(1);
         let depth = (trial.depth as usize).div_ceil(workers);
         let buffer_len = trial.spec.len_max().max(4096) as usize;
+        let own = match &trial.spec {
+            ClientSpec::Users(users) => users.memory_bytes(trial.clients),
+            _ => 0,
+        };
         let memory =
             (depth * workers * buffer_len) as u64 + u64::from(trial.clients) * CLIENT_BYTES;
+        let memory = memory.saturating_add(own);
         check_budget(2 * workers as u64 + 2, memory)?;
         let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
             title: trial.title.clone(),
@@ -344,6 +354,15 @@ impl StorageLaboratory {
         options.payload = self.payload.clone();
         if !is_verifiable(trial) {
             options.payload.verification = None;
+        }
+        if let ClientSpec::Users(users) = &trial.spec
+            && users.computes()
+        {
+            let processors = processors();
+            options.compute = ComputeSettings {
+                threads: processors.len(),
+                processors,
+            };
         }
         options.uring = UringSettings {
             batch: self.settings.batch,
@@ -439,6 +458,8 @@ impl Laboratory for StorageLaboratory {
             measurement,
             ending,
             failure,
+            units: record.units,
+            elapsed,
         })
     }
 
@@ -478,6 +499,13 @@ fn control_misfit(control: &ControlSpec, unit: u32) -> Option<u64> {
         .find(|len| !len.is_multiple_of(u64::from(unit)))
 }
 
+/// A size of users' I/Os that is no multiple of `unit`.
+fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
+    let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
+    let misfit = sizes.find(|size| !size.is_multiple_of(unit));
+    misfit.map(u64::from)
+}
+
 /// Whether what is read can be held against what was written: stamps stand in blocks of one size,
 /// and only whole blocks can be judged.
 fn is_verifiable(trial: &Trial) -> bool {
@@ -486,6 +514,7 @@ fn is_verifiable(trial: &Trial) -> bool {
             mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
         }
         ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
+        ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
         ClientSpec::Files(_) => false,
     }
 }
@@ -497,6 +526,10 @@ fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelt
         ClientSpec::Control(control) => (
             control.types.iter().any(|kind| kind.reads > 0),
             control.types.iter().any(|kind| kind.writes > 0),
+        ),
+        ClientSpec::Users(users) => (
+            users.profiles().iter().any(|profile| profile.reads > 0),
+            users.profiles().iter().any(|profile| profile.writes > 0),
         ),
         ClientSpec::Files(_) => return None,
     };

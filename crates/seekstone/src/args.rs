@@ -1,8 +1,11 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
 mod classic;
+mod diskmbps;
 mod parse;
 mod rab;
+mod transactions;
+mod transfer;
 
 use std::path::PathBuf;
 
@@ -10,11 +13,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use units::{Bytes, Duration, Rate};
 
 pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
+pub use diskmbps::DiskMbpsArgs;
 use parse::{
     parse_budget, parse_level, parse_pattern, parse_precision, parse_rate, parse_share, parse_size,
     parse_span,
 };
 pub use rab::RabArgs;
+pub use transactions::{LoadFactorChoice, TransactionsArgs};
+pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
@@ -46,8 +52,14 @@ pub enum Command {
     Curve(CurveArgs),
     /// Measure the seven workloads of the RAID Performance Test of 1995 and their RABmarks.
     Rab(RabArgs),
+    /// Measure users who think and make transactions: rate, response time, how many users fit.
+    Transactions(Box<TransactionsArgs>),
     /// Run the RAID Performance Test of 1995 with its own test, parameter, log and report files.
     Rpt(Box<RptArgs>),
+    /// Measure transfer rates: write a file and read it pass by pass, or read an existing one.
+    Transfer(Box<TransferArgs>),
+    /// Run the disk data transfer rate test of 1997, with its own screen and log.
+    Diskmbps(DiskMbpsArgs),
     /// Run one control thread of the RAID Performance Test, and print its messages.
     Transact(Box<TransactArgs>),
     /// Say what a target is, and what would mislead when it is measured.
@@ -369,6 +381,12 @@ pub enum RunsCommand {
     Import {
         /// The log file, as in rpt.rpl.
         file: PathBuf,
+    },
+    /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.
+    Merge {
+        /// Log files, and numbers of archived runs.
+        #[arg(required = true, value_name = "FILE|ID")]
+        sources: Vec<String>,
     },
     /// Delete runs.
     Delete {

@@ -28,6 +28,8 @@ fn shortened(example: &str) -> String {
         Some("run" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
+        Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
+        Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
         Some("trial") => " --budget 1s --size 16MiB --reserve 0",
         _ => "",

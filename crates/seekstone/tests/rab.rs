@@ -214,13 +214,19 @@ fn levels_that_are_not_reached_are_said_to_be() {
 #[test]
 fn a_load_that_is_limited_by_this_program_is_said_to_be() {
     let scratch = Scratch::new();
-    let common = ["rab", DELAY, "--workload=transaction", "--no-save", "-q"];
+    let slow = "sim:delay?time=500ms";
+    let common = ["rab", slow, "--workload=transaction", "--no-save", "-q"];
     let with = |options: &[&'static str]| {
-        let args = [&common[..], &["--budget=12s", "--seed=1"], options].concat();
+        let args = [
+            &common[..],
+            &["--budget=30s", "--seed=1", "--response-max=5s"],
+            options,
+        ]
+        .concat();
         scratch.check(&args, 0, "levels not reached").stdout
     };
-    let limited = with(&["--clients-max=8192", "--iops-per-client=1000"]);
-    let expected = "all of the 4096 requests that this program lets be outstanding were";
+    let limited = with(&["--clients-max=32768", "--iops-per-client=10"]);
+    let expected = "all of the 16384 requests that this program lets be outstanding were";
     let words: Vec<&str> = limited.split_whitespace().collect();
     assert!(words.join(" ").contains(expected), "{limited}");
     let free = with(&["--clients-max=512"]);

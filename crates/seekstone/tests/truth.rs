@@ -103,6 +103,53 @@ fn a_throttled_device_saturates_at_its_limit() {
     assert!(is_covered, "seed 7: {load} does not hold {limit}");
 }
 
+/// 100 reads per second, of which each transaction takes five.
+#[test]
+fn a_throttled_device_carries_its_limit_by_the_ios_of_a_transaction() {
+    let test = "a_throttled_device_carries_its_limit_by_the_ios_of_a_transaction";
+    let scratch = Scratch::new();
+    let Some(device) = Loop::new(test, &scratch, 64) else {
+        return;
+    };
+    let Some(group) = Group::new(test, "blkio") else {
+        return;
+    };
+    let number_path = format!("/sys/block/{}/dev", device.name());
+    let numbers = fs::read_to_string(number_path).expect("a device's numbers");
+    if !group.set(
+        "blkio.throttle.read_iops_device",
+        &format!("{} 100", numbers.trim()),
+    ) {
+        return skipped(test, "the control group does not limit reads");
+    }
+    for users in ["1", "2", "4", "8"] {
+        let args = [
+            "transactions",
+            device.path(),
+            "--users",
+            users,
+            "--ios",
+            "5",
+            "--think",
+            "0",
+            "--duration",
+            "10s",
+            "--json",
+            "-",
+            "--no-save",
+            "--quiet",
+            "--seed",
+            "7",
+        ];
+        let run = finish(group.command(&scratch, &args)).json();
+        let found = number(&run["transactions"]["loads"][0]["per_second_steady"]["value"]);
+        assert!(
+            (found / 20.0 - 1.0).abs() <= 0.02,
+            "{users} users, seed 7: {found} instead of 20 per second"
+        );
+    }
+}
+
 /// Response time counts from when a request was due: one second in which this program did not run
 /// shows in the 99th percentile and as our own lateness, and not as the storage's service time.
 #[test]

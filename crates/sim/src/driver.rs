@@ -7,6 +7,7 @@ use engine::{Clock, Driver, DriverError};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
+use crate::processor::Processors;
 use crate::station::Station;
 
 /// A fault that the model injects.
@@ -37,6 +38,8 @@ pub struct SimDriver {
     accepted: u64,
     pending: BinaryHeap<Reverse<Pending>>,
     fault: Option<Fault>,
+    /// What works beside the storage, on requests and the moments they came.
+    processors: Processors<(Request, Instant)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -72,6 +75,7 @@ impl SimDriver {
             accepted: 0,
             pending: BinaryHeap::new(),
             fault: None,
+            processors: Processors::new(1),
         }
     }
 
@@ -80,6 +84,27 @@ impl SimDriver {
     pub fn with_fault(mut self, fault: Option<Fault>) -> Self {
         self.fault = fault;
         self
+    }
+
+    /// The same driver with so many processors for work that is not the storage's.
+    #[must_use]
+    pub fn with_processors(mut self, count: usize) -> Self {
+        self.processors = Processors::new(count);
+        self
+    }
+
+    /// Hand over what processors have done by now.
+    fn take_computed(&mut self, done: &mut Vec<Completion>) {
+        while let Some(completed) = self.processors.next_done().filter(|&at| at <= self.now) {
+            if let Some((request, issued)) = self.processors.take_done(completed) {
+                done.push(Completion {
+                    request,
+                    issued,
+                    completed,
+                    result: Ok(0),
+                });
+            }
+        }
     }
 
     fn strike(&mut self, mut end: Instant, op: &Op) -> (Instant, Result<u32, Errno>) {
@@ -114,6 +139,11 @@ impl Driver for SimDriver {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        if let Op::Compute { work_ns, .. } = request.op {
+            self.processors
+                .begin(self.now, work_ns, (request, self.now));
+            return Ok(());
+        }
         assert!(
             self.pending.len() < self.capacity,
             "more requests than the driver's capacity"
@@ -138,7 +168,9 @@ impl Driver for SimDriver {
         deadline: Option<Instant>,
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
-        let next = self.pending.peek().map(|Reverse(pending)| pending.at);
+        let stored = self.pending.peek().map(|Reverse(pending)| pending.at);
+        let computed = self.processors.next_done();
+        let next = stored.into_iter().chain(computed).min();
         let until = match (next, deadline) {
             (None, None) => return Err(DriverError::Idle),
             (Some(at), None) => at,
@@ -146,6 +178,7 @@ impl Driver for SimDriver {
             (Some(at), Some(deadline)) => at.min(deadline),
         };
         self.now = self.now.max(until);
+        self.take_computed(done);
         while let Some(Reverse(pending)) = self.pending.peek() {
             if pending.at > self.now {
                 break;

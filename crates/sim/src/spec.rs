@@ -55,7 +55,12 @@ pub const MODELS: &[Model] = &[
 ];
 
 /// Parameters that every model takes.
-const COMMON: &[(&str, &str)] = &[("size", "64GiB"), ("stall", "none"), ("error", "none")];
+const COMMON: &[(&str, &str)] = &[
+    ("size", "64GiB"),
+    ("cpus", "1"),
+    ("stall", "none"),
+    ("error", "none"),
+];
 
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +75,8 @@ pub struct SimSpec {
     pub servers: Option<usize>,
     /// Bytes that the device pretends to hold.
     pub size: Bytes,
+    /// Processors that do the work of transactions.
+    pub cpus: usize,
     /// What goes wrong, if anything.
     pub fault: Option<Fault>,
 }
@@ -152,6 +159,7 @@ impl SimSpec {
             law,
             servers,
             size: values.size("size")?,
+            cpus: values.count("cpus")?,
             fault: values.fault()?,
         })
     }
@@ -160,7 +168,9 @@ impl SimSpec {
     #[must_use]
     pub fn driver(&self, seed: u64, capacity: usize, start: Instant) -> SimDriver {
         let station = Station::new(self.law, self.servers, seed);
-        SimDriver::new(station, capacity, start).with_fault(self.fault)
+        SimDriver::new(station, capacity, start)
+            .with_fault(self.fault)
+            .with_processors(self.cpus)
     }
 }
 
@@ -173,7 +183,10 @@ fn list_models() -> String {
             .collect();
         let _ = writeln!(text, "  sim:{name}?{}  {meaning}", parameters.join("&"));
     }
-    text.push_str("each with size=64GiB, stall=SPAN@N (one stall after N operations), error=EIO@N");
+    text.push_str(
+        "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
+         after N operations), error=EIO@N",
+    );
     text
 }
 
@@ -322,7 +335,7 @@ mod tests {
         check("sim:floppy", "there is no simulated device \"floppy\"");
         check(
             "sim:mm1?speed=3",
-            "no parameter \"speed\"; it takes error, mean, size, stall",
+            "no parameter \"speed\"; it takes cpus, error, mean, size, stall",
         );
         check("sim:mm1?mean=4x", "mean=4x");
         check("sim:mm1?mean=0", "above zero");

@@ -1,6 +1,6 @@
 //! The client: a state machine that is told what happened and writes what it wants next.
 
-use units::Instant;
+use units::{Duration, Instant};
 
 use crate::op::{Completion, Op};
 
@@ -21,6 +21,38 @@ pub enum Event<'a> {
     Completed(&'a Completion),
 }
 
+/// Several operations that count as one: a transaction, which the client reports when the last of
+/// its operations is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitOfWork {
+    /// Which kind of unit, as the client's specification numbers them.
+    pub kind: u32,
+    /// When it was due.
+    pub due: Instant,
+    /// When its first operation was issued.
+    pub started: Instant,
+    /// When its last operation was done.
+    pub completed: Instant,
+    /// The generator's own lateness at the first operation.
+    pub lateness: Duration,
+    /// Bytes moved.
+    pub bytes: u64,
+}
+
+impl UnitOfWork {
+    /// From due to completed.
+    #[must_use]
+    pub fn response_time(&self) -> Duration {
+        self.completed.since(self.due)
+    }
+
+    /// From the first operation's issue to completed.
+    #[must_use]
+    pub fn service_time(&self) -> Duration {
+        self.completed.since(self.started)
+    }
+}
+
 /// What a client wants next. Emptied by the engine after each event.
 #[derive(Debug, Default)]
 pub struct Agenda {
@@ -28,6 +60,8 @@ pub struct Agenda {
     pub issues: Vec<(Instant, Op)>,
     /// When the client wants a [`Event::Due`].
     pub wake: Option<Instant>,
+    /// Units of work that are done. Only trials that count them take notice.
+    pub units: Vec<UnitOfWork>,
     /// The client wants nothing more once its outstanding requests are done.
     pub finished: bool,
 }
@@ -43,6 +77,12 @@ impl Agenda {
     #[inline]
     pub fn wake_at(&mut self, at: Instant) {
         self.wake = Some(at);
+    }
+
+    /// Report that several operations together are done.
+    #[inline]
+    pub fn unit_done(&mut self, unit: UnitOfWork) {
+        self.units.push(unit);
     }
 
     /// Say that no further operation will follow.

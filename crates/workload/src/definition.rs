@@ -16,11 +16,13 @@ mod built_in;
 pub(crate) mod fault;
 mod keys;
 mod notation;
+mod profiles;
 mod reader;
 mod values;
 mod writer;
 
 pub use built_in::BUILT_IN_WORKLOADS;
+pub use profiles::{example_profiles, parse_profiles};
 
 /// How the number of threads is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

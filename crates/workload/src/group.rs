@@ -6,6 +6,7 @@ use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
+use crate::users::{UserClient, UsersSpec};
 
 /// What the clients of a trial do.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub enum ClientSpec {
     Files(FilesSpec),
     /// Control threads of several types.
     Control(ControlSpec),
+    /// Users who make transactions.
+    Users(UsersSpec),
 }
 
 /// A client of any kind that we have.
@@ -27,6 +30,8 @@ pub enum AnyClient {
     Files(FilesClient),
     /// A control thread.
     Control(Box<ControlThread>),
+    /// A user.
+    User(Box<UserClient>),
 }
 
 impl ClientSpec {
@@ -43,16 +48,19 @@ impl ClientSpec {
             Self::Control(spec) => {
                 AnyClient::Control(Box::new(ControlThread::new(spec, seed, client)?))
             }
+            Self::Users(spec) => AnyClient::User(Box::new(UserClient::new(spec, seed, client)?)),
         })
     }
 
-    /// The kinds of operation whose completion is a unit of work.
+    /// The kinds of operation whose completion is a unit of work; none where clients report units
+    /// of several operations.
     #[must_use]
     pub fn counted_kinds(&self) -> Vec<OpKind> {
         match self {
             Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
             Self::Files(spec) => vec![spec.phase.last_kind()],
             Self::Control(_) => vec![OpKind::Read, OpKind::Write],
+            Self::Users(_) => Vec::new(),
         }
     }
 
@@ -66,6 +74,10 @@ impl ClientSpec {
                 let sizes = spec.types.iter().map(|kind| kind.io_size);
                 sizes.max().unwrap_or(0)
             }
+            Self::Users(spec) => {
+                let sizes = spec.profiles().iter().map(|profile| profile.io_size);
+                sizes.max().unwrap_or(0)
+            }
         }
     }
 
@@ -76,6 +88,7 @@ impl ClientSpec {
             Self::Mix(spec) => spec.mix.write > 0 || spec.mix.flush > 0,
             Self::Files(_) => true,
             Self::Control(spec) => spec.types.iter().any(|kind| kind.writes > 0),
+            Self::Users(spec) => spec.profiles().iter().any(|profile| profile.writes > 0),
         }
     }
 }
@@ -87,6 +100,7 @@ impl Client for AnyClient {
             Self::Mix(client) => client.on_event(event, agenda),
             Self::Files(client) => client.on_event(event, agenda),
             Self::Control(client) => client.on_event(event, agenda),
+            Self::User(client) => client.on_event(event, agenda),
         }
     }
 }

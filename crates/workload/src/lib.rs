@@ -13,15 +13,22 @@ mod group;
 mod mix;
 mod op;
 mod threads;
+mod users;
 
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
 pub use advice::{Advice, advise, advise_on_durations};
-pub use client::{Agenda, Client, Event};
+pub use client::{Agenda, Client, Event, UnitOfWork};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};
 pub use definition::fault::{DefinitionError, DefinitionFault, LocatedFault};
-pub use definition::{BUILT_IN_WORKLOADS, Definition, WorkloadGroup};
+pub use definition::{
+    BUILT_IN_WORKLOADS, Definition, WorkloadGroup, example_profiles, parse_profiles,
+};
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
 pub use threads::{ConstraintError, IO_BYTES_MAX, ThreadParameters, check_threads};
+pub use users::{
+    CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, USERS_MAX, UserClient, UsersSpec,
+    check_profiles,
+};

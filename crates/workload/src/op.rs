@@ -12,6 +12,11 @@ pub struct ClientId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetId(pub u32);
 
+impl TargetId {
+    /// No file or device at all.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
 /// What a completed write promises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
@@ -70,6 +75,14 @@ pub enum Op {
         /// The file's place in the table of targets.
         target: TargetId,
     },
+    /// Work of a processor, done beside the storage: it needs no room among the requests that are
+    /// outstanding, and holds none of them up.
+    Compute {
+        /// Processor time, nanoseconds.
+        work_ns: u64,
+        /// Bytes of the client's own memory that are touched, page by page.
+        touched: u64,
+    },
 }
 
 /// The kind of an operation: what its times are filed under.
@@ -89,11 +102,13 @@ pub enum OpKind {
     Close,
     /// Removal.
     Remove,
+    /// Work of a processor.
+    Compute,
 }
 
 impl OpKind {
     /// Every kind, in the order of the discriminants.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Read,
         Self::Write,
         Self::Flush,
@@ -101,6 +116,7 @@ impl OpKind {
         Self::Open,
         Self::Close,
         Self::Remove,
+        Self::Compute,
     ];
 
     /// The word that reports use.
@@ -114,6 +130,7 @@ impl OpKind {
             Self::Open => "open",
             Self::Close => "close",
             Self::Remove => "remove",
+            Self::Compute => "compute",
         }
     }
 }
@@ -136,10 +153,18 @@ impl Op {
             Self::Open { .. } => OpKind::Open,
             Self::Close { .. } => OpKind::Close,
             Self::Remove { .. } => OpKind::Remove,
+            Self::Compute { .. } => OpKind::Compute,
         }
     }
 
-    /// The file or device that the operation goes to.
+    /// Whether this is work of a processor and not of the storage.
+    #[inline]
+    #[must_use]
+    pub const fn is_compute(&self) -> bool {
+        matches!(self, Self::Compute { .. })
+    }
+
+    /// The file or device that the operation goes to; [`TargetId::NONE`] for work of a processor.
     #[must_use]
     pub const fn target(&self) -> TargetId {
         match *self {
@@ -150,6 +175,7 @@ impl Op {
             | Self::Open { target }
             | Self::Close { target }
             | Self::Remove { target } => target,
+            Self::Compute { .. } => TargetId::NONE,
         }
     }
 

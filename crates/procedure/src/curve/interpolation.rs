@@ -64,8 +64,11 @@ pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolatio
     let share = (level - below.time.value) / rise;
     let slope = (above.load.value - below.load.value) / rise;
     let value = below.load.value + slope * (level - below.time.value);
-    let is_sound =
-        rise > 2.0 * noise && (SHARE_MIN..=SHARE_MAX).contains(&share) && value.is_finite();
+    let is_sound = !below.is_load_alone
+        && !above.is_load_alone
+        && rise > 2.0 * noise
+        && (SHARE_MIN..=SHARE_MAX).contains(&share)
+        && value.is_finite();
     let (of_below, freedom_below) = variance(below, 1.0 - share, slope);
     let (of_above, freedom_above) = variance(above, share, slope);
     let half_width =

@@ -28,6 +28,8 @@ pub(super) struct Visit {
     pub(super) is_overloaded: bool,
     /// Whether the mean time is as precise and settled as it should be, not the load alone.
     pub(super) is_time_known: bool,
+    /// Whether only the load was wanted: no chord is drawn to its time.
+    pub(super) is_load_alone: bool,
     pub(super) precision: f64,
     pub(super) elapsed: Duration,
     pub(super) is_drifting: bool,
@@ -39,6 +41,7 @@ pub(super) struct End<'a> {
     pub(super) load: Estimate,
     pub(super) time: Estimate,
     pub(super) window: Option<&'a Window>,
+    pub(super) is_load_alone: bool,
 }
 
 impl Visit {
@@ -67,6 +70,7 @@ impl Visit {
             bytes_each: measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64,
             is_overloaded: is_overloaded(measurement),
             is_time_known: measurement.is_converged() && plan.goal.aim == Aim::TimeAndLoad,
+            is_load_alone: plan.goal.aim == Aim::Load,
             precision: plan.goal.precision,
             elapsed,
             // Near saturation the time wanders; where it is not wanted, that is no drift.
@@ -83,6 +87,7 @@ impl Visit {
                 Channel::Response => self.window.as_ref(),
                 Channel::Service => self.service_window.as_ref(),
             },
+            is_load_alone: self.is_load_alone,
         }
     }
 

@@ -58,6 +58,43 @@ pub fn parse_precision(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A think time with its law, as in `5s:constant`.
+pub fn parse_think(text: &str) -> Result<workload::Gap, String> {
+    use workload::{Gap, GapShape};
+    let (span, law) = text.split_once(':').unwrap_or((text, "exponential"));
+    let shape = match law {
+        "constant" => GapShape::Constant,
+        "exponential" => GapShape::Exponential,
+        _ => {
+            return Err(format!(
+                "\"{law}\" is no law of think times; there are constant and exponential, as in \
+                 5s:constant"
+            ));
+        }
+    };
+    match parse_span(span)? {
+        Duration::ZERO => Ok(Gap::NONE),
+        span if span > Duration::from_secs(7 * 86_400) => Err("is more than a week".into()),
+        span => Ok(Gap::new(shape, span)),
+    }
+}
+
+/// Processor work, as a time or in units.
+pub fn parse_cpu(text: &str) -> Result<super::transactions::CpuWork, String> {
+    super::transactions::CpuWork::parse(text)
+}
+
+/// A percentile that measurements of users state.
+pub fn parse_user_percentile(text: &str) -> Result<f64, String> {
+    let bare = text.trim().trim_end_matches('%').trim_end();
+    let typed: Option<f64> = bare.parse().ok();
+    let is_typed = |p: &f64| typed.is_some_and(|typed| (typed - p * 100.0).abs() < 1e-9);
+    let mut known = procedure::USER_PERCENTILES.into_iter();
+    known
+        .find(is_typed)
+        .ok_or_else(|| "must be 50, 90, 95, 99 or 99.9".into())
+}
+
 pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
     use workload::Pattern;
     let (name, parameter) = text.split_once(':').unwrap_or((text, ""));

@@ -167,6 +167,8 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
         measurements: Vec::new(),
         curve: Some(one.curve.clone()),
         rab: None,
+        transactions: None,
+        transfer: None,
         findings: vec![title(one)],
         warnings: vec![Warning::note(
             "imported",

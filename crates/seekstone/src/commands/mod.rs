@@ -2,14 +2,18 @@
 
 pub mod clean;
 pub mod curve;
+pub mod diskmbps;
 pub mod finish;
 pub mod generate;
 pub mod import;
 pub mod inspect;
+pub mod merge;
 pub mod rab;
 pub mod rpt;
 pub mod run;
 pub mod runs;
 pub mod setup;
 pub mod transact;
+pub mod transactions;
+pub mod transfer;
 pub mod trial;

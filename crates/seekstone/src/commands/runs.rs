@@ -6,6 +6,7 @@ use results::Run;
 
 use crate::args::{ExportForm, RunsArgs, RunsCommand};
 use crate::commands::import::import;
+use crate::commands::merge::merge;
 use crate::commands::setup::archive_path;
 use crate::exit::Exit;
 use crate::output;
@@ -18,6 +19,9 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     let path = archive_path(args.archive.as_ref())?;
     if let RunsCommand::Import { file } = &args.command {
         return import(&mut Archive::open(&path)?, file);
+    }
+    if let RunsCommand::Merge { sources } = &args.command {
+        return merge(&path, sources);
     }
     if !path.exists() {
         // Made by commands that measure: a wrong path must not leave an empty archive behind.
@@ -52,7 +56,9 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::write_file(output, &text)?;
             Ok(Exit::Done)
         }
-        RunsCommand::Import { .. } => unreachable!("done above, where no archive need exist"),
+        RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {
+            unreachable!("done above, where no archive need exist")
+        }
         RunsCommand::Delete { ids } => {
             archive.delete(ids)?;
             output::print(&format!("deleted: {}", ids.len()))

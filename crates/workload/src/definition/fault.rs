@@ -7,6 +7,7 @@ use units::UnitError;
 
 use crate::definition::keys::Key;
 use crate::threads::ConstraintError;
+use crate::users::ProfileError;
 
 /// The most mistakes of one file that a message tells.
 const TOLD_MAX: usize = 20;
@@ -112,6 +113,9 @@ pub enum DefinitionFault {
     /// The numbers do not go together.
     #[error(transparent)]
     Constraint(#[from] ConstraintError),
+    /// Users of that kind could not be.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
 }
 
 impl DefinitionFault {

@@ -220,7 +220,12 @@ fn read_group(
     Ok((group, threads))
 }
 
-fn check_keys(values: &mut Values<'_>, table: &Table<'_>, section: &Section, other: &Section) {
+pub(super) fn check_keys(
+    values: &mut Values<'_>,
+    table: &Table<'_>,
+    section: &Section,
+    other: &Section,
+) {
     for (name, _) in table.keys {
         let typed: &str = name.get_ref();
         if section.find(typed).is_some() {

@@ -1,0 +1,271 @@
+//! The lines of screen and log.
+//!
+//! Behind the document's columns a pass in the log carries a comment of ours: a semicolon, host
+//! name, the host's monotonic seconds, and date and time in UTC to the millisecond.
+
+/// What a log begins with.
+pub(super) const RULE: &str = "##############################################";
+/// Names the program in the log.
+const PROGRAM_IN_LOG: &str = "Disk test diskut in Rust Linux Version 1";
+/// Names the program on the screen.
+const PROGRAM_ON_SCREEN: &str = "DISKUT Rust Disk Performance Test Linux Version 1";
+/// Below this many seconds two decimals would leave nothing of a pass.
+const SHORT_SECONDS: f64 = 0.1;
+
+/// What a pass did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassKind {
+    /// Wrote the file.
+    Write,
+    /// Read the file that was written.
+    Read(u32),
+    /// Read a file that exists.
+    ReadExisting(u32),
+}
+
+/// Where and when a pass ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stamp {
+    /// The host's local time, such as `14:33:10`.
+    pub time: String,
+    /// The host's name.
+    pub host: String,
+    /// Seconds on the host's monotonic clock.
+    pub monotonic: f64,
+    /// Date and time, RFC 3339, UTC.
+    pub wall: String,
+}
+
+/// A pass that is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// What it did.
+    pub kind: PassKind,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Seconds taken.
+    pub seconds: f64,
+}
+
+/// What stands above the passes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heading {
+    /// Names of server and client, where somebody was asked for them.
+    pub names: Option<(String, String)>,
+    /// The job, such as `J143308N`.
+    pub job: String,
+    /// When it began, as C's `ctime` writes it.
+    pub timestamp: String,
+    /// The file that is read, if it exists already.
+    pub reading: Option<String>,
+}
+
+/// The job's name: `J`, hours, minutes and seconds in six digits, and the letter.
+#[must_use]
+pub fn job_name(hhmmss: &str, letter: char) -> String {
+    format!("J{hhmmss}{letter}")
+}
+
+/// Megabytes of 1048576 bytes with one decimal.
+#[must_use]
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Megabytes of 1048576 bytes in a second.
+#[must_use]
+pub fn rate_mb_s(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 / f64::from(1 << 20) / seconds.max(1e-9)
+}
+
+impl Heading {
+    /// The lines that begin the log.
+    #[must_use]
+    pub fn in_log(&self) -> String {
+        let mut text = format!("{RULE}\n\n{PROGRAM_IN_LOG}\n");
+        if let Some((server, client)) = &self.names {
+            text.push_str(&format!("Server {server} Client {client}\n"));
+        }
+        if let Some(file) = &self.reading {
+            text.push_str(&format!("Reading file {file}\n"));
+        }
+        text.push_str(&format!("Job {} {}\n", self.job, self.timestamp));
+        text
+    }
+
+    /// The line that begins the screen.
+    #[must_use]
+    pub fn on_screen(&self) -> String {
+        format!("{PROGRAM_ON_SCREEN} {}\n", self.timestamp)
+    }
+
+    /// The line that names the data file.
+    #[must_use]
+    pub fn data_file(name: &str, megabytes: u64) -> String {
+        format!("Data File {name} {megabytes}.0 Mbytes")
+    }
+
+    /// The line of the log that tells the file written.
+    #[must_use]
+    pub fn written_in_log(megabytes: u64) -> String {
+        format!("Files written {} bytes (data*{megabytes})", megabytes << 20)
+    }
+
+    /// The same on the screen.
+    #[must_use]
+    pub fn written_on_screen(megabytes: u64) -> String {
+        format!(
+            "Data file closed {} bytes (data*{megabytes})",
+            megabytes << 20
+        )
+    }
+}
+
+impl Finished {
+    /// The pass as the screen shows it.
+    #[must_use]
+    pub fn on_screen(&self) -> String {
+        format!("{}bytes/second", self.line().trim_end_matches("B/s"))
+    }
+
+    /// The pass as the log has it.
+    #[must_use]
+    pub fn in_log(&self, stamp: &Stamp) -> String {
+        format!(
+            "{}  {}  ; {} {:.6} {}",
+            self.line(),
+            stamp.time,
+            stamp.host,
+            stamp.monotonic,
+            stamp.wall
+        )
+    }
+
+    fn line(&self) -> String {
+        let seconds = if self.seconds < SHORT_SECONDS {
+            format!("{:8.4}", self.seconds)
+        } else {
+            format!("{:8.2}", self.seconds)
+        };
+        let what = match self.kind {
+            PassKind::Write => "for writing file".to_owned(),
+            PassKind::Read(number) => format!("for read pass {number:2}"),
+            PassKind::ReadExisting(number) => {
+                format!("{}MB pass {number:2}", megabytes(self.bytes))
+            }
+        };
+        let rate = rate_mb_s(self.bytes, self.seconds);
+        format!("{seconds} seconds {what} at {rate:8.2} MB/s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Megabytes, seconds and rate of every pass in the document's appendices.
+    const PASSES: &str = include_str!("../fixtures/diskmbps-passes.txt");
+
+    fn stamp() -> Stamp {
+        Stamp {
+            time: "14:33:10".into(),
+            host: "ppro".into(),
+            monotonic: 12.5,
+            wall: "1997-05-21T14:33:10.120Z".into(),
+        }
+    }
+
+    fn finished(kind: PassKind, megabytes: u64, seconds: f64) -> Finished {
+        Finished {
+            kind,
+            bytes: megabytes << 20,
+            seconds,
+        }
+    }
+
+    #[test]
+    fn every_rate_of_the_document_follows_from_bytes_and_seconds() {
+        let mut count = 0;
+        for line in PASSES.lines() {
+            let mut words = line.split(' ');
+            let mut next = || words.next().expect("three numbers");
+            let (size, seconds, rate) = (next(), next(), next());
+            let bytes = size.parse::<f64>().expect("a number") * f64::from(1 << 20);
+            let seconds = seconds.parse().expect("a number");
+            let found = rate_mb_s(bytes as u64, seconds);
+            assert_eq!(format!("{found:.2}"), rate, "{line}");
+            count += 1;
+        }
+        assert_eq!(count, 217);
+    }
+
+    #[test]
+    fn the_sample_of_a_screen_comes_out() {
+        let check = |pass: Finished, expected: &str| assert_eq!(pass.on_screen(), expected);
+        check(
+            finished(PassKind::Write, 33, 8.62),
+            "    8.62 seconds for writing file at     3.83 Mbytes/second",
+        );
+        check(
+            finished(PassKind::Read(1), 33, 11.98),
+            "   11.98 seconds for read pass  1 at     2.75 Mbytes/second",
+        );
+        assert_eq!(
+            Heading::written_on_screen(33),
+            "Data file closed 34603008 bytes (data*33)"
+        );
+    }
+
+    #[test]
+    fn the_sample_of_a_log_comes_out() {
+        let heading = Heading {
+            names: Some(("p100".into(), "p100".into())),
+            job: job_name("143308", 'N'),
+            timestamp: "Wed May 21 14:33:08 1997".into(),
+            reading: None,
+        };
+        let lines = [
+            heading.in_log(),
+            Heading::data_file("J143308N.TMP", 10),
+            Heading::written_in_log(10),
+            finished(PassKind::Write, 10, 1.62).in_log(&stamp()),
+            finished(PassKind::Read(20), 10, 0.13).in_log(&stamp()),
+        ];
+        assert_eq!(
+            lines.join("\n"),
+            "##############################################\n\n\
+             Disk test diskut in Rust Linux Version 1\n\
+             Server p100 Client p100\n\
+             Job J143308N Wed May 21 14:33:08 1997\n\n\
+             Data File J143308N.TMP 10.0 Mbytes\n\
+             Files written 10485760 bytes (data*10)\n    \
+             1.62 seconds for writing file at     6.17 MB/s  14:33:10  \
+             ; ppro 12.500000 1997-05-21T14:33:10.120Z\n    \
+             0.13 seconds for read pass 20 at    76.92 MB/s  14:33:10  \
+             ; ppro 12.500000 1997-05-21T14:33:10.120Z"
+        );
+    }
+
+    #[test]
+    fn an_existing_file_has_a_layout_of_its_own() {
+        let pass = Finished {
+            kind: PassKind::ReadExisting(1),
+            bytes: (30.1 * f64::from(1 << 20)) as u64,
+            seconds: 26.07,
+        };
+        let line = pass.in_log(&stamp());
+        assert!(
+            line.starts_with("   26.07 seconds 30.1MB pass  1 at     1.15 MB/s  14:33:10"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn a_pass_of_milliseconds_keeps_its_digits() {
+        let line = finished(PassKind::Read(1), 8, 0.0042).on_screen();
+        assert!(
+            line.starts_with("  0.0042 seconds for read pass  1 at  1904.76"),
+            "{line}"
+        );
+    }
+}

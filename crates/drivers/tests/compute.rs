@@ -1,0 +1,112 @@
+//! Processor work beside storage: it costs what it says, takes no room, and ends every wait.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use drivers::conformance::Scene;
+use drivers::{
+    Caching, ComputeSettings, DriverKind, DriverOptions, MonotonicClock, TargetTable, UringSupport,
+    open_driver, probe,
+};
+use engine::Driver;
+use units::Instant;
+use workload::{ClientId, Completion, Op, Request, TargetId};
+
+const WORK_NS: u64 = 10_000_000;
+const PIECES: u32 = 24;
+
+fn driver(kind: DriverKind, table: &Arc<TargetTable>) -> Box<dyn Driver> {
+    let mut options = DriverOptions::new(1, 4096);
+    options.compute = ComputeSettings {
+        threads: 2,
+        processors: Vec::new(),
+    };
+    let opened = open_driver(kind, table, MonotonicClock::start(), &options);
+    opened.expect("a driver").driver
+}
+
+fn compute(client: u32, touched: u64) -> Request {
+    let op = Op::Compute {
+        work_ns: WORK_NS,
+        touched,
+    };
+    Request::new(ClientId(client), Instant::START, op)
+}
+
+fn wait_for(driver: &mut dyn Driver, count: usize) -> Vec<Completion> {
+    let mut done = Vec::new();
+    while done.len() < count {
+        driver.wait(None, &mut done).expect("a sound driver");
+    }
+    done
+}
+
+fn process_cpu_ns() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+fn check(kind: DriverKind, table: &Arc<TargetTable>) {
+    let mut driver = driver(kind, table);
+    // A first piece teaches the threads how fast the processor is.
+    driver.submit(compute(0, 0)).expect("a sound driver");
+    wait_for(&mut *driver, 1);
+    let before = process_cpu_ns();
+    for client in 0..PIECES {
+        driver.submit(compute(client, 1 << 16)).expect("no bound");
+    }
+    let done = wait_for(&mut *driver, PIECES as usize);
+    let each = (process_cpu_ns() - before) / f64::from(PIECES);
+    let off = each / WORK_NS as f64 - 1.0;
+    assert!(off.abs() < 0.03, "{kind:?}: 10 ms of work cost {each} ns");
+    let mut clients: Vec<u32> = done.iter().map(|done| done.request.client.0).collect();
+    clients.sort_unstable();
+    assert_eq!(clients, (0..PIECES).collect::<Vec<_>>(), "{kind:?}");
+    for done in &done {
+        assert!(
+            done.issued <= done.completed && done.result == Ok(0),
+            "{done:?}"
+        );
+    }
+}
+
+/// With room for one request, a read goes out while more work is under way than there are
+/// threads, and comes back before that work is done.
+fn check_room(kind: DriverKind, table: &Arc<TargetTable>) {
+    let mut driver = driver(kind, table);
+    for client in 1..=PIECES {
+        driver.submit(compute(client, 0)).expect("no bound");
+    }
+    let op = Op::Read {
+        target: TargetId(0),
+        offset: 0,
+        len: 4096,
+    };
+    let read = Request::new(ClientId(0), Instant::START, op);
+    driver.submit(read).expect("room for one");
+    let done = wait_for(&mut *driver, 1 + PIECES as usize);
+    let place = done.iter().position(|done| !done.request.op.is_compute());
+    let place = place.expect("the read came back");
+    assert!(done[place].result.is_ok(), "{:?}", done[place]);
+    assert!(
+        place < PIECES as usize,
+        "{kind:?}: the read waited for all the work"
+    );
+    // What is under way is given up when the driver goes.
+    driver.submit(compute(0, 0)).expect("no bound");
+}
+
+/// One test, since it looks at the processor time of the whole process.
+#[test]
+fn work_costs_what_it_says_and_takes_no_room() {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let scene = Scene::new(scratch, Caching::Buffered).expect("buffered files");
+    let mut kinds = vec![DriverKind::Threads];
+    if probe() == UringSupport::Usable {
+        kinds.push(DriverKind::Uring);
+    }
+    for kind in kinds {
+        check(kind, &scene.table());
+        check_room(kind, &scene.table());
+    }
+}

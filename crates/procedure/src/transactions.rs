@@ -1,0 +1,334 @@
+//! What users saw of their transactions, and whether the figures agree with each other.
+//!
+//! Two laws hold on every closed system, whatever is in it (P. Denning, J. Buzen, "The Operational
+//! Analysis of Queueing Network Models", Computing Surveys 10(3), 1978): N = X (R + Z), by Little,
+//! and R = N / X - Z, the response-time law. What breaks them is a fault of the measurement.
+
+use std::collections::BTreeMap;
+
+use engine::KindRecord;
+use results::{Measurement, Times, TransactionLoad, UserTimes, Warning};
+use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, student_t};
+use units::{Duration, format_count, format_duration_ns};
+use workload::{GapShape, UsersSpec};
+
+use crate::monitor::USER_PERCENTILES;
+
+/// How far the laws may be off beyond the uncertainty of what goes into them.
+const LAW_TOLERANCE: f64 = 0.02;
+/// Independent observations beyond a percentile, from which it is published, and is firm.
+const EVIDENCE: (f64, f64) = (10.0, 20.0);
+
+/// What is known of a trial's transactions besides its measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitCounts<'a> {
+    /// Times by the number of the profile, over the whole trial.
+    pub units: &'a BTreeMap<u32, KindRecord>,
+    /// From the start to the end of the trial.
+    pub elapsed: Duration,
+    /// Processors of the machine, or of the model.
+    pub processors: u32,
+    /// Whether the processors are a model, which works for nobody else.
+    pub is_simulated: bool,
+}
+
+/// Sum up what users saw, with the doubts about it.
+#[must_use]
+pub fn transaction_load(
+    spec: &UsersSpec,
+    m: &Measurement,
+    counts: &UnitCounts<'_>,
+) -> (TransactionLoad, Vec<Warning>) {
+    let seconds = counts.elapsed.as_secs_f64().max(1e-9);
+    let per_second = |count: u64| count as f64 / seconds;
+    let by_profile = Shares::of(spec, counts.units);
+    let laws = Laws::of(spec, m, &by_profile);
+    let mut whole = KindRecord::default();
+    counts.units.values().for_each(|unit| whole.merge(unit));
+    let all = UserTimes {
+        name: "all".into(),
+        users: m.clients,
+        transactions: m.completions_all,
+        per_second: per_second(m.completions_all),
+        bytes_each: m.bytes_all as f64 / (m.completions_all.max(1)) as f64,
+        sample_mean_ns: whole.service.mean(),
+        sample_95_ns: value_at(&whole.service, 0.95),
+        from_start: m.service.clone(),
+        from_due: m.response.clone(),
+    };
+    let several = spec.profiles().len() > 1;
+    let counters = m.counters.as_ref();
+    let device = counters.and_then(|counters| counters.device.as_ref());
+    let of_kind = |name: &str| {
+        let found = m.kinds.iter().find(|kind| kind.kind == name);
+        per_second(found.map_or(0, |kind| kind.count))
+    };
+    let share_of_time = |ms: u64| ms as f64 / 1e3 / seconds;
+    let work = by_profile.mean(|index| spec.profiles()[index].cpu_ns as f64);
+    let modelled = counts
+        .is_simulated
+        .then_some(work)
+        .filter(|&work| work > 0.0);
+    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(modelled);
+    let load = TransactionLoad {
+        measurement: m.name.clone(),
+        users: m.clients,
+        elapsed_ns: counts.elapsed.as_nanos(),
+        per_second_whole: all.per_second,
+        per_second_steady: m.throughput,
+        profiles: if several {
+            profile_times(spec, m, counts)
+        } else {
+            Vec::new()
+        },
+        cpu_each_ns: cpu_each,
+        cpu_work_each_ns: work,
+        cpu_share: cpu_each
+            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1))),
+        device_busy_share: device.map(|device| share_of_time(device.busy_ms).min(1.0)),
+        device_queue: device.map(|device| share_of_time(device.weighted_ms)),
+        storage_queue: m.effective_depth,
+        reads_per_second: of_kind("read"),
+        writes_per_second: of_kind("write"),
+        device_reads_per_second: device.map(|device| per_second(device.reads)),
+        device_writes_per_second: device.map(|device| per_second(device.writes)),
+        page_cache_share: m.page_cache_share,
+        minor_faults_per_second: counters.and_then(|it| it.minor_faults).map(per_second),
+        major_faults_per_second: counters.and_then(|it| it.major_faults).map(per_second),
+        think_ns: laws.think_ns,
+        users_by_law: laws.users,
+        response_by_law: laws.response,
+        all,
+    };
+    let warnings = doubts(spec, m, counts, &laws);
+    (load, warnings)
+}
+
+/// How many transactions each profile made.
+struct Shares {
+    counts: Vec<u64>,
+}
+
+impl Shares {
+    fn of(spec: &UsersSpec, units: &BTreeMap<u32, KindRecord>) -> Self {
+        let count = |index: usize| {
+            let record = units.get(&(index as u32));
+            record.map_or(0, |record| record.response.len())
+        };
+        Self {
+            counts: (0..spec.profiles().len()).map(count).collect(),
+        }
+    }
+
+    /// The mean over transactions of a number that each profile has.
+    fn mean(&self, of: impl Fn(usize) -> f64) -> f64 {
+        let all: u64 = self.counts.iter().sum();
+        let counts = self.counts.iter().enumerate();
+        let sum: f64 = counts.map(|(index, &count)| of(index) * count as f64).sum();
+        sum / all.max(1) as f64
+    }
+}
+
+/// The two laws, with what goes into them.
+struct Laws {
+    think_ns: f64,
+    users: Estimate,
+    response: Estimate,
+}
+
+impl Laws {
+    fn of(spec: &UsersSpec, m: &Measurement, shares: &Shares) -> Self {
+        let profiles = spec.profiles();
+        let think_ns = shares.mean(|index| profiles[index].think.mean_ns);
+        // The mean of the think times that were drawn is not quite the mean of their law.
+        let square = shares.mean(|index| {
+            let think = profiles[index].think;
+            match think.shape {
+                GapShape::Constant => 0.0,
+                GapShape::Uniform => think.mean_ns * think.mean_ns / 3.0,
+                GapShape::Exponential => think.mean_ns * think.mean_ns,
+            }
+        });
+        let drawn = 2.0 * (square / m.completions.max(1) as f64).sqrt();
+        let (rate, response) = (m.throughput, m.response.mean);
+        let product = |rate: f64, response: f64, off: f64| {
+            rate * (response + (think_ns + off).max(0.0)) / 1e9
+        };
+        let users = f64::from(m.clients);
+        let quotient = |rate: f64, off: f64| (users * 1e9 / rate - think_ns + off).max(0.0);
+        let samples = rate.samples.min(response.samples);
+        Self {
+            think_ns,
+            users: Estimate {
+                value: product(rate.value, response.value, 0.0),
+                low: product(rate.low, response.low, -drawn),
+                high: product(rate.high, response.high, drawn),
+                confidence: CONFIDENCE,
+                samples,
+            },
+            response: Estimate {
+                value: quotient(rate.value, 0.0),
+                low: quotient(rate.high, -drawn),
+                high: if rate.low > 0.0 {
+                    quotient(rate.low, drawn)
+                } else {
+                    f64::INFINITY
+                },
+                confidence: CONFIDENCE,
+                samples,
+            },
+        }
+    }
+
+    fn holds(&self, users: f64) -> bool {
+        let slack = LAW_TOLERANCE * users;
+        self.users.low - slack <= users && users <= self.users.high + slack
+    }
+}
+
+fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Laws) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let users = f64::from(m.clients);
+    let ramp = spec
+        .ramp_per_second
+        .map_or(0.0, |rate| (users - 1.0) / rate);
+    let lasted = counts.elapsed.as_secs_f64();
+    if ramp >= lasted {
+        warnings.push(Warning::doubt(
+            "ramp-not-over",
+            format!(
+                "{}: at the rate of --ramp the last of {} users would have started after {}, and \
+                 the trial took {}: not all of them were at work. Measure longer, or start them \
+                 faster.",
+                m.title,
+                format_count(users),
+                format_duration_ns(ramp * 1e9),
+                format_duration_ns(lasted * 1e9),
+            ),
+        ));
+    }
+    // Users who leave break the laws, which are about a number that stays.
+    let all_stay = spec
+        .profiles()
+        .iter()
+        .all(|profile| profile.transactions.is_none());
+    if all_stay && ramp < lasted && !laws.holds(users) {
+        warnings.push(Warning::doubt(
+            "law-broken",
+            format!(
+                "{}: throughput times response and think time makes {} users, and there are {}: \
+                 the trial was too short for its think times, or this program lost time. Measure \
+                 longer.",
+                m.title,
+                format_count(laws.users.value),
+                format_count(users),
+            ),
+        ));
+    }
+    warnings
+}
+
+fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> Vec<UserTimes> {
+    let seconds = counts.elapsed.as_secs_f64().max(1e-9);
+    let users = spec.count_by_profile(m.clients);
+    let profiles = spec.profiles().iter().zip(users).enumerate();
+    let none = KindRecord::default();
+    profiles
+        .map(|(index, (profile, users))| {
+            let record = counts.units.get(&(index as u32)).unwrap_or(&none);
+            let transactions = record.response.len();
+            UserTimes {
+                name: profile.name.clone(),
+                users,
+                transactions,
+                per_second: transactions as f64 / seconds,
+                bytes_each: record.bytes as f64 / transactions.max(1) as f64,
+                sample_mean_ns: record.service.mean(),
+                sample_95_ns: value_at(&record.service, 0.95),
+                from_start: times(&record.service, dependence(&m.service, m.completions)),
+                from_due: times(&record.response, dependence(&m.response, m.completions)),
+            }
+        })
+        .collect()
+}
+
+/// How many transactions of the whole are worth one independent one. A profile's own transactions
+/// depend on each other no more than all of them do: they lie further apart.
+fn dependence(times: &Times, completions: u64) -> f64 {
+    let independent = times.mean.samples;
+    if independent.is_finite() && independent > 0.0 {
+        (completions as f64 / independent).max(1.0)
+    } else {
+        f64::INFINITY
+    }
+}
+
+fn times(histogram: &Histogram, dependence: f64) -> Times {
+    let count = histogram.len() as f64;
+    let independent = count / dependence;
+    let t = student_t(0.5 + CONFIDENCE / 2.0, (independent - 1.0).max(1.0));
+    let mean = histogram.mean();
+    let half = t * (variance(histogram, mean) / independent).sqrt();
+    let bounded = |half: f64| if half.is_nan() { f64::INFINITY } else { half };
+    Times {
+        mean: Estimate {
+            value: mean,
+            low: (mean - bounded(half)).max(0.0),
+            high: mean + bounded(half),
+            confidence: CONFIDENCE,
+            samples: independent,
+        },
+        percentiles: USER_PERCENTILES
+            .iter()
+            .map(|&p| percentile(histogram, p, independent, t))
+            .collect(),
+        min_ns: histogram.min(),
+        max_ns: histogram.max(),
+    }
+}
+
+fn variance(histogram: &Histogram, mean: f64) -> f64 {
+    let buckets = histogram.iter_recorded();
+    let sum: f64 = buckets
+        .map(|bucket| {
+            let middle = (bucket.low as f64 + bucket.high as f64) / 2.0;
+            bucket.count as f64 * (middle - mean) * (middle - mean)
+        })
+        .sum();
+    sum / (histogram.len() as f64 - 1.0).max(1.0)
+}
+
+fn percentile(histogram: &Histogram, p: f64, independent: f64, t: f64) -> PercentileEstimate {
+    let evidence = independent * (1.0 - p);
+    let half = t * (p * (1.0 - p) / independent).sqrt();
+    let estimate = (evidence >= EVIDENCE.0).then(|| Estimate {
+        value: value_at(histogram, p),
+        low: value_at(histogram, (p - half).max(0.0)),
+        high: if p + half >= 1.0 {
+            f64::INFINITY
+        } else {
+            value_at(histogram, p + half)
+        },
+        confidence: CONFIDENCE,
+        samples: independent,
+    });
+    PercentileEstimate {
+        p,
+        estimate,
+        is_indicative: evidence < EVIDENCE.1,
+        evidence,
+    }
+}
+
+/// The time at or below which the share `p` lies.
+fn value_at(histogram: &Histogram, p: f64) -> f64 {
+    let wanted = p * histogram.len() as f64;
+    let mut passed = 0.0;
+    for bucket in histogram.iter_recorded() {
+        passed += bucket.count as f64;
+        if passed >= wanted {
+            return (bucket.low as f64 + bucket.high as f64) / 2.0;
+        }
+    }
+    histogram.max() as f64
+}

@@ -1,0 +1,454 @@
+//! Transfer passes: in which order series of passes are measured, when a rate is precise, and what
+//! series say about each other.
+//!
+//! The rate of a series is its bytes over its time. Its interval is Student's, from the variation
+//! of the passes' times; passes are taken for independent. Precision is looked at after 5, 7, 9, 12
+//! ... passes only, since looking often enough always finds a lucky moment.
+
+use results::{
+    Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
+};
+use stats::{CONFIDENCE, Channel, Estimate, student_t};
+use units::{Bytes, Duration};
+use workload::{
+    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
+    Size, Start,
+};
+
+use crate::checkup::MAIN_DIRECT;
+use crate::trial::{Preparation, Trial};
+
+/// Passes before the first look at the precision.
+const PASSES_MIN: u32 = 5;
+/// From one look to the next the number of passes grows by this.
+const LOOK_FACTOR: f64 = 1.25;
+/// Growing parts of a file begin with this many bytes.
+const PART_MIN: u64 = 1 << 20;
+/// From this share of the page cache on a part counts as read from memory.
+const FROM_MEMORY: f64 = 0.5;
+/// Halves of a series that differ by so many standard errors ...
+const DRIFT_ERRORS: f64 = 4.0;
+/// ... and by this share of their time, do not have one rate.
+const DRIFT_MIN: f64 = 0.05;
+/// Passes whose shares of the page cache differ by more have no one rate.
+const SHARE_SPREAD: f64 = 0.2;
+
+/// When a series of passes ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PassRule {
+    /// Exactly so many passes; until precise when absent.
+    pub passes: Option<u32>,
+    /// Relative half-width wanted.
+    pub precision: f64,
+    /// The most passes.
+    pub passes_max: u32,
+    /// Time for a series.
+    pub budget: Duration,
+}
+
+/// Counts the passes of a series and says when there are enough.
+#[derive(Clone, Debug)]
+pub struct PassCount {
+    rule: PassRule,
+    seconds: Vec<f64>,
+    bytes: u64,
+    next_look: u32,
+}
+
+impl PassCount {
+    /// A series that has no pass yet.
+    #[must_use]
+    pub const fn new(rule: PassRule) -> Self {
+        Self {
+            rule,
+            seconds: Vec::new(),
+            bytes: 0,
+            next_look: PASSES_MIN,
+        }
+    }
+
+    /// The number of the next pass; `None` when there are enough.
+    pub fn next_pass(&mut self) -> Option<u32> {
+        let done = self.seconds.len() as u32;
+        if done >= self.rule.passes.unwrap_or(self.rule.passes_max).max(1) {
+            return None;
+        }
+        if self.rule.passes.is_none() && done > 0 {
+            let spent: f64 = self.seconds.iter().sum();
+            if spent >= self.rule.budget.as_secs_f64() {
+                return None;
+            }
+            if done >= self.next_look {
+                self.next_look = (f64::from(done) * LOOK_FACTOR).ceil() as u32;
+                self.next_look = self.next_look.max(done + 2);
+                if self.is_precise() {
+                    return None;
+                }
+            }
+        }
+        Some(done + 1)
+    }
+
+    /// A pass that is done.
+    pub fn record(&mut self, bytes: u64, elapsed: Duration) {
+        self.bytes += bytes;
+        self.seconds.push(elapsed.as_secs_f64());
+    }
+
+    /// Bytes per second over the passes; `within` is the interval of a pass that is alone.
+    #[must_use]
+    pub fn rate(&self, within: Option<Estimate>) -> Estimate {
+        rate_over(self.bytes, &self.seconds, within)
+    }
+
+    /// Whether the interval is as narrow as was asked for, or nothing was asked for.
+    #[must_use]
+    pub fn is_precise(&self) -> bool {
+        self.rule.passes.is_some() || self.rate(None).relative_half_width() <= self.rule.precision
+    }
+}
+
+/// Bytes per second of passes that moved `bytes` in these `seconds`.
+#[must_use]
+pub fn rate_over(bytes: u64, seconds: &[f64], within: Option<Estimate>) -> Estimate {
+    let count = seconds.len() as f64;
+    let total: f64 = seconds.iter().sum();
+    let value = bytes as f64 / total.max(1e-9);
+    let Some(freedom) = seconds.len().checked_sub(1).filter(|&freedom| freedom > 0) else {
+        return within.map_or_else(
+            || Estimate {
+                low: 0.0,
+                high: f64::INFINITY,
+                ..Estimate::exact(value, count)
+            },
+            |within| within.scale(value / within.value),
+        );
+    };
+    let mean = total / count;
+    let squares: f64 = seconds.iter().map(|it| (it - mean).powi(2)).sum();
+    let error = (squares / freedom as f64 / count).sqrt();
+    let half = student_t(0.5 + CONFIDENCE / 2.0, freedom as f64) * error;
+    Estimate {
+        low: value * mean / (mean + half),
+        high: if half < mean {
+            value * mean / (mean - half)
+        } else {
+            f64::INFINITY
+        },
+        ..Estimate::exact(value, count)
+    }
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferShape {
+    /// How data are reached.
+    pub mode: TransferMode,
+    /// Bytes of operations, one series for each.
+    pub blocks: Vec<u32>,
+    /// Bytes of one pass of one stream.
+    pub size: Bytes,
+    /// Number of streams.
+    pub streams: u32,
+    /// Numbers of the streams that write their files before they are read.
+    pub writers: Vec<u32>,
+    /// Whether each stream is measured alone, too.
+    pub alone: bool,
+    /// When a series of reads ends.
+    pub rule: PassRule,
+}
+
+/// One series before it is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesPlan {
+    /// What is done, in words.
+    pub title: String,
+    /// What a pass does.
+    pub kind: TransferKind,
+    /// Bytes of an operation.
+    pub block: u32,
+    /// Bytes of one pass of one stream.
+    pub size: u64,
+    /// Numbers of the streams that take part, from 1.
+    pub streams: Vec<u32>,
+    /// Whether the page cache is dropped before each pass.
+    pub drops_cache: bool,
+    /// When it ends.
+    pub rule: PassRule,
+}
+
+impl TransferShape {
+    /// All series in the order of measuring.
+    #[must_use]
+    pub fn series(&self) -> Vec<SeriesPlan> {
+        let all: Vec<u32> = (1..=self.streams).collect();
+        let mut plans = Vec::new();
+        if !self.writers.is_empty() {
+            let writers = self.writers.clone();
+            plans.push(self.plan(TransferKind::Write, self.blocks[0], self.size.0, writers));
+        }
+        for &block in &self.blocks {
+            if self.mode == TransferMode::SmallFile {
+                self.growing(block, &all, &mut plans);
+                continue;
+            }
+            if self.alone && self.streams > 1 {
+                // Streams of a model are alike: one of them stands for all.
+                let alone = match self.mode {
+                    TransferMode::Simulated => &all[..1],
+                    _ => &all[..],
+                };
+                for &stream in alone {
+                    plans.push(self.plan(TransferKind::Read, block, self.size.0, vec![stream]));
+                }
+            }
+            plans.push(self.plan(TransferKind::Read, block, self.size.0, all.clone()));
+        }
+        plans
+    }
+
+    /// Parts that double up to the whole file, each read once from the device and then again.
+    fn growing(&self, block: u32, all: &[u32], plans: &mut Vec<SeriesPlan>) {
+        let unit = u64::from(block);
+        let mut part = PART_MIN.max(unit).min(self.size.0);
+        loop {
+            let size = part / unit * unit;
+            let mut first = self.plan(TransferKind::Read, block, size, all.to_vec());
+            first.drops_cache = true;
+            first.rule.passes = Some(1);
+            first.title = format!("{}, first", first.title);
+            let mut again = self.plan(TransferKind::Read, block, size, all.to_vec());
+            again.title = format!("{}, again", again.title);
+            plans.extend([first, again]);
+            if part >= self.size.0 {
+                return;
+            }
+            part = (part * 2).min(self.size.0);
+        }
+    }
+
+    fn plan(&self, kind: TransferKind, block: u32, size: u64, streams: Vec<u32>) -> SeriesPlan {
+        let block_text = Bytes(u64::from(block));
+        let what = match kind {
+            TransferKind::Write => "write",
+            TransferKind::Read => "read",
+        };
+        let who = match (streams.as_slice(), self.streams) {
+            (_, 1) => String::new(),
+            ([one], _) => format!(", stream {one} alone"),
+            (many, _) => format!(", {} streams", many.len()),
+        };
+        let rule = match kind {
+            TransferKind::Read => self.rule,
+            TransferKind::Write => PassRule {
+                passes: Some(1),
+                ..self.rule
+            },
+        };
+        SeriesPlan {
+            title: format!("{what} {} by {block_text}{who}", Bytes(size)),
+            kind,
+            block,
+            size,
+            streams,
+            drops_cache: self.mode == TransferMode::Cold && kind == TransferKind::Read,
+            rule,
+        }
+    }
+}
+
+impl SeriesPlan {
+    /// One pass of one stream; on a model, of as many clients as there are streams.
+    #[must_use]
+    pub fn trial(&self, access: Access, number: u32, clients: u32, left: Duration) -> Trial {
+        let block = u64::from(self.block);
+        let name = match self.kind {
+            TransferKind::Write => "sequential-write",
+            TransferKind::Read => "sequential-read",
+        };
+        let mix = match self.kind {
+            TransferKind::Write => Mix::WRITE,
+            TransferKind::Read => Mix::READ,
+        };
+        Trial {
+            name: name.into(),
+            title: format!("{}, pass {number}", self.title),
+            spec: ClientSpec::Mix(MixSpec {
+                addresses: AddressSpec {
+                    region: Region {
+                        target: MAIN_DIRECT,
+                        offset: 0,
+                        len: self.size,
+                        block,
+                    },
+                    partition: Partition::Contending,
+                    pattern: Pattern::Sequential { step: 1 },
+                    start: Start::First,
+                },
+                mix,
+                sizes: vec![Size {
+                    len: self.block,
+                    weight: 1,
+                }],
+                durability: Durability::Volatile,
+                pacing: Pacing::Closed { think: Gap::NONE },
+                operations: Some(self.size / block),
+            }),
+            clients,
+            depth: clients,
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: left,
+            salt: u64::from(number) | block << 16,
+        }
+    }
+}
+
+/// What is doubtful about a series.
+#[must_use]
+pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if !is_precise {
+        warnings.push(Warning::doubt(
+            "not-converged",
+            format!(
+                "{title}: stopped by its limit of time or passes; the interval is wider than was \
+                 asked for. Allow more with --budget, or ask for less with --precision."
+            ),
+        ));
+    }
+    warnings.extend(drift(title, passes));
+    let shares = || passes.iter().filter_map(|pass| pass.page_cache_share);
+    let (low, high) = shares().fold((1.0_f64, 0.0_f64), |(low, high), share| {
+        (low.min(share), high.max(share))
+    });
+    if high - low > SHARE_SPREAD {
+        warnings.push(Warning::doubt(
+            "cache-changes",
+            format!(
+                "{title}: the page cache answered {:.0} % of one pass and {:.0} % of another: \
+                 there is no one rate. Use --mode direct or cold for the device, or a file much \
+                 smaller than memory.",
+                low * 100.0,
+                high * 100.0
+            ),
+        ));
+    }
+    warnings
+}
+
+/// Passes whose later half took another time than the earlier one, beyond chance.
+fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
+    if passes.len() < 2 * PASSES_MIN as usize {
+        return None;
+    }
+    let seconds: Vec<f64> = passes.iter().map(|it| it.elapsed_ns as f64 / 1e9).collect();
+    let (early, late) = seconds.split_at(seconds.len() / 2);
+    let moments = |half: &[f64]| {
+        let count = half.len() as f64;
+        let mean = half.iter().sum::<f64>() / count;
+        let squares: f64 = half.iter().map(|it| (it - mean).powi(2)).sum();
+        (mean, squares / (count - 1.0) / count)
+    };
+    let ((before, before_error), (after, after_error)) = (moments(early), moments(late));
+    let change = after / before - 1.0;
+    let is_beyond_chance =
+        (after - before).abs() > DRIFT_ERRORS * (before_error + after_error).sqrt();
+    (is_beyond_chance && change.abs() > DRIFT_MIN).then(|| {
+        Warning::doubt(
+            "drift",
+            format!(
+                "{title}: the later half of the passes took {:+.0} % of time against the earlier \
+                 one: the rate is still changing, and its interval does not know that. Measure \
+                 longer, or look for what else uses the storage.",
+                change * 100.0
+            ),
+        )
+    })
+}
+
+/// Each stream alone against together, and their sum, for every block size.
+#[must_use]
+pub fn alone_together(series: &[TransferSeries]) -> Vec<AloneTogether> {
+    let reads = || series.iter().filter(|it| it.kind == TransferKind::Read);
+    let mut found = Vec::new();
+    for together in reads().filter(|it| it.streams.len() > 1) {
+        let alone: Vec<&TransferSeries> = reads()
+            .filter(|it| it.streams.len() == 1 && it.block_bytes == together.block_bytes)
+            .collect();
+        let count = together.streams.len();
+        if alone.is_empty() {
+            continue;
+        }
+        for one in &alone {
+            let place = together.streams.iter().position(|it| *it == one.streams[0]);
+            let rate = place.and_then(|place| together.stream_rates.get(place));
+            if let Some(rate) = rate {
+                let stream = Some(one.streams[0]);
+                found.push(compared(stream, together.block_bytes, one.rate, *rate));
+            }
+        }
+        // Where one stream stands for all, the sum is so many times its rate.
+        let factor = count as f64 / alone.len() as f64;
+        let sum = sum_of(&alone.iter().map(|it| it.rate).collect::<Vec<_>>()).scale(factor);
+        found.push(compared(None, together.block_bytes, sum, together.rate));
+    }
+    found
+}
+
+/// The sum of independent estimates.
+fn sum_of(estimates: &[Estimate]) -> Estimate {
+    let value: f64 = estimates.iter().map(|it| it.value).sum();
+    let root = |side: fn(&Estimate) -> f64| {
+        let squares = estimates.iter().map(|it| side(it).powi(2));
+        squares.sum::<f64>().sqrt()
+    };
+    let samples = estimates.iter().map(|it| it.samples);
+    Estimate {
+        low: (value - root(|it| it.value - it.low)).max(0.0),
+        high: value + root(|it| it.high - it.value),
+        ..Estimate::exact(value, samples.fold(f64::INFINITY, f64::min))
+    }
+}
+
+fn compared(
+    stream: Option<u32>,
+    block_bytes: u64,
+    alone: Estimate,
+    together: Estimate,
+) -> AloneTogether {
+    let width =
+        (alone.relative_half_width().powi(2) + together.relative_half_width().powi(2)).sqrt();
+    let value = together.value / alone.value;
+    AloneTogether {
+        stream,
+        block_bytes,
+        alone,
+        together,
+        ratio: Estimate {
+            low: (value * (1.0 - width)).max(0.0),
+            high: value * (1.0 + width),
+            ..Estimate::exact(value, alone.samples.min(together.samples))
+        },
+    }
+}
+
+/// The largest part of a file that came from memory when it was read again.
+#[must_use]
+pub fn memory_up_to(series: &[TransferSeries]) -> Option<u64> {
+    let again = series.iter().filter(|it| it.title.ends_with(", again"));
+    again
+        .filter(|it| {
+            let shares: Vec<f64> = it
+                .passes
+                .iter()
+                .filter_map(|pass| pass.page_cache_share)
+                .collect();
+            let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+            mean >= FROM_MEMORY
+        })
+        .map(|it| it.size_bytes)
+        .max()
+}

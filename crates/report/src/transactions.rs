@@ -1,0 +1,285 @@
+//! Transactions of users: rates, response times, what the machine did, and how many users fit.
+
+use results::{
+    StandardTable, Times, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
+    UserTimes,
+};
+use stats::Estimate;
+use units::{format_count, format_duration_ns};
+
+use crate::figure::{operations, percent, time};
+use crate::page::Page;
+use crate::style::Tone;
+use crate::table::{Align, Table};
+
+/// What the columns mean.
+const LEGEND: &str = "From due: from the end of the think time. From start: from the issue of the \
+                      transaction's first operation. Whole run: transactions over elapsed time, as \
+                      the document of 1997 has it, the users' start and stragglers included.";
+/// Percentiles of the tables.
+const SHOWN: [(f64, &str); 3] = [(0.9, "90 %"), (0.95, "95 %"), (0.99, "99 %")];
+
+/// Everything about the transactions.
+pub(crate) fn section(page: &mut Page<'_>, found: &Transactions) {
+    let all = page.style.all || found.search.is_none() && found.standard.is_none();
+    for load in &found.loads {
+        if all {
+            one(page, load);
+        }
+    }
+    if let Some(search) = &found.search {
+        searched(page, search);
+    }
+    if let Some(standard) = &found.standard {
+        table_of(page, standard);
+    }
+    if all && !found.loads.is_empty() {
+        page.blank();
+        page.paragraph(Tone::Quiet, LEGEND);
+    }
+}
+
+fn one(page: &mut Page<'_>, load: &TransactionLoad) {
+    let users = format_count(f64::from(load.users));
+    let plural = if load.users == 1 { "" } else { "s" };
+    page.blank();
+    page.heading(&format!(
+        "{users} user{plural}, {} transactions in {}",
+        format_count(load.all.transactions as f64),
+        format_duration_ns(load.elapsed_ns as f64)
+    ));
+    let (steady, interval) = operations(load.per_second_steady);
+    page.fact("steady", &format!("{steady}  ({interval})"));
+    page.fact(
+        "whole run",
+        &format!("{}/s", format_count(load.per_second_whole)),
+    );
+    times(page, load);
+    machine(page, load);
+    laws(page, load);
+}
+
+fn times(page: &mut Page<'_>, load: &TransactionLoad) {
+    let mut table = Table::new(&[
+        ("response time", Align::Left, 9),
+        ("min", Align::Right, 6),
+        ("mean", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("90 %", Align::Right, 7),
+        ("95 %", Align::Right, 8),
+        ("95 % interval", Align::Left, 4),
+        ("99 %", Align::Right, 7),
+        ("max", Align::Right, 6),
+    ]);
+    for found in std::iter::once(&load.all).chain(&load.profiles) {
+        let name = name_of(found, load);
+        let rows = [
+            ("from due", &found.from_due),
+            ("from start", &found.from_start),
+        ];
+        for (how, times) in rows {
+            table.row(Tone::Plain, row(format!("{name}{how}"), times));
+        }
+    }
+    page.table(&table);
+    for found in &load.profiles {
+        let text = format!(
+            "{} users, {} transactions, {}/s",
+            format_count(f64::from(found.users)),
+            format_count(found.transactions as f64),
+            format_count(found.per_second)
+        );
+        page.fact(&found.name, &text);
+    }
+}
+
+fn name_of(found: &UserTimes, load: &TransactionLoad) -> String {
+    if load.profiles.is_empty() {
+        String::new()
+    } else {
+        format!("{}, ", found.name)
+    }
+}
+
+fn row(name: String, times: &Times) -> [String; 9] {
+    let shown = |share: f64| times.percentile(share).map(time).unwrap_or_default();
+    let (mean, interval) = time(times.mean);
+    let [p90, p95, p99] = SHOWN.map(|(share, _)| shown(share));
+    [
+        name,
+        format_duration_ns(times.min_ns as f64),
+        mean,
+        interval,
+        p90.0,
+        p95.0,
+        p95.1,
+        p99.0,
+        format_duration_ns(times.max_ns as f64),
+    ]
+}
+
+fn machine(page: &mut Page<'_>, load: &TransactionLoad) {
+    let cpu = load.cpu_each_ns.map(|each| {
+        let asked = format_duration_ns(load.cpu_work_each_ns);
+        let share = load.cpu_share.map_or_else(String::new, |share| {
+            format!(", all processors {} busy with it", percent(share))
+        });
+        format!(
+            "{} a transaction, of which {asked} were asked for{share}",
+            format_duration_ns(each)
+        )
+    });
+    page.fact("CPU", &cpu.unwrap_or_default());
+    let rate = |rate: f64| format!("{}/s", format_count(rate));
+    let asked = format!(
+        "reads {}, writes {}, {} with the storage on average",
+        rate(load.reads_per_second),
+        rate(load.writes_per_second),
+        format_count(load.storage_queue)
+    );
+    page.fact("I/Os", &asked);
+    let device = [
+        load.device_reads_per_second
+            .map(|it| format!("reads {}", rate(it))),
+        load.device_writes_per_second
+            .map(|it| format!("writes {}", rate(it))),
+        load.device_queue
+            .map(|queue| format!("queue {}", format_count(queue))),
+        load.device_busy_share
+            .map(|share| format!("busy {}", percent(share))),
+    ];
+    page.fact("device", &joined(device));
+    let memory = [
+        load.page_cache_share
+            .map(|share| format!("the page cache answered {} of the bytes", percent(share))),
+        load.minor_faults_per_second
+            .map(|it| format!("page faults {}", rate(it))),
+        load.major_faults_per_second
+            .map(|it| format!("{} of them from a device", rate(it))),
+    ];
+    page.fact("memory", &joined(memory));
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(", ")
+}
+
+/// The two laws, beside what they are about.
+fn laws(page: &mut Page<'_>, load: &TransactionLoad) {
+    let users = Estimate {
+        low: load.users_by_law.low.max(0.0),
+        ..load.users_by_law
+    };
+    let (by_law, interval) = operations(users);
+    let by_law = by_law.trim_end_matches("/s");
+    page.fact(
+        "X (R + Z)",
+        &format!(
+            "{by_law} users ({interval}) by Little's law, and there were {}",
+            format_count(f64::from(load.users))
+        ),
+    );
+    let (by_law, interval) = time(load.response_by_law);
+    page.fact(
+        "N / X - Z",
+        &format!(
+            "{by_law} ({interval}) by the response-time law, and {} was measured",
+            time(load.all.from_due.mean).0
+        ),
+    );
+}
+
+fn searched(page: &mut Page<'_>, search: &UserSearchResult) {
+    page.blank();
+    let share = format!("{}", (search.share * 1e5).round() / 1e3);
+    page.heading(&format!(
+        "How many users? {share} % of the transactions within {}",
+        format_duration_ns(search.limit_ns as f64)
+    ));
+    let meets = match search.meets {
+        0 => "no number of users surely meets the limit".to_owned(),
+        users => format!("{} users surely meet the limit", format_count(users.into())),
+    };
+    let misses = match search.misses {
+        None => "none surely miss it".to_owned(),
+        Some(users) => format!("{} surely miss it", format_count(users.into())),
+    };
+    page.paragraph(Tone::Strong, &format!("{meets}, {misses}"));
+    let mut table = Table::new(&[
+        ("trial", Align::Left, 9),
+        ("users", Align::Right, 9),
+        ("percentile", Align::Right, 8),
+        ("95 % interval", Align::Left, 7),
+        ("limit", Align::Left, 8),
+    ]);
+    for step in &search.steps {
+        table.row(tone(step), step_row(step));
+    }
+    page.table(&table);
+}
+
+fn tone(step: &UserSearchStep) -> Tone {
+    if step.is_final {
+        Tone::Plain
+    } else {
+        Tone::Quiet
+    }
+}
+
+fn step_row(step: &UserSearchStep) -> [String; 5] {
+    let (value, interval) = if step.percentile.value.is_finite() {
+        time(step.percentile)
+    } else {
+        ("unknown".into(), String::new())
+    };
+    [
+        if step.is_final { "fresh" } else { "scout" }.into(),
+        format_count(step.users.into()),
+        value,
+        interval,
+        step.outcome.clone(),
+    ]
+}
+
+/// A table of the document, with ours beneath.
+fn table_of(page: &mut Page<'_>, standard: &StandardTable) {
+    page.blank();
+    page.heading(&format!("{} {}", standard.section, standard.title));
+    let mut widths: Vec<usize> = Vec::new();
+    let rows: Vec<Vec<&str>> =
+        std::iter::once(standard.columns.iter().map(String::as_str).collect())
+            .chain(standard.rows.iter().map(|row| {
+                let cells = row.cells.iter().map(String::as_str);
+                [row.machine.as_str(), row.tasks.as_str()]
+                    .into_iter()
+                    .chain(cells)
+                    .collect()
+            }))
+            .collect();
+    for row in &rows {
+        for (index, cell) in row.iter().enumerate() {
+            if widths.len() == index {
+                widths.push(0);
+            }
+            widths[index] = widths[index].max(cell.chars().count());
+        }
+    }
+    for (index, row) in rows.iter().enumerate() {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(column, (cell, &width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let ours = index > 0 && standard.rows[index - 1].machine == "here";
+        page.line(
+            if ours { Tone::Strong } else { Tone::Plain },
+            &format!("  {line}"),
+        );
+    }
+    for row in standard.rows.iter().filter(|row| !row.fault.is_empty()) {
+        let mark = format!("{} {}:", row.machine, row.tasks);
+        page.item(Tone::Doubtful, &mark, &row.fault);
+    }
+}

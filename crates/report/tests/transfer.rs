@@ -1,0 +1,95 @@
+//! The screen of transfer rates, with invented figures.
+
+use report::{Style, check_up, headline, sample};
+use results::Run;
+
+/// A run that measured nothing but transfer rates.
+fn run() -> Run {
+    let mut run = sample::run();
+    run.settings.command = "transfer".into();
+    run.measurements.clear();
+    run.findings.clear();
+    run.warnings.clear();
+    run.curve = None;
+    run.transfer = Some(sample::transfer());
+    run
+}
+
+/// A page whose lines fit into this file.
+const NARROW: Style = Style {
+    width: 92,
+    color: false,
+    unicode: true,
+    all: false,
+};
+
+#[test]
+fn series_costs_passes_and_streams() {
+    insta::assert_snapshot!(check_up(&run(), &NARROW), @r"
+    transfer of .                                                              58.2 s, seed 8213
+      ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
+      23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+
+      direct; 2 read passes; the end of each block is checked; host gold
+      stream 1: /data (vda)
+      stream 2: /data (vda)
+
+      series                              passes       rate  95 % interval  page cache    device
+      write 1 GiB by 64 KiB, 2 streams         1  ~400 MB/s  396 .. 404            0 %  401 MB/s
+        stream 1                                   200 MB/s  198 .. 202
+        stream 2                                   200 MB/s  198 .. 202
+      read 1 GiB by 64 KiB, stream 1           2   800 MB/s  792 .. 808            0 %  802 MB/s
+        alone
+      read 1 GiB by 64 KiB, stream 2           2   800 MB/s  792 .. 808            0 %  802 MB/s
+        alone
+      read 1 GiB by 64 KiB, 2 streams          2   900 MB/s  891 .. 909            0 %  902 MB/s
+        stream 1                                   450 MB/s  446 .. 454
+        stream 2                                   450 MB/s  446 .. 454
+      ~ wider interval than was asked for
+
+      CPU seconds per MiB                        all      user    system
+      write 1 GiB by 64 KiB, 2 streams      0.000103  0.000024  0.000078
+      read 1 GiB by 64 KiB, stream 1 alone  0.000205  0.000049  0.000156
+      read 1 GiB by 64 KiB, stream 2 alone  0.000205  0.000049  0.000156
+      read 1 GiB by 64 KiB, 2 streams       0.000103  0.000024  0.000078
+
+    write 1 GiB by 64 KiB, 2 streams
+               seconds      rate     CPU  cache    device  ended (UTC)   monotonic s
+      write 1   5.3687  400 MB/s  210 ms    0 %  401 MB/s  12:00:10.250    86405.619
+
+    read 1 GiB by 64 KiB, stream 1 alone
+              seconds      rate  95 % within     CPU  cache    device  ended (UTC)   monotonic s
+      read 1   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86401.592
+      read 2   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86402.934
+
+    read 1 GiB by 64 KiB, stream 2 alone
+              seconds      rate  95 % within     CPU  cache    device  ended (UTC)   monotonic s
+      read 1   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86401.592
+      read 2   1.3422  800 MB/s  784 .. 816   210 ms    0 %  802 MB/s  12:00:10.250    86402.934
+
+    read 1 GiB by 64 KiB, 2 streams
+              seconds      rate     CPU  cache    device  ended (UTC)   monotonic s
+      read 1   2.3861  900 MB/s  210 ms    0 %  902 MB/s  12:00:10.250    86402.636
+      read 2   2.3861  900 MB/s  210 ms    0 %  902 MB/s  12:00:10.250    86405.022
+
+      alone against together       alone  together  95 % interval  ratio  95 % interval
+      stream 1, 64 KiB blocks   800 MB/s  450 MB/s  446 .. 454     0.562  0.554 .. 0.571
+      stream 2, 64 KiB blocks   800 MB/s  450 MB/s  446 .. 454     0.562  0.554 .. 0.571
+      all, 64 KiB blocks       1.60 GB/s  900 MB/s  891 .. 909     0.562  0.554 .. 0.571
+
+      Intervals of a series come from the variation between its passes, those of one pass from
+      the variation within it. CPU is this process's; its parts in the program (user) and the
+      kernel (system) are told apart in clock ticks. Device: what the device moved meanwhile,
+      whoever asked.
+      A pass of several streams lasts until the last one ends; in the worst pass all of them
+      were under way > 99 % of the time.
+
+    Warnings
+      doubt A doubt about one series.
+    ");
+}
+
+#[test]
+fn the_last_series_is_the_headline() {
+    assert_eq!(headline(&run()), "read 1 GiB by 64 KiB, 2 streams 900 MB/s");
+}

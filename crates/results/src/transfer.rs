@@ -1,0 +1,172 @@
+//! Transfer rates: passes over files and devices, from their first byte to their last.
+
+use serde::{Deserialize, Serialize};
+use stats::Estimate;
+
+use crate::warning::Warning;
+
+/// How passes reach their data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferMode {
+    /// Past the page cache.
+    Direct,
+    /// Through the page cache, which keeps what earlier passes left in it.
+    Buffered,
+    /// Through the page cache, which is dropped before each pass.
+    Cold,
+    /// Through the page cache, over growing parts of the file.
+    SmallFile,
+    /// On a model, in virtual time.
+    Simulated,
+}
+
+impl TransferMode {
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Buffered => "buffered",
+            Self::Cold => "cold",
+            Self::SmallFile => "small-file",
+            Self::Simulated => "simulated",
+        }
+    }
+}
+
+/// What a pass does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferKind {
+    /// Writes.
+    Write,
+    /// Reads.
+    Read,
+}
+
+/// One stream in one pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamPass {
+    /// Number of the stream, from 1.
+    pub stream: u32,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time taken, nanoseconds.
+    pub elapsed_ns: u64,
+    /// Bytes per second over the whole pass.
+    #[serde(with = "stats::undefined")]
+    pub rate: f64,
+    /// Bytes per second within the pass, with the interval of its time slots; absent when the pass
+    /// is too short for one.
+    pub within: Option<Estimate>,
+}
+
+/// One pass of all streams together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransferPass {
+    /// Number of the pass, from 1.
+    pub number: u32,
+    /// Bytes moved by all streams.
+    pub bytes: u64,
+    /// Time of the longest stream, nanoseconds.
+    pub elapsed_ns: u64,
+    /// Bytes per second of all streams.
+    #[serde(with = "stats::undefined")]
+    pub rate: f64,
+    /// Share of the time in which all streams were under way.
+    #[serde(with = "stats::undefined")]
+    pub overlap_share: f64,
+    /// Each stream; empty where only their sum is known.
+    pub streams: Vec<StreamPass>,
+    /// CPU time of this process, nanoseconds; absent in virtual time.
+    pub cpu_ns: Option<u64>,
+    /// Its part in the program, in steps of one clock tick.
+    pub cpu_user_ns: Option<u64>,
+    /// Its part in the kernel, in steps of one clock tick.
+    pub cpu_system_ns: Option<u64>,
+    /// Share of the bytes that the page cache answered, as counted by the kernel.
+    pub page_cache_share: Option<f64>,
+    /// Bytes per second that the device moved meanwhile, whoever asked for them.
+    pub device_rate: Option<f64>,
+    /// When it ended, RFC 3339, UTC; absent in virtual time.
+    pub ended_at: Option<String>,
+    /// When it ended on the host's monotonic clock, nanoseconds; virtual time on a model.
+    pub ended_monotonic_ns: u64,
+}
+
+/// Passes with the same settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransferSeries {
+    /// What is done, in words.
+    pub title: String,
+    /// What a pass does.
+    pub kind: TransferKind,
+    /// How it reaches its data.
+    pub mode: TransferMode,
+    /// Bytes of one operation.
+    pub block_bytes: u64,
+    /// Bytes of one pass of one stream.
+    pub size_bytes: u64,
+    /// Numbers of the streams that take part.
+    pub streams: Vec<u32>,
+    /// The passes, in their order.
+    pub passes: Vec<TransferPass>,
+    /// Bytes per second of all streams over the passes, with an interval from their variation; that
+    /// of one pass has the interval within it, if there is one.
+    pub rate: Estimate,
+    /// Each stream's rate over the passes, in the order of the numbers.
+    pub stream_rates: Vec<Estimate>,
+    /// Whether the interval is as narrow as was asked for.
+    pub is_precise: bool,
+    /// Doubts about this series.
+    pub warnings: Vec<Warning>,
+}
+
+/// What is moved, by its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransferStream {
+    /// From 1.
+    pub number: u32,
+    /// The target as it was named.
+    pub target: String,
+    /// The device whose work is counted.
+    pub device: Option<String>,
+}
+
+/// A stream alone against the same stream together with the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AloneTogether {
+    /// Number of the stream; null: the sum of all.
+    pub stream: Option<u32>,
+    /// Bytes of one operation.
+    pub block_bytes: u64,
+    /// Bytes per second alone; of the sum, the sum of the streams alone.
+    pub alone: Estimate,
+    /// Bytes per second together.
+    pub together: Estimate,
+    /// Together over alone.
+    pub ratio: Estimate,
+}
+
+/// What `seekstone transfer` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The host that the passes ran on.
+    pub host_name: String,
+    /// Relative half-width asked for; absent when a number of passes was.
+    pub precision: Option<f64>,
+    /// Number of read passes asked for; absent when a precision was.
+    pub passes: Option<u32>,
+    /// What of each block was checked when it was read: `none`, `last`, `block`.
+    pub check: String,
+    /// The streams.
+    pub streams: Vec<TransferStream>,
+    /// Series in the order of measuring.
+    pub series: Vec<TransferSeries>,
+    /// Each stream alone against together.
+    pub comparisons: Vec<AloneTogether>,
+    /// Largest part of the file that came from memory when it was read again, bytes; absent
+    /// unless growing parts were read.
+    pub memory_up_to_bytes: Option<u64>,
+}

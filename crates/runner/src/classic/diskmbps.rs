@@ -1,0 +1,488 @@
+//! Runs `diskmbps`: writes a file in blocks of 64 KiB and reads it, or reads a file that exists.
+//!
+//! As in 1997 everything goes through the system's cache, and a written file is closed, not synced.
+//! The data file is made exclusively and removed at the end whatever happened; a file that exists
+//! is opened for reading only. Source: the document "Disk Data Transfer Rate Test".
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use classic::diskmbps::{
+    Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
+    Work, block, job_name, last_word,
+};
+use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
+use rustix::fs::{FlockOperation, flock};
+use rustix::time::{ClockId, clock_gettime};
+use units::Bytes;
+
+use super::ClassicError;
+use crate::interrupt::Interrupt;
+
+/// Names in a directory that are looked at for what killed programs left.
+const ENTRIES_MAX: usize = 10_000;
+
+/// When a job began, and what it is called.
+#[derive(Clone, Debug)]
+pub struct JobStart {
+    /// Its name, such as `J143308N`.
+    pub name: String,
+    /// As C's `ctime` writes it.
+    pub timestamp: String,
+}
+
+impl JobStart {
+    /// A job that begins now.
+    #[must_use]
+    pub fn now(letter: char) -> Self {
+        let now = jiff::Zoned::now();
+        Self {
+            name: job_name(&now.strftime("%H%M%S").to_string(), letter),
+            timestamp: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        }
+    }
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct DiskMbps {
+    /// What was typed.
+    pub arguments: Arguments,
+    /// Names of server and client, where somebody was asked for them.
+    pub names: Option<(String, String)>,
+    /// When it began.
+    pub start: JobStart,
+    /// Room that stays free.
+    pub reserve: Option<u64>,
+}
+
+/// Told each line of the screen.
+pub type Screen<'a> = &'a mut dyn FnMut(&str);
+
+/// Run a job; the log is made in the current directory.
+///
+/// # Errors
+/// When a file cannot be made, written or read, holds other data than were written, or a signal
+/// comes. Nothing is left then but a log of the passes that were done before.
+pub fn run_diskmbps(
+    job: &DiskMbps,
+    interrupt: &Interrupt,
+    screen: Screen<'_>,
+) -> Result<(), ClassicError> {
+    let source = match &job.arguments.work {
+        Work::Write {
+            megabytes,
+            directory,
+        } => {
+            let directory = Path::new(directory.as_deref().unwrap_or("."));
+            refuse_no_directory(directory)?;
+            check_room(directory, *megabytes << 20, job.reserve)?;
+            Source::New {
+                path: directory.join(format!("{}.TMP", job.start.name)),
+                megabytes: *megabytes,
+            }
+        }
+        Work::Read { file } => Source::Existing(open_existing(Path::new(file))?),
+    };
+    let mut log = Log::create(&job.start.name)?;
+    let mut session = Session {
+        log: &mut log,
+        interrupt,
+        screen,
+    };
+    let done = session.run(job, source);
+    if let Err(error) = &done {
+        log.close_with(error);
+    }
+    done
+}
+
+/// Data files in `directory` that no program uses: what killed programs left.
+#[must_use]
+pub fn left_over(directory: &Path) -> Vec<PathBuf> {
+    let entries = directory.read_dir().into_iter().flatten();
+    let paths = entries.take(ENTRIES_MAX).filter_map(Result::ok);
+    paths
+        .map(|entry| entry.path())
+        .filter(|path| is_data_name(path) && is_unused(path))
+        .collect()
+}
+
+fn is_data_name(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let middle = name
+        .and_then(|name| name.strip_prefix('J'))
+        .and_then(|name| name.strip_suffix(".TMP"));
+    middle.is_some_and(|middle| {
+        middle.len() == 7
+            && middle.bytes().take(6).all(|byte| byte.is_ascii_digit())
+            && middle.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// A program that uses its file holds a lock on it.
+fn is_unused(path: &Path) -> bool {
+    let is_file = path
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_file());
+    is_file
+        && File::open(path)
+            .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok())
+}
+
+/// Where the data are.
+enum Source {
+    New { path: PathBuf, megabytes: u64 },
+    Existing(Target),
+}
+
+struct Session<'a> {
+    log: &'a mut Log,
+    interrupt: &'a Interrupt,
+    screen: Screen<'a>,
+}
+
+impl Session<'_> {
+    fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
+        let reading = match &source {
+            Source::New { .. } => None,
+            Source::Existing(target) => Some(target.path().display().to_string()),
+        };
+        let heading = Heading {
+            names: job.names.clone(),
+            job: job.start.name.clone(),
+            timestamp: job.start.timestamp.clone(),
+            reading,
+        };
+        self.log.put(&heading.in_log())?;
+        match source {
+            Source::New { path, megabytes } => {
+                let data = DataFile::create(path)?;
+                self.write(&data, megabytes)?;
+                let bytes = megabytes << 20;
+                for number in 1..=job.arguments.passes {
+                    let file = File::open(&data.path)
+                        .map_err(ClassicError::file("open", data.path.as_path()))?;
+                    let kind = PassKind::Read(number);
+                    self.read(&file, &data.path, kind, bytes)?;
+                }
+                data.remove()?;
+            }
+            Source::Existing(target) => {
+                (self.screen)(&format!("Reading file {}", target.path().display()));
+                for number in 1..=job.arguments.passes {
+                    let kind = PassKind::ReadExisting(number);
+                    self.read(target.file(), target.path(), kind, target.size())?;
+                }
+            }
+        }
+        let log = self.log.name.clone();
+        (self.screen)(&format!("\nEnd of program - results are in file {log}"));
+        Ok(())
+    }
+
+    fn write(&mut self, data: &DataFile, megabytes: u64) -> Result<(), ClassicError> {
+        let name = data.path.display().to_string();
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        let line = Heading::data_file(name, megabytes);
+        (self.screen)(&format!("{line}\n"));
+        self.log.put(&line)?;
+        let block = block();
+        let begun = Instant::now();
+        for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
+            self.go_on()?;
+            (&data.file)
+                .write_all(&block)
+                .map_err(ClassicError::file("write", data.path.as_path()))?;
+        }
+        let pass = Finished {
+            kind: PassKind::Write,
+            bytes: megabytes << 20,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        (self.screen)(&Heading::written_on_screen(megabytes));
+        self.log.put(&Heading::written_in_log(megabytes))?;
+        self.finish(&pass)
+    }
+
+    fn read(
+        &mut self,
+        file: &File,
+        path: &Path,
+        kind: PassKind,
+        bytes: u64,
+    ) -> Result<(), ClassicError> {
+        let mut block = vec![0; BLOCK_BYTES];
+        let begun = Instant::now();
+        let mut at = 0;
+        while at < bytes {
+            self.go_on()?;
+            let wanted = (bytes - at).min(BLOCK_BYTES as u64) as usize;
+            let count = read_block(file, &mut block[..wanted], at)
+                .map_err(ClassicError::file("read", path))?;
+            if count < wanted {
+                return Err(ClassicError::Operation(format!(
+                    "{} ends after {} bytes, and had {bytes} when it was opened",
+                    path.display(),
+                    at + count as u64
+                )));
+            }
+            if matches!(kind, PassKind::Read(_)) {
+                check(path, &block, at)?;
+            }
+            at += count as u64;
+        }
+        self.finish(&Finished {
+            kind,
+            bytes,
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn finish(&mut self, pass: &Finished) -> Result<(), ClassicError> {
+        (self.screen)(&pass.on_screen());
+        self.log.put(&pass.in_log(&stamp()))?;
+        self.log.has_passes = true;
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), ClassicError> {
+        match self.interrupt.is_raised() {
+            None => Ok(()),
+            Some(signal) => Err(ClassicError::Interrupted {
+                signal: signal.name,
+                kept: if self.log.has_passes {
+                    "the data file was removed, and the log holds the passes that were done"
+                } else {
+                    "nothing was measured, and nothing is left"
+                },
+            }),
+        }
+    }
+}
+
+/// As much of a block as there is.
+fn read_block(file: &File, block: &mut [u8], at: u64) -> std::io::Result<usize> {
+    let mut done = 0;
+    while done < block.len() {
+        match file.read_at(&mut block[done..], at + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+fn check(path: &Path, block: &[u8], at: u64) -> Result<(), ClassicError> {
+    match last_word(block) {
+        Some(BLOCK_WORDS) => Ok(()),
+        found => Err(ClassicError::Operation(format!(
+            "{}: the block at byte {at} ends with the word {}, and {BLOCK_WORDS} was written: the \
+             storage returned something else than was written",
+            path.display(),
+            found.unwrap_or_default()
+        ))),
+    }
+}
+
+fn stamp() -> Stamp {
+    let now = jiff::Zoned::now();
+    let clock = clock_gettime(ClockId::Monotonic);
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy().into_owned();
+    Stamp {
+        time: now.strftime("%H:%M:%S").to_string(),
+        // A host name has no blanks; were there one, the line could not be read back.
+        host: host.split_whitespace().collect::<Vec<_>>().join("-"),
+        monotonic: clock.tv_sec as f64 + clock.tv_nsec as f64 * 1e-9,
+        wall: format!("{:.3}", now.timestamp()),
+    }
+}
+
+fn refuse_no_directory(path: &Path) -> Result<(), ClassicError> {
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(ClassicError::Usage(format!(
+            "{} is no directory: the fourth argument names the directory in which the data file \
+             is made; to read a file that exists, say 0 megabytes",
+            path.display()
+        ))),
+        Err(error) => Err(ClassicError::file("use the directory", path)(error)),
+    }
+}
+
+fn check_room(directory: &Path, size: u64, reserve: Option<u64>) -> Result<(), ClassicError> {
+    let space = free_space(directory)?;
+    let reserve = reserve.unwrap_or(space.reserve);
+    if size.saturating_add(reserve) <= space.available {
+        return Ok(());
+    }
+    Err(ClassicError::Usage(format!(
+        "there is no room for {} in {}: {} are free, of which {} stay untouched; ask for fewer \
+         megabytes, keep less free (--reserve), or make room",
+        Bytes(size),
+        directory.display(),
+        Bytes(space.available),
+        Bytes(reserve)
+    )))
+}
+
+fn open_existing(path: &Path) -> Result<Target, ClassicError> {
+    let options = TargetOptions {
+        access: AccessMode::ReadOnly,
+        caching: Caching::Buffered,
+        signature_confirmed: None,
+    };
+    let target = Target::open(path, &options)?;
+    if target.size() == 0 {
+        let text = format!("{} is empty: there is nothing to read", path.display());
+        return Err(ClassicError::Usage(text));
+    }
+    Ok(target)
+}
+
+/// The file that is written; removed when this is dropped, unless it was before.
+struct DataFile {
+    path: PathBuf,
+    file: File,
+    inode: u64,
+    is_removed: bool,
+}
+
+impl DataFile {
+    fn create(path: PathBuf) -> Result<Self, ClassicError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let file = options.open(&path).map_err(|error| taken(error, &path))?;
+        let inode = match file.metadata() {
+            Ok(metadata) => metadata.ino(),
+            Err(error) => {
+                let _ = std::fs::remove_file(&path);
+                return Err(ClassicError::file("examine", path)(error));
+            }
+        };
+        // Where there are no locks, a file that is in use is only not told from one that is not.
+        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        Ok(Self {
+            path,
+            file,
+            inode,
+            is_removed: false,
+        })
+    }
+
+    fn remove(mut self) -> Result<(), ClassicError> {
+        self.is_removed = true;
+        if !self.is_ours() {
+            return Ok(());
+        }
+        std::fs::remove_file(&self.path).map_err(ClassicError::file("remove", self.path.as_path()))
+    }
+
+    /// Whether the name still stands for the file that was made.
+    fn is_ours(&self) -> bool {
+        let found = self.path.symlink_metadata();
+        found.is_ok_and(|metadata| metadata.ino() == self.inode)
+    }
+}
+
+impl Drop for DataFile {
+    fn drop(&mut self) {
+        if !self.is_removed && self.is_ours() {
+            // Nobody is left to tell; the next start names what could not be removed.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The log, each line written through as it comes; without a pass it is not kept.
+struct Log {
+    name: String,
+    file: File,
+    has_passes: bool,
+}
+
+impl Log {
+    fn create(job: &str) -> Result<Self, ClassicError> {
+        let name = format!("{job}.TXT");
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&name)
+            .map_err(|error| taken(error, Path::new(&name)))?;
+        Ok(Self {
+            name,
+            file,
+            has_passes: false,
+        })
+    }
+
+    /// One call for one text: whatever ends the program, no line is cut.
+    fn put(&mut self, text: &str) -> Result<(), ClassicError> {
+        self.file
+            .write_all(format!("{text}\n").as_bytes())
+            .map_err(ClassicError::file("write", self.name.as_str()))
+    }
+
+    fn close_with(&mut self, error: &ClassicError) {
+        if self.has_passes {
+            // The disk may be full; what was measured is in the log already.
+            let _ = self.put(&format!("; stopped: {error}"));
+        } else {
+            let _ = std::fs::remove_file(&self.name);
+        }
+    }
+}
+
+fn taken(error: std::io::Error, path: &Path) -> ClassicError {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        return ClassicError::Usage(format!(
+            "{} exists: another copy of the program began in this second; give each copy a letter \
+             of its own, as in 40 6 A and 40 6 B",
+            path.display()
+        ));
+    }
+    ClassicError::file("create", path)(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_this_program_are_taken_for_left_over() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for name in [
+            "J123456Z.TMP",
+            "J12345Z.TMP",
+            "JABCDEFZ.TMP",
+            "J123456Z.TXT",
+            "notes.TMP",
+        ] {
+            std::fs::write(directory.path().join(name), name).expect("a file");
+        }
+        let used = DataFile::create(directory.path().join("J123457A.TMP")).expect("a file");
+        let found = left_over(directory.path());
+        assert_eq!(found, [directory.path().join("J123456Z.TMP")]);
+        drop(used);
+        assert!(
+            !directory.path().join("J123457A.TMP").exists(),
+            "removed when dropped"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_never_taken() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("J123456Z.TMP");
+        std::fs::write(&path, "precious").expect("a file");
+        let error = DataFile::create(path.clone()).err().expect("it exists");
+        assert!(error.to_string().contains("a letter of its own"), "{error}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
+    }
+}

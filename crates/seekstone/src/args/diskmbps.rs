@@ -1,0 +1,36 @@
+//! Arguments of `seekstone diskmbps` and of `seekstone runs merge`.
+
+use clap::Args;
+use units::Bytes;
+
+/// `seekstone diskmbps`.
+///
+/// Writes a file in blocks of 64 KiB and reads it, all through the system's cache, as the program
+/// of 1997 does; or reads a file that exists, without altering it. Without arguments it asks for
+/// server and client name, size and passes.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+MB      size of the file in megabytes of 1048576 bytes; 0 reads the file PATH
+PASSES  number of read passes
+X       a letter that ends the files' names, for several copies at once [default: Z]
+PATH    directory of the data file, or with 0 megabytes the file to read; X must be given
+
+Files: JHHMMSSX.TMP, the data, removed at the end; JHHMMSSX.TXT, the log, in the current directory.
+
+Examples:
+  seekstone diskmbps 40 6
+  seekstone diskmbps 40 6 A /data
+  seekstone diskmbps 0 4 C /media/cdrom/weezer.avi
+
+`seekstone transfer` measures the same with intervals, past the cache (docs/transfer.md).")]
+pub struct DiskMbpsArgs {
+    /// MB PASSES [X [PATH]].
+    #[arg(value_name = "ARGUMENT", num_args = 0.., allow_negative_numbers = true)]
+    pub words: Vec<String>,
+    /// Room that stays free [default: the larger of 5 % and 1 GiB].
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    pub reserve: Option<Bytes>,
+    /// Show no notes.
+    #[arg(long, short)]
+    pub quiet: bool,
+}

@@ -1,0 +1,231 @@
+//! Arguments of `seekstone transactions`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use units::{Bytes, Duration, Rate};
+use workload::Gap;
+
+use super::parse::{
+    parse_budget, parse_cpu, parse_level, parse_precision, parse_rate, parse_share, parse_size,
+    parse_span, parse_think, parse_user_percentile,
+};
+use super::{Common, Reach};
+
+/// `seekstone transactions`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A user thinks, and then makes a transaction: processor work and I/Os by turns. \
+Its response time counts from the end of the think time, and beside it from the issue of its first \
+operation.\n\n\
+Examples:\n  \
+seekstone transactions /data --users 100 --ios 5 --think 5s --cpu 10ms\n  \
+seekstone transactions /data --users 1 --ios 20 --think 1s --cpu 10ms --find-users \
+--percentile 95 --limit 200ms\n  \
+seekstone transactions 'sim:mm1?mean=10ms&cpus=2' --users 50 --ios 20 --cpu 100ms --think 5s \
+--load-factor exponential --seed 1\n  \
+seekstone transactions /data --profiles users.toml --duration 2min"
+)]
+pub struct TransactionsArgs {
+    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// Users; where the search begins with --find-users.
+    #[arg(
+        long, short, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    pub users: Option<u32>,
+    /// I/Os of one transaction, on average.
+    #[arg(
+        long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    pub ios: u32,
+    /// Bytes of an I/O.
+    #[arg(
+        long, value_name = "BYTES", default_value = "4KiB", value_parser = parse_size,
+        allow_hyphen_values = true
+    )]
+    pub io: Bytes,
+    /// Share of I/Os that write; needs --overwrite, or a directory.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
+        allow_hyphen_values = true
+    )]
+    pub writes: f64,
+    /// Time between transactions: TIME, TIME:constant, or TIME:exponential (the default law).
+    #[arg(
+        long, value_name = "TIME[:LAW]", default_value = "5s", value_parser = parse_think,
+        allow_hyphen_values = true
+    )]
+    pub think: Gap,
+    /// Processor work of one transaction, on average: a time, or units of the DISKRAND document
+    /// as in 0.5units.
+    #[arg(
+        long,
+        value_name = "WORK",
+        default_value = "0",
+        allow_hyphen_values = true
+    )]
+    #[arg(value_parser = parse_cpu)]
+    pub cpu: CpuWork,
+    /// What one unit of processor work is.
+    #[arg(
+        long, value_name = "TIME", default_value = "2.5ms", value_parser = parse_level,
+        allow_hyphen_values = true
+    )]
+    pub cpu_unit: Duration,
+    /// Memory of each user's own, all of which every transaction touches.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "0",
+        allow_hyphen_values = true
+    )]
+    pub memory: Bytes,
+    /// Whether one factor, drawn for each transaction, scales its I/Os and processor work.
+    #[arg(long, value_enum, default_value_t = LoadFactorChoice::Constant)]
+    pub load_factor: LoadFactorChoice,
+    /// Draw other records than every other run.
+    #[arg(long)]
+    pub new_records: bool,
+    /// Transactions after which each user leaves.
+    #[arg(
+        long, value_name = "N", conflicts_with_all = ["duration", "find_users"],
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    pub transactions: Option<u64>,
+    /// Users of several kinds, in TOML (docs/transactions.md).
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = [
+            "ios", "io", "writes", "think", "cpu", "memory", "load_factor", "new_records",
+            "transactions",
+        ]
+    )]
+    pub profiles: Option<PathBuf>,
+    /// Run a suggested standard test of the DISKRAND document, and print its table: its file of
+    /// 40 MB, through the page cache; --transactions replaces its 100 for each task.
+    #[arg(
+        long, value_name = "SECTION",
+        value_parser = clap::builder::PossibleValuesParser::new(classic::STANDARD_SECTIONS),
+        conflicts_with_all = [
+            "users", "ios", "io", "writes", "think", "cpu", "memory", "load_factor",
+            "new_records", "profiles", "duration", "find_users", "precision", "synchronise",
+        ]
+    )]
+    pub standard: Option<String>,
+    /// Users that start in a second [default: as many as start all of them in one; together with
+    /// --standard].
+    #[arg(
+        long, value_name = "RATE", conflicts_with = "synchronise", value_parser = parse_rate,
+        allow_hyphen_values = true
+    )]
+    pub ramp: Option<Rate>,
+    /// Start all users at the same instant.
+    #[arg(long)]
+    pub synchronise: bool,
+    /// Stop when the mean response time and the rate are this precise.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
+    pub precision: f64,
+    /// Run for exactly this long, precise or not.
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_level, conflicts_with = "find_users",
+        allow_hyphen_values = true
+    )]
+    pub duration: Option<Duration>,
+    /// Stop after this long in any case; with --find-users, fresh trials may take as long again.
+    #[arg(
+        long, value_name = "TIME", default_value = "5min", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
+    pub budget: Duration,
+    /// Find the largest number of users whose response time meets --limit.
+    #[arg(long, requires = "limit")]
+    pub find_users: bool,
+    /// Which percentile of the response time must meet the limit: 50, 90, 95, 99 or 99.9.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "95", requires = "find_users",
+        value_parser = parse_user_percentile
+    )]
+    pub percentile: f64,
+    /// What it must not exceed.
+    #[arg(
+        long, value_name = "TIME", requires = "find_users", value_parser = parse_level,
+        allow_hyphen_values = true
+    )]
+    pub limit: Option<Duration>,
+    /// The most users that are tried.
+    #[arg(
+        long, value_name = "N", default_value_t = 100_000, requires = "find_users",
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    pub users_max: u32,
+    /// Requests that may be outstanding [default: one for each user, at most 4096].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub depth: Option<u32>,
+    /// Go through the page cache.
+    #[arg(long)]
+    pub buffered: bool,
+    /// Size of the test file in a directory, or the part of an existing target that is used.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    pub size: Option<Bytes>,
+    /// Show every warning and every note.
+    #[arg(long)]
+    pub all: bool,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Processor work as it was typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CpuWork {
+    /// Time of this machine's processors.
+    Time(Duration),
+    /// Units of the document.
+    Units(f64),
+}
+
+/// How the work of transactions varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadFactorChoice {
+    /// Each transaction is like the other.
+    Constant,
+    /// Negative exponential with mean 1.
+    Exponential,
+}
+
+impl CpuWork {
+    /// Read a time, or a number of units.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let trimmed = text.trim();
+        let units = trimmed
+            .strip_suffix("units")
+            .or(trimmed.strip_suffix("unit"));
+        let Some(units) = units else {
+            return parse_span(trimmed).map(Self::Time);
+        };
+        match units.trim().parse::<f64>() {
+            Ok(units) if units.is_finite() && (0.0..=1e6).contains(&units) => {
+                Ok(Self::Units(units))
+            }
+            _ => Err("say a number of units from 0 to 1000000, as in 0.5units".into()),
+        }
+    }
+
+    /// Nanoseconds of processor time, where a unit is `unit`.
+    pub fn nanos(self, unit: Duration) -> u64 {
+        match self {
+            Self::Time(time) => time.as_nanos(),
+            Self::Units(units) => (units * unit.as_nanos() as f64).round() as u64,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! `seekstone transactions`: users who think and make transactions.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use classic::{STANDARD_FILE, StandardTest};
+use drivers::Caching;
+use procedure::{Preparation, SearchOptions};
+use runner::transactions::{
+    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
+};
+use stats::Goal;
+use workload::{LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_profiles};
+
+use crate::args::{LoadFactorChoice, TransactionsArgs};
+use crate::commands::finish::deliver;
+use crate::commands::setup::{Setup, setup};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// Shares are drawn as whole parts of this.
+const MIX_PARTS: f64 = 10_000.0;
+/// A file of profiles is not larger than this.
+const PROFILES_BYTES_MAX: u64 = 64 << 10;
+/// Think times that a trial must last at least to have seen its users at work.
+const THINKS_MIN: f64 = 3.0;
+
+/// Measure users.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn transactions(args: &TransactionsArgs) -> anyhow::Result<Exit> {
+    let standard = args
+        .standard
+        .as_ref()
+        .and_then(|section| StandardTest::find(section, args.cpu_unit, args.transactions));
+    let profiles = profiles(args)?;
+    let users = users(args, &profiles)?;
+    let caching = if args.buffered || standard.is_some() {
+        Caching::Buffered
+    } else {
+        Caching::Direct
+    };
+    let question = match &standard {
+        Some(test) => standard_loads(test, args),
+        None => question(args, profiles, users),
+    };
+    let Setup {
+        bench,
+        archive,
+        interrupt,
+    } = setup(
+        &args.target,
+        "transactions",
+        args.size.or(standard.as_ref().map(|_| STANDARD_FILE)),
+        caching,
+        &args.reach,
+        &args.common,
+    )?;
+    let request = TransactionsRequest {
+        bench,
+        question,
+        ramp: match args.ramp {
+            _ if args.synchronise => Ramp::Synchronised,
+            Some(rate) => Ramp::PerSecond(rate.per_second()),
+            // The document starts its tasks together.
+            None if standard.is_some() => Ramp::Synchronised,
+            None => Ramp::WithinASecond,
+        },
+        depth: args.depth,
+        budget: args.budget,
+    };
+    let mut progress = Progress::new(args.common.quiet);
+    let measured = measure_transactions(&request, &interrupt, &mut |stage| progress.show(stage));
+    progress.finish();
+    let mut run = measured?;
+    if let (Some(test), Some(found)) = (&standard, &mut run.transactions) {
+        found.standard = Some(test.table(&found.loads));
+    }
+    deliver(&mut run, archive, &args.common, |run| {
+        report::check_up(run, &output::style(args.all))
+    })
+}
+
+/// The loads of a standard test; the file is read once before, as the document does.
+fn standard_loads(test: &StandardTest, args: &TransactionsArgs) -> UsersQuestion {
+    let loads = test.loads.iter().enumerate();
+    let loads = loads.map(|(index, load)| UserLoad {
+        name: format!("transactions-{}-{}", test.section, index + 1),
+        users: load.users,
+        profiles: load.profiles.clone(),
+        goal: None,
+        duration_max: args.budget,
+        preparation: if index == 0 {
+            Preparation::FillCache
+        } else {
+            Preparation::None
+        },
+    });
+    UsersQuestion::Loads(loads.collect())
+}
+
+fn question(args: &TransactionsArgs, profiles: Vec<Profile>, users: u32) -> UsersQuestion {
+    if let Some(limit) = args.limit.filter(|_| args.find_users) {
+        return UsersQuestion::Search {
+            profiles,
+            options: SearchOptions {
+                share: args.percentile,
+                limit_ns: limit.as_nanos(),
+                users_first: users,
+                users_max: args.users_max,
+            },
+            precision: args.precision,
+        };
+    }
+    let is_counted = profiles
+        .iter()
+        .all(|profile| profile.transactions.is_some());
+    let (goal, duration_max) = match args.duration {
+        Some(duration) => (None, duration),
+        None if is_counted => (None, args.budget),
+        None => {
+            let think = profiles.iter().map(|profile| profile.think.mean_ns);
+            let least = (think.fold(0.0, f64::max) * THINKS_MIN) as u64;
+            let mut goal = Goal::result(args.precision);
+            goal.duration_min_ns = goal.duration_min_ns.max(least);
+            goal.duration_min_ns = goal.duration_min_ns.min(args.budget.as_nanos() / 10);
+            (Some(goal), args.budget)
+        }
+    };
+    UsersQuestion::Loads(vec![UserLoad {
+        name: "transactions".into(),
+        users,
+        profiles,
+        goal,
+        duration_max,
+        preparation: Preparation::None,
+    }])
+}
+
+/// How many users there are, or where a search begins.
+fn users(args: &TransactionsArgs, profiles: &[Profile]) -> Result<u32, UsageError> {
+    let in_file: u32 = profiles.iter().map(|profile| profile.users).sum();
+    let users = match args.users {
+        Some(users) => users,
+        None if args.profiles.is_some() => in_file,
+        None => 1,
+    };
+    if args.find_users && users > args.users_max {
+        return Err(UsageError(format!(
+            "--users {users} is above --users-max {}",
+            args.users_max
+        )));
+    }
+    Ok(users.min(USERS_MAX))
+}
+
+fn profiles(args: &TransactionsArgs) -> anyhow::Result<Vec<Profile>> {
+    if let Some(path) = &args.profiles {
+        return from_file(path);
+    }
+    let io_size = u32::try_from(args.io.as_u64()).unwrap_or(u32::MAX);
+    let writes = (args.writes * MIX_PARTS).round() as u32;
+    let profiles = vec![Profile {
+        name: "user".into(),
+        users: 1,
+        ios: args.ios,
+        io_size,
+        reads: MIX_PARTS as u32 - writes,
+        writes,
+        think: args.think,
+        cpu_ns: args.cpu.nanos(args.cpu_unit),
+        memory: args.memory.as_u64(),
+        load: match args.load_factor {
+            LoadFactorChoice::Constant => LoadFactor::Constant,
+            LoadFactorChoice::Exponential => LoadFactor::Exponential,
+        },
+        records: if args.new_records {
+            Records::New
+        } else {
+            Records::Repeat
+        },
+        transactions: args.transactions,
+    }];
+    check_profiles(&profiles).map_err(|errors| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        UsageError(texts.join("; "))
+    })?;
+    Ok(profiles)
+}
+
+fn from_file(path: &Path) -> anyhow::Result<Vec<Profile>> {
+    let name = path.display().to_string();
+    let metadata = std::fs::metadata(path).with_context(|| format!("{name} cannot be read"))?;
+    if !metadata.is_file() || metadata.len() > PROFILES_BYTES_MAX {
+        let text = format!("{name} is no file of users' profiles (of 64 KiB at most)");
+        return Err(UsageError(text).into());
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("{name} cannot be read"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| UsageError(format!("{name} is no text, and no file of profiles")))?;
+    parse_profiles(&text, &name).map_err(|error| UsageError(error.to_string()).into())
+}

@@ -1,0 +1,126 @@
+//! `seekstone transfer`: transfer rates, pass by pass.
+
+use drivers::{Caching, Checking};
+use procedure::PassRule;
+use results::TransferMode;
+use runner::bench::BenchRequest;
+use runner::transfer::{Sharing, TransferRequest, measure_transfer};
+use sim::SIM_PREFIX;
+use units::Bytes;
+
+use crate::args::{CheckChoice, ModeChoice, Reach, TransferArgs};
+use crate::commands::finish::deliver;
+use crate::commands::setup::{Setup, setup};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// The longest operation.
+const BLOCK_MAX: u64 = 1 << 30;
+/// The most passes of a series that does not become precise.
+const PASSES_MAX: u32 = 1000;
+
+/// Measure transfer rates.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn transfer(args: &TransferArgs) -> anyhow::Result<Exit> {
+    check_together(args)?;
+    let mode = mode(args);
+    let caching = match mode {
+        TransferMode::Direct | TransferMode::Simulated => Caching::Direct,
+        _ => Caching::Buffered,
+    };
+    let reach = Reach {
+        reserve: args.reserve,
+        overwrite: false,
+        confirm: None,
+        driver: args.driver,
+        batch: 1,
+        workers: Some(1),
+    };
+    let Setup {
+        bench,
+        archive,
+        interrupt,
+    } = setup(
+        &args.target,
+        "transfer rates",
+        args.size,
+        caching,
+        &reach,
+        &args.common,
+    )?;
+    let beside = args.beside.as_ref().map(|target| BenchRequest {
+        target: target.clone(),
+        ..bench.clone()
+    });
+    let request = TransferRequest {
+        bench,
+        beside,
+        mode,
+        blocks: blocks(&args.blocks)?,
+        streams: args.streams,
+        sharing: if args.same_file {
+            Sharing::SameFile
+        } else {
+            Sharing::OwnFiles
+        },
+        alone: args.compare_alone,
+        rule: PassRule {
+            passes: args.passes,
+            precision: args.precision,
+            passes_max: PASSES_MAX,
+            budget: args.budget,
+        },
+        check: match args.check {
+            CheckChoice::None => None,
+            CheckChoice::Last => Some(Checking::LastStamp),
+            CheckChoice::Block => Some(Checking::WholeBlock),
+        },
+    };
+    let mut progress = Progress::new(args.common.quiet);
+    let measured = measure_transfer(&request, &interrupt, &mut |stage| progress.show(stage));
+    progress.finish();
+    deliver(&mut measured?, archive, &args.common, |run| {
+        report::check_up(run, &output::style(args.all))
+    })
+}
+
+fn check_together(args: &TransferArgs) -> Result<(), UsageError> {
+    let is_one = args.streams == 1;
+    let problem = if args.same_file && is_one {
+        "--same-file is about several streams: say how many with --streams"
+    } else if args.compare_alone && is_one && args.beside.is_none() {
+        "--compare-alone compares several streams: add --streams N or --beside TARGET"
+    } else if args.mode == Some(ModeChoice::SmallFile) && (!is_one || args.beside.is_some()) {
+        "--mode small-file is about one file: leave --streams and --beside out"
+    } else {
+        return Ok(());
+    };
+    Err(UsageError(problem.into()))
+}
+
+fn mode(args: &TransferArgs) -> TransferMode {
+    match args.mode {
+        None if args.target.starts_with(SIM_PREFIX) => TransferMode::Simulated,
+        None | Some(ModeChoice::Direct) => TransferMode::Direct,
+        Some(ModeChoice::Buffered) => TransferMode::Buffered,
+        Some(ModeChoice::Cold) => TransferMode::Cold,
+        Some(ModeChoice::SmallFile) => TransferMode::SmallFile,
+    }
+}
+
+fn blocks(asked: &[Bytes]) -> Result<Vec<u32>, UsageError> {
+    let mut blocks = Vec::new();
+    for block in asked {
+        let len = u32::try_from(block.as_u64()).ok();
+        let len = len.filter(|&len| u64::from(len) <= BLOCK_MAX);
+        let len = len.ok_or_else(|| UsageError(format!("--block {block}: at most 1 GiB")))?;
+        if blocks.contains(&len) {
+            return Err(UsageError(format!("--block names {block} twice")));
+        }
+        blocks.push(len);
+    }
+    Ok(blocks)
+}

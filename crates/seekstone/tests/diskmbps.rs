@@ -1,0 +1,281 @@
+//! The transfer rate test of 1997 as a user runs it, with files of a few megabytes.
+
+mod support;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+use support::storage::{FileSystem, fill};
+use support::{Belongings, Ended, PROGRAM, Running, Scratch, finish};
+
+/// Names of the files of a job in a directory: logs and data.
+fn files_of_jobs(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name.starts_with('J') && (name.ends_with(".TMP") || name.ends_with(".TXT")))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The only log in the scratch directory.
+#[track_caller]
+fn log_of(scratch: &Scratch) -> (String, String) {
+    let names = files_of_jobs(&scratch.path("."));
+    assert_eq!(names.len(), 1, "{names:?}");
+    let text = fs::read_to_string(scratch.path(&names[0])).expect("a log");
+    (names[0].clone(), text)
+}
+
+fn passes_in(text: &str) -> usize {
+    let is_pass = |line: &&str| line.contains("seconds") && line.contains(" at ");
+    text.lines().filter(is_pass).count()
+}
+
+#[test]
+fn a_file_is_written_read_and_removed() {
+    let scratch = Scratch::new();
+    let args = ["diskmbps", "3", "4", "--reserve", "0"];
+    let ended = scratch.check(&args, 0, "Data file closed 3145728 bytes (data*3)");
+    assert_eq!(passes_in(&ended.stdout), 5, "{}", ended.stdout);
+    let (name, log) = log_of(&scratch);
+    assert!(name.len() == 12 && name.ends_with("Z.TXT"), "{name}");
+    let job = name.trim_end_matches(".TXT");
+    assert!(
+        ended
+            .stdout
+            .contains(&format!("results are in file {name}"))
+    );
+    for expected in [
+        "##############################################\n\nDisk test diskut",
+        &format!("Job {job} "),
+        &format!("Data File {job}.TMP 3.0 Mbytes\n"),
+        "Files written 3145728 bytes (data*3)\n",
+        " seconds for writing file at ",
+        " seconds for read pass  4 at ",
+    ] {
+        assert!(log.contains(expected), "{expected}: {log}");
+    }
+    assert_eq!(passes_in(&log), 5, "{log}");
+    let merged = scratch.check(&["runs", "merge", &name], 0, &format!(", {job}"));
+    assert_eq!(
+        merged.stdout.matches(" MB/s  ").count(),
+        5,
+        "{}",
+        merged.stdout
+    );
+    assert!(
+        merged.stdout.contains("monotonic clock of"),
+        "{}",
+        merged.stdout
+    );
+}
+
+#[test]
+fn without_arguments_it_asks() {
+    let scratch = Scratch::new();
+    let mut command = scratch.seekstone(["diskmbps", "--reserve", "0"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a child process");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin
+        .write_all(b"ppro\nmy client\n2\n3\n")
+        .expect("a reader");
+    drop(stdin);
+    let output = child.wait_with_output().expect("an end");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    for question in [
+        "Z Enter server computer name:",
+        "Z Enter client computer name:",
+        "File Size - Enter number of 1048576 repeats",
+        "Enter number of read passes",
+        "Press the Enter key to end",
+    ] {
+        assert!(said.contains(question), "{question}: {said}");
+    }
+    let (_, log) = log_of(&scratch);
+    assert!(
+        log.contains("\nServer ppro Client my-client\nJob J"),
+        "{log}"
+    );
+    assert_eq!(passes_in(&log), 4, "{log}");
+}
+
+#[test]
+fn nobody_who_answers_is_wrong_usage() {
+    let scratch = Scratch::new();
+    let ended = finish(scratch.seekstone(["diskmbps"]));
+    ended.check(&["diskmbps"], 2, "the questions were not answered");
+    assert!(files_of_jobs(&scratch.path(".")).is_empty());
+}
+
+#[test]
+fn an_existing_file_is_read_to_its_end_and_not_altered() {
+    let scratch = Scratch::new();
+    let bytes: Vec<u8> = (0..2_500_000_u32).map(|number| number as u8).collect();
+    fs::write(scratch.path("film.avi"), bytes).expect("a file");
+    let belongings = Belongings::of(&scratch.path("film.avi"));
+    let args = ["diskmbps", "0", "2", "n", "film.avi"];
+    scratch.check(&args, 0, "Reading file film.avi");
+    belongings.assert_untouched();
+    let (name, log) = log_of(&scratch);
+    assert!(name.ends_with("N.TXT"), "{name}");
+    assert!(log.contains("Reading file film.avi\nJob J"), "{log}");
+    assert_eq!(log.matches(" seconds 2.4MB pass ").count(), 2, "{log}");
+    assert!(!log.contains("Files written"), "{log}");
+}
+
+#[test]
+fn four_at_once_share_a_directory() {
+    let scratch = Scratch::new();
+    let data = scratch.path("data");
+    fs::create_dir(&data).expect("a directory");
+    let data = data.display().to_string();
+    let running: Vec<Running> = ["A", "B", "C", "D"]
+        .into_iter()
+        .map(|letter| {
+            let args = ["diskmbps", "2", "5", letter, &data, "--reserve", "0"];
+            Running::start(scratch.seekstone(args))
+        })
+        .collect();
+    let ended: Vec<Ended> = running.into_iter().map(Running::end).collect();
+    for ended in &ended {
+        ended.check(&["diskmbps"], 0, "End of program");
+    }
+    let logs = files_of_jobs(&scratch.path("."));
+    assert_eq!(logs.len(), 4, "{logs:?}");
+    assert!(files_of_jobs(Path::new(&data)).is_empty(), "data are left");
+    let mut args = vec!["runs", "merge"];
+    args.extend(logs.iter().map(String::as_str));
+    let merged = scratch.check(&args, 0, "All reading");
+    assert_eq!(
+        merged.stdout.matches(" MB/s  ").count(),
+        4 * 6,
+        "{}",
+        merged.stdout
+    );
+    assert_eq!(merged.stdout.matches("Recorded on").count(), 4);
+}
+
+#[test]
+fn mistakes_touch_nothing() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    let path = target.display().to_string();
+    let file = target.join("main").display().to_string();
+    for (args, code, expected) in [
+        (&["20", "8", path.as_str()][..], 2, "a path comes fourth"),
+        (&["20", "8", "E:\\TEMP\\"], 2, "a path comes fourth"),
+        (&["4", "0"], 2, "no number of read passes"),
+        (&["4", "-1"], 2, "no number of read passes"),
+        (&["-4", "1"], 2, "no file size"),
+        (&["4"], 2, "MB PASSES [X [PATH]]"),
+        (&["99999999", "1"], 2, "there is no room for"),
+        (&["99999999999999", "1"], 2, "more than a file can hold"),
+        (
+            &["1", "1", "A", "/missing/place"],
+            1,
+            "cannot use the directory",
+        ),
+        (&["1", "1", "A", &file], 2, "is no directory"),
+        (
+            &["0", "1", "A", "/missing/file"],
+            1,
+            "cannot open /missing/file",
+        ),
+        (&["0", "1", "A", &path], 1, "is a directory"),
+        (&["0", "1", "A", "/dev/zero"], 1, "character device"),
+        (&["0", "1"], 2, "name it"),
+    ] {
+        let args: Vec<&str> = ["diskmbps"]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
+        scratch.check(&args, code, expected);
+    }
+    belongings.assert_untouched();
+    assert!(files_of_jobs(&scratch.path(".")).is_empty());
+    assert!(files_of_jobs(&target).is_empty());
+}
+
+#[test]
+fn a_signal_while_writing_leaves_nothing() {
+    let scratch = Scratch::new();
+    // Stale data are named on standard error once signals are caught: then the signal is sent.
+    fs::write(scratch.path("J000000Q.TMP"), "of a killed program").expect("a file");
+    let args = ["diskmbps", "3000", "900", "--reserve", "0"];
+    let mut running = Running::start(scratch.seekstone(args));
+    running.wait_for("J000000Q.TMP was left by a program that was killed");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    ended.check(&args, 1, "stopped by SIGINT");
+    let left = files_of_jobs(&scratch.path("."));
+    let data: Vec<_> = left.iter().filter(|name| name.ends_with(".TMP")).collect();
+    assert_eq!(data, ["J000000Q.TMP"]);
+    // A log stays only if it holds a pass.
+    for log in left.iter().filter(|name| name.ends_with(".TXT")) {
+        let text = fs::read_to_string(scratch.path(log)).expect("a log");
+        assert!(
+            passes_in(&text) > 0 && text.contains("; stopped: "),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_full_disk_ends_in_one_sentence_and_is_given_back() {
+    let test = "a_full_disk_ends_in_one_sentence_and_is_given_back";
+    let scratch = Scratch::new();
+    let Some(small) = FileSystem::ext4(test, &scratch, 16, &[]) else {
+        return;
+    };
+    let args = ["diskmbps", "4", "1", "A", small.path()];
+    scratch.check(&args, 2, "there is no room for 4 MiB");
+    let args = ["diskmbps", "64", "1", "A", small.path(), "--reserve", "0"];
+    scratch.check(&args, 2, "there is no room for 64 MiB");
+    fill(&small.root);
+    let args = ["diskmbps", "1", "1", "A", small.path(), "--reserve", "0"];
+    scratch.check(&args, 2, "there is no room for 1 MiB");
+    assert!(files_of_jobs(&small.root).is_empty());
+    assert!(files_of_jobs(&scratch.path(".")).is_empty());
+}
+
+/// Writing fails in the middle: the file may not grow beyond one megabyte.
+#[test]
+fn a_write_that_fails_leaves_nothing() {
+    let scratch = Scratch::new();
+    let mut command = Command::new("bash");
+    let line = "ulimit -f 1024; exec \"$0\" diskmbps 4 2 --reserve 0";
+    command.args(["-c", line, PROGRAM]);
+    scratch.settle(&mut command);
+    finish(command).check(&["diskmbps"], 1, "cannot write ./J");
+    assert!(files_of_jobs(&scratch.path(".")).is_empty());
+}
+
+#[test]
+fn other_files_cannot_be_merged() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("notes.txt"), "nothing of ours\n").expect("a file");
+    fs::write(scratch.path("bytes"), [0xff, 0xfe, 0]).expect("a file");
+    for (source, code, expected) in [
+        ("notes.txt", 2, "it is no log of diskmbps"),
+        ("bytes", 2, "is no text"),
+        ("/dev/zero", 2, "is no regular file"),
+        ("missing.txt", 1, "cannot read missing.txt"),
+    ] {
+        scratch.check(&["runs", "merge", source], code, expected);
+    }
+    scratch.check(&["runs", "merge"], 2, "required arguments");
+    scratch.check(&["runs", "merge", "1"], 1, "archive");
+    assert!(!scratch.archive().exists(), "an archive was made");
+}

@@ -1,0 +1,166 @@
+//! Processors that share themselves evenly among all that want them.
+//!
+//! With one processor this is the processor sharing of the textbooks, whose mean times depend on
+//! the mean of the work only; a time-sharing system with a short quantum comes close to it.
+//!
+//! The method is that of virtual work: `attained` is what each piece of work present has had since
+//! it came, plus what `attained` was then. A piece is done when `attained` reaches its mark, so
+//! one number moves where all remaining times would have to.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use units::{Duration, Instant};
+
+/// Marks that lie no further apart, in nanoseconds, are reached together.
+const TOLERANCE_NS: f64 = 0.5;
+
+/// Processors, and what they work on. `T` is what comes back when a piece is done.
+#[derive(Clone, Debug)]
+pub struct Processors<T> {
+    count: usize,
+    /// Work done for each piece that is present, ns.
+    attained: f64,
+    /// When `attained` was last brought up to date.
+    at: Instant,
+    pieces: BinaryHeap<Reverse<Piece<T>>>,
+    sequence: u64,
+    /// When the next piece is done, if nothing comes before.
+    next: Option<Instant>,
+}
+
+#[derive(Clone, Debug)]
+struct Piece<T> {
+    /// What `attained` is when it is done.
+    mark: f64,
+    sequence: u64,
+    what: T,
+}
+
+impl<T> PartialEq for Piece<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<T> Eq for Piece<T> {}
+
+impl<T> Ord for Piece<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_mark = self.mark.total_cmp(&other.mark);
+        by_mark.then(self.sequence.cmp(&other.sequence))
+    }
+}
+
+impl<T> PartialOrd for Piece<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Processors<T> {
+    /// So many idle processors.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        assert!(count > 0, "work needs a processor");
+        Self {
+            count,
+            attained: 0.0,
+            at: Instant::START,
+            pieces: BinaryHeap::new(),
+            sequence: 0,
+            next: None,
+        }
+    }
+
+    /// Begin `work_ns` of work at `now`. Calls must come in order of time.
+    pub fn begin(&mut self, now: Instant, work_ns: u64, what: T) {
+        self.advance(now);
+        if self.pieces.is_empty() {
+            // Small numbers are exact numbers.
+            self.attained = 0.0;
+        }
+        self.pieces.push(Reverse(Piece {
+            mark: self.attained + work_ns as f64,
+            sequence: self.sequence,
+            what,
+        }));
+        self.sequence += 1;
+        self.plan();
+    }
+
+    /// When the next piece is done.
+    #[must_use]
+    pub const fn next_done(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// The next piece that is done by `now`.
+    pub fn take_done(&mut self, now: Instant) -> Option<T> {
+        let due = self.next.filter(|&due| due <= now)?;
+        self.advance(due);
+        let Reverse(piece) = self.pieces.pop()?;
+        // Rounded up to whole nanoseconds, the instant may lie a little after the mark.
+        self.attained = self.attained.max(piece.mark);
+        self.plan();
+        Some(piece.what)
+    }
+
+    fn advance(&mut self, now: Instant) {
+        let passed = now.since(self.at).as_nanos() as f64;
+        if !self.pieces.is_empty() {
+            self.attained += passed / self.slowness();
+        }
+        self.at = now.max(self.at);
+    }
+
+    /// How many nanoseconds it takes to do one of work.
+    fn slowness(&self) -> f64 {
+        (self.pieces.len() as f64 / self.count as f64).max(1.0)
+    }
+
+    fn plan(&mut self) {
+        self.next = self.pieces.peek().map(|Reverse(first)| {
+            let left = (first.mark - self.attained).max(0.0);
+            if left <= TOLERANCE_NS {
+                return self.at;
+            }
+            self.at + Duration::from_nanos((left * self.slowness()).ceil() as u64)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Work given as (begin, work), in milliseconds; ends in the order of the work.
+    fn check(count: usize, work: &[(u64, u64)], expected: &[u64]) {
+        let mut processors = Processors::new(count);
+        let mut ends = vec![0; work.len()];
+        let mut collect = |processors: &mut Processors<usize>, until: Instant| {
+            while let Some(due) = processors.next_done().filter(|&due| due <= until) {
+                if let Some(number) = processors.take_done(due) {
+                    ends[number] = (due.as_nanos() + 500) / 1_000_000;
+                }
+            }
+        };
+        for (number, &(begin, work)) in work.iter().enumerate() {
+            let begin = Instant(begin * 1_000_000);
+            collect(&mut processors, begin);
+            processors.begin(begin, work * 1_000_000, number);
+        }
+        collect(&mut processors, Instant::NEVER);
+        assert_eq!(ends, expected, "{work:?} on {count}");
+    }
+
+    #[test]
+    fn all_present_have_the_same_share() {
+        check(1, &[(0, 10)], &[10]);
+        check(1, &[(0, 10), (0, 10)], &[20, 20]);
+        check(1, &[(0, 10), (5, 10)], &[15, 20]);
+        check(1, &[(0, 30), (0, 10)], &[40, 20]);
+        check(2, &[(0, 10), (0, 10), (0, 10)], &[15, 15, 15]);
+        check(2, &[(0, 10), (20, 10)], &[10, 30]);
+    }
+}

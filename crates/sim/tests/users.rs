@@ -1,0 +1,213 @@
+//! Users on one processor and one disk, against exact mean value analysis.
+
+#[path = "../../procedure/tests/support/mod.rs"]
+mod support;
+
+use engine::{Engine, EngineOptions, KindSet};
+use procedure::{Circumstances, Monitor, Preparation, Trial, UnitCounts, run_inline, summarise};
+use results::{Access, Measurement, TransactionLoad};
+use sim::SimSpec;
+use stats::Channel;
+use support::{clients, errno_name};
+use units::{Duration, Instant};
+use workload::{ClientSpec, Gap, GapShape, LoadFactor, Profile, Records, TargetId, UsersSpec};
+
+/// The disk of the model, nanoseconds for one I/O.
+const DISK_NS: f64 = 1e7;
+const DEVICE: &str = "sim:mm1?mean=10ms";
+const SLOT: Duration = Duration::from_millis(1);
+
+fn profile(ios: u32, cpu: Duration, think: Gap) -> Profile {
+    Profile {
+        name: "user".into(),
+        users: 1,
+        ios,
+        io_size: 4096,
+        reads: 1,
+        writes: 0,
+        think,
+        cpu_ns: cpu.as_nanos(),
+        memory: 0,
+        load: LoadFactor::Constant,
+        records: Records::New,
+        transactions: None,
+    }
+}
+
+/// Throughput (per second) and response time (s) of a closed network: stations with these demands
+/// (s), and a think time (s). M. Reiser, S. Lavenberg, "Mean-Value Analysis of Closed Multichain
+/// Queueing Networks", J. ACM 27(2), 1980.
+fn mean_values(demands: &[f64], think: f64, users: u32) -> (f64, f64) {
+    let mut queues = vec![0.0; demands.len()];
+    let (mut rate, mut response) = (0.0, 0.0);
+    for n in 1..=users {
+        let residence = demands
+            .iter()
+            .zip(&queues)
+            .map(|(demand, queue)| demand * (1.0 + queue));
+        let residence: Vec<f64> = residence.collect();
+        response = residence.iter().sum();
+        rate = f64::from(n) / (think + response);
+        queues = residence.iter().map(|time| rate * time).collect();
+    }
+    (rate, response)
+}
+
+fn measure(profiles: Vec<Profile>, users: u32, device: &str, seconds: u64) -> Found {
+    let device = SimSpec::parse(device).expect("a model");
+    let spec = UsersSpec::new(TargetId(0), 1 << 30, Some(f64::from(users)), profiles);
+    let spec = spec.expect("valid profiles");
+    let trial = Trial {
+        name: "transactions".into(),
+        title: "users".into(),
+        spec: ClientSpec::Users(spec.clone()),
+        clients: users,
+        depth: users,
+        access: Access::Simulated,
+        preparation: Preparation::None,
+        goal: None,
+        channel: Channel::Response,
+        duration_max: Duration::from_secs(seconds),
+        salt: 0,
+    };
+    let start = Instant::START;
+    let options = EngineOptions {
+        start,
+        slot_width: SLOT,
+        counted: KindSet::of(&trial.spec.counted_kinds()),
+        first_client: 0,
+        stride: 1,
+    };
+    let driver = device.driver(1, users as usize, start);
+    let mut engine = Engine::new(driver, clients(&trial.spec, 1, users), options);
+    let mut monitor = Monitor::new(None, trial.channel, trial.duration_max, SLOT, 1, users);
+    let (_, elapsed) = run_inline(&mut engine, &mut monitor, start, SLOT, |_, _| true)
+        .expect("a model does not break");
+    let (record, _) = engine.into_parts();
+    let circumstances = Circumstances {
+        driver: "sim".into(),
+        workers: 1,
+        seed: 1,
+        nominal_depth: users,
+        elapsed,
+    };
+    let measurement = summarise(&trial, &monitor, &record, &circumstances, errno_name)
+        .expect("something was done");
+    let counts = UnitCounts {
+        units: &record.units,
+        elapsed,
+        processors: device.cpus as u32,
+        is_simulated: true,
+    };
+    let (load, warnings) = procedure::transaction_load(&spec, &measurement, &counts);
+    Found {
+        measurement,
+        load,
+        warnings: warnings.into_iter().map(|warning| warning.code).collect(),
+    }
+}
+
+struct Found {
+    measurement: Measurement,
+    load: TransactionLoad,
+    warnings: Vec<String>,
+}
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64, off: f64, what: &str) {
+    let ratio = found / expected;
+    assert!(
+        (ratio - 1.0).abs() < off,
+        "{what}: {found} instead of {expected}"
+    );
+}
+
+/// Ten I/Os of 10 ms and 50 ms of processor work: the disk is the bottleneck from about 20 users.
+#[test]
+fn one_processor_and_one_disk_agree_with_mean_value_analysis() {
+    let think = Gap::new(GapShape::Exponential, Duration::from_secs(2));
+    for users in [1_u32, 5, 15, 20, 25, 50, 150, 500] {
+        let one = profile(10, Duration::from_millis(50), think);
+        let found = measure(vec![one], users, DEVICE, 20_000);
+        let (rate, response) = mean_values(&[0.05, 10.0 * DISK_NS / 1e9], 2.0, users);
+        let what = format!("{users} users");
+        let load = &found.load;
+        assert_near(
+            load.per_second_steady.value,
+            rate,
+            0.02,
+            &format!("{what}: rate"),
+        );
+        let mean = load.all.from_due.mean.value / 1e9;
+        assert_near(mean, response, 0.02, &format!("{what}: response"));
+        assert_near(
+            load.users_by_law.value,
+            users.into(),
+            0.02,
+            &format!("{what}: N"),
+        );
+        // A small difference of large numbers: it is as precise as they are.
+        let by_law = load.response_by_law.value / 1e9;
+        assert_near(by_law + 2.0, mean + 2.0, 0.02, &format!("{what}: R"));
+        assert!(found.warnings.is_empty(), "{what}: {:?}", found.warnings);
+        assert_eq!(
+            found.measurement.lateness.max_ns, 0,
+            "virtual time is never late"
+        );
+        assert_near(
+            load.cpu_share.expect("a model's processor"),
+            rate * 0.05,
+            0.03,
+            &format!("{what}: processor"),
+        );
+    }
+}
+
+/// Without think time and with one I/O, one user alone takes the sum of the demands.
+#[test]
+fn one_user_waits_for_nobody() {
+    let one = profile(4, Duration::from_millis(8), Gap::NONE);
+    let found = measure(vec![one], 1, "sim:md1?time=10ms", 100);
+    let mean = found.load.all.from_due.mean.value;
+    assert_near(mean, 48e6, 0.001, "48 ms");
+    assert_eq!(found.load.all.from_start.max_ns, 48_000_000);
+}
+
+#[test]
+fn more_processors_carry_more() {
+    let one = || profile(1, Duration::from_millis(100), Gap::NONE);
+    let device = |cpus: u32| format!("sim:delay?time=1ms&cpus={cpus}");
+    for cpus in [1_u32, 2, 4] {
+        let found = measure(vec![one()], 40, &device(cpus), 200);
+        let rate = found.load.per_second_steady.value;
+        assert_near(
+            rate,
+            10.0 * f64::from(cpus),
+            0.02,
+            "a processor does ten a second",
+        );
+    }
+}
+
+#[test]
+fn profiles_are_told_apart() {
+    let think = Gap::new(GapShape::Exponential, Duration::from_secs(1));
+    let mut light = profile(2, Duration::ZERO, think);
+    (light.name, light.users) = ("light".into(), 30);
+    let mut heavy = profile(20, Duration::ZERO, think);
+    (heavy.name, heavy.users) = ("heavy".into(), 10);
+    let found = measure(vec![light, heavy], 4, "sim:delay?time=10ms", 2_000);
+    let [light, heavy] = found.load.profiles.as_slice() else {
+        panic!("two profiles: {:?}", found.load.profiles);
+    };
+    assert_eq!((light.users, heavy.users), (3, 1));
+    assert_near(light.from_due.mean.value, 20e6, 0.001, "two I/Os");
+    assert_near(heavy.from_due.mean.value, 200e6, 0.001, "twenty I/Os");
+    assert_near(light.per_second, 3.0 / 1.02, 0.05, "three light users");
+    assert_near(heavy.per_second, 1.0 / 1.2, 0.05, "one heavy user");
+    assert_eq!(light.bytes_each, 2.0 * 4096.0);
+    assert_eq!(
+        found.load.all.transactions,
+        light.transactions + heavy.transactions
+    );
+}

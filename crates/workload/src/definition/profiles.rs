@@ -1,0 +1,349 @@
+//! Reads the profiles of users from TOML, with all mistakes and their lines.
+
+use toml::de::{DeTable, DeValue};
+use units::Duration;
+
+use crate::definition::fault::{DefinitionError, DefinitionFault, LocatedFault};
+use crate::definition::keys::{Key, Section};
+use crate::definition::notation::NotationError;
+use crate::definition::reader::check_keys;
+use crate::definition::values::{Noted, Table, Values, quoted, typed};
+use crate::mix::{Gap, GapShape};
+use crate::threads::shortened;
+use crate::users::{CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, check_profiles};
+
+/// The longest text that is read.
+const BYTES_MAX: usize = 64 << 10;
+
+const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> Key {
+    Key {
+        name,
+        meaning,
+        example,
+    }
+}
+
+const PROFILE: Key = key("profile", "a table that begins with [[profile]]", "");
+const NAME: Key = key("name", "what reports call it", "\"enquiry\"");
+const USERS: Key = key("users", "a whole number of users", "30");
+const IOS: Key = key("ios", "a whole number of I/Os of one transaction", "20");
+const IO: Key = key("io", "the size of an I/O", "\"4KiB\"");
+const MIX: Key = key("mix", "reads:writes, such as \"2:1\"", "\"1:0\"");
+const THINK: Key = key(
+    "think",
+    "\"TIME\", \"TIME:constant\" or \"TIME:exponential\"",
+    "\"5s\"",
+);
+const CPU: Key = key(
+    "cpu",
+    "processor work of one transaction: a time, or units as in \"0.5units\"",
+    "\"10ms\"",
+);
+const MEMORY: Key = key("memory", "the memory of each user", "\"1MiB\"");
+const LOAD_FACTOR: Key = key(
+    "load-factor",
+    "\"constant\" or \"exponential\"",
+    "\"exponential\"",
+);
+const NEW_RECORDS: Key = key("new-records", "true or false", "true");
+const TRANSACTIONS: Key = key(
+    "transactions",
+    "a whole number of transactions after which a user leaves",
+    "100",
+);
+
+const TOP: Section = Section {
+    place: "a file of profiles",
+    belongs: "above the first [[profile]]",
+    keys: &[PROFILE],
+};
+const ONE: Section = Section {
+    place: "[[profile]]",
+    belongs: "below [[profile]]",
+    keys: &[
+        NAME,
+        USERS,
+        IOS,
+        IO,
+        MIX,
+        THINK,
+        CPU,
+        MEMORY,
+        LOAD_FACTOR,
+        NEW_RECORDS,
+        TRANSACTIONS,
+    ],
+};
+
+/// Read profiles of users; `file_name` is for messages only.
+///
+/// # Errors
+/// All mistakes with their lines, as far as one can be read in spite of another.
+pub fn parse_profiles(text: &str, file_name: &str) -> Result<Vec<Profile>, DefinitionError> {
+    read(text).map_err(|mut faults| {
+        faults.sort_by_key(|located| located.line);
+        DefinitionError {
+            file: file_name.to_owned(),
+            faults,
+        }
+    })
+}
+
+fn read(text: &str) -> Result<Vec<Profile>, Vec<LocatedFault>> {
+    let alone = |line, fault| Err(vec![LocatedFault { line, fault }]);
+    if text.len() > BYTES_MAX {
+        let (bytes, max) = (text.len(), BYTES_MAX);
+        return alone(1, DefinitionFault::TooLong { bytes, max });
+    }
+    let mut values = Values::new(text);
+    let document = match DeTable::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let line = values.line(&error.span().unwrap_or_default());
+            let message = shortened(&error.message().escape_debug().to_string());
+            return alone(line, DefinitionFault::Syntax { message });
+        }
+    };
+    let top = Table {
+        keys: document.get_ref(),
+        line: 1,
+    };
+    check_keys(&mut values, &top, &TOP, &ONE);
+    let located = read_all(&mut values, &top);
+    check_all(&mut values, &located);
+    if values.faults.is_empty() {
+        Ok(located.into_iter().map(|(_, profile)| profile).collect())
+    } else {
+        Err(values.faults)
+    }
+}
+
+fn read_all(values: &mut Values<'_>, top: &Table<'_>) -> Vec<(usize, Profile)> {
+    let elements = match top.keys.get(PROFILE.name).map(toml::Spanned::get_ref) {
+        Some(DeValue::Array(elements)) if !elements.is_empty() => elements,
+        Some(DeValue::Array(_)) | None => {
+            values.note(top.line, ProfileError::None.into());
+            return Vec::new();
+        }
+        Some(other) => {
+            values.refuse(top, &PROFILE, typed(other));
+            return Vec::new();
+        }
+    };
+    let mut profiles = Vec::new();
+    for (index, element) in elements.iter().enumerate() {
+        let DeValue::Table(keys) = element.get_ref() else {
+            values.refuse(top, &PROFILE, typed(element.get_ref()));
+            continue;
+        };
+        let line = values.line(&element.span());
+        let table = Table { keys, line };
+        if let Ok(profile) = read_one(values, &table, index) {
+            profiles.push((line, profile));
+        }
+    }
+    profiles
+}
+
+fn read_one(values: &mut Values<'_>, table: &Table<'_>, index: usize) -> Result<Profile, Noted> {
+    check_keys(values, table, &ONE, &TOP);
+    let name = values.name(table, &NAME);
+    let users = whole(values, table, &USERS, 1);
+    let ios = values.integer(table, &IOS);
+    let ios = values.required(table, &IOS, ios);
+    let ios = ios.and_then(|ios| fit(values, table, &IOS, ios));
+    let io_size = values.size(table, &IO);
+    let io_size = io_size.and_then(|size| fit(values, table, &IO, size.unwrap_or(4096)));
+    let mix = values.notation(table, &MIX, parse_mix);
+    let think = values.notation(table, &THINK, parse_think);
+    let cpu_ns = values.notation(table, &CPU, parse_cpu);
+    let memory = values.size(table, &MEMORY);
+    let memory = memory.and_then(|size| match u64::try_from(size.unwrap_or(0)) {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => Err(values.refuse(table, &MEMORY, size.unwrap_or(0).to_string())),
+    });
+    let load = match values.word(table, &LOAD_FACTOR) {
+        Ok(None | Some("constant")) => Ok(LoadFactor::Constant),
+        Ok(Some("exponential")) => Ok(LoadFactor::Exponential),
+        Ok(Some(other)) => Err(values.refuse(table, &LOAD_FACTOR, quoted(other))),
+        Err(noted) => Err(noted),
+    };
+    let records = read_records(values, table);
+    let transactions = match values.integer(table, &TRANSACTIONS) {
+        Ok(Some(count @ ..=0)) => Err(values.refuse(table, &TRANSACTIONS, count.to_string())),
+        other => other,
+    };
+    let (reads, writes) = mix?.unwrap_or((1, 0));
+    Ok(Profile {
+        name: name?.unwrap_or_else(|| format!("profile {}", index + 1)),
+        users: users?,
+        ios: ios?,
+        io_size: io_size?,
+        reads,
+        writes,
+        think: think?.unwrap_or(Gap::NONE),
+        cpu_ns: cpu_ns?.unwrap_or(0),
+        memory: memory?,
+        load: load?,
+        records: records?,
+        transactions: transactions?.map(i64::cast_unsigned),
+    })
+}
+
+fn read_records(values: &mut Values<'_>, table: &Table<'_>) -> Result<Records, Noted> {
+    match table.keys.get(NEW_RECORDS.name).map(toml::Spanned::get_ref) {
+        None | Some(DeValue::Boolean(false)) => Ok(Records::Repeat),
+        Some(DeValue::Boolean(true)) => Ok(Records::New),
+        Some(other) => Err(values.refuse(table, &NEW_RECORDS, typed(other))),
+    }
+}
+
+/// A whole number of 32 bits.
+fn whole(values: &mut Values<'_>, table: &Table<'_>, key: &Key, absent: i64) -> Result<u32, Noted> {
+    let number = values.integer(table, key)?.unwrap_or(absent);
+    fit(values, table, key, number)
+}
+
+fn fit(values: &mut Values<'_>, table: &Table<'_>, key: &Key, number: i64) -> Result<u32, Noted> {
+    u32::try_from(number).map_err(|_| values.refuse(table, key, number.to_string()))
+}
+
+/// Note what the profiles break, at the profile that breaks it.
+fn check_all(values: &mut Values<'_>, located: &[(usize, Profile)]) {
+    let all: Vec<Profile> = located.iter().map(|(_, profile)| profile.clone()).collect();
+    if all.is_empty() {
+        return;
+    }
+    for error in check_profiles(&all).err().unwrap_or_default() {
+        let name = match &error {
+            ProfileError::Range { profile, .. }
+            | ProfileError::NoMix { profile }
+            | ProfileError::SameName { profile } => profile.as_str(),
+            _ => "",
+        };
+        let mut owners = located.iter().rev();
+        let owner = owners.find(|(_, profile)| profile.name == name);
+        values.note(owner.map_or(1, |(line, _)| *line), error.into());
+    }
+}
+
+fn parse_mix(text: &str) -> Result<(u32, u32), NotationError> {
+    let number = |text: &str| text.trim().parse().map_err(|_| NotationError::Form);
+    let (reads, writes) = text.split_once(':').ok_or(NotationError::Form)?;
+    Ok((number(reads)?, number(writes)?))
+}
+
+fn parse_think(text: &str) -> Result<Gap, NotationError> {
+    let (span, law) = text.split_once(':').unwrap_or((text, "exponential"));
+    let shape = match law.trim() {
+        "constant" => GapShape::Constant,
+        "exponential" => GapShape::Exponential,
+        _ => return Err(NotationError::Form),
+    };
+    Ok(match span.parse().map_err(NotationError::Unit)? {
+        Duration::ZERO => Gap::NONE,
+        span => Gap::new(shape, span),
+    })
+}
+
+fn parse_cpu(text: &str) -> Result<u64, NotationError> {
+    let trimmed = text.trim();
+    let units = trimmed
+        .strip_suffix("units")
+        .or(trimmed.strip_suffix("unit"));
+    let Some(units) = units else {
+        let time: Duration = trimmed.parse().map_err(NotationError::Unit)?;
+        return Ok(time.as_nanos());
+    };
+    match units.trim().parse::<f64>() {
+        Ok(units) if (0.0..=1e6).contains(&units) => {
+            Ok((units * CPU_UNIT_NS as f64).round() as u64)
+        }
+        _ => Err(NotationError::Form),
+    }
+}
+
+/// A file of two profiles, as the documentation shows it.
+#[must_use]
+pub fn example_profiles() -> &'static str {
+    EXAMPLE
+}
+
+const EXAMPLE: &str = "\
+# Section 10.2 of the DISKRAND document: thirty light users and two heavy ones.
+[[profile]]
+name = \"light\"
+users = 30
+ios = 20
+think = \"5s\"
+cpu = \"1units\"
+memory = \"10KiB\"
+load-factor = \"exponential\"
+
+[[profile]]
+name = \"heavy\"
+users = 2
+ios = 60
+think = \"4s\"
+cpu = \"3units\"
+memory = \"10KiB\"
+load-factor = \"exponential\"
+";
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn the_example_is_read() {
+        let profiles = parse_profiles(example_profiles(), "example").expect("a valid example");
+        let told: Vec<_> = profiles
+            .iter()
+            .map(|it| (it.name.as_str(), it.users, it.ios, it.cpu_ns, it.memory))
+            .collect();
+        let kib = Bytes::from_kib(10).as_u64();
+        assert_eq!(
+            told,
+            [
+                ("light", 30, 20, CPU_UNIT_NS, kib),
+                ("heavy", 2, 60, 3 * CPU_UNIT_NS, kib)
+            ]
+        );
+        assert_eq!(profiles[1].think.mean_ns, 4e9);
+        assert_eq!(profiles[0].load, LoadFactor::Exponential);
+    }
+
+    fn check(text: &str, expected: &str) {
+        let error = parse_profiles(text, "users.toml").expect_err(text);
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_lines() {
+        check(
+            "",
+            "users.toml:1: there are no users: give at least one profile",
+        );
+        check(
+            "[[profile]]\nios = 5\nthnk = \"5s\"\n",
+            "users.toml:3: unknown key \"thnk\", did you mean \"think\"?: [[profile]] takes name, \
+             users, ios, io, mix, think, cpu, memory, load-factor, new-records, transactions",
+        );
+        check(
+            "[[profile]]\nname = \"a\"\nios = 0\n\n[[profile]]\nname = \"b\"\nios = 1\nusers = 0\n",
+            "users.toml:1: profile \"a\": I/Os per transaction 0 must lie between 1 and 1000000\n\
+             users.toml:5: profile \"b\": users 0 must lie between 1 and 100000",
+        );
+        check(
+            "[[profile]]\nios = 1\ncpu = \"5 parsecs\"\n",
+            "users.toml:3: cpu: \"5 parsecs\": unknown unit \"parsecs\"; times take ns, us, ms, s, \
+             min, h, d, alone or from large to small as in 1m30s",
+        );
+        check(
+            "[[profile]]\nios = 1\nname = \"a\"\n[[profile]]\nios = 1\nname = \"a\"\n",
+            "users.toml:4: profile \"a\" is there twice",
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Users who think, and then make a transaction: some I/Os, and processor work between them.
+//!
+//! Source: the document of DISKRAND (1997), sections 1, 4, 9 and 10. A user has a random stream of
+//! its own for each purpose, so that a changed think time leaves records and loads as they were.
+//! The load factor of a transaction scales its I/Os and its processor work alike, as the
+//! document's `Yread` does.
+
+use std::sync::Arc;
+
+use crate::mix::Gap;
+use crate::op::TargetId;
+
+mod profile;
+mod user;
+
+pub use profile::{CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, check_profiles};
+pub use user::UserClient;
+
+/// The most users of one trial.
+pub const USERS_MAX: u32 = 100_000;
+
+/// Everything that fixes what a number of users do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsersSpec {
+    /// File or device.
+    pub target: TargetId,
+    /// Bytes of it that are used.
+    pub len: u64,
+    /// Users that start in a second; `None` starts all at once.
+    pub ramp_per_second: Option<f64>,
+    profiles: Arc<[Profile]>,
+    /// The profile of each user, begun again when there are more users; never empty.
+    order: Arc<[u16]>,
+}
+
+impl UsersSpec {
+    /// Users of those profiles on `len` bytes of a target.
+    ///
+    /// # Errors
+    /// All that is wrong with the profiles.
+    pub fn new(
+        target: TargetId,
+        len: u64,
+        ramp_per_second: Option<f64>,
+        profiles: Vec<Profile>,
+    ) -> Result<Self, Vec<ProfileError>> {
+        check_profiles(&profiles)?;
+        let weights: Vec<u32> = profiles.iter().map(|profile| profile.users).collect();
+        Ok(Self {
+            target,
+            len,
+            ramp_per_second,
+            order: spread(&weights).into(),
+            profiles: profiles.into(),
+        })
+    }
+
+    /// The profiles; one at least.
+    #[must_use]
+    pub fn profiles(&self) -> &[Profile] {
+        &self.profiles
+    }
+
+    pub(crate) fn shared_profiles(&self) -> Arc<[Profile]> {
+        Arc::clone(&self.profiles)
+    }
+
+    /// The number of the profile of user `user`, counted from zero.
+    #[must_use]
+    pub fn profile_of(&self, user: u32) -> u32 {
+        u32::from(self.order[user as usize % self.order.len()])
+    }
+
+    /// How many of `users` users have each profile.
+    #[must_use]
+    pub fn count_by_profile(&self, users: u32) -> Vec<u32> {
+        let mut counts = vec![0; self.profiles.len()];
+        for user in 0..users {
+            counts[self.profile_of(user) as usize] += 1;
+        }
+        counts
+    }
+
+    /// Bytes of memory that `users` users occupy between them.
+    #[must_use]
+    pub fn memory_bytes(&self, users: u32) -> u64 {
+        let counts = self.count_by_profile(users);
+        let each = counts.iter().zip(self.profiles());
+        each.fold(0, |sum: u64, (&count, profile)| {
+            sum.saturating_add(u64::from(count).saturating_mul(profile.memory))
+        })
+    }
+
+    /// Whether a user asks a processor for work or touches memory.
+    #[must_use]
+    pub fn computes(&self) -> bool {
+        let mut profiles = self.profiles().iter();
+        profiles.any(|profile| profile.cpu_ns > 0 || profile.memory > 0)
+    }
+
+    /// The same with other users: more or fewer, on another number of bytes.
+    #[must_use]
+    pub fn on(&self, target: TargetId, len: u64) -> Self {
+        Self {
+            target,
+            len,
+            ..self.clone()
+        }
+    }
+
+    /// Whether no user ever thinks.
+    #[must_use]
+    pub fn never_thinks(&self) -> bool {
+        let is_none = |think: Gap| think.mean_ns == 0.0;
+        self.profiles().iter().all(|profile| is_none(profile.think))
+    }
+}
+
+/// Numbers of profiles in the proportion of their weights, each spread as evenly as can be: every
+/// number of users then has a fair share of each. The method is that of smooth weighted turns: all
+/// gain their weight, the richest has its turn and pays the sum.
+fn spread(weights: &[u32]) -> Vec<u16> {
+    let divisor = weights
+        .iter()
+        .fold(0, |sum, &weight| gcd(sum, weight))
+        .max(1);
+    let weights: Vec<i64> = weights
+        .iter()
+        .map(|&weight| i64::from(weight / divisor))
+        .collect();
+    let sum: i64 = weights.iter().sum();
+    let mut credits = vec![0_i64; weights.len()];
+    let mut order = Vec::with_capacity(sum as usize);
+    for _ in 0..sum {
+        for (credit, weight) in credits.iter_mut().zip(&weights) {
+            *credit += weight;
+        }
+        let richest = (0..credits.len())
+            .rev()
+            .max_by_key(|&place| credits[place])
+            .unwrap_or(0);
+        credits[richest] -= sum;
+        order.push(richest as u16);
+    }
+    order
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_spread_in_their_proportion() {
+        assert_eq!(spread(&[1]), [0]);
+        assert_eq!(spread(&[100_000]), [0]);
+        assert_eq!(spread(&[30_000, 10_000]), [0, 0, 1, 0]);
+        let order = spread(&[30, 2]);
+        let heavy = order.iter().filter(|&&kind| kind == 1).count();
+        assert_eq!((order.len(), heavy), (16, 1), "{order:?}");
+    }
+}
