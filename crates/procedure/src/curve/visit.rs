@@ -11,8 +11,10 @@ use super::interpolation::sigma;
 const OVERLOAD_SHARE: f64 = 0.995;
 /// A response time of more than so many service times is mostly waiting.
 const WAIT_FACTOR: f64 = 2.0;
-/// How far a mean time may be off that is not known precisely, beside its interval.
-const UNKNOWN_MARGIN: f64 = 1.15;
+/// How far a mean time that is not known precisely may be off beside its interval: this many
+/// half-widths, and not more than a part of it.
+const MARGIN_FACTOR: f64 = 3.0;
+const MARGIN_MAX: f64 = 0.15;
 
 /// A point that was measured.
 #[derive(Clone, Debug)]
@@ -101,13 +103,14 @@ impl Visit {
         self.time().low / self.margin() > level
     }
 
-    /// A short trial near saturation begins with empty queues and reads too low a time.
+    /// A short trial near saturation begins with empty queues and reads too low a time; the less
+    /// sure the time, the more.
     fn margin(&self) -> f64 {
         if self.is_time_known {
-            1.0
-        } else {
-            UNKNOWN_MARGIN
+            return 1.0;
         }
+        let half_width = self.time().relative_half_width();
+        1.0 + (MARGIN_FACTOR * half_width).min(MARGIN_MAX)
     }
 
     /// The mean time that the levels are about. Without bound where more is offered than is done.
