@@ -99,15 +99,18 @@ fn check_transactions(seeds: RangeInclusive<u64>) {
         for level in &found.levels {
             match &level.by_service {
                 LevelOutcome::Reached { load: at, .. } => load.add(at, CAPACITY, seed),
-                other => unsettled.push(format!("seed {seed}: {other:?}")),
+                LevelOutcome::Between { low, high } if (*low..=*high).contains(&CAPACITY) => {
+                    unsettled.push(seed);
+                }
+                other => panic!("seed {seed}: {other:?}"),
             }
         }
         let found = found.rabmark_r.expect("all was measured");
         assert!(found.is_whole, "seed {seed}");
         mark.add(&found.value, truth, seed);
     }
-    // Ten minutes are not enough for one in some hundreds.
-    let allowed = load.replications() / 50;
+    // Two loads between which the level surely lies are an answer, too, but not the usual one.
+    let allowed = load.replications() / 10;
     assert!(unsettled.len() as u64 <= allowed, "{unsettled:?}");
     no_load.check();
     load.check();

@@ -214,18 +214,18 @@ fn levels_that_are_not_reached_are_said_to_be() {
 #[test]
 fn a_load_that_is_limited_by_this_program_is_said_to_be() {
     let scratch = Scratch::new();
-    let slow = "sim:delay?time=500ms";
+    let slow = "sim:delay?time=100ms";
     let common = ["rab", slow, "--workload=transaction", "--no-save", "-q"];
     let with = |options: &[&'static str]| {
         let args = [
             &common[..],
-            &["--budget=30s", "--seed=1", "--response-max=5s"],
+            &["--budget=60s", "--seed=1", "--response-max=1s"],
             options,
         ]
         .concat();
         scratch.check(&args, 0, "levels not reached").stdout
     };
-    let limited = with(&["--clients-max=32768", "--iops-per-client=10"]);
+    let limited = with(&["--clients-max=32768", "--iops-per-client=100"]);
     let expected = "all of the 16384 requests that this program lets be outstanding were";
     let words: Vec<&str> = limited.split_whitespace().collect();
     assert!(words.join(" ").contains(expected), "{limited}");

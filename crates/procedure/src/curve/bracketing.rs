@@ -94,7 +94,7 @@ impl LoadCurve {
             return None;
         };
         // Where no chord is drawn, the ends themselves are the answer.
-        let gap_wanted = if self.is_unbounded(high) {
+        let gap_wanted = if self.is_unbounded(high) || self.is_flat(low, high) {
             (low / 40).max(1)
         } else {
             gap(low)
@@ -143,7 +143,7 @@ impl LoadCurve {
         let Some(share) = self.share_between(level, low, high) else {
             return bracket;
         };
-        if high - low >= gap(low) {
+        if high - low >= gap(low) || self.is_flat(low, high) {
             return bracket;
         }
         let middle = f64::from(low) + share * f64::from(high - low);

@@ -15,6 +15,8 @@ const WAIT_FACTOR: f64 = 2.0;
 /// half-widths, and not more than a part of it.
 const MARGIN_FACTOR: f64 = 3.0;
 const MARGIN_MAX: f64 = 0.15;
+/// A mean time as sure as this, as it is where all clients always wait, needs no margin.
+const SURE: f64 = 0.02;
 
 /// A point that was measured.
 #[derive(Clone, Debug)]
@@ -106,10 +108,10 @@ impl Visit {
     /// A short trial near saturation begins with empty queues and reads too low a time; the less
     /// sure the time, the more.
     fn margin(&self) -> f64 {
-        if self.is_time_known {
+        let half_width = self.time().relative_half_width();
+        if self.is_time_known || half_width < SURE {
             return 1.0;
         }
-        let half_width = self.time().relative_half_width();
         1.0 + (MARGIN_FACTOR * half_width).min(MARGIN_MAX)
     }
 
