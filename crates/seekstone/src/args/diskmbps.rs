@@ -24,7 +24,7 @@ Examples:
 
 `seekstone transfer` measures the same with intervals, past the cache (docs/transfer.md).")]
 pub struct DiskMbpsArgs {
-    /// MB PASSES [X [PATH]].
+    /// `MB PASSES [X [PATH]]`.
     #[arg(value_name = "ARGUMENT", num_args = 0.., allow_negative_numbers = true)]
     pub words: Vec<String>,
     /// Room that stays free [default: the larger of 5 % and 1 GiB].
