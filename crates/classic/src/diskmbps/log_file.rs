@@ -170,11 +170,11 @@ fn pass_of(words: &[&str]) -> Option<LoggedPass> {
     })
 }
 
-fn finite(text: &str) -> Option<f64> {
+pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-fn time_of(text: &str) -> Option<(u32, u32, u32)> {
+pub(crate) fn time_of(text: &str) -> Option<(u32, u32, u32)> {
     let mut parts = text.split(':').map(|part| part.parse::<u32>().ok());
     let time = (parts.next()??, parts.next()??, parts.next()??);
     let is_time = time.0 < 24 && time.1 < 60 && time.2 < 61 && parts.next().is_none();

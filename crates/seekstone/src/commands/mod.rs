@@ -3,6 +3,7 @@
 pub mod clean;
 pub mod curve;
 pub mod diskmbps;
+pub mod diskrand;
 pub mod finish;
 pub mod generate;
 pub mod import;
