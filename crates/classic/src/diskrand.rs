@@ -8,6 +8,7 @@ mod checks;
 mod layout;
 mod log_file;
 mod record;
+mod timeline;
 
 pub use arguments::{
     Arguments, COMMANDS, LogName, PassLength, ReadArguments, ReadMode, TWO_LOGS, WriteArguments,
@@ -21,6 +22,7 @@ pub use log_file::{DiskRandLog, NoDiskRandLog, Session, WriteRun, begins_log};
 pub use record::{
     RECORD_BYTES, RECORDS_PER_MEGABYTE, fill_records, is_beginning_of_record, is_record,
 };
+pub use timeline::{Timed, groups};
 
 /// The first of the two logs: profiles.
 pub const PROFILES_LOG: &str = "Multi1.txt";

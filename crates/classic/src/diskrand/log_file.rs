@@ -45,6 +45,8 @@ pub struct Session {
     pub allocated: Option<Allocated>,
     /// Its transactions.
     pub transactions: Vec<Transaction>,
+    /// The first and the last line that is about it: what two users were at work together.
+    pub lines: (usize, usize),
     /// How it was stopped.
     pub stopped: Option<Stopped>,
 }
@@ -86,8 +88,14 @@ impl Session {
             profile: None,
             allocated: None,
             transactions: Vec::new(),
+            lines: (usize::MAX, 0),
             stopped: None,
         }
+    }
+
+    fn add(&mut self, transaction: Transaction, line: usize) {
+        self.transactions.push(transaction);
+        self.lines = (self.lines.0.min(line), self.lines.1.max(line));
     }
 
     /// Transactions that it should hold when it is whole, as far as the log tells.
@@ -126,6 +134,7 @@ impl DiskRandLog {
             if index == LINES_MAX {
                 return Err(NoDiskRandLog::TooLong);
             }
+            reader.number = index + 1;
             if !reader.take(&mut log, read_line(line)) && log.strange.len() < STRANGE_MAX {
                 log.strange.push(index + 1);
             }
@@ -147,15 +156,21 @@ impl DiskRandLog {
     /// user's transactions go to its profiles in their order, as many as each shall make.
     #[must_use]
     pub fn with_transactions(mut self, second: Self) -> Self {
+        let offset = self.sessions.iter().map(|it| it.lines.1).max().unwrap_or(0);
         for other in second.sessions {
-            for transaction in &other.transactions {
+            let (first, last) = (other.lines.0 + offset, other.lines.1 + offset);
+            for transaction in other.transactions {
                 let of_user = |session: &&mut Session| {
                     session.user == other.user && session.profile.is_some() && session.has_room()
                 };
-                match self.sessions.iter_mut().find(of_user) {
-                    Some(session) => session.transactions.push(transaction.clone()),
-                    None => put_without_profile(&mut self.sessions, transaction.clone()),
+                let Some(session) = self.sessions.iter_mut().find(of_user) else {
+                    put_without_profile(&mut self.sessions, transaction, last);
+                    continue;
+                };
+                if session.transactions.is_empty() {
+                    session.lines = (first, last);
                 }
+                session.add(transaction, last);
             }
         }
         self
@@ -165,6 +180,8 @@ impl DiskRandLog {
 /// What has been read and belongs to a line that comes yet.
 #[derive(Default)]
 struct Reader {
+    /// The number of the line that is read.
+    number: usize,
     started: Option<String>,
     allocated: Option<Allocated>,
 }
@@ -188,15 +205,15 @@ impl Reader {
                 log.sessions.push(Session {
                     started: self.started.take(),
                     allocated: allocated.filter(|allocated| allocated.user == profile.user),
-                    profile: Some(profile),
-                    ..Session::of(0)
+                    lines: (self.number, self.number),
+                    ..Session::of(profile.user)
                 });
                 if let Some(session) = log.sessions.last_mut() {
-                    session.user = session.profile.as_ref().map_or(0, |it| it.user);
+                    session.profile = Some(profile);
                 }
             }
             Line::File(..) | Line::Seed(_) => return take_profile(log, line),
-            Line::Transaction(transaction) => put(&mut log.sessions, transaction),
+            Line::Transaction(transaction) => put(&mut log.sessions, transaction, self.number),
             Line::Stopped(stopped) => {
                 let mut sessions = log.sessions.iter_mut().rev();
                 match sessions.find(|session| session.user == stopped.user) {
@@ -251,23 +268,23 @@ fn take_profile(log: &mut DiskRandLog, line: Line) -> bool {
 }
 
 /// A transaction belongs to the latest run of its user.
-fn put(sessions: &mut Vec<Session>, transaction: Transaction) {
+fn put(sessions: &mut Vec<Session>, transaction: Transaction, line: usize) {
     let mut known = sessions.iter_mut().rev();
     match known.find(|session| session.user == transaction.user) {
-        Some(session) => session.transactions.push(transaction),
-        None => put_without_profile(sessions, transaction),
+        Some(session) => session.add(transaction, line),
+        None => put_without_profile(sessions, transaction, line),
     }
 }
 
-fn put_without_profile(sessions: &mut Vec<Session>, transaction: Transaction) {
+fn put_without_profile(sessions: &mut Vec<Session>, transaction: Transaction, line: usize) {
     let mut bare = sessions.iter_mut();
     let of_user =
         |session: &&mut Session| session.user == transaction.user && session.profile.is_none();
     match bare.find(of_user) {
-        Some(session) => session.transactions.push(transaction),
+        Some(session) => session.add(transaction, line),
         None => {
             let mut session = Session::of(transaction.user);
-            session.transactions.push(transaction);
+            session.add(transaction, line);
             sessions.push(session);
         }
     }

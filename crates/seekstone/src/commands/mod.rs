@@ -7,6 +7,7 @@ pub mod diskrand;
 pub mod finish;
 pub mod generate;
 pub mod import;
+pub mod import_diskrand;
 pub mod inspect;
 pub mod merge;
 pub mod rab;

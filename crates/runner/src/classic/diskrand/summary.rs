@@ -107,7 +107,7 @@ mod tests {
     fn a_summary_says_what_was_done() {
         let mut summary = ReadSummary::new(23, 40);
         assert_eq!(summary.to_string(), "User 23: no transaction was done");
-        for number in 1..=20 {
+        for number in 1..=20_u32 {
             summary.add(
                 f64::from(number) / 100.0,
                 5,

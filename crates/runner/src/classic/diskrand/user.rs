@@ -5,7 +5,7 @@ use std::path::Path;
 use classic::diskrand::{Allocated, Heading, ReadArguments, ReadProfile, Stopped, Transaction};
 use drivers::PAGE_BYTES;
 use sim::{SIM_PREFIX, SimSpec};
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
 use super::log::Logs;
@@ -16,7 +16,7 @@ use super::{ClassicError, Console, UserRequest};
 use crate::classic::timestamp;
 use crate::interrupt::Interrupt;
 use crate::laboratory::with_causes;
-use crate::limits::check_budget;
+use crate::limits::{Excess, LimitError, check_budget};
 
 /// Files of a program.
 const FILES: u64 = 8;
@@ -50,7 +50,7 @@ pub fn run_user(
     } else {
         arguments.memory_kb.saturating_mul(1024)
     };
-    check_budget(FILES, memory)?;
+    check_budget(FILES, memory).map_err(|error| too_much_memory(error, arguments))?;
     let seed = seed_of(arguments);
     let (storage, mut logs) = open(request, seed)?;
     let number = logs.claim(arguments.user)?;
@@ -76,6 +76,25 @@ pub fn run_user(
     }
     drop(number);
     Ok(UserOutcome { summary, ended })
+}
+
+/// What was asked for in the words of the command line.
+fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError {
+    let memory = error.excesses.iter().find_map(|excess| match excess {
+        Excess::Memory {
+            wanted_bytes,
+            allowed_bytes,
+        } => Some((Bytes(*wanted_bytes), Bytes(*allowed_bytes))),
+        Excess::Files { .. } => None,
+    });
+    match memory {
+        Some((wanted, allowed)) => ClassicError::Usage(format!(
+            "KM {} asks for {wanted} of memory, and only {allowed} are to be had: say less, or end \
+             other programs",
+            arguments.memory_kb
+        )),
+        None => error.into(),
+    }
 }
 
 /// Bytes of a record.
