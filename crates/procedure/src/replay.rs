@@ -100,37 +100,48 @@ pub fn passes_measured(
         .map(|pass| 1e9 * pass.seconds / pass.operations as f64)
         .collect();
     let mean = 1e9 * seconds / operations as f64;
-    let service = around(mean, &means);
+    let one_at_a_time = around(mean, &means);
+    let mut measurement = of_mean(one_at_a_time, operations);
+    measurement.name = name.into();
+    measurement.title = title.into();
+    measurement.driver = driver.into();
+    measurement.bandwidth = Some(measurement.throughput.scale(bytes_each as f64));
+    measurement.bytes_all = operations * bytes_each;
+    measurement.duration_ns = (seconds * 1e9) as u64;
+    Some(measurement)
+}
+
+/// Operations, one at a time, of which the mean time is known and nothing else.
+fn of_mean(mean: Estimate, operations: u64) -> Measurement {
     let throughput = Estimate {
-        value: 1e9 / mean,
-        low: 1e9 / service.high,
-        high: if service.low > 0.0 {
-            1e9 / service.low
+        value: 1e9 / mean.value,
+        low: 1e9 / mean.high,
+        high: if mean.low > 0.0 {
+            1e9 / mean.low
         } else {
             f64::INFINITY
         },
-        ..service
+        ..mean
     };
     let times = Times {
-        mean: service,
+        mean,
         percentiles: Vec::new(),
         min_ns: 0,
         max_ns: 0,
     };
-    let bytes = operations * bytes_each;
-    Some(Measurement {
-        name: name.into(),
-        title: title.into(),
+    Measurement {
+        name: String::new(),
+        title: String::new(),
         clients: 1,
         workers: 1,
         access: Access::Buffered,
-        driver: driver.into(),
+        driver: String::new(),
         seed: 0,
         offered: None,
         response: times.clone(),
         service: times,
         throughput,
-        bandwidth: Some(throughput.scale(bytes_each as f64)),
+        bandwidth: None,
         lateness: Lateness::default(),
         kinds: Vec::<KindTimes>::new(),
         errors: Vec::new(),
@@ -140,14 +151,14 @@ pub fn passes_measured(
         counters: None,
         completions: operations,
         completions_all: operations,
-        bytes_all: bytes,
-        duration_ns: (seconds * 1e9) as u64,
+        bytes_all: 0,
+        duration_ns: 0,
         warmup_ns: 0,
         effective_depth: 1.0,
         nominal_depth: 1,
         kernel_entries: None,
         verdict: Verdict::Budget {
-            is_citable: service.is_bounded(),
+            is_citable: mean.is_bounded(),
         },
         drift: Drift {
             total: 0.0,
@@ -159,7 +170,7 @@ pub fn passes_measured(
         warnings: Vec::new(),
         window: None,
         service_window: None,
-    })
+    }
 }
 
 /// A value with the interval of the mean of independent `means`; unbounded with fewer than two.

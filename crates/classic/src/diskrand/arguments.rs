@@ -249,7 +249,8 @@ fn number(text: &str, name: &str, what: &str, low: u64, high: u64) -> Result<u64
             quoted(text)
         )),
         _ => Err(format!(
-            "{name} {} is no number {what}: say a whole number from {low} to {high}, without a unit",
+            "{name} {} is no number {what}: say a whole number from {low} to {high}, without a \
+             unit",
             quoted(text)
         )),
     }

@@ -119,7 +119,17 @@ pub fn begins_log(text: &str) -> bool {
     text.lines()
         .map(read_line)
         .find(|line| !matches!(line, Line::Blank))
-        .is_some_and(|line| !matches!(line, Line::Strange))
+        .is_some_and(|line| {
+            // What comes later in a log could begin many another text.
+            matches!(
+                line,
+                Line::Title(_)
+                    | Line::Size(..)
+                    | Line::User(_)
+                    | Line::Allocated(_)
+                    | Line::Transaction(_)
+            )
+        })
 }
 
 impl DiskRandLog {

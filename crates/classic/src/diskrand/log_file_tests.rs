@@ -199,6 +199,8 @@ fn other_texts_are_refused() {
         ("", false),
         ("\n", false),
         ("User manual\n", false),
+        ("Random reading list\n", false),
+        ("Fri Jun 23 12:36:08 1995\n\n[00:00] a log of rpt\n", false),
         ("1 Random disk test - this is data\n", false),
         ("101 12:00:00 think", false),
     ] {

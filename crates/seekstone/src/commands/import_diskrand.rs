@@ -9,7 +9,7 @@ use classic::diskrand::{
     groups, percentile_95,
 };
 use procedure::{
-    MeanPass, Preparation, Trial, UnitCounts, passes_measured, replay, transaction_load,
+    MeanPass, Preparation, Replayed, Trial, UnitCounts, passes_measured, replay, transaction_load,
 };
 use results::{Access, Run, Status, Transactions, Warning};
 use stats::Channel;
@@ -182,25 +182,15 @@ impl Kind {
 }
 
 fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
-    let mut kinds: Vec<Kind> = Vec::new();
-    let mut counts: Vec<u32> = Vec::new();
-    let mut of_user = Vec::new();
-    for one in group {
-        let kind = Kind::of(one.session);
-        let known = kinds.iter().position(|it| *it == kind);
-        let place = known.unwrap_or_else(|| {
-            kinds.push(kind);
-            counts.push(0);
-            kinds.len() - 1
-        });
-        counts[place] += 1;
-        of_user.push(place as u32);
-    }
-    let profiles = kinds.iter().zip(&counts);
-    let profiles: Vec<Profile> = profiles.map(|(kind, &count)| kind.profile(count)).collect();
-    let spec = UsersSpec::new(TargetId::NONE, 0, None, profiles).map_err(|errors| {
+    let wrong = |error: String| UsageError(format!("{title}: {error}"));
+    let (kinds, of_user) = kinds_of(group);
+    let profiles = kinds.iter().enumerate().map(|(place, kind)| {
+        let users = of_user.iter().filter(|&&it| it as usize == place).count();
+        kind.profile(users as u32)
+    });
+    let spec = UsersSpec::new(TargetId::NONE, 0, None, profiles.collect()).map_err(|errors| {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        UsageError(format!("{title}: {}", texts.join("; ")))
+        wrong(texts.join("; "))
     })?;
     let trial = trial_of(&spec, group.len() as u32, &kinds);
     let began = group
@@ -211,46 +201,24 @@ fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
     let units = units
         .flat_map(|(user, (one, &kind))| units_of(one, user as u32, kind, began))
         .collect();
-    let mut found =
-        replay(&trial, units, DRIVER).map_err(|error| UsageError(format!("{title}: {error}")))?;
-    let counts = UnitCounts {
-        units: &found.units,
-        elapsed: found.elapsed,
-        processors: 1,
-        is_simulated: false,
-    };
-    let (mut load, _) = transaction_load(&spec, &found.measurement, &counts);
-    let seconds = found.elapsed.as_secs_f64().max(1e-9);
-    let reads = reads_of(group);
-    load.reads_per_second = reads.unwrap_or(f64::NAN) / seconds;
-    load.storage_queue = f64::NAN;
-    let bytes = reads.unwrap_or(0.0) * RECORD_BYTES as f64;
-    found.measurement.bytes_all = bytes as u64;
-    found.measurement.effective_depth = f64::NAN;
-    load.all.bytes_each = bytes / load.all.transactions.max(1) as f64;
+    let found = replay(&trial, units, DRIVER).map_err(|error| wrong(error.to_string()))?;
     let first = group[0].session;
-    let file = first
-        .profile
-        .as_ref()
-        .map_or("unknown", |profile| &profile.file);
+    let profile = first.profile.as_ref();
+    let file = profile.map_or("unknown", |profile| &profile.file);
     let mut run = blank_run("diskrand", file, first.started.as_deref());
-    let users: Vec<String> = group.iter().map(|it| it.session.user.to_string()).collect();
+    let users: Vec<String> = group
+        .iter()
+        .map(|one| one.session.user.to_string())
+        .collect();
     run.settings.arguments = vec![
         "Read".into(),
         file.into(),
         users.join(","),
         format!("(imported from {title})"),
     ];
-    run.settings.seed = first.profile.as_ref().map_or(0, |profile| profile.seed);
+    run.settings.seed = profile.map_or(0, |profile| profile.seed);
     run.elapsed_ns = found.elapsed.as_nanos();
     run.findings = vec![sample(group)];
-    run.measurements = vec![found.measurement];
-    run.transactions = Some(Transactions {
-        ramp_per_second: None,
-        loads: vec![load],
-        search: None,
-        standard: None,
-    });
     run.status = status_of(group);
     let log = DiskRandLog {
         sessions: group.iter().map(|one| one.session.clone()).collect(),
@@ -258,7 +226,48 @@ fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
     };
     run.warnings.extend(warnings_of(&log));
     run.warnings.extend(too_short(found.elapsed));
+    put_load(&mut run, &spec, found, reads_of(group));
     Ok(run)
+}
+
+/// What users do, each kind once; and the number of each user's kind.
+fn kinds_of(group: &[Timed<'_>]) -> (Vec<Kind>, Vec<u32>) {
+    let mut kinds: Vec<Kind> = Vec::new();
+    let of_user = group.iter().map(|one| {
+        let kind = Kind::of(one.session);
+        let known = kinds.iter().position(|it| *it == kind);
+        known.unwrap_or_else(|| {
+            kinds.push(kind);
+            kinds.len() - 1
+        }) as u32
+    });
+    let of_user = of_user.collect();
+    (kinds, of_user)
+}
+
+/// Put what users saw into the run. What a log does not tell is not a number.
+fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<f64>) {
+    let counts = UnitCounts {
+        units: &found.units,
+        elapsed: found.elapsed,
+        processors: 1,
+        is_simulated: false,
+    };
+    let (mut load, _) = transaction_load(spec, &found.measurement, &counts);
+    let seconds = found.elapsed.as_secs_f64().max(1e-9);
+    load.reads_per_second = reads.unwrap_or(f64::NAN) / seconds;
+    load.storage_queue = f64::NAN;
+    let bytes = reads.unwrap_or(0.0) * RECORD_BYTES as f64;
+    load.all.bytes_each = bytes / load.all.transactions.max(1) as f64;
+    found.measurement.bytes_all = bytes as u64;
+    found.measurement.effective_depth = f64::NAN;
+    run.measurements = vec![found.measurement];
+    run.transactions = Some(Transactions {
+        ramp_per_second: None,
+        loads: vec![load],
+        search: None,
+        standard: None,
+    });
 }
 
 /// Users who start within one second cannot be placed in it.

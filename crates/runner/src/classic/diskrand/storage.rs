@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use drivers::{
-    Caching, ComputeSettings, DriverKind, DriverOptions, MonotonicClock, Target, TargetTable,
-    open_driver,
+    Caching, DriverKind, DriverOptions, MonotonicClock, Target, TargetTable, open_driver,
 };
 use engine::{Clock as _, Driver};
 use sim::SimSpec;
@@ -14,12 +13,14 @@ use workload::{ClientId, Completion, Durability, Op, Request, TargetId};
 use classic::diskrand::RECORD_BYTES;
 
 use super::{ClassicError, go_on};
-use crate::counters::{Counters, page_cache_share};
+use crate::counters::{Counters, page_cache_share, thread_cpu_ns};
 use crate::interrupt::Interrupt;
 use crate::laboratory::error_name;
 
 /// How long a real wait lasts before somebody looks for a signal.
 const SLICE: Duration = Duration::from_millis(50);
+/// Rounds of work between two looks at the processor's clock: about a microsecond.
+const ROUNDS: u32 = 1000;
 /// What is kept when a signal comes in a wait; whoever knows better says so.
 const KEPT: &str = "the lines so far are in the log";
 
@@ -43,19 +44,13 @@ impl Storage {
         Self::new(driver, spec.text.clone(), bytes, true)
     }
 
-    /// An open file or device; `computes` asks for a thread that does processor work.
-    pub(super) fn real(target: Target, computes: bool) -> Result<Self, ClassicError> {
-        let mut options = DriverOptions::new(1, RECORD_BYTES);
-        if computes {
-            options.compute = ComputeSettings {
-                threads: 1,
-                processors: Vec::new(),
-            };
-        }
+    /// An open file or device.
+    pub(super) fn real(target: Target) -> Result<Self, ClassicError> {
+        let options = DriverOptions::new(1, RECORD_BYTES);
         let (name, bytes) = (target.path().display().to_string(), target.size());
         let is_direct = target.caching() == Caching::Direct;
         let unit = target.alignment().offset;
-        if RECORD_BYTES as u64 % u64::from(unit.max(1)) != 0 {
+        if !(RECORD_BYTES as u64).is_multiple_of(u64::from(unit.max(1))) {
             return Err(ClassicError::Usage(format!(
                 "{name}: records of {RECORD_BYTES} bytes cannot be read past the page cache here, \
                  where {unit} bytes move at once; leave --direct out"
@@ -176,17 +171,29 @@ impl Storage {
         self.carry_out(op, interrupt)
     }
 
-    /// Have a processor work for so long.
+    /// Have a processor work for so long; says when that was done. A real one works on this thread,
+    /// as a user's own program does.
     pub(super) fn compute(
         &mut self,
         work_ns: u64,
         interrupt: &Interrupt,
-    ) -> Result<Completion, ClassicError> {
-        let op = Op::Compute {
-            work_ns,
-            touched: 0,
-        };
-        self.carry_out(op, interrupt)
+    ) -> Result<Instant, ClassicError> {
+        if self.is_simulated {
+            let op = Op::Compute {
+                work_ns,
+                touched: 0,
+            };
+            return Ok(self.carry_out(op, interrupt)?.completed);
+        }
+        let begun = thread_cpu_ns();
+        let mut state = begun | 1;
+        while thread_cpu_ns().saturating_sub(begun) < work_ns {
+            for _ in 0..ROUNDS {
+                state = std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005));
+            }
+            go_on(interrupt, KEPT)?;
+        }
+        Ok(self.now())
     }
 
     fn carry_out(&mut self, op: Op, interrupt: &Interrupt) -> Result<Completion, ClassicError> {

@@ -115,7 +115,7 @@ fn open(request: &UserRequest, seed: u64) -> Result<(Storage, Logs), ClassicErro
     let target = open_existing(Path::new(&arguments.file), request.caching)?;
     let logs = Logs::open(&arguments.log)?;
     logs.refuse(target.file())?;
-    let storage = Storage::real(target, arguments.cpu_units > 0.0)?;
+    let storage = Storage::real(target)?;
     Ok((storage, logs))
 }
 
@@ -264,7 +264,7 @@ impl User<'_> {
         for part in 0..parts {
             let work = each + std::mem::take(&mut rest);
             if work > 0 {
-                completed = self.storage.compute(work, self.interrupt)?.completed;
+                completed = self.storage.compute(work, self.interrupt)?;
             }
             if part < step.ios {
                 let record = self.script.record();

@@ -50,7 +50,7 @@ pub fn run_write(
     session.begin(&mut logs)?;
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
-    let mut storage = Storage::real(target, false)?;
+    let mut storage = Storage::real(target)?;
     session.read(&mut storage, &mut logs)?;
     if let Some(origin) = storage.origin_of_bytes() {
         session
