@@ -191,7 +191,7 @@ fn a_signal_while_thinking_ends_at_once() {
         );
         let text = read(&scratch, &log);
         let last = text.lines().last().expect("lines");
-        let expected = format!("User 7 stopped after 0 transactions: stopped by {name}");
+        let expected = format!("User 7 stopped after 0 transactions: {name}");
         assert!(last.starts_with(&expected), "{text}");
     }
 }

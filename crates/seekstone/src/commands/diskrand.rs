@@ -8,7 +8,7 @@ use classic::diskrand::{
     Arguments, COMMANDS, LogName, PROFILES_LOG, PassLength, TRANSACTIONS_LOG, typed,
 };
 use drivers::Caching;
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::classic::{Console, UserRequest, WriteRequest, erase, run_user, run_write};
 use runner::interrupt::Interrupt;
 
@@ -104,8 +104,13 @@ struct Screen {
 impl Screen {
     fn new(quiet: bool) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        let bar = (is_terminal && !quiet)
-            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)));
+        let bar = (is_terminal && !quiet).then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(4);
+            // Without a length there is no bar to draw, only what is said.
+            let style = ProgressStyle::with_template("{wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::with_draw_target(None, target).with_style(style)
+        });
         Self {
             quiet,
             bar,
@@ -148,8 +153,13 @@ impl Console for Screen {
     }
 
     fn note(&mut self, text: &str) {
-        if !self.quiet {
-            output::complain(text);
+        if self.quiet {
+            return;
+        }
+        let complain = || output::complain(text);
+        match &self.bar {
+            Some(bar) => bar.suspend(complain),
+            None => complain(),
         }
     }
 }

@@ -257,7 +257,7 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
     let seconds = found.elapsed.as_secs_f64().max(1e-9);
     load.reads_per_second = reads.unwrap_or(f64::NAN) / seconds;
     load.storage_queue = f64::NAN;
-    let bytes = reads.unwrap_or(0.0) * RECORD_BYTES as f64;
+    let bytes = reads.unwrap_or(f64::NAN) * RECORD_BYTES as f64;
     load.all.bytes_each = bytes / load.all.transactions.max(1) as f64;
     found.measurement.bytes_all = bytes as u64;
     found.measurement.effective_depth = f64::NAN;

@@ -22,6 +22,8 @@ use crate::limits::{Excess, LimitError, check_budget};
 const FILES: u64 = 8;
 /// Milliseconds of a day.
 const DAY_MS: u64 = 86_400_000;
+/// Bytes of memory that are taken at once.
+const MEMORY_PART: usize = 64 << 20;
 /// A wait that is longer says how much of it is left.
 const LONG_WAIT: Duration = Duration::from_secs(2);
 
@@ -69,7 +71,10 @@ pub fn run_user(
         let stopped = Stopped {
             user: arguments.user,
             done: summary.done(),
-            reason: with_causes(error),
+            reason: match error {
+                ClassicError::Interrupted { signal, .. } => (*signal).into(),
+                error => with_causes(error),
+            },
         };
         // The log may be what failed; the error is told in any case.
         let _ = logs.profile(&stopped.line());
@@ -155,7 +160,7 @@ impl User<'_> {
         };
         console.line(&heading.line());
         let begun = self.storage.now();
-        self.take_memory(memory)?;
+        self.take_memory(memory, console)?;
         let at = self.storage.now();
         let mut lines = String::new();
         if self.arguments.memory_kb > 0 {
@@ -185,15 +190,23 @@ impl User<'_> {
         logs.profile(&format!("{}\n\n{lines}", heading.line()))
     }
 
-    fn take_memory(&mut self, bytes: u64) -> Result<(), ClassicError> {
+    fn take_memory(&mut self, bytes: u64, console: &mut dyn Console) -> Result<(), ClassicError> {
         let too_much =
             |_| ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"));
         let bytes = usize::try_from(bytes).map_err(too_much)?;
         self.memory.try_reserve_exact(bytes).map_err(|_| {
             ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"))
         })?;
-        self.memory.resize(bytes, 0);
-        self.touch_memory();
+        // Filled part by part: gigabytes take seconds, and a signal must not wait for them.
+        while self.memory.len() < bytes {
+            super::go_on(self.interrupt, "no transaction was done")?;
+            let len = bytes.min(self.memory.len() + MEMORY_PART);
+            self.memory.resize(len, 1);
+            if bytes > MEMORY_PART {
+                let percent = 100.0 * len as f64 / bytes as f64;
+                console.progress(&format!("taking memory: {percent:.0} %"));
+            }
+        }
         Ok(())
     }
 
@@ -216,7 +229,9 @@ impl User<'_> {
             let step = self.script.step();
             self.think(step.think_s, number, console)?;
             let started = self.storage.now();
-            let completed = self.transact(&step, started)?;
+            let completed = self.transact(&step, started, &mut |percent| {
+                console.progress(&format!("transaction {number}: {percent} % of its I/Os"));
+            })?;
             let response_s = completed.since(started).as_secs_f64();
             summary.add(response_s, step.ios, completed.since(begun));
             let line = Transaction {
@@ -253,7 +268,12 @@ impl User<'_> {
     }
 
     /// Equal parts of the processor work, each before an I/O; from the beginning to the end.
-    fn transact(&mut self, step: &Step, started: Instant) -> Result<Instant, ClassicError> {
+    fn transact(
+        &mut self,
+        step: &Step,
+        started: Instant,
+        look: &mut dyn FnMut(u64),
+    ) -> Result<Instant, ClassicError> {
         let mut completed = started;
         if !self.memory.is_empty() {
             self.touch_memory();
@@ -261,6 +281,7 @@ impl User<'_> {
         }
         let parts = step.ios.max(1);
         let (each, mut rest) = (step.cpu_ns / parts, step.cpu_ns % parts);
+        let mut seen = 0;
         for part in 0..parts {
             let work = each + std::mem::take(&mut rest);
             if work > 0 {
@@ -269,6 +290,12 @@ impl User<'_> {
             if part < step.ios {
                 let record = self.script.record();
                 completed = self.storage.read(record, self.interrupt)?.completed;
+            }
+            let percent = 100 * (part + 1) / parts;
+            let is_long = completed.since(started) > LONG_WAIT && !self.storage.is_simulated();
+            if is_long && percent > seen {
+                seen = percent;
+                look(percent);
             }
             super::go_on(self.interrupt, KEPT)?;
         }

@@ -19,11 +19,14 @@ use crate::interrupt::Interrupt;
 const PASSES: u64 = 3;
 /// Reads after which a pass looks at the clock; it has one such group at least.
 const GROUP: u64 = 200;
+/// Records of a model between two words about how far it is.
+const PROGRESS_RECORDS: u64 = 4096;
 /// The seed of the records: no user has part in them.
 const SEED: u64 = 0;
 /// What is left when a signal comes.
 const WHILE_WRITING: &str = "the unfinished data file was removed";
 const WHILE_READING: &str = "the data file is whole and stays, and the log holds what was measured";
+const OF_A_MODEL: &str = "the log holds what was measured";
 
 /// Write a file and read it.
 ///
@@ -125,6 +128,11 @@ impl Writing<'_> {
     fn read(&mut self, storage: &mut Storage, logs: &mut Logs) -> Result<(), ClassicError> {
         self.say(logs, Pass::TITLE)?;
         let least = Duration::from_secs(self.arguments.seconds) / PASSES;
+        let kept = if storage.is_simulated() {
+            OF_A_MODEL
+        } else {
+            WHILE_READING
+        };
         let mut addresses = Stream::new(SEED, 0, Purpose::Address);
         for pass in 1..=PASSES {
             let begun = storage.now();
@@ -133,10 +141,10 @@ impl Writing<'_> {
                 for _ in 0..GROUP {
                     let record = addresses.below(self.records());
                     passed = storage.read(record, self.interrupt)?.completed.since(begun);
-                    go_on(self.interrupt, WHILE_READING)?;
+                    go_on(self.interrupt, kept)?;
                 }
                 records += GROUP;
-                if !storage.is_simulated() {
+                if !storage.is_simulated() || records % PROGRESS_RECORDS < GROUP {
                     let left = least.saturating_sub(passed).as_secs_f64();
                     let text = format!("reading, pass {pass} of {PASSES}: {left:.0} s left");
                     self.console.progress(&text);
@@ -155,8 +163,9 @@ impl Writing<'_> {
         let size = self.arguments.megabytes << 20;
         if size > spec.size.0 {
             return Err(ClassicError::Usage(format!(
-                "{} has {}, and {} MB do not fit it: say another size, as in {},size=1GiB",
-                spec.text, spec.size, self.arguments.megabytes, spec.text
+                "{} has {}, and {} MB do not fit it: ask for fewer, or give it a size, as in \
+                 sim:mm1?mean=8ms&size=1TiB",
+                spec.text, spec.size, self.arguments.megabytes
             )));
         }
         let mut logs = Logs::open(&self.arguments.log)?;
@@ -165,7 +174,12 @@ impl Writing<'_> {
         let begun = storage.now();
         for record in 0..self.records() {
             storage.write(record, self.interrupt)?;
-            go_on(self.interrupt, WHILE_READING)?;
+            go_on(self.interrupt, OF_A_MODEL)?;
+            if record % PROGRESS_RECORDS == 0 {
+                let percent = record * 100 / self.records();
+                self.console
+                    .progress(&format!("writing the model: {percent} %"));
+            }
         }
         let now = storage.now();
         let time = storage.time_of_day(now);
