@@ -112,6 +112,8 @@ fn mistakes_touch_nothing() {
             2,
             "is no log of diskrand",
         ),
+        ("Write D 1 15 D --reserve 0", 2, "is no log of diskrand"),
+        ("Write E 1 15 E --reserve 0", 2, "E is the data file"),
         ("Write sim:nonsense 1 15 L", 2, "nonsense"),
         ("Read missing 1 1 L 1 0", 1, "cannot open missing"),
         ("Read notes.txt 1 1 L 1 0", 2, "not one record of 4096"),

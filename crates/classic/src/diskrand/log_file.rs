@@ -467,9 +467,9 @@ fn transaction(words: &[&str]) -> Option<Line> {
     }))
 }
 
-/// A finite number that is not negative, and no more than a thousand years of seconds.
+/// A finite number that is not negative, and no more than thirty years of seconds.
 fn span(text: &str) -> Option<f64> {
-    finite(text).filter(|value| (0.0..=3e10).contains(value))
+    finite(text).filter(|value| (0.0..=1e9).contains(value))
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ use crate::exit::{Exit, UsageError};
 const DRIVER: &str = "unknown";
 /// A log that lasted for less has a clock too coarse for its rates.
 const LASTS_MIN: Duration = Duration::from_secs(10);
+/// The longest log, seconds: a year.
+const LASTS_MAX_S: f64 = 366.0 * 86_400.0;
 /// Longer than any log.
 const FOREVER: Duration = Duration::from_secs(1 << 33);
 
@@ -113,13 +115,22 @@ fn run_of_write(written: &WriteRun, title: &str) -> Option<Run> {
 
 /// What is said of any such log, and what is doubtful about this one.
 fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
-    let mut warnings = vec![Warning::note(
-        "classic-cache",
-        "The log does not say how much of what was read came from the page cache.",
-    )];
+    let mut warnings = Vec::new();
+    if log.sessions.iter().all(|session| !is_model(session)) {
+        warnings.push(Warning::note(
+            "classic-cache",
+            "The log does not say how much of what was read came from the page cache.",
+        ));
+    }
     let found = doubts(log).into_iter();
     warnings.extend(found.map(|doubt| Warning::doubt(doubt.code, doubt.text)));
     warnings
+}
+
+/// Whether it was no storage at all.
+fn is_model(session: &Session) -> bool {
+    let profile = session.profile.as_ref();
+    profile.is_some_and(|profile| profile.file.starts_with(sim::SIM_PREFIX))
 }
 
 /// What several users do alike.
@@ -192,11 +203,21 @@ fn run_of_users(group: &[Timed<'_>], title: &str) -> anyhow::Result<Run> {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         wrong(texts.join("; "))
     })?;
-    let trial = trial_of(&spec, group.len() as u32, &kinds);
     let began = group
         .iter()
         .map(Timed::began_s)
         .fold(f64::INFINITY, f64::min);
+    let ended = group.iter().map(Timed::ended_s).fold(0.0, f64::max);
+    if ended - began > LASTS_MAX_S {
+        let why = "users who were at work together have times that lie more than a year apart";
+        return Err(wrong(why.into()).into());
+    }
+    let access = if is_model(group[0].session) {
+        Access::Simulated
+    } else {
+        Access::Buffered
+    };
+    let trial = trial_of(&spec, group.len() as u32, &kinds, access);
     let units = group.iter().zip(&of_user).enumerate();
     let units = units
         .flat_map(|(user, (one, &kind))| units_of(one, user as u32, kind, began))
@@ -285,7 +306,7 @@ fn too_short(elapsed: Duration) -> Option<Warning> {
     })
 }
 
-fn trial_of(spec: &UsersSpec, users: u32, kinds: &[Kind]) -> Trial {
+fn trial_of(spec: &UsersSpec, users: u32, kinds: &[Kind], access: Access) -> Trial {
     let plural = if users == 1 { "" } else { "s" };
     let what = match kinds {
         [one] => one.name(),
@@ -297,7 +318,7 @@ fn trial_of(spec: &UsersSpec, users: u32, kinds: &[Kind]) -> Trial {
         spec: ClientSpec::Users(spec.clone()),
         clients: users,
         depth: users,
-        access: Access::Buffered,
+        access,
         preparation: Preparation::None,
         goal: None,
         channel: Channel::Response,
