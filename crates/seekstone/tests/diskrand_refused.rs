@@ -84,13 +84,26 @@ fn only_files_of_this_program_are_overwritten_or_erased() {
     );
 }
 
-#[test]
-fn mistakes_touch_nothing() {
+/// Each command line must end so, say so, and alter nothing.
+#[track_caller]
+fn check_mistakes(mistakes: &[(&str, i32, &str)]) {
     let scratch = Scratch::new();
     write(&scratch, "D");
     fs::write(scratch.path("notes.txt"), "notes of mine\n").expect("a file");
     let belongings = Belongings::of(&scratch.path("."));
-    for (args, code, expected) in [
+    for &(args, code, expected) in mistakes {
+        let words: Vec<&str> = ["diskrand"].into_iter().chain(args.split(' ')).collect();
+        scratch.check(&words, code, expected);
+    }
+    belongings.assert_untouched();
+    for name in ["E", "L"] {
+        assert!(!scratch.path(name).exists(), "{name} is there");
+    }
+}
+
+#[test]
+fn mistakes_of_write_and_erase_touch_nothing() {
+    check_mistakes(&[
         (
             "Write E 40MB 15 L",
             2,
@@ -115,6 +128,19 @@ fn mistakes_touch_nothing() {
         ("Write D 1 15 D --reserve 0", 2, "is no log of diskrand"),
         ("Write E 1 15 E --reserve 0", 2, "E is the data file"),
         ("Write sim:nonsense 1 15 L", 2, "nonsense"),
+        (
+            "Write E 1 15 L --cpu-unit 1ms",
+            2,
+            "--cpu-unit means nothing with Write",
+        ),
+        ("Erase sim:mm1", 2, "is a model"),
+        ("Delete D", 2, "is no command"),
+    ]);
+}
+
+#[test]
+fn mistakes_of_read_touch_nothing() {
+    check_mistakes(&[
         ("Read missing 1 1 L 1 0", 1, "cannot open missing"),
         ("Read notes.txt 1 1 L 1 0", 2, "not one record of 4096"),
         ("Read . 1 1 L 1 0", 1, "is a directory"),
@@ -138,15 +164,22 @@ fn mistakes_touch_nothing() {
         ("Read D 1 1 L 1 0 10", 2, "CP is missing"),
         ("Read D one 1 L 1 0", 2, "UN \"one\""),
         ("Read D 1 1 L 1 5s", 2, "without a unit"),
-        ("Delete D", 2, "is no command"),
-    ] {
-        let words: Vec<&str> = ["diskrand"].into_iter().chain(args.split(' ')).collect();
-        scratch.check(&words, code, expected);
-    }
-    belongings.assert_untouched();
-    for name in ["E", "L"] {
-        assert!(!scratch.path(name).exists(), "{name} is there");
-    }
+        (
+            "Read D 1 1 L 1 0 --short",
+            2,
+            "--short means nothing with Read",
+        ),
+        (
+            "Read D 1 1 L 1 0 --reserve 0",
+            2,
+            "--reserve means nothing with Read",
+        ),
+        (
+            "Read sim:mm1 1 1 L 1 0 --direct",
+            2,
+            "a model has no page cache",
+        ),
+    ]);
 }
 
 #[test]

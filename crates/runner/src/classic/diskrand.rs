@@ -18,12 +18,18 @@ pub use summary::ReadSummary;
 pub use user::{UserOutcome, run_user};
 pub use write::run_write;
 
+use std::path::Path;
+
 use classic::diskrand::{ReadArguments, WriteArguments};
 use drivers::Caching;
 use units::Duration;
 
 use super::ClassicError;
+use crate::inspect::inspect;
 use crate::interrupt::Interrupt;
+
+/// Cautions about a file that lies on no disk of this machine.
+const ELSEWHERE: [&str; 2] = ["memory-backed", "remote-file-system"];
 
 /// Shown what happens.
 pub trait Console {
@@ -55,6 +61,17 @@ pub struct UserRequest {
     pub caching: Caching,
     /// What a unit of processor work is.
     pub cpu_unit: Duration,
+}
+
+/// Say where the file lives, when that is no disk of this machine.
+fn name_cautions(file: &Path, console: &mut dyn Console) {
+    // What cannot be found out is not said; the file is opened in any case.
+    let cautions = inspect(file).map_or_else(|_| Vec::new(), |(_, cautions)| cautions);
+    for caution in cautions {
+        if ELSEWHERE.contains(&caution.code.as_str()) {
+            console.note(&format!("note: {}", caution.text));
+        }
+    }
 }
 
 /// The end of a program that a signal stops.

@@ -57,12 +57,9 @@ pub struct DiskRandArgs {
     /// Allow RS below 15, for a trial.
     #[arg(long)]
     pub short: bool,
-    /// What one unit of CP is.
-    #[arg(
-        long, value_name = "TIME", default_value = "2.5ms", value_parser = parse_level,
-        allow_hyphen_values = true
-    )]
-    pub cpu_unit: Duration,
+    /// What one unit of CP is [default: 2.5ms].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub cpu_unit: Option<Duration>,
     /// Room that stays free [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,

@@ -11,6 +11,9 @@ use drivers::Caching;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::classic::{Console, UserRequest, WriteRequest, erase, run_user, run_write};
 use runner::interrupt::Interrupt;
+use sim::SIM_PREFIX;
+use units::Duration;
+use workload::CPU_UNIT_NS;
 
 use crate::args::{DISKRAND_ARGUMENTS, DiskRandArgs};
 use crate::commands::rpt::in_words;
@@ -31,6 +34,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
         PassLength::AsDocumented
     };
     let arguments = typed(&args.words, passes).map_err(UsageError)?;
+    refuse_unused(args, &arguments)?;
     let caching = if args.direct {
         Caching::Direct
     } else {
@@ -56,7 +60,7 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
             let request = UserRequest {
                 arguments,
                 caching,
-                cpu_unit: args.cpu_unit,
+                cpu_unit: args.cpu_unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS)),
             };
             let done = run_user(&request, &interrupt, &mut screen);
             screen.finish();
@@ -73,6 +77,35 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// An option that means nothing with this command is a mistake.
+fn refuse_unused(args: &DiskRandArgs, arguments: &Arguments) -> Result<(), UsageError> {
+    let (command, file) = match arguments {
+        Arguments::Write(it) => ("Write", &it.file),
+        Arguments::Read(it) => ("Read", &it.file),
+        Arguments::Erase { file } => ("Erase", file),
+    };
+    let is_model = file.starts_with(SIM_PREFIX);
+    if is_model && command == "Erase" {
+        return Err(UsageError(format!("{file} is a model: there is no file")));
+    }
+    if is_model && (args.direct || args.reserve.is_some()) {
+        let text = "a model has no page cache and fills no disk: leave --direct and --reserve out";
+        return Err(UsageError(text.into()));
+    }
+    for (option, is_given, commands) in [
+        ("--direct", args.direct, &["Write", "Read"][..]),
+        ("--short", args.short, &["Write"]),
+        ("--reserve", args.reserve.is_some(), &["Write"]),
+        ("--cpu-unit", args.cpu_unit.is_some(), &["Read"]),
+    ] {
+        if is_given && !commands.contains(&command) {
+            let text = format!("{option} means nothing with {command}: leave it out");
+            return Err(UsageError(text));
+        }
+    }
+    Ok(())
 }
 
 /// What a program without arguments shows.

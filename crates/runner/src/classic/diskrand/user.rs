@@ -12,7 +12,7 @@ use super::log::Logs;
 use super::script::{Script, Step};
 use super::storage::Storage;
 use super::summary::ReadSummary;
-use super::{ClassicError, Console, UserRequest};
+use super::{ClassicError, Console, UserRequest, name_cautions};
 use crate::classic::timestamp;
 use crate::interrupt::Interrupt;
 use crate::laboratory::with_causes;
@@ -63,6 +63,12 @@ pub fn run_user(
         interrupt,
         memory: Vec::new(),
     };
+    if !is_simulated {
+        name_cautions(Path::new(&arguments.file), console);
+    }
+    if is_simulated && arguments.memory_kb > 0 {
+        console.note("a model has no memory: KM is logged, and not taken");
+    }
     user.begin(memory, seed, &mut logs, console)?;
     let mut summary = ReadSummary::new(arguments.user, arguments.transactions);
     let ended = user.make_transactions(&mut logs, &mut summary, console);

@@ -11,7 +11,7 @@ use units::Duration;
 use super::data_file::DataFile;
 use super::log::Logs;
 use super::storage::Storage;
-use super::{ClassicError, Console, WriteRequest, go_on};
+use super::{ClassicError, Console, WriteRequest, go_on, name_cautions};
 use crate::classic::timestamp;
 use crate::interrupt::Interrupt;
 
@@ -50,6 +50,7 @@ pub fn run_write(
     let mut data = DataFile::open_to_write(Path::new(&arguments.file), size, request.reserve)?;
     let mut logs = Logs::open(&arguments.log)?;
     logs.refuse(data.file())?;
+    name_cautions(Path::new(&arguments.file), session.console);
     session.begin(&mut logs)?;
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
