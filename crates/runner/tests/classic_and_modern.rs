@@ -20,6 +20,10 @@ use comparison::{Outcome, classic, in_parallel, modern};
 /// Share of the classic procedure's time that the modern one may take for the same levels.
 const TIME_MAX: f64 = 0.7;
 
+/// Share of its I/Os that the modern one may take: of six runs, and of many.
+const OPERATIONS_MAX_OF_FEW: f64 = 0.9;
+const OPERATIONS_MAX: f64 = 0.7;
+
 /// Share of intervals that shall contain the truth.
 const COVERAGE: f64 = 0.95;
 
@@ -51,18 +55,18 @@ impl Comparison {
         comparison
     }
 
-    /// What is certain. The I/Os are not fewer: the classic procedure does with few where it states
-    /// no interval.
-    fn check(&self) {
-        assert_eq!(self.classic.settled, self.classic.wanted());
-        // Just below saturation a level may lie where no chord is sound and no two loads are close:
-        // then two loads are told between which it lies.
-        let missing = self.modern.wanted() - self.modern.settled;
-        assert!(missing * 3 <= self.modern.wanted(), "{missing} unsettled");
+    /// The share of the classic I/Os that the modern procedure may take is the caller's.
+    fn check(&self, operations_max: f64) {
         let (classic, modern, whole) = (&self.classic, &self.modern, &self.whole);
+        assert_eq!(classic.settled, classic.wanted());
+        // A level may lie where no chord is sound and no two loads are close: then two loads are
+        // told between which it lies.
+        let missing = modern.wanted() - modern.settled;
+        assert!(missing * 50 <= modern.wanted(), "{missing} unsettled");
         assert!(modern.seconds() < TIME_MAX * classic.seconds());
         assert!(whole.seconds() < classic.seconds());
-        assert!(modern.operations() < 2.0 * classic.operations());
+        let share = modern.operations() / classic.operations();
+        assert!(share < operations_max, "{share} of the classic I/Os");
     }
 
     fn print(&self) {
@@ -99,7 +103,7 @@ fn check_many(seeds: RangeInclusive<u64>) {
         }
         let found = Comparison::of(level_max_ms, seeds.clone(), &system, &truth);
         found.modern.print_service_times(34..=42, &truth);
-        found.check();
+        found.check(OPERATIONS_MAX);
         assert!(found.modern.load_error() < found.classic.load_error());
         for errors in &found.modern.loads {
             errors.check("load", COVERAGE);
@@ -123,7 +127,7 @@ fn both_procedures_find_the_levels_and_the_modern_one_in_less_time() {
     };
     let truth = Truth::of(&system, 33..=45, effort);
     for level_max_ms in [20, 50] {
-        Comparison::of(level_max_ms, 1..=6, &system, &truth).check();
+        Comparison::of(level_max_ms, 1..=6, &system, &truth).check(OPERATIONS_MAX_OF_FEW);
     }
 }
 

@@ -19,8 +19,8 @@ const TIME_LAG_FACTOR: u32 = 10;
 const FACTOR_MAX: f64 = 0.85;
 
 /// Share of the precision that the noise of one end may take: two ends at the middle of their
-/// bracket then take 0.8 / sqrt 2 of it, which leaves the rest for what bends.
-const END_SHARE: f64 = 0.8;
+/// bracket then take two thirds of it, which leaves the rest for what bends.
+const END_SHARE: f64 = 0.95;
 
 impl LoadCurve {
     /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
