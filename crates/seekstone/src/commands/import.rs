@@ -169,6 +169,7 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
         rab: None,
         transactions: None,
         transfer: None,
+        random: None,
         findings: vec![title(one)],
         warnings: vec![Warning::note(
             "imported",

@@ -9,6 +9,7 @@ pub mod import;
 pub mod inspect;
 pub mod merge;
 pub mod rab;
+pub mod random;
 pub mod rpt;
 pub mod run;
 pub mod runs;

@@ -66,7 +66,8 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     }
 }
 
-fn show(run: &Run, all: bool) -> String {
+/// A run as text; with `all`, every measurement in full, too.
+pub fn show(run: &Run, all: bool) -> String {
     let style = output::style(all);
     let mut text = report::check_up(run, &style);
     if all {
