@@ -27,7 +27,7 @@ pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
 pub use random_access::{
     BLOCKS_MIN, CellPlan, Cells, RandomOptions, RandomProcedure, RandomShape, RandomStep,
-    ShapeError, TRIAL_MIN, random_findings,
+    ShapeError, TRIAL_MIN, random_doubts, random_findings,
 };
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use transactions::{UnitCounts, transaction_load};

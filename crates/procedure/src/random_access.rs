@@ -8,6 +8,7 @@
 
 mod combine;
 mod conclusions;
+mod doubts;
 mod shape;
 
 use random::{Purpose, Stream};
@@ -21,9 +22,10 @@ use workload::{
 
 use crate::checkup::MAIN_DIRECT;
 use crate::trial::{Preparation, Trial};
-use combine::cell_of;
+use combine::{cell_of, wants_more};
 
 pub use conclusions::random_findings;
+pub use doubts::random_doubts;
 pub use shape::{BLOCKS_MIN, CellPlan, Cells, RandomShape, ShapeError};
 
 /// The shortest time that a cell is given in one round.
@@ -236,11 +238,11 @@ impl RandomProcedure {
         order
     }
 
-    /// Whether another round would help. Rounds that differ will differ still.
     fn wants_more(&self, cell: usize) -> bool {
         let Cell { plan, rounds } = &self.cells[cell];
-        let found = cell_of(plan, rounds, self.options.precision);
-        found.is_some_and(|found| found.rounds_agree && !(found.is_precise && found.is_citable))
+        let precision = self.options.precision;
+        let found = cell_of(plan, rounds, precision);
+        found.is_some_and(|found| wants_more(&found, precision))
     }
 }
 
@@ -249,9 +251,6 @@ impl CellPlan {
     #[must_use]
     pub fn title(&self) -> String {
         let (kind, block, span) = (self.kind.name(), Bytes(self.block), Bytes(self.span));
-        format!(
-            "random {kind} of {block} within {span}, depth {}",
-            self.depth
-        )
+        format!("{kind} {block} within {span}, depth {}", self.depth)
     }
 }

@@ -9,7 +9,7 @@ use crate::style::Tone;
 use crate::table::{Align, Table};
 
 /// Columns of the longest bar.
-const BAR: usize = 14;
+const BAR: usize = 10;
 /// Percentiles of the tables.
 const SHOWN: [(f64, &str); 3] = [(0.5, "p50"), (0.95, "p95"), (0.99, "p99")];
 /// Percentiles with little evidence carry this sign.
@@ -100,23 +100,30 @@ fn table(
     found: &RandomAccess,
     cells: &[&RandomCell],
 ) {
+    // Over spans the bars say more than the rate, which is there the time upside down.
+    let rate_weight = if sweep == Sweep::Spans { 3 } else { 7 };
     let mut table = Table::new(&[
         ("", Align::Left, 9),
-        ("service time", Align::Right, 9),
+        ("mean", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
         ("p50", Align::Right, 4),
         ("p95", Align::Right, 5),
         ("p99", Align::Right, 6),
-        ("I/Os", Align::Right, 7),
-        ("CPU/op", Align::Right, 3),
+        ("I/Os", Align::Right, rate_weight),
+        ("CPU/op", Align::Right, 2),
         ("cache", Align::Right, 7),
-        ("", Align::Left, 2),
+        ("", Align::Left, 6),
     ]);
     let longest = cells.iter().map(|cell| cell.service.mean.value);
     let longest = longest.fold(0.0, f64::max);
     for cell in cells {
         let (value, interval) = time(cell.service.mean);
-        let [p50, p95, p99] = SHOWN.map(|(p, _)| percentile(cell, p));
+        let [mut p50, mut p95, p99] = SHOWN.map(|(p, _)| percentile(cell, p));
+        if sweep == Sweep::Everything {
+            // The names take their place.
+            p50.clear();
+            p95.clear();
+        }
         let bar = match sweep {
             Sweep::Spans => bar(page, cell.service.mean.value / longest),
             _ => String::new(),
@@ -193,12 +200,12 @@ fn name(sweep: Sweep, found: &RandomAccess, cell: &RandomCell) -> String {
     let kind = cell.kind.name();
     let (block, depth) = (Bytes(cell.block_bytes), cell.depth);
     match sweep {
-        Sweep::Spans => format!("{kind} within {}", whole_or_part(found, cell.span_bytes)),
+        Sweep::Spans => format!("{kind} {}", whole_or_part(found, cell.span_bytes)),
         Sweep::Blocks => format!("{kind} {block}"),
-        Sweep::Depths => format!("{kind}, {depth} at a time"),
+        Sweep::Depths => format!("{kind}, depth {depth}"),
         Sweep::Everything => {
             let span = whole_or_part(found, cell.span_bytes);
-            format!("{kind} {block} within {span}, {depth} at a time")
+            format!("{kind} {block} in {span}, depth {depth}")
         }
     }
 }
@@ -265,7 +272,10 @@ fn tone(cell: &RandomCell) -> Tone {
 fn legend(page: &mut Page<'_>, found: &RandomAccess) {
     page.blank();
     for (sign, meaning) in [
-        ("~", "wider interval than was asked for"),
+        (
+            "~",
+            "wider interval than was asked for, or slow ups and downs that make it too narrow",
+        ),
         ("*", "the rounds differ; the interval spans all of them"),
         ("!", "not settled: do not quote, see the warnings"),
         ("x", "void: do not use, see the warnings"),
@@ -280,7 +290,7 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
         let text = format!("{INDICATIVE} fewer than 20 independent observations lie beyond it");
         page.paragraph(Tone::Quiet, &text);
     }
-    let text = "Service time: mean from issue to completion. Intervals hold what the rounds differ \
+    let text = "Times are from issue to completion. Intervals hold what the rounds differ \
                 by. Cache: share of the bytes that the page cache answered.";
     page.paragraph(Tone::Quiet, text);
 }

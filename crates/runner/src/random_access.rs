@@ -3,7 +3,7 @@
 use drivers::Checking;
 use procedure::{
     Cells, CheckUpFacts, Preparation, RandomOptions, RandomProcedure, RandomShape, RandomStep,
-    TRIAL_MIN, Trial, random_findings,
+    TRIAL_MIN, Trial, random_doubts, random_findings,
 };
 use results::{
     Measurement, RandomAccess, RandomKind, Run, SCHEMA_VERSION, Settings, Status, Warning,
@@ -76,6 +76,7 @@ pub fn measure_random(
     warnings.extend(std::mem::take(&mut session.warnings));
     warnings.extend(bench.clean_up());
     let found = session.found();
+    warnings.splice(0..0, random_doubts(&found));
     Ok(Run {
         schema: SCHEMA_VERSION,
         id: None,

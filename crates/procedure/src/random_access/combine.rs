@@ -1,8 +1,7 @@
 //! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
 
-use results::{Measurement, RandomCell, Severity, Times, Warning};
+use results::{Measurement, RandomCell, Times, Warning};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
-use units::format_duration_ns;
 
 use super::shape::CellPlan;
 use crate::monitor::PERCENTILES;
@@ -20,13 +19,16 @@ pub(super) fn cell_of(
     rounds: &[Measurement],
     precision: f64,
 ) -> Option<RandomCell> {
-    let first = rounds.first()?;
+    if rounds.is_empty() {
+        return None;
+    }
     let means: Vec<Estimate> = rounds.iter().map(|round| round.service.mean).collect();
     let mean = over_rounds(&means);
     let rates: Vec<Estimate> = rounds.iter().map(|round| round.throughput).collect();
     let times = rounds.iter().map(|round| &round.service);
+    let is_correlated = |round: &Measurement| round.verdict == Verdict::Correlated;
     let is_steady = |round: &Measurement| round.verdict != Verdict::NotStationary;
-    let mut cell = RandomCell {
+    Some(RandomCell {
         kind: plan.kind,
         span_bytes: plan.span,
         block_bytes: plan.block,
@@ -45,13 +47,23 @@ pub(super) fn cell_of(
         operations: rounds.iter().map(|round| round.completions_all).sum(),
         errors: rounds.iter().map(Measurement::errors_total).sum(),
         rounds_agree: agree(&means),
-        is_precise: mean.relative_half_width() <= precision,
+        is_precise: is_narrow(&mean, precision) && !rounds.iter().any(is_correlated),
         is_citable: mean.samples >= CITABLE_SAMPLES && rounds.iter().all(is_steady),
         rounds: means,
-        warnings: Vec::new(),
-    };
-    cell.warnings = warnings_of(&cell, &first.title, rounds, precision);
-    Some(cell)
+        warnings: warnings_of(rounds),
+    })
+}
+
+/// Whether another round may help: its interval is wide or rests on little, and the rounds agree;
+/// those that differ will differ still.
+pub(super) fn wants_more(cell: &RandomCell, precision: f64) -> bool {
+    let mean = cell.service.mean;
+    let is_enough = is_narrow(&mean, precision) && mean.samples >= CITABLE_SAMPLES;
+    cell.rounds_agree && !is_enough
+}
+
+fn is_narrow(mean: &Estimate, precision: f64) -> bool {
+    mean.relative_half_width() <= precision
 }
 
 /// Whether the intervals have a point in common.
@@ -95,7 +107,7 @@ fn over_rounds(rounds: &[Estimate]) -> Estimate {
     }
 }
 
-/// A percentile that every round bears.
+/// A percentile of the rounds that bear one; indicative where some do not.
 fn percentile(rounds: &[Measurement], p: f64) -> PercentileEstimate {
     let of_rounds = rounds.iter().flat_map(|round| &round.service.percentiles);
     let of_rounds: Vec<&PercentileEstimate> =
@@ -104,8 +116,8 @@ fn percentile(rounds: &[Measurement], p: f64) -> PercentileEstimate {
     let known: Vec<Estimate> = of_rounds.iter().filter_map(|it| it.estimate).collect();
     PercentileEstimate {
         p,
-        estimate: (known.len() == rounds.len()).then(|| over_rounds(&known)),
-        is_indicative: evidence < EVIDENCE_FULL,
+        estimate: (!known.is_empty()).then(|| over_rounds(&known)),
+        is_indicative: evidence < EVIDENCE_FULL || known.len() < rounds.len(),
         evidence,
     }
 }
@@ -122,12 +134,9 @@ fn by_operations(rounds: &[Measurement], of: fn(&Measurement) -> Option<f64>) ->
     Some(sum / weights().sum::<f64>().max(1.0))
 }
 
-fn warnings_of(
-    cell: &RandomCell,
-    title: &str,
-    rounds: &[Measurement],
-    precision: f64,
-) -> Vec<Warning> {
+/// What was said of the rounds, each kind once. What is judged over all rounds is said of all cells
+/// together.
+fn warnings_of(rounds: &[Measurement]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     for warning in rounds.iter().flat_map(|round| &round.warnings) {
         let is_known = warnings.iter().any(|known| known.code == warning.code);
@@ -135,38 +144,8 @@ fn warnings_of(
             warnings.push(warning.clone());
         }
     }
-    if !cell.rounds_agree {
-        let means = cell.rounds.iter().map(|it| format_duration_ns(it.value));
-        let means: Vec<String> = means.collect();
-        let text = format!(
-            "{title}: the rounds found {}, further apart than their intervals allow: the storage \
-             changed between them. The interval spans all rounds; ask for more with --rounds.",
-            means.join(", ")
-        );
-        warnings.push(Warning::doubt("rounds-differ", text));
-    }
-    let is_told = warnings.iter().any(|known| known.code == "not-stationary");
-    if !cell.is_citable && !is_told {
-        let text = format!(
-            "{title}: only {:.0} independent operations in the time there was; do not quote the \
-             number. Allow more time with --budget, or ask for fewer cells.",
-            cell.service.mean.samples
-        );
-        warnings.push(Warning::doubt("not-citable", text));
-    } else if !cell.is_precise && cell.is_citable {
-        let text = format!(
-            "{title}: not precise to {:.1} % in the time there was; the interval is right, but \
-             wider. Allow more time with --budget, or ask for fewer cells.",
-            precision * 100.0
-        );
-        warnings.push(Warning::doubt("not-converged", text));
-    }
-    warnings.sort_by_key(|warning| std::cmp::Reverse(severity(warning)));
+    warnings.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
     warnings
-}
-
-const fn severity(warning: &Warning) -> Severity {
-    warning.severity
 }
 
 #[cfg(test)]
