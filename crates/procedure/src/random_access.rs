@@ -240,9 +240,8 @@ impl RandomProcedure {
 
     fn wants_more(&self, cell: usize) -> bool {
         let Cell { plan, rounds } = &self.cells[cell];
-        let precision = self.options.precision;
-        let found = cell_of(plan, rounds, precision);
-        found.is_some_and(|found| wants_more(&found, precision))
+        let found = cell_of(plan, rounds, self.options.precision);
+        found.is_some_and(|found| wants_more(&found))
     }
 }
 

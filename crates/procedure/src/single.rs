@@ -192,6 +192,9 @@ pub fn summarise(
         warnings: Vec::new(),
         window: series(response.as_ref()),
         service_window: series(service.as_ref()),
+        service_quantiles: service.as_ref().map_or_else(Vec::new, |known| {
+            monitor.quantiles(Channel::Service, known, percentiles)
+        }),
     };
     measurement.warnings = doubts(
         trial,

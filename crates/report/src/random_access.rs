@@ -276,7 +276,10 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
             "~",
             "wider interval than was asked for, or slow ups and downs that make it too narrow",
         ),
-        ("*", "the rounds differ; the interval spans all of them"),
+        (
+            "*",
+            "the rounds differ by more than their own intervals; the interval holds that",
+        ),
         ("!", "not settled: do not quote, see the warnings"),
         ("x", "void: do not use, see the warnings"),
     ] {

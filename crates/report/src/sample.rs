@@ -337,6 +337,7 @@ fn plain(kind: &Kind) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        service_quantiles: Vec::new(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use drivers::Checking;
 use procedure::{
-    Cells, CheckUpFacts, Preparation, RandomOptions, RandomProcedure, RandomShape, RandomStep,
-    TRIAL_MIN, Trial, random_doubts, random_findings,
+    Cells, CheckUpFacts, RandomOptions, RandomProcedure, RandomShape, RandomStep, TRIAL_MIN, Trial,
+    TrialError, random_doubts, random_findings,
 };
 use results::{
     Measurement, RandomAccess, RandomKind, Run, SCHEMA_VERSION, Settings, Status, Warning,
@@ -17,8 +17,12 @@ use crate::check_up::{Show, Stage};
 use crate::environment;
 use crate::interrupt::Interrupt;
 use crate::laboratory::{Glimpse, LaboratoryError, Outcome};
+use crate::limits::check_budget;
 use crate::single_load::NULL_TARGET;
 use crate::test_file::{FILL_MAX, SIZE_DEFAULT, fill_test_file, stop_of, stopped, whole_size};
+
+/// Open files of a run.
+const FILES_NEEDED: u64 = 16;
 
 /// What is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
@@ -130,6 +134,7 @@ impl<'a> Session<'a> {
             .cells(size)
             .map_err(|error| BenchError::Usage(error.to_string()))?;
         refuse_misaligned(bench, &cells)?;
+        refuse_too_much(bench, &cells)?;
         refuse_short_time(&request.options, &cells)?;
         if cells.size < size.0 && facts.existing.is_some() {
             let text = format!(
@@ -182,8 +187,7 @@ impl<'a> Session<'a> {
     fn measure_all(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         while let Some(step) = self.procedure.next_step() {
             let begun = bench.laboratory().now();
-            let trial = self.procedure.trial(&step, self.facts.access);
-            let mut outcome = self.measure(bench, &step, &trial)?;
+            let (trial, mut outcome) = self.measure_step(bench, &step)?;
             if self.interrupt.is_raised().is_some() && outcome.failure.is_none() {
                 // Cut short, it would pass for a round.
                 return Err(stop_of(&trial.title, None, self.interrupt));
@@ -203,16 +207,38 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Measure a step, again and for longer where not one operation was done.
+    fn measure_step(
+        &mut self,
+        bench: &mut Bench,
+        step: &RandomStep,
+    ) -> Result<(Trial, Outcome), BenchError> {
+        let mut step = *step;
+        loop {
+            let trial = self.procedure.trial(&step, self.facts.access);
+            let error = match self.measure(bench, &step, &trial) {
+                Ok(outcome) => return Ok((trial, outcome)),
+                Err(error) => error,
+            };
+            if !is_silence(&error) || step.duration_max >= self.request.options.trial_max {
+                return Err(error);
+            }
+            let text = format!(
+                "{}: not one operation was done in {} of round {}. It was measured again, and its \
+                 times do not hold that stall.",
+                trial.title, step.duration_max, step.round
+            );
+            self.warnings.push(Warning::doubt("no-answer", text));
+            step.duration_max = (step.duration_max * 4).min(self.request.options.trial_max);
+        }
+    }
+
     fn measure(
         &mut self,
         bench: &mut Bench,
         step: &RandomStep,
         trial: &Trial,
     ) -> Result<Outcome, BenchError> {
-        debug_assert!(
-            trial.preparation == Preparation::None,
-            "cells prepare nothing"
-        );
         let (procedure, interrupt) = (&self.procedure, self.interrupt);
         let (done, spent) = (procedure.done(), procedure.spent());
         let all = done + procedure.trials_left();
@@ -295,6 +321,17 @@ fn allowed_shape(
     Ok(shape)
 }
 
+/// Whether a trial ended without a single completion.
+fn is_silence(error: &BenchError) -> bool {
+    matches!(
+        error,
+        BenchError::Laboratory(LaboratoryError::Trial {
+            error: TrialError::Nothing { .. },
+            ..
+        })
+    )
+}
+
 fn refuse_misaligned(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
     let Bench::Real(real) = bench else {
         return Ok(());
@@ -305,6 +342,19 @@ fn refuse_misaligned(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
         Some(block) => Err(LaboratoryError::Misaligned { block, unit }.into()),
         None => Ok(()),
     }
+}
+
+/// What the buffers of the largest cell take of memory is known before anything is made.
+fn refuse_too_much(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
+    let Bench::Real(_) = bench else {
+        return Ok(());
+    };
+    let buffers = cells
+        .plans
+        .iter()
+        .map(|plan| plan.block.max(4096) * u64::from(plan.depth));
+    let memory = buffers.max().unwrap_or(0);
+    Ok(check_budget(FILES_NEEDED, memory).map_err(LaboratoryError::from)?)
 }
 
 fn refuse_short_time(options: &RandomOptions, cells: &Cells) -> Result<(), BenchError> {

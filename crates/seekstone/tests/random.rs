@@ -11,7 +11,7 @@ use serde_json::Value;
 use support::storage::{FileSystem, Loop};
 use support::{Belongings, Ended, Running, Scratch, finish};
 
-const BRIEF: [&str; 4] = ["--no-save", "--quiet", "--json", "-"];
+const BRIEF: [&str; 6] = ["--no-save", "--quiet", "--json", "-", "--rounds", "2"];
 /// A file of our own with few cells, of reads and writes.
 const SMALL: [&str; 10] = [
     "--size",
@@ -70,6 +70,31 @@ fn a_models_times_are_found() {
     assert_eq!(found["measurements"].as_array().map(Vec::len), Some(60));
     let texts = findings(&found);
     assert!(texts[0].contains("no difference is shown"), "{texts:?}");
+}
+
+/// A device that stalls for longer than a round lasts ended the run.
+#[test]
+fn a_stall_is_told_and_measured_again() {
+    let scratch = Scratch::new();
+    let slow = "sim:md1?time=700ms&size=1MiB";
+    let args = [
+        "--reads", "--spans", "all", "--blocks", "4KiB", "--depths", "1", "--budget", "1s",
+    ];
+    let found = run(&scratch, &[&[slow], &args[..]].concat());
+    let texts = found["warnings"].to_string();
+    assert!(
+        texts.contains("not one operation was done in 500 ms of round 1"),
+        "{texts}"
+    );
+    let mean = &cells(&found)[0]["service"]["mean"];
+    assert!((number(&mean["value"]) / 7e8 - 1.0).abs() < 1e-6, "{mean}");
+    let args = [
+        &["random", slow],
+        &args[..],
+        &["--max-time", "600ms", "--no-save", "-q"],
+    ]
+    .concat();
+    scratch.check(&args, 1, "not one operation was done in 608 ms");
 }
 
 #[test]
@@ -241,15 +266,26 @@ fn a_device_is_read_and_not_altered() {
     assert!(before == device.content(), "the device was altered");
 }
 
+/// Arguments, with which code they are refused, and what is said.
+type Mistake<'a> = (&'a [&'a str], i32, &'a str);
+
 /// Each is refused in one sentence, before anything is made.
+#[track_caller]
+fn check_mistakes(scratch: &Scratch, place: &[&str], mistakes: &[Mistake<'_>]) {
+    let belongings = Belongings::of(&scratch.target());
+    for (args, code, expected) in mistakes {
+        let args = [&["random"], place, args, &["--no-save", "-q"]].concat();
+        scratch.check(&args, *code, expected);
+    }
+    belongings.assert_untouched();
+    scratch.assert_clean(&scratch.path("target"));
+}
+
 #[test]
 fn mistakes_are_told_before_anything_is_made() {
     let scratch = Scratch::new();
-    let target = scratch.target();
-    let belongings = Belongings::of(&target);
-    let path = target.display().to_string();
-    let file = target.join("main").display().to_string();
-    let with_path: &[(&[&str], i32, &str)] = &[
+    let path = scratch.target().display().to_string();
+    let mistakes: &[Mistake<'_>] = &[
         (&["--spans", "0"], 2, "must be above zero"),
         (&["--spans", "32x"], 2, "unknown unit \"x\""),
         (&["--spans", "half"], 2, "--spans"),
@@ -296,7 +332,14 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["--reads", "--durable"], 2, "cannot be used with"),
         (&["--overwrite"], 2, "nothing else is ever overwritten"),
     ];
-    let others: &[(&[&str], i32, &str)] = &[
+    check_mistakes(&scratch, &[&path], mistakes);
+}
+
+#[test]
+fn targets_that_cannot_be_measured_are_told() {
+    let scratch = Scratch::new();
+    let file = scratch.target().join("main").display().to_string();
+    let mistakes: &[Mistake<'_>] = &[
         (&["/missing/place"], 1, "/missing/place"),
         (&[&file], 2, "at least 1 MiB"),
         (&["null:"], 2, "holds no blocks"),
@@ -308,18 +351,7 @@ fn mistakes_are_told_before_anything_is_made() {
         ),
         (&["sim:drive?cache=2GiB"], 2, "at most 1 GiB"),
     ];
-    let check = |place: &[&str], args: &[&str], code, expected: &str| {
-        let args = [&["random"], place, args, &["--no-save", "-q"]].concat();
-        scratch.check(&args, code, expected);
-    };
-    for (args, code, expected) in with_path {
-        check(&[&path], args, *code, expected);
-    }
-    for (args, code, expected) in others {
-        check(&[], args, *code, expected);
-    }
-    belongings.assert_untouched();
-    scratch.assert_clean(&target);
+    check_mistakes(&scratch, &[], mistakes);
 }
 
 /// Ends a run that has measured a cell, and returns what it says.

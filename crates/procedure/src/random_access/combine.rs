@@ -8,10 +8,19 @@ use crate::monitor::PERCENTILES;
 
 /// Below this many independent operations no number should be quoted.
 const CITABLE_SAMPLES: f64 = 200.0;
-/// A percentile with fewer independent operations beyond it is indicative only.
+/// So many rounds and more are replications whose spread bounds their mean.
+const REPLICATIONS_MIN: usize = 4;
+/// A percentile needs so many independent operations beyond it, and with fewer than the second
+/// number it is indicative only.
+const EVIDENCE_MIN: f64 = 10.0;
 const EVIDENCE_FULL: f64 = 20.0;
 /// Doubts of single rounds that are judged over all rounds here.
-const JUDGED_HERE: [&str; 2] = ["not-converged", "not-citable"];
+const JUDGED_HERE: [&str; 4] = [
+    "not-converged",
+    "not-citable",
+    "not-stationary",
+    "correlated",
+];
 
 /// What the rounds of a cell say together; `None` before the first.
 pub(super) fn cell_of(
@@ -25,9 +34,12 @@ pub(super) fn cell_of(
     let means: Vec<Estimate> = rounds.iter().map(|round| round.service.mean).collect();
     let mean = over_rounds(&means);
     let rates: Vec<Estimate> = rounds.iter().map(|round| round.throughput).collect();
-    let times = rounds.iter().map(|round| &round.service);
-    let is_correlated = |round: &Measurement| round.verdict == Verdict::Correlated;
-    let is_steady = |round: &Measurement| round.verdict != Verdict::NotStationary;
+    let times: Vec<&Times> = rounds.iter().map(|round| &round.service).collect();
+    let quantiles: Vec<&[PercentileEstimate]> = rounds
+        .iter()
+        .map(|round| round.service_quantiles.as_slice())
+        .collect();
+    let few = |verdict| are_few(rounds.iter().map(|round| round.verdict), verdict);
     Some(RandomCell {
         kind: plan.kind,
         span_bytes: plan.span,
@@ -35,9 +47,9 @@ pub(super) fn cell_of(
         depth: plan.depth,
         service: Times {
             mean,
-            percentiles: PERCENTILES.map(|p| percentile(rounds, p)).to_vec(),
-            min_ns: times.clone().map(|it| it.min_ns).min().unwrap_or(0),
-            max_ns: times.map(|it| it.max_ns).max().unwrap_or(0),
+            percentiles: PERCENTILES.map(|p| percentile(&quantiles, p)).to_vec(),
+            min_ns: times.iter().map(|it| it.min_ns).min().unwrap_or(0),
+            max_ns: times.iter().map(|it| it.max_ns).max().unwrap_or(0),
         },
         throughput: over_rounds(&rates),
         page_cache_share: by_operations(rounds, |round| round.page_cache_share),
@@ -47,23 +59,26 @@ pub(super) fn cell_of(
         operations: rounds.iter().map(|round| round.completions_all).sum(),
         errors: rounds.iter().map(Measurement::errors_total).sum(),
         rounds_agree: agree(&means),
-        is_precise: is_narrow(&mean, precision) && !rounds.iter().any(is_correlated),
-        is_citable: mean.samples >= CITABLE_SAMPLES && rounds.iter().all(is_steady),
+        is_precise: mean.relative_half_width() <= precision && few(Verdict::Correlated),
+        is_citable: mean.samples >= CITABLE_SAMPLES && few(Verdict::NotStationary),
         rounds: means,
         warnings: warnings_of(rounds),
     })
 }
 
-/// Whether another round may help: its interval is wide or rests on little, and the rounds agree;
-/// those that differ will differ still.
-pub(super) fn wants_more(cell: &RandomCell, precision: f64) -> bool {
-    let mean = cell.service.mean;
-    let is_enough = is_narrow(&mean, precision) && mean.samples >= CITABLE_SAMPLES;
-    cell.rounds_agree && !is_enough
+/// Whether another round may help.
+pub(super) const fn wants_more(cell: &RandomCell) -> bool {
+    !(cell.is_precise && cell.is_citable)
 }
 
-fn is_narrow(mean: &Estimate, precision: f64) -> bool {
-    mean.relative_half_width() <= precision
+/// Whether fewer than half of the rounds ended that way.
+fn are_few(rounds: impl Iterator<Item = Verdict>, verdict: Verdict) -> bool {
+    let (mut all, mut found) = (0, 0);
+    for round in rounds {
+        all += 1;
+        found += usize::from(round == verdict);
+    }
+    2 * found < all
 }
 
 /// Whether the intervals have a point in common.
@@ -73,9 +88,12 @@ fn agree(rounds: &[Estimate]) -> bool {
     low <= high.fold(f64::INFINITY, f64::min)
 }
 
-/// The mean of the rounds. Its variance is the larger one of what the intervals of the rounds
-/// promise and what their means show; where the intervals have no point in common, the interval
-/// spans all of them.
+/// The mean of the rounds.
+///
+/// Where the rounds agree, its variance is the larger one of what their intervals promise and of
+/// what their means show. Where they do not, or promise nothing, it is that of independent
+/// replications, with Student's quantile; with fewer than [`REPLICATIONS_MIN`] rounds that would
+/// say nothing, and the interval spans those of all rounds.
 fn over_rounds(rounds: &[Estimate]) -> Estimate {
     let [first, others @ ..] = rounds else {
         return Estimate::exact(f64::NAN, 0.0);
@@ -86,18 +104,34 @@ fn over_rounds(rounds: &[Estimate]) -> Estimate {
     let count = rounds.len() as f64;
     let value = rounds.iter().map(|it| it.value).sum::<f64>() / count;
     let squares = rounds.iter().map(|it| (it.value - value).powi(2));
-    let between = (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
-    let between = student_t(0.5 + CONFIDENCE / 2.0, f64::INFINITY) * between;
+    let error = (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
+    let half = |freedom| student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
     let within = |side: fn(&Estimate) -> f64| {
         let squares = rounds.iter().map(|it| side(it).powi(2));
         squares.sum::<f64>().sqrt() / count
     };
-    let mut low = value - between.max(within(|it| it.value - it.low));
-    let mut high = value + between.max(within(|it| it.high - it.value));
-    if !agree(rounds) {
-        low = rounds.iter().map(|it| it.low).fold(low, f64::min);
-        high = rounds.iter().map(|it| it.high).fold(high, f64::max);
-    }
+    let is_bounded = rounds.iter().all(Estimate::is_bounded);
+    let (low, high) = if agree(rounds) && (is_bounded || rounds.len() < REPLICATIONS_MIN) {
+        let between = half(f64::INFINITY);
+        (
+            value - between.max(within(|it| it.value - it.low)),
+            value + between.max(within(|it| it.high - it.value)),
+        )
+    } else if rounds.len() < REPLICATIONS_MIN {
+        let between = half(f64::INFINITY);
+        (
+            rounds
+                .iter()
+                .map(|it| it.low)
+                .fold(value - between, f64::min),
+            rounds
+                .iter()
+                .map(|it| it.high)
+                .fold(value + between, f64::max),
+        )
+    } else {
+        (value - half(count - 1.0), value + half(count - 1.0))
+    };
     Estimate {
         value,
         low: low.max(0.0),
@@ -107,17 +141,20 @@ fn over_rounds(rounds: &[Estimate]) -> Estimate {
     }
 }
 
-/// A percentile of the rounds that bear one; indicative where some do not.
-fn percentile(rounds: &[Measurement], p: f64) -> PercentileEstimate {
-    let of_rounds = rounds.iter().flat_map(|round| &round.service.percentiles);
+/// A percentile of all rounds, where their evidence together bears it. Every round counts, however
+/// little it shows: without the unsteady ones a percentile would be too good, and out of order with
+/// the others.
+fn percentile(rounds: &[&[PercentileEstimate]], p: f64) -> PercentileEstimate {
+    let of_rounds = rounds.iter().flat_map(|round| *round);
     let of_rounds: Vec<&PercentileEstimate> =
         of_rounds.filter(|it| (it.p - p).abs() < 1e-9).collect();
     let evidence = of_rounds.iter().map(|it| it.evidence).sum();
     let known: Vec<Estimate> = of_rounds.iter().filter_map(|it| it.estimate).collect();
+    let is_known = known.len() == rounds.len() && evidence >= EVIDENCE_MIN;
     PercentileEstimate {
         p,
-        estimate: (!known.is_empty()).then(|| over_rounds(&known)),
-        is_indicative: evidence < EVIDENCE_FULL || known.len() < rounds.len(),
+        estimate: is_known.then(|| over_rounds(&known)),
+        is_indicative: evidence < EVIDENCE_FULL,
         evidence,
     }
 }
@@ -184,6 +221,65 @@ mod tests {
         let found = over_rounds(&rounds);
         assert!(!agree(&rounds));
         assert!(found.low <= 99.0 && found.high >= 210.0, "{found:?}");
+    }
+
+    /// Four rounds and more are replications: their spread bounds the mean, whatever each promises.
+    #[test]
+    fn many_rounds_that_disagree_narrow_the_interval_again() {
+        let round = |value: f64| estimate(value - 1.0, value, value + 1.0);
+        let four = [90.0, 110.0, 95.0, 105.0].map(round);
+        let eight = [four, four].concat();
+        let (four, eight) = (over_rounds(&four), over_rounds(&eight));
+        // Standard deviation 9.129, error 4.564, times 3.182.
+        assert!((four.high - 114.53).abs() < 0.01, "{four:?}");
+        assert!(eight.high < 108.0 && eight.low > 92.0, "{eight:?}");
+        let unknown = [90.0, 110.0, 95.0, 105.0].map(|it| estimate(0.0, it, f64::INFINITY));
+        assert!((over_rounds(&unknown).high - 114.53).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_percentile_needs_evidence_from_all_rounds_together() {
+        let round = |evidence: f64, values: &[(f64, f64)]| -> Vec<PercentileEstimate> {
+            let values = values.iter().map(|&(p, value)| PercentileEstimate {
+                p,
+                estimate: Some(estimate(value * 0.9, value, value * 1.1)),
+                is_indicative: true,
+                evidence,
+            });
+            values.collect()
+        };
+        let fast = round(6.0, &[(0.5, 10.0), (0.95, 20.0), (0.99, 30.0)]);
+        let slow = round(5.0, &[(0.5, 30.0), (0.95, 60.0)]);
+        let found = |rounds: &[&[PercentileEstimate]], p| {
+            let found = percentile(rounds, p);
+            assert!(found.is_indicative);
+            found.estimate.map(|it| it.value)
+        };
+        let both = [fast.as_slice(), slow.as_slice()];
+        assert_eq!(
+            (found(&both, 0.5), found(&both, 0.95)),
+            (Some(20.0), Some(40.0))
+        );
+        assert_eq!(
+            found(&both, 0.99),
+            None,
+            "30 of the fast round alone lie below the rest"
+        );
+        assert_eq!(
+            found(&both[..1], 0.5),
+            None,
+            "one round alone shows too little"
+        );
+    }
+
+    #[test]
+    fn a_later_round_can_outweigh_an_unsteady_one() {
+        use Verdict::{Converged, NotStationary};
+        let check = |rounds: &[Verdict]| are_few(rounds.iter().copied(), NotStationary);
+        assert!(check(&[Converged, Converged]));
+        assert!(!check(&[NotStationary, Converged]));
+        assert!(check(&[NotStationary, Converged, Converged]));
+        assert!(!check(&[NotStationary]));
     }
 
     #[test]

@@ -18,8 +18,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let shaky = which(|cell| !cell.is_citable);
     if !shaky.is_empty() {
         let text = format!(
-            "Too few independent operations, or a mean that had not settled: do not quote {}. Allow \
-             more time with --budget, or ask for fewer cells.",
+            "Too few independent operations, or a mean that had not settled: do not quote {}. \
+             Allow more time with --budget, or ask for fewer cells.",
             named(&shaky)
         );
         warnings.push(Warning::doubt("not-citable", text));
@@ -27,8 +27,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let differing = which(|cell| !cell.rounds_agree);
     if !differing.is_empty() {
         let text = format!(
-            "Rounds lie further apart than their intervals allow: the storage changed between them. \
-             So it is with {}. The interval spans all rounds.",
+            "Rounds lie further apart than their intervals allow: the storage changed between \
+             them. So it is with {}. The intervals hold what they differ by; more --rounds narrow them.",
             named(&differing)
         );
         warnings.push(Warning::doubt("rounds-differ", text));

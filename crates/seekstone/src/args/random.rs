@@ -9,8 +9,8 @@ use super::{Common, Reach};
 /// `seekstone random`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Three sweeps meet in one cell: the smallest block, the largest span, the smallest \
-depth. A single value fixes what it is about: --depths 1 leaves the sweep over depths out. Every \
+    after_help = "Three sweeps meet in one cell: the smallest block, the largest span, the \
+smallest depth. A single value fixes what it is about: --depths 1 leaves the sweep over depths out. Every \
 cell is measured in several rounds, each in another random order; rounds that differ are told.\n\n\
 A directory gets a file that is filled, measured and removed. An existing file or device is only \
 read unless --overwrite is given.\n\n\
@@ -73,7 +73,7 @@ pub struct RandomArgs {
     pub precision: f64,
     /// Rounds that every cell gets; more go to cells that are not precise, while there is time.
     #[arg(
-        long, value_name = "N", default_value_t = 2, allow_negative_numbers = true,
+        long, value_name = "N", default_value_t = 4, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=100)
     )]
     pub rounds: u32,
