@@ -6,6 +6,7 @@ mod support;
 use procedure::{
     RandomOptions, RandomProcedure, RandomShape, RandomStep, random_doubts, random_findings,
 };
+use random::{Purpose, Stream};
 use results::{Access, RandomAccess, RandomKind};
 use sim::SimSpec;
 use support::{Coverage, run_trial};
@@ -215,6 +216,27 @@ fn a_device_that_changes_between_rounds_is_told() {
         "{}",
         doubts[0].text
     );
+}
+
+/// Storage whose speed is drawn anew for each round, nearly normal around 1 ms: the interval covers
+/// the mean of all that it may be, and not only that of the rounds there were.
+#[test]
+fn storage_that_changes_from_round_to_round_is_covered() {
+    let mut coverage = Coverage::of("speeds that change");
+    for seed in 1..=200 {
+        let mut stream = Stream::new(seed, 0, Purpose::Device);
+        let mut speed = || 600_000 + (0..4).map(|_| stream.below(200_001)).sum::<u64>();
+        let speeds: Vec<u64> = (0..32).map(|_| speed()).collect();
+        let options = RandomOptions {
+            rounds: 4,
+            precision: 0.5,
+            ..options(seed, 4)
+        };
+        let device = |round: u32| format!("sim:md1?time={}ns", speeds[round as usize]);
+        let (found, _) = measure(&reads(), MIB, options, device);
+        coverage.add(&found.cells[0].service.mean, 1e6, seed);
+    }
+    coverage.check();
 }
 
 /// A disk makes a few dozen operations in a round: too few for an interval from within, and the

@@ -90,10 +90,11 @@ fn agree(rounds: &[Estimate]) -> bool {
 
 /// The mean of the rounds.
 ///
-/// Where the rounds agree, its variance is the larger one of what their intervals promise and of
-/// what their means show. Where they do not, or promise nothing, it is that of independent
-/// replications, with Student's quantile; with fewer than [`REPLICATIONS_MIN`] rounds that would
-/// say nothing, and the interval spans those of all rounds.
+/// From [`REPLICATIONS_MIN`] rounds on its interval is the wider one of two: that of independent
+/// replications, Student's, and that which the intervals of the rounds promise, if they promise
+/// any. So it covers the long-run mean of storage that changes from round to round. Fewer rounds
+/// cannot say how much it changes: their means widen what they promise, and where their intervals
+/// have no point in common, the interval spans all of them.
 fn over_rounds(rounds: &[Estimate]) -> Estimate {
     let [first, others @ ..] = rounds else {
         return Estimate::exact(f64::NAN, 0.0);
@@ -105,33 +106,25 @@ fn over_rounds(rounds: &[Estimate]) -> Estimate {
     let value = rounds.iter().map(|it| it.value).sum::<f64>() / count;
     let squares = rounds.iter().map(|it| (it.value - value).powi(2));
     let error = (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
-    let half = |freedom| student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
+    let are_replications = rounds.len() >= REPLICATIONS_MIN;
+    let freedom = if are_replications {
+        count - 1.0
+    } else {
+        f64::INFINITY
+    };
+    let between = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
     let within = |side: fn(&Estimate) -> f64| {
         let squares = rounds.iter().map(|it| side(it).powi(2));
-        squares.sum::<f64>().sqrt() / count
+        let half = squares.sum::<f64>().sqrt() / count;
+        let is_promised = half.is_finite() || !are_replications;
+        if is_promised { half } else { 0.0 }
     };
-    let is_bounded = rounds.iter().all(Estimate::is_bounded);
-    let (low, high) = if agree(rounds) && (is_bounded || rounds.len() < REPLICATIONS_MIN) {
-        let between = half(f64::INFINITY);
-        (
-            value - between.max(within(|it| it.value - it.low)),
-            value + between.max(within(|it| it.high - it.value)),
-        )
-    } else if rounds.len() < REPLICATIONS_MIN {
-        let between = half(f64::INFINITY);
-        (
-            rounds
-                .iter()
-                .map(|it| it.low)
-                .fold(value - between, f64::min),
-            rounds
-                .iter()
-                .map(|it| it.high)
-                .fold(value + between, f64::max),
-        )
-    } else {
-        (value - half(count - 1.0), value + half(count - 1.0))
-    };
+    let mut low = value - between.max(within(|it| it.value - it.low));
+    let mut high = value + between.max(within(|it| it.high - it.value));
+    if !are_replications && !agree(rounds) {
+        low = rounds.iter().map(|it| it.low).fold(low, f64::min);
+        high = rounds.iter().map(|it| it.high).fold(high, f64::max);
+    }
     Estimate {
         value,
         low: low.max(0.0),
