@@ -58,7 +58,7 @@ fn a_table_for_each_sweep() {
       write, depth 8  *300 us  294 .. 306      285 us  450 us  750 us?  26,700/s  9.80 us    0 %
 
       ~ wider interval than was asked for, or slow ups and downs that make it too narrow
-      * the rounds differ; the interval spans all of them
+      * the rounds differ by more than their own intervals; the interval holds that
       ! not settled: do not quote, see the warnings
       ? fewer than 20 independent observations lie beyond it
       Times are from issue to completion. Intervals hold what the rounds differ by. Cache: share

@@ -28,7 +28,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     if !differing.is_empty() {
         let text = format!(
             "Rounds lie further apart than their intervals allow: the storage changed between \
-             them. So it is with {}. The intervals hold what they differ by; more --rounds narrow them.",
+             them. So it is with {}. The intervals hold what they differ by, and more --rounds \
+             narrow them.",
             named(&differing)
         );
         warnings.push(Warning::doubt("rounds-differ", text));

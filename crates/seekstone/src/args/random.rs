@@ -10,8 +10,9 @@ use super::{Common, Reach};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Three sweeps meet in one cell: the smallest block, the largest span, the \
-smallest depth. A single value fixes what it is about: --depths 1 leaves the sweep over depths out. Every \
-cell is measured in several rounds, each in another random order; rounds that differ are told.\n\n\
+smallest depth. A single value fixes what it is about: --depths 1 leaves the sweep over depths \
+out. Every cell is measured in several rounds, each in another random order; rounds that differ \
+are told.\n\n\
 A directory gets a file that is filled, measured and removed. An existing file or device is only \
 read unless --overwrite is given.\n\n\
 Examples:\n  \
