@@ -88,6 +88,11 @@ fn settings(page: &mut Page<'_>, found: &RandomAccess) {
     page.paragraph(Tone::Plain, &text);
     if let Some(filling) = found.fill_rate {
         let (value, interval) = rate(filling);
+        let interval = if filling.is_bounded() {
+            interval
+        } else {
+            "too short for an interval".into()
+        };
         let text = format!("file written from its first byte to its last at {value} ({interval})");
         page.paragraph(Tone::Plain, &text);
     }

@@ -6,7 +6,8 @@ use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
 use super::shape::CellPlan;
 use crate::monitor::PERCENTILES;
 
-/// Below this many independent operations no number should be quoted.
+/// Below this many independent operations, or operations in replications, no number should be
+/// quoted.
 const CITABLE_SAMPLES: f64 = 200.0;
 /// So many rounds and more are replications whose spread bounds their mean.
 const REPLICATIONS_MIN: usize = 4;
@@ -39,6 +40,9 @@ pub(super) fn cell_of(
         .iter()
         .map(|round| round.service_quantiles.as_slice())
         .collect();
+    let operations = rounds.iter().map(|round| round.completions_all).sum();
+    // The interval of replications needs no trust in those of the rounds.
+    let are_replications = rounds.len() >= REPLICATIONS_MIN;
     let few = |verdict| are_few(rounds.iter().map(|round| round.verdict), verdict);
     Some(RandomCell {
         kind: plan.kind,
@@ -56,11 +60,14 @@ pub(super) fn cell_of(
         cpu_per_operation_ns: by_operations(rounds, |round| {
             round.cpu.map(|cost| cost.per_operation_ns)
         }),
-        operations: rounds.iter().map(|round| round.completions_all).sum(),
+        operations,
         errors: rounds.iter().map(Measurement::errors_total).sum(),
         rounds_agree: agree(&means),
-        is_precise: mean.relative_half_width() <= precision && few(Verdict::Correlated),
-        is_citable: mean.samples >= CITABLE_SAMPLES && few(Verdict::NotStationary),
+        is_precise: mean.relative_half_width() <= precision
+            && (are_replications || few(Verdict::Correlated)),
+        is_citable: (mean.samples >= CITABLE_SAMPLES
+            || are_replications && operations as f64 >= CITABLE_SAMPLES)
+            && few(Verdict::NotStationary),
         rounds: means,
         warnings: warnings_of(rounds),
     })

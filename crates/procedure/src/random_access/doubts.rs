@@ -37,10 +37,10 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let wide = which(|cell| cell.is_citable && cell.rounds_agree && !cell.is_precise);
     if !wide.is_empty() {
         let text = format!(
-            "{} of {all} cells are not precise to {:.1} % in the time there was: their intervals \
-             are wider. Allow more time with --budget, or ask for fewer cells.",
+            "Not precise to {:.1} % in the time there was: {} of {all} cells. Their intervals are \
+             wider. Allow more time with --budget, or ask for fewer cells.",
+            found.precision * 100.0,
             wide.len(),
-            found.precision * 100.0
         );
         warnings.push(Warning::doubt("not-converged", text));
     }
