@@ -207,6 +207,9 @@ fn a_device_that_changes_between_rounds_is_told() {
     let cell = &found.cells[0];
     assert!(!cell.rounds_agree);
     assert!(cell.service.mean.contains(1.25e5), "{cell:?}");
+    // One at a time: the rate is the mean time upside down.
+    let outstanding = cell.throughput.value * cell.service.mean.value / 1e9;
+    assert!((outstanding - 1.0).abs() < 0.01, "{cell:?}");
     assert!(steps.len() > 4, "more rounds may show what is usual");
     let doubts = random_doubts(&found);
     let codes: Vec<&str> = doubts.iter().map(|doubt| doubt.code.as_str()).collect();

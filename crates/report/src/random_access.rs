@@ -154,21 +154,19 @@ fn table(
     page.heading(heading);
     page.table(&table);
     if page.style.all {
-        details(page, sweep, found, cells);
+        intervals(page, sweep, found, cells);
+        rounds(page, sweep, found, cells);
     }
 }
 
 /// Intervals of what the first table states without.
-fn details(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&RandomCell]) {
+fn intervals(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&RandomCell]) {
     let mut table = Table::new(&[
         ("95 % intervals", Align::Left, 9),
         ("p50", Align::Left, 8),
         ("p95", Align::Left, 7),
         ("p99", Align::Left, 6),
         ("I/Os", Align::Left, 8),
-        ("rounds", Align::Left, 5),
-        ("count", Align::Right, 4),
-        ("errors", Align::Right, 9),
     ]);
     for cell in cells {
         let [p50, p95, p99] = SHOWN.map(|(p, _)| {
@@ -178,11 +176,6 @@ fn details(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&Ra
                 format!("{interval} {unit}")
             })
         });
-        let rounds = cell.rounds.iter().map(|it| format_duration_ns(it.value));
-        let errors = match cell.errors {
-            0 => String::new(),
-            errors => errors.to_string(),
-        };
         table.row(
             Tone::Quiet,
             [
@@ -191,9 +184,36 @@ fn details(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&Ra
                 p95,
                 p99,
                 format!("{} /s", operations(cell.throughput).1),
-                rounds.collect::<Vec<_>>().join(", "),
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+}
+
+/// What the rounds were like.
+fn rounds(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&RandomCell]) {
+    let mut table = Table::new(&[
+        ("rounds", Align::Left, 9),
+        ("number", Align::Right, 5),
+        ("fastest", Align::Right, 8),
+        ("slowest", Align::Right, 8),
+        ("operations", Align::Right, 6),
+        ("errors", Align::Right, 7),
+    ]);
+    for cell in cells {
+        let means = || cell.rounds.iter().map(|round| round.value);
+        let fastest = means().fold(f64::INFINITY, f64::min);
+        let slowest = means().fold(0.0, f64::max);
+        table.row(
+            Tone::Quiet,
+            [
+                name(sweep, found, cell),
+                cell.rounds.len().to_string(),
+                format_duration_ns(fastest),
+                format_duration_ns(slowest),
                 format_count(cell.operations as f64),
-                errors,
+                format_count(cell.errors as f64),
             ],
         );
     }

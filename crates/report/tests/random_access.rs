@@ -70,6 +70,21 @@ fn a_table_for_each_sweep() {
 }
 
 #[test]
+fn intervals_and_rounds_where_all_is_wanted() {
+    let all = Style {
+        all: true,
+        ..NARROW
+    };
+    let text = check_up(&run(), &all);
+    for line in [
+        "read 32 KiB      46.9 .. 51.9 us   74.1 .. 81.9 us  124 .. 136 us  18,800 .. 19,600 /s",
+        "read 32 KiB           2  51.5 us  52.5 us      23,500       0",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
 fn all_combinations_stand_in_one_table() {
     let mut run = run();
     let found = run.random.as_mut().expect("random access");

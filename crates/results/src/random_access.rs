@@ -40,7 +40,7 @@ pub struct RandomCell {
     pub depth: u32,
     /// Time from issue to completion. Percentiles are means over the rounds.
     pub service: Times,
-    /// Operations per second.
+    /// Operations per second, of the same number in every round.
     pub throughput: Estimate,
     /// Share of the bytes that the page cache answered, as counted by the kernel.
     pub page_cache_share: Option<f64>,

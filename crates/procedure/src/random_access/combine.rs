@@ -34,7 +34,8 @@ pub(super) fn cell_of(
     }
     let means: Vec<Estimate> = rounds.iter().map(|round| round.service.mean).collect();
     let mean = over_rounds(&means);
-    let rates: Vec<Estimate> = rounds.iter().map(|round| round.throughput).collect();
+    let gaps = rounds.iter().map(|round| inverse(round.throughput));
+    let gaps: Vec<Estimate> = gaps.collect();
     let times: Vec<&Times> = rounds.iter().map(|round| &round.service).collect();
     let quantiles: Vec<&[PercentileEstimate]> = rounds
         .iter()
@@ -55,7 +56,7 @@ pub(super) fn cell_of(
             min_ns: times.iter().map(|it| it.min_ns).min().unwrap_or(0),
             max_ns: times.iter().map(|it| it.max_ns).max().unwrap_or(0),
         },
-        throughput: over_rounds(&rates),
+        throughput: inverse(over_rounds(&gaps)),
         page_cache_share: by_operations(rounds, |round| round.page_cache_share),
         cpu_per_operation_ns: by_operations(rounds, |round| {
             round.cpu.map(|cost| cost.per_operation_ns)
@@ -86,6 +87,24 @@ fn are_few(rounds: impl Iterator<Item = Verdict>, verdict: Verdict) -> bool {
         found += usize::from(round == verdict);
     }
     2 * found < all
+}
+
+/// One over an estimate. Rates are averaged as gaps between completions: every round then stands for
+/// the same number of operations in the mean time and in the rate, and the two fit each other.
+fn inverse(estimate: Estimate) -> Estimate {
+    let over = |value: f64| {
+        if value > 0.0 {
+            1.0 / value
+        } else {
+            f64::INFINITY
+        }
+    };
+    Estimate {
+        value: over(estimate.value),
+        low: over(estimate.high),
+        high: over(estimate.low),
+        ..estimate
+    }
 }
 
 /// Whether the intervals have a point in common.
@@ -270,6 +289,17 @@ mod tests {
             None,
             "one round alone shows too little"
         );
+    }
+
+    /// One operation in 1 ms and one in 3 ms are two in 4 ms, not one in 1.5 ms.
+    #[test]
+    fn rates_fit_the_mean_time() {
+        let rates = [1000.0, 1000.0 / 3.0].map(|rate| estimate(rate * 0.9, rate, rate * 1.1));
+        let rate = inverse(over_rounds(&rates.map(inverse)));
+        assert!((rate.value - 500.0).abs() < 1e-9, "{rate:?}");
+        assert!(rate.low <= 300.0 && rate.high >= 1100.0, "{rate:?}");
+        let unknown = inverse(estimate(0.0, 10.0, f64::INFINITY));
+        assert_eq!((unknown.low, unknown.high), (0.0, f64::INFINITY));
     }
 
     #[test]

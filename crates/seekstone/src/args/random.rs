@@ -90,7 +90,7 @@ pub struct RandomArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Show every round in full, and every note.
+    /// Show the intervals of percentiles and rates, the rounds, and every note.
     #[arg(long)]
     pub all: bool,
     /// How storage is reached.

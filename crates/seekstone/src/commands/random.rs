@@ -10,9 +10,9 @@ use workload::Durability;
 
 use crate::args::{Part, RandomArgs};
 use crate::commands::finish::deliver;
-use crate::commands::runs::show;
 use crate::commands::setup::{Setup, setup};
 use crate::exit::{Exit, UsageError};
+use crate::output;
 use crate::progress::Progress;
 
 /// The longest operation.
@@ -63,7 +63,7 @@ pub fn random(args: &RandomArgs) -> anyhow::Result<Exit> {
     let measured = measure_random(&request, &interrupt, &mut |stage| progress.show(stage));
     progress.finish();
     deliver(&mut measured?, archive, &args.common, |run| {
-        show(run, args.all)
+        report::check_up(run, &output::style(args.all))
     })
 }
 

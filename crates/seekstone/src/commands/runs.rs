@@ -66,8 +66,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// A run as text; with `all`, every measurement in full, too.
-pub fn show(run: &Run, all: bool) -> String {
+fn show(run: &Run, all: bool) -> String {
     let style = output::style(all);
     let mut text = report::check_up(run, &style);
     if all {
