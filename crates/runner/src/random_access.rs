@@ -60,6 +60,9 @@ pub fn measure_random(
         Ok(session) => session,
         Err(error) => return Err(bench.abandon(error)),
     };
+    if let Bench::Real(real) = &mut bench {
+        real.write_for(Checking::Record);
+    }
     let environment = environment::capture();
     let begun = bench.laboratory().now();
     let filled = if facts.makes_files {
@@ -156,11 +159,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Write the file, each record with its number and text.
+    /// Make the file and write it.
     fn fill(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
-        if let Bench::Real(real) = bench {
-            real.write_for(Checking::Record);
-        }
         let show = &mut self.show;
         let mut told = |title: &str, glimpse: &Glimpse| {
             show(&Stage {

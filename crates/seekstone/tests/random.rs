@@ -239,6 +239,8 @@ fn a_file_that_may_be_lost_is_written() {
         content[..1 << 20].iter().any(|byte| *byte != 7),
         "nothing was written"
     );
+    let text = b"\nrecord 0000000000000000: Seekstone random access test.\n";
+    assert_eq!(content[32..][..text.len()], *text);
     assert!(
         content[1 << 20..].iter().all(|byte| *byte == 7),
         "beyond the largest span"

@@ -89,8 +89,8 @@ fn are_few(rounds: impl Iterator<Item = Verdict>, verdict: Verdict) -> bool {
     2 * found < all
 }
 
-/// One over an estimate. Rates are averaged as gaps between completions: every round then stands for
-/// the same number of operations in the mean time and in the rate, and the two fit each other.
+/// One over an estimate. Rates are averaged as gaps between completions: every round then stands
+/// for the same number of operations in the mean time and in the rate, and the two fit each other.
 fn inverse(estimate: Estimate) -> Estimate {
     let over = |value: f64| {
         if value > 0.0 {
