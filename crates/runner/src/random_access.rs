@@ -243,10 +243,10 @@ impl<'a> Session<'a> {
         let (done, spent) = (procedure.done(), procedure.spent());
         let all = done + procedure.trials_left();
         let title = format!(
-            "round {}, {} of {all}: {}",
-            step.round,
+            "{} of {all}: {}, round {}",
             done + 1,
-            trial.title
+            trial.title,
+            step.round
         );
         let budget = self.request.options.budget;
         let show = &mut self.show;

@@ -365,7 +365,7 @@ fn ended_after(scratch: &Scratch, path: &str, act: impl FnOnce(&Running)) -> End
     .concat();
     let mut running =
         Running::start(scratch.seekstone([&args[..], &["--max-time", "300ms"]].concat()));
-    running.wait_for("round 1, 3 of");
+    running.wait_for("] 3 of ");
     act(&running);
     running.end()
 }
@@ -425,7 +425,7 @@ fn wrong_text_ends_the_run() {
         &args[..],
     ];
     let mut running = Running::start(scratch.seekstone(all.concat()));
-    running.wait_for("round 1, 1 of");
+    running.wait_for("] 1 of ");
     let file = fs::File::options()
         .write(true)
         .open(main_file(&place))
