@@ -10,6 +10,7 @@ mod monitor;
 mod rab;
 mod rab_summary;
 mod random_access;
+mod replay;
 mod single;
 mod transactions;
 mod transfer;
@@ -29,6 +30,7 @@ pub use random_access::{
     BLOCKS_MIN, CellPlan, Cells, RandomOptions, RandomProcedure, RandomShape, RandomStep,
     ShapeError, TRIAL_MIN, random_doubts, random_findings,
 };
+pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{

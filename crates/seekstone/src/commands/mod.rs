@@ -3,9 +3,11 @@
 pub mod clean;
 pub mod curve;
 pub mod diskmbps;
+pub mod diskrand;
 pub mod finish;
 pub mod generate;
 pub mod import;
+pub mod import_diskrand;
 pub mod inspect;
 pub mod merge;
 pub mod rab;
