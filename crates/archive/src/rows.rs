@@ -188,9 +188,12 @@ fn scoped_warnings(run: &Run) -> impl Iterator<Item = (&str, &Warning)> {
             .iter()
             .map(|warning| (measurement.name.as_str(), warning))
     });
+    let cells = run.random.iter().flat_map(|found| &found.cells);
+    let cells = cells.flat_map(|cell| &cell.warnings);
     let curve = run.curve.iter().flat_map(|curve| &curve.warnings);
     own.chain(measured)
         .chain(curve.map(|warning| ("curve", warning)))
+        .chain(cells.map(|warning| ("random", warning)))
 }
 
 fn bounds(estimate: Estimate) -> (Option<f64>, Option<f64>, Option<f64>) {

@@ -3,7 +3,8 @@
 //! Every 4 KiB of a write start with a 32-byte stamp that no other block of any run carries; the
 //! rest is noise. So the data neither compress nor deduplicate, and a lost, misdirected or stale
 //! write shows when it is read back. Unless told otherwise only the stamp is checked: damage behind
-//! it is not seen. A read finds the stamps when it starts where a write started, or whole blocks
+//! it is not seen. Records carry a line of text with their number behind the stamp, too, for
+//! readers of a dump. A read finds the stamps when it starts where a write started, or whole blocks
 //! behind.
 
 use std::fmt;
@@ -23,6 +24,13 @@ pub const MISMATCH: Errno = Errno(libc::EILSEQ);
 
 const MAGIC: [u8; 4] = *b"SkSt";
 
+/// The line of text of a record: what stands before its number, and behind it.
+const TEXT_BEFORE: [u8; 8] = *b"\nrecord ";
+const TEXT_BEHIND: [u8; 32] = *b": Seekstone random access test.\n";
+/// Digits of the number, which is the offset in blocks.
+const TEXT_DIGITS: usize = 16;
+const TEXT_BYTES: usize = TEXT_BEFORE.len() + TEXT_DIGITS + TEXT_BEHIND.len();
+
 /// How much of what is read is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checking {
@@ -33,6 +41,8 @@ pub enum Checking {
     LastStamp,
     /// Every byte. What is written then follows from the stamps.
     WholeBlock,
+    /// Every stamp, and the line of text with the record's number that is then written behind it.
+    Record,
 }
 
 /// What a driver writes and whether it checks what it reads.
@@ -139,8 +149,10 @@ impl Payload {
         {
             if let Some(place) = block.first_chunk_mut::<STAMP_BYTES>() {
                 *place = encode(self.run, target.0, at, self.pass);
-                if self.checking == Checking::WholeBlock {
-                    fill_behind(block);
+                match self.checking {
+                    Checking::WholeBlock => fill_behind(block),
+                    Checking::Record => write_text(block, at),
+                    Checking::EveryStamp | Checking::LastStamp => {}
                 }
             }
         }
@@ -153,7 +165,7 @@ impl Payload {
     pub fn verify(&self, bytes: &[u8], target: TargetId, offset: u64) -> Result<(), Mismatch> {
         let first = match self.checking {
             Checking::LastStamp => (bytes.len() / BLOCK_BYTES).saturating_sub(1) * BLOCK_BYTES,
-            Checking::EveryStamp | Checking::WholeBlock => 0,
+            Checking::EveryStamp | Checking::WholeBlock | Checking::Record => 0,
         };
         for (block, at) in bytes[first..]
             .chunks(BLOCK_BYTES)
@@ -167,7 +179,11 @@ impl Payload {
             } else {
                 self.diagnose(found, target, at)
             };
-            let is_damaged = || self.checking == Checking::WholeBlock && !is_filled(block);
+            let is_damaged = || match self.checking {
+                Checking::WholeBlock => !is_filled(block),
+                Checking::Record => !has_text(block, at),
+                Checking::EveryStamp | Checking::LastStamp => false,
+            };
             if let Some(fault) = fault.or_else(|| is_damaged().then_some(Fault::Damaged)) {
                 return Err(Mismatch {
                     target,
@@ -219,6 +235,36 @@ impl Payload {
         }
         (pass < self.pass).then_some(Fault::StalePass { found: pass })
     }
+}
+
+/// Write the text of the record that begins at `at`; a part of a record has none.
+fn write_text(block: &mut [u8], at: u64) {
+    if at.is_multiple_of(BLOCK_BYTES as u64)
+        && let Some(place) = block.get_mut(STAMP_BYTES..STAMP_BYTES + TEXT_BYTES)
+    {
+        place.copy_from_slice(&text_of(at));
+    }
+}
+
+/// Whether the record that begins at `at` carries its text.
+fn has_text(block: &[u8], at: u64) -> bool {
+    let found = block.get(STAMP_BYTES..STAMP_BYTES + TEXT_BYTES);
+    !at.is_multiple_of(BLOCK_BYTES as u64) || found.is_none_or(|found| found == text_of(at))
+}
+
+/// The line of text of the record that begins at `at`.
+fn text_of(at: u64) -> [u8; TEXT_BYTES] {
+    let mut text = [b'0'; TEXT_BYTES];
+    let (before, rest) = text.split_at_mut(TEXT_BEFORE.len());
+    let (digits, behind) = rest.split_at_mut(TEXT_DIGITS);
+    before.copy_from_slice(&TEXT_BEFORE);
+    behind.copy_from_slice(&TEXT_BEHIND);
+    let mut number = at / BLOCK_BYTES as u64;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    text
 }
 
 /// Fill a block behind its stamp with what follows from the stamp.
@@ -381,6 +427,34 @@ mod tests {
         damaged[8192] ^= 1;
         check(&damaged, Checking::LastStamp, Some(16_384));
         check(&bytes[..512], Checking::LastStamp, None);
+    }
+
+    #[test]
+    fn records_carry_number_and_text() {
+        let record = Payload {
+            checking: Checking::Record,
+            ..payload(7, 2)
+        };
+        let mut bytes = vec![0xa5; 8192];
+        record.stamp(&mut bytes, TARGET, 12_345 * 4096);
+        let text = String::from_utf8_lossy(&bytes[4096 + STAMP_BYTES..][..TEXT_BYTES]);
+        assert_eq!(
+            text,
+            "\nrecord 0000000000012346: Seekstone random access test.\n"
+        );
+        assert_eq!(record.verify(&bytes, TARGET, 12_345 * 4096), Ok(()));
+        bytes[4096 + STAMP_BYTES + 10] ^= 1;
+        let wrong = record.verify(&bytes, TARGET, 12_345 * 4096);
+        assert_eq!(
+            wrong.map_err(|wrong| (wrong.offset, wrong.fault)),
+            Err((12_346 * 4096, Fault::Damaged))
+        );
+        // Who does not ask for the text does not look at it, and a part of a record has none.
+        assert_eq!(payload(7, 2).verify(&bytes, TARGET, 12_345 * 4096), Ok(()));
+        let mut part = vec![0xa5; 512];
+        record.stamp(&mut part, TARGET, 512);
+        assert_eq!(part[STAMP_BYTES], 0xa5);
+        assert_eq!(record.verify(&part, TARGET, 512), Ok(()));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod doubts;
 mod monitor;
 mod rab;
 mod rab_summary;
+mod random_access;
 mod replay;
 mod single;
 mod transactions;
@@ -25,6 +26,10 @@ pub use doubts::doubts;
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
+pub use random_access::{
+    BLOCKS_MIN, CellPlan, Cells, RandomOptions, RandomProcedure, RandomShape, RandomStep,
+    ShapeError, TRIAL_MIN, random_doubts, random_findings,
+};
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use transactions::{UnitCounts, transaction_load};

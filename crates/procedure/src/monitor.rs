@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Channel, Evaluation, Goal, Slot, SlotStore, evaluate, evaluate_fully};
+use stats::{
+    Channel, Evaluation, Goal, PercentileEstimate, Slot, SlotStore, evaluate, evaluate_fully,
+    quantile_interval,
+};
 use units::Duration;
 
 /// Why a trial ended.
@@ -123,6 +126,26 @@ impl Monitor {
     pub fn evaluate_at(&self, channel: Channel, percentiles: &[f64]) -> Option<Evaluation> {
         let goal = self.goal.unwrap_or_else(|| Goal::result(0.05));
         evaluate_fully(&self.store, channel, &goal, percentiles)
+    }
+
+    /// Percentiles of `evaluation`, which was made of these slots, whatever their evidence.
+    #[must_use]
+    pub fn quantiles(
+        &self,
+        channel: Channel,
+        evaluation: &Evaluation,
+        percentiles: &[f64],
+    ) -> Vec<PercentileEstimate> {
+        let found = percentiles.iter().filter_map(|&p| {
+            let estimate = quantile_interval(&self.store, channel, evaluation, p)?;
+            Some(PercentileEstimate {
+                p,
+                estimate: Some(estimate),
+                is_indicative: true,
+                evidence: estimate.samples * p.min(1.0 - p),
+            })
+        });
+        found.collect()
     }
 
     /// The merged slots.

@@ -170,6 +170,7 @@ fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        service_quantiles: Vec::new(),
     }
 }
 

@@ -6,7 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::{Driver, DriverError, Engine, EngineState, KindRecord, Record};
 use results::{ErrorCount, KindTimes, Lateness, Measurement, Times};
-use stats::{Channel, Drift, DriftVerdict, Estimate, Evaluation, Histogram, Verdict};
+use stats::{
+    Channel, Drift, DriftVerdict, Estimate, Evaluation, Histogram, PercentileEstimate, Verdict,
+};
 use units::{Duration, Instant};
 use workload::{Client, ClientSpec, Errno, OpKind};
 
@@ -143,9 +145,8 @@ pub fn summarise(
     if counted.response.is_empty() {
         return Err(TrialError::Nothing { elapsed });
     }
-    let percentiles = trial.percentiles();
-    let response = monitor.evaluate_at(Channel::Response, percentiles);
-    let service = monitor.evaluate_at(Channel::Service, percentiles);
+    let response = monitor.evaluate_at(Channel::Response, trial.percentiles());
+    let service = monitor.evaluate_at(Channel::Service, trial.percentiles());
     let chosen = match trial.channel {
         Channel::Response => response.as_ref(),
         Channel::Service => service.as_ref(),
@@ -192,6 +193,7 @@ pub fn summarise(
         warnings: Vec::new(),
         window: series(response.as_ref()),
         service_window: series(service.as_ref()),
+        service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
     measurement.warnings = doubts(
         trial,
@@ -200,6 +202,16 @@ pub fn summarise(
         chosen.map_or(&[], |evaluation| &evaluation.findings),
     );
     Ok(measurement)
+}
+
+/// Percentiles of the service time whatever their evidence.
+fn quantiles(
+    trial: &Trial,
+    monitor: &Monitor,
+    service: Option<&Evaluation>,
+) -> Vec<PercentileEstimate> {
+    let quantiles = |known| monitor.quantiles(Channel::Service, known, trial.percentiles());
+    service.map_or_else(Vec::new, quantiles)
 }
 
 fn counted_record(trial: &Trial, record: &Record) -> KindRecord {

@@ -9,6 +9,7 @@ use crate::curve;
 use crate::figure::{Standing, cpu, figure, percent};
 use crate::page::Page;
 use crate::rab;
+use crate::random_access;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::target;
@@ -24,7 +25,8 @@ const INDICATIVE: &str = "?";
 pub fn check_up(run: &Run, style: &Style) -> String {
     let mut page = Page::new(style);
     header(&mut page, run);
-    if !run.measurements.is_empty() {
+    // The rounds of random access stand in its cells.
+    if !run.measurements.is_empty() && run.random.is_none() {
         page.blank();
         measurements(&mut page, &run.measurements);
     }
@@ -42,6 +44,10 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(found) = &run.transfer {
         page.blank();
         transfer::section(&mut page, found);
+    }
+    if let Some(found) = &run.random {
+        page.blank();
+        random_access::section(&mut page, found);
     }
     if !run.findings.is_empty() {
         page.blank();

@@ -1,6 +1,6 @@
 //! Measurements as comma-separated values (RFC 4180), for spreadsheets and plotting programs.
 
-use results::{Measurement, Run};
+use results::{Measurement, RandomCell, Run};
 use stats::Estimate;
 
 use crate::figure::bytes_per_operation;
@@ -55,11 +55,75 @@ const COLUMNS: [Column; 32] = [
     }),
 ];
 
-/// A header, then one row for each measurement, those of batch workloads among them. Names of
-/// columns end in their unit.
+/// The same of a cell of random access.
+type CellColumn = (&'static str, fn(&RandomCell) -> String);
+
+const CELL_COLUMNS: [CellColumn; 27] = [
+    ("kind", |cell| cell.kind.name().to_owned()),
+    ("span_bytes", |cell| cell.span_bytes.to_string()),
+    ("block_bytes", |cell| cell.block_bytes.to_string()),
+    ("depth", |cell| cell.depth.to_string()),
+    ("service_mean_ns", |cell| number(cell.service.mean.value)),
+    ("service_mean_low_ns", |cell| number(cell.service.mean.low)),
+    ("service_mean_high_ns", |cell| {
+        number(cell.service.mean.high)
+    }),
+    ("service_p50_ns", |cell| value(cell.service.percentile(0.5))),
+    ("service_p50_low_ns", |cell| {
+        low(cell.service.percentile(0.5))
+    }),
+    ("service_p50_high_ns", |cell| {
+        high(cell.service.percentile(0.5))
+    }),
+    ("service_p95_ns", |cell| {
+        value(cell.service.percentile(0.95))
+    }),
+    ("service_p95_low_ns", |cell| {
+        low(cell.service.percentile(0.95))
+    }),
+    ("service_p95_high_ns", |cell| {
+        high(cell.service.percentile(0.95))
+    }),
+    ("service_p99_ns", |cell| {
+        value(cell.service.percentile(0.99))
+    }),
+    ("service_p99_low_ns", |cell| {
+        low(cell.service.percentile(0.99))
+    }),
+    ("service_p99_high_ns", |cell| {
+        high(cell.service.percentile(0.99))
+    }),
+    ("throughput_per_s", |cell| number(cell.throughput.value)),
+    ("throughput_low_per_s", |cell| number(cell.throughput.low)),
+    ("throughput_high_per_s", |cell| number(cell.throughput.high)),
+    ("cpu_per_operation_ns", |cell| {
+        optional(cell.cpu_per_operation_ns)
+    }),
+    ("page_cache_share", |cell| optional(cell.page_cache_share)),
+    ("operations", |cell| cell.operations.to_string()),
+    ("errors", |cell| cell.errors.to_string()),
+    ("rounds", |cell| cell.rounds.len().to_string()),
+    ("rounds_agree", |cell| cell.rounds_agree.to_string()),
+    ("precise", |cell| cell.is_precise.to_string()),
+    ("warnings", |cell| {
+        let codes = cell.warnings.iter().map(|warning| warning.code.as_str());
+        codes.collect::<Vec<_>>().join(" ")
+    }),
+];
+
+/// A header, then one row for each measurement, those of batch workloads among them; of random
+/// access one row for each cell. Names of columns end in their unit.
 #[must_use]
 pub fn csv_measurements(run: &Run) -> String {
     let mut text = String::new();
+    if let Some(found) = &run.random {
+        let names = CELL_COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+        line(&mut text, names);
+        for found in &found.cells {
+            line(&mut text, CELL_COLUMNS.iter().map(|(_, cell)| cell(found)));
+        }
+        return text;
+    }
     line(
         &mut text,
         COLUMNS.iter().map(|(name, _)| (*name).to_owned()),
@@ -88,6 +152,14 @@ fn quoted(cell: &str) -> String {
 
 fn value(estimate: Option<Estimate>) -> String {
     optional(estimate.map(|estimate| estimate.value))
+}
+
+fn low(estimate: Option<Estimate>) -> String {
+    optional(estimate.map(|estimate| estimate.low))
+}
+
+fn high(estimate: Option<Estimate>) -> String {
+    optional(estimate.map(|estimate| estimate.high))
 }
 
 fn optional(value: Option<f64>) -> String {

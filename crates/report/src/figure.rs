@@ -1,9 +1,9 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
-use results::{Access, Curve, Measurement, Run, Severity};
+use results::{Access, Curve, Measurement, RandomAccess, RandomCell, RandomKind, Run, Severity};
 use stats::{Estimate, Verdict};
 use units::{
-    format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    Bytes, format_count, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,
 };
 
@@ -231,6 +231,7 @@ pub fn headline(run: &Run) -> String {
     {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
+    parts.extend(run.random.iter().flat_map(of_random));
     let series = run.transfer.iter().flat_map(|found| &found.series);
     if let Some(last) = series.last() {
         parts.push(format!("{} {}", last.title, format_rate(last.rate.value)));
@@ -254,6 +255,29 @@ pub fn headline(run: &Run) -> String {
     } else {
         parts.join(", ")
     }
+}
+
+/// Reads and writes of random access: over the largest span, and over the smallest.
+fn of_random(found: &RandomAccess) -> Vec<String> {
+    let mut parts = Vec::new();
+    for kind in [RandomKind::Read, RandomKind::Write] {
+        let spans = found.over_spans(kind);
+        let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+            continue;
+        };
+        let shown = |cell: &RandomCell| {
+            let (span, mean) = (Bytes(cell.span_bytes), cell.service.mean.value);
+            format!("{} within {span}", format_duration_ns(mean))
+        };
+        let name = kind.name();
+        let first = (spans.len() > 1).then(|| format!(" ({})", shown(first)));
+        parts.push(format!(
+            "random {name} {}{}",
+            shown(last),
+            first.unwrap_or_default()
+        ));
+    }
+    parts
 }
 
 fn part(measurement: &Measurement) -> String {

@@ -14,6 +14,7 @@ mod list;
 mod measurement;
 mod page;
 mod rab;
+mod random_access;
 #[doc(hidden)]
 pub mod sample;
 mod style;

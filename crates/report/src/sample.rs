@@ -3,10 +3,12 @@
 //! The numbers are invented.
 
 mod rab;
+mod random_access;
 mod transactions;
 mod transfer;
 
 pub use rab::rab;
+pub use random_access::random_access;
 pub use transactions::transactions;
 pub use transfer::transfer;
 
@@ -47,6 +49,7 @@ pub fn run() -> Run {
         rab: None,
         transactions: None,
         transfer: None,
+        random: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."
@@ -334,6 +337,7 @@ fn plain(kind: &Kind) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        service_quantiles: Vec::new(),
     }
 }
 

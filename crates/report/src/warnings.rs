@@ -7,6 +7,8 @@ use crate::style::Tone;
 
 /// Notes shown where not all are asked for.
 const NOTES_SHOWN: usize = 3;
+/// Measurements named of which the same is said.
+const ALIKE_SHOWN: usize = 6;
 
 /// The run's warnings, the heaviest first, each text once.
 pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a Warning> {
@@ -87,7 +89,13 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
         .into_iter()
         .map(|(mut warning, others)| {
             if !others.is_empty() {
-                warning.text = format!("{} (Likewise: {}.)", warning.text, others.join("; "));
+                let shown = others.iter().take(ALIKE_SHOWN).map(String::as_str);
+                let shown = shown.collect::<Vec<_>>().join("; ");
+                let more = match others.len().saturating_sub(ALIKE_SHOWN) {
+                    0 => String::new(),
+                    more => format!("; and {more} more"),
+                };
+                warning.text = format!("{} (Likewise: {shown}{more}.)", warning.text);
             }
             warning
         })

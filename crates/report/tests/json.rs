@@ -15,6 +15,7 @@ fn whole_run() -> Run {
     run.rab = Some(sample::rab());
     run.transfer = Some(sample::transfer());
     run.transactions = Some(sample::transactions());
+    run.random = Some(sample::random_access());
     run
 }
 

@@ -6,6 +6,7 @@ pub mod live;
 mod measurement;
 mod mode;
 mod rab;
+mod random_access;
 mod run;
 mod transactions;
 mod transfer;
@@ -16,6 +17,7 @@ pub use environment::{Caution, Environment, TargetDescription};
 pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
 pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
+pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,

@@ -194,6 +194,10 @@ pub struct Measurement {
     /// The series behind the intervals of service time and load; not archived.
     #[serde(skip)]
     pub service_window: Option<Window>,
+    /// Percentiles of the service time whatever their evidence, for those who pool trials; not
+    /// archived.
+    #[serde(skip)]
+    pub service_quantiles: Vec<PercentileEstimate>,
 }
 
 impl Measurement {

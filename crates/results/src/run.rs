@@ -6,6 +6,7 @@ use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
 use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
+use crate::random_access::RandomAccess;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
@@ -80,6 +81,9 @@ pub struct Run {
     /// Transfer rates.
     #[serde(default)]
     pub transfer: Option<Transfer>,
+    /// Service times of random access.
+    #[serde(default)]
+    pub random: Option<RandomAccess>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -115,6 +119,12 @@ impl Run {
                     .iter()
                     .flat_map(|found| &found.series)
                     .flat_map(|series| &series.warnings),
+            )
+            .chain(
+                self.random
+                    .iter()
+                    .flat_map(|found| &found.cells)
+                    .flat_map(|cell| &cell.warnings),
             )
     }
 

@@ -133,6 +133,7 @@ impl Session<'_> {
             rab: None,
             transactions: None,
             transfer: None,
+            random: None,
             warnings,
         })
     }

@@ -38,8 +38,8 @@ pub enum LaboratoryError {
     },
     /// Direct I/O on the target asks for other block sizes.
     #[error(
-        "blocks of {block} bytes cannot be moved past the page cache here: give a --block that is \
-         a multiple of {unit} bytes, or use --buffered"
+        "blocks of {block} bytes cannot be moved past the page cache here: give a block size that \
+         is a multiple of {unit} bytes, or use --buffered"
     )]
     Misaligned {
         /// Bytes of a block.

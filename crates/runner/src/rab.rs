@@ -108,6 +108,7 @@ pub fn measure_rab(
         rab: Some(summary(request, workloads, modes)),
         transactions: None,
         transfer: None,
+        random: None,
     })
 }
 

@@ -112,6 +112,7 @@ pub fn measure_load(
         rab: None,
         transactions: None,
         transfer: None,
+        random: None,
         warnings,
     })
 }
@@ -186,6 +187,7 @@ fn on_null(
         rab: None,
         transactions: None,
         transfer: None,
+        random: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",

@@ -66,6 +66,8 @@ pub struct StorageLaboratory {
     payload: Payload,
     notes: Vec<String>,
     driver_used: Option<DriverKind>,
+    /// What direct I/O asks for in the directory.
+    direct_unit: Option<u32>,
 }
 
 enum Place {
@@ -142,6 +144,7 @@ impl StorageLaboratory {
             },
             notes: Vec::new(),
             driver_used: None,
+            direct_unit: None,
         }
     }
 
@@ -173,7 +176,8 @@ impl StorageLaboratory {
         };
         let directory = Arc::clone(directory);
         drop(directory.create_file("probe")?);
-        let probed = directory.open_target("probe", Caching::Direct).map(drop);
+        let probed = directory.open_target("probe", Caching::Direct);
+        let probed = probed.map(|target| target.alignment().offset);
         directory.remove_file("probe")?;
         match probed {
             Err(TargetError::DirectUnsupported { .. }) => {
@@ -182,7 +186,10 @@ impl StorageLaboratory {
                 Ok(())
             }
             Err(other) => Err(other.into()),
-            Ok(()) => Ok(()),
+            Ok(unit) => {
+                self.direct_unit = Some(unit);
+                Ok(())
+            }
         }
     }
 

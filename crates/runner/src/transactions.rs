@@ -183,6 +183,7 @@ pub fn measure_transactions(
         rab: None,
         transactions: Some(asker.found),
         transfer: None,
+        random: None,
         warnings,
     })
 }

@@ -144,6 +144,7 @@ fn run_of(
         rab: None,
         transactions: None,
         transfer: Some(transfer),
+        random: None,
         findings,
         warnings,
     }

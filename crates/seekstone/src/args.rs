@@ -5,6 +5,7 @@ mod diskmbps;
 mod diskrand;
 mod parse;
 mod rab;
+mod random;
 mod transactions;
 mod transfer;
 
@@ -21,6 +22,7 @@ use parse::{
     parse_span,
 };
 pub use rab::RabArgs;
+pub use random::{Part, RandomArgs};
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 
@@ -54,6 +56,8 @@ pub enum Command {
     Curve(CurveArgs),
     /// Measure the seven workloads of the RAID Performance Test of 1995 and their RABmarks.
     Rab(RabArgs),
+    /// Measure service times of random reads and writes against file size, block size and depth.
+    Random(Box<RandomArgs>),
     /// Measure users who think and make transactions: rate, response time, how many users fit.
     Transactions(Box<TransactionsArgs>),
     /// Run the RAID Performance Test of 1995 with its own test, parameter, log and report files.

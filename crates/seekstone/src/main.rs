@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Trial(args) => commands::trial::trial(&args),
         Command::Curve(args) => commands::curve::curve(&args),
         Command::Rab(args) => commands::rab::rab(&args),
+        Command::Random(args) => commands::random::random(&args),
         Command::Rpt(args) => commands::rpt::rpt(&args),
         Command::Transfer(args) => commands::transfer::transfer(&args),
         Command::Diskmbps(args) => commands::diskmbps::diskmbps(&args),

@@ -163,7 +163,7 @@ fn options_that_would_do_nothing_are_wrong_usage() {
 /// (10947 times)".
 #[test]
 fn blocks_that_do_not_fit_are_wrong_usage() {
-    let fit = "give a --block that is a multiple of ";
+    let fit = "give a block size that is a multiple of ";
     let trial = [
         "trial",
         "--no-save",

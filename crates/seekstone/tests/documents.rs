@@ -28,6 +28,7 @@ fn shortened(example: &str) -> String {
         Some("run" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
+        Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
         Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
         Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",

@@ -149,7 +149,7 @@ impl Driver for SimDriver {
             "more requests than the driver's capacity"
         );
         self.accepted += 1;
-        let end = self.station.accept(self.now);
+        let end = self.station.accept(self.now, &request.op);
         let (at, result) = self.strike(end, &request.op);
         let sequence = self.sequence;
         self.sequence += 1;

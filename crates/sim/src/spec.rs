@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use units::{Bytes, Duration, Instant, parse_percent};
 use workload::Errno;
 
+use crate::drive::DriveLaw;
 use crate::driver::{Fault, FaultKind, SimDriver};
 use crate::station::{ServiceLaw, Station};
 
@@ -51,6 +52,16 @@ pub const MODELS: &[Model] = &[
             ("servers", "1"),
         ],
         "hits and misses in runs, each exponential",
+    ),
+    (
+        "drive",
+        &[
+            ("cache", "128KiB"),
+            ("hit", "2.5ms"),
+            ("miss", "9ms"),
+            ("seek", "10ms"),
+        ],
+        "a head that moves (seek: from end to end) and a cache of what was touched last",
     ),
 ];
 
@@ -141,6 +152,13 @@ impl SimSpec {
                 hit_share: values.share("hits")?,
                 run_length: values.count("run")? as f64,
             },
+            "drive" => ServiceLaw::Drive(DriveLaw {
+                size: values.size("size")?.0,
+                cache: values.cache("cache")?,
+                hit_ns: values.span("hit")?,
+                miss_ns: values.span("miss")?,
+                seek_ns: values.span("seek")?,
+            }),
             "md1" | "delay" => ServiceLaw::Constant {
                 time_ns: values.span("time")?,
             },
@@ -150,7 +168,7 @@ impl SimSpec {
         };
         let servers = match name {
             "delay" => None,
-            "mm1" => Some(1),
+            "mm1" | "drive" => Some(1),
             _ => Some(values.count("servers")?),
         };
         Ok(Self {
@@ -272,6 +290,16 @@ impl Values {
         Ok(size)
     }
 
+    fn cache(&self, key: &'static str) -> Result<u64, SimError> {
+        let size: Bytes = self.values[key]
+            .parse()
+            .map_err(|error| self.refuse(key, &error))?;
+        if size > Bytes::from_gib(1) {
+            return Err(self.refuse(key, "a simulated cache holds at most 1 GiB"));
+        }
+        Ok(size.0)
+    }
+
     fn fault(&self) -> Result<Option<Fault>, SimError> {
         let part = |key: &'static str| -> Result<Option<(&str, u64)>, SimError> {
             let text = self.values[key].as_str();
@@ -339,6 +367,7 @@ mod tests {
         );
         check("sim:mm1?mean=4x", "mean=4x");
         check("sim:mm1?mean=0", "above zero");
+        check("sim:drive?cache=2GiB", "at most 1 GiB");
         check("sim:mmc?servers=0", "between 1 and 65536");
         check("sim:cache?hits=120%", "between 0% and 100%");
         check("sim:mm1?error=EWHAT@3", "known errors are");

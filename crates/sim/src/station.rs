@@ -5,6 +5,9 @@
 
 use random::{Exponential, Purpose, Stream};
 use units::{Duration, Instant};
+use workload::Op;
+
+use crate::drive::{Drive, DriveLaw};
 
 /// How long a server takes for one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +34,8 @@ pub enum ServiceLaw {
         /// Mean number of operations before the state is drawn anew.
         run_length: f64,
     },
+    /// A head that moves and a cache: the time follows from where an operation goes.
+    Drive(DriveLaw),
 }
 
 /// Servers and their queue.
@@ -42,6 +47,7 @@ pub struct Station {
     /// Nothing begins before. Kept apart from the servers, since a pure delay has none.
     held_until: Instant,
     in_hit_state: bool,
+    drive: Drive,
     carry_ns: f64,
 }
 
@@ -57,14 +63,15 @@ impl Station {
             free_at: vec![Instant::START; servers.unwrap_or(0)],
             held_until: Instant::START,
             in_hit_state: false,
+            drive: Drive::default(),
             carry_ns: 0.0,
         }
     }
 
-    /// When an operation that arrives at `now` will be done. Arrivals must come in order of time:
+    /// When `op`, which arrives at `now`, will be done. Arrivals must come in order of time:
     /// first come first served makes the end known at once.
-    pub fn accept(&mut self, now: Instant) -> Instant {
-        let service = self.draw();
+    pub fn accept(&mut self, now: Instant, op: &Op) -> Instant {
+        let service = self.draw(op);
         let earliest = now.max(self.held_until);
         let Some(server) = self.free_at.iter_mut().min() else {
             return earliest + service;
@@ -79,7 +86,7 @@ impl Station {
         self.held_until = until.max(self.held_until);
     }
 
-    fn draw(&mut self) -> Duration {
+    fn draw(&mut self, op: &Op) -> Duration {
         let exact = match self.law {
             ServiceLaw::Constant { time_ns } => time_ns,
             ServiceLaw::Exponential { mean_ns } => {
@@ -97,6 +104,7 @@ impl Station {
                 let mean = if self.in_hit_state { hit_ns } else { miss_ns };
                 Exponential { mean }.sample(&mut self.stream)
             }
+            ServiceLaw::Drive(law) => self.drive.take(op, &law),
         };
         // The fraction of a nanosecond is carried on, or fast devices would be a little too fast.
         let owed = exact + self.carry_ns;

@@ -34,6 +34,19 @@ impl StorageLaboratory {
         Ok(())
     }
 
+    /// What offsets and lengths on the main target must be multiples of: known before it is made,
+    /// in a directory that was probed.
+    #[must_use]
+    pub fn unit(&self) -> u32 {
+        let main = self.table.targets().first();
+        let of_main = main.map(|target| target.alignment().offset);
+        let of_directory = match self.settings.caching {
+            Caching::Direct => self.direct_unit,
+            Caching::Buffered => None,
+        };
+        of_main.or(of_directory).unwrap_or(1)
+    }
+
     /// From now on that much of what is read is held against what was written; nothing when absent.
     pub fn check_reads(&mut self, checking: Option<Checking>) {
         self.payload.checking = checking.unwrap_or_default();

@@ -31,6 +31,14 @@ pub fn parse_size(text: &str) -> Result<Bytes, String> {
     }
 }
 
+/// A part of a file: its first bytes, or `all`.
+pub fn parse_part(text: &str) -> Result<super::Part, String> {
+    match text.trim() {
+        "all" => Ok(super::Part::Whole),
+        bytes => parse_size(bytes).map(super::Part::First),
+    }
+}
+
 pub fn parse_rate(text: &str) -> Result<Rate, String> {
     let rate = units::parse_rate(text).map_err(|error| error.to_string())?;
     if rate.per_second() > 0.0 && rate.per_second() <= 1e9 {

@@ -209,6 +209,7 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
         rab: None,
         transactions: None,
         transfer: None,
+        random: None,
         findings: Vec::new(),
         warnings: Vec::new(),
     }

@@ -1,0 +1,255 @@
+//! Random access: which cells are measured, in which order, and when there is enough of each.
+//!
+//! Service times depend on how much of a file is in play (seek distance, caches), on the block size
+//! and on the depth. Every cell is one load with fixed settings, visited in at least two rounds,
+//! each of which goes through all cells in another random order: what changes with time shows as
+//! rounds that differ, and is not taken for an effect of size. Rounds beyond those asked for go to
+//! cells that are not precise yet, while there is time.
+
+mod combine;
+mod conclusions;
+mod doubts;
+mod shape;
+
+use random::{Purpose, Stream};
+use results::{Access, Measurement, RandomCell, RandomKind};
+use stats::{Channel, Goal};
+use units::{Bytes, Duration};
+use workload::{
+    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
+    Size, Start,
+};
+
+use crate::checkup::MAIN_DIRECT;
+use crate::trial::{Preparation, Trial};
+use combine::{cell_of, wants_more};
+
+pub use conclusions::random_findings;
+pub use doubts::random_doubts;
+pub use shape::{BLOCKS_MIN, CellPlan, Cells, RandomShape, ShapeError};
+
+/// The shortest time that a cell is given in one round.
+pub const TRIAL_MIN: Duration = Duration::from_millis(250);
+/// Rounds beyond those asked for.
+const ROUNDS_EXTRA: u32 = 16;
+/// A fast device is looked at for this long at least, or for half of the time there is.
+const LOOK_MIN: Duration = Duration::from_secs(1);
+
+/// How cells are measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomOptions {
+    /// Rounds that every cell gets.
+    pub rounds: u32,
+    /// Relative half-width wanted of the mean service time.
+    pub precision: f64,
+    /// The most time of a cell in one round.
+    pub trial_max: Duration,
+    /// Time for all cells.
+    pub budget: Duration,
+    /// What a completed write promises.
+    pub durability: Durability,
+    /// Seed of the order.
+    pub seed: u64,
+}
+
+/// One cell in one round, before it is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomStep {
+    /// Its number among the cells.
+    pub cell: usize,
+    /// What it is.
+    pub plan: CellPlan,
+    /// Number of the round, from 1.
+    pub round: u32,
+    /// When its answer is good enough.
+    pub goal: Goal,
+    /// When to stop in any case.
+    pub duration_max: Duration,
+}
+
+struct Cell {
+    plan: CellPlan,
+    rounds: Vec<Measurement>,
+}
+
+/// Says which cell is next, and sums up what was measured.
+pub struct RandomProcedure {
+    options: RandomOptions,
+    cells: Vec<Cell>,
+    /// What is left of the present round, the next one last.
+    order: Vec<usize>,
+    round: u32,
+    done: usize,
+    spent: Duration,
+}
+
+impl RandomProcedure {
+    /// A procedure for these cells.
+    #[must_use]
+    pub fn new(options: RandomOptions, plans: &[CellPlan]) -> Self {
+        let cells = plans.iter().map(|&plan| Cell {
+            plan,
+            rounds: Vec::new(),
+        });
+        Self {
+            options,
+            cells: cells.collect(),
+            order: Vec::new(),
+            round: 0,
+            done: 0,
+            spent: Duration::ZERO,
+        }
+    }
+
+    /// The next cell; `None` when there is enough of all, or no time for more.
+    pub fn next_step(&mut self) -> Option<RandomStep> {
+        let is_extra = |this: &Self| this.round > this.options.rounds;
+        if self.order.is_empty() {
+            self.round += 1;
+            self.order = self.cells_of_round();
+        }
+        if is_extra(self) && self.spent >= self.options.budget {
+            return None;
+        }
+        let cell = *self.order.last()?;
+        let left = self.options.budget.saturating_sub(self.spent);
+        let share = Duration::from_nanos(left.as_nanos() / self.trials_left().max(1) as u64);
+        let duration_max = share.min(self.options.trial_max).max(TRIAL_MIN);
+        let mut goal = Goal::result(self.options.precision);
+        let half = duration_max.as_nanos() / 2;
+        goal.duration_min_ns = LOOK_MIN.as_nanos().min(half);
+        Some(RandomStep {
+            cell,
+            plan: self.cells[cell].plan,
+            round: self.round,
+            goal,
+            duration_max,
+        })
+    }
+
+    /// What became of a step, and how long it took.
+    pub fn record(&mut self, step: &RandomStep, measurement: &Measurement, elapsed: Duration) {
+        self.order.pop();
+        self.done += 1;
+        self.spent += elapsed;
+        self.cells[step.cell].rounds.push(measurement.clone());
+    }
+
+    /// Trials so far.
+    #[must_use]
+    pub const fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Trials that are still to come, as far as that is known.
+    #[must_use]
+    pub fn trials_left(&self) -> usize {
+        let rounds = self.options.rounds.saturating_sub(self.round.max(1));
+        let begun = if self.round == 0 {
+            self.cells.len()
+        } else {
+            self.order.len()
+        };
+        begun + rounds as usize * self.cells.len()
+    }
+
+    /// Time spent in trials.
+    #[must_use]
+    pub const fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    /// What was found of each cell that has been measured, in the order of the plans.
+    #[must_use]
+    pub fn cells(&self) -> Vec<RandomCell> {
+        let precision = self.options.precision;
+        let cells = self.cells.iter();
+        cells
+            .filter_map(|cell| cell_of(&cell.plan, &cell.rounds, precision))
+            .collect()
+    }
+
+    /// The trial of a step. Every round of a cell draws afresh.
+    #[must_use]
+    pub fn trial(&self, step: &RandomStep, access: Access) -> Trial {
+        let CellPlan {
+            kind,
+            span,
+            block,
+            depth,
+        } = step.plan;
+        let is_write = kind == RandomKind::Write;
+        let spec = MixSpec {
+            addresses: AddressSpec {
+                region: Region {
+                    target: MAIN_DIRECT,
+                    offset: 0,
+                    len: span,
+                    block,
+                },
+                partition: Partition::Contending,
+                pattern: Pattern::Uniform,
+                start: Start::Random,
+            },
+            mix: if is_write { Mix::WRITE } else { Mix::READ },
+            sizes: vec![Size {
+                len: block as u32,
+                weight: 1,
+            }],
+            durability: if is_write {
+                self.options.durability
+            } else {
+                Durability::Volatile
+            },
+            pacing: Pacing::Closed { think: Gap::NONE },
+            operations: None,
+        };
+        let name = kind.name();
+        let round = step.round;
+        Trial {
+            name: format!("random-{name}-span-{span}-block-{block}-depth-{depth}-round-{round}"),
+            title: step.plan.title(),
+            spec: ClientSpec::Mix(spec),
+            clients: depth,
+            depth,
+            access,
+            preparation: Preparation::None,
+            goal: Some(step.goal),
+            channel: Channel::Service,
+            duration_max: step.duration_max,
+            salt: u64::from(round) << 32 | step.cell as u64,
+        }
+    }
+
+    /// The cells of the round that begins, in their order.
+    fn cells_of_round(&self) -> Vec<usize> {
+        let all = 0..self.cells.len();
+        let mut order: Vec<usize> = if self.round <= self.options.rounds {
+            all.collect()
+        } else if self.round <= self.options.rounds + ROUNDS_EXTRA {
+            all.filter(|&cell| self.wants_more(cell)).collect()
+        } else {
+            Vec::new()
+        };
+        let mut stream = Stream::new(self.options.seed, u64::from(self.round), Purpose::Order);
+        for place in (1..order.len()).rev() {
+            order.swap(place, stream.below(place as u64 + 1) as usize);
+        }
+        order
+    }
+
+    fn wants_more(&self, cell: usize) -> bool {
+        let Cell { plan, rounds } = &self.cells[cell];
+        let found = cell_of(plan, rounds, self.options.precision);
+        found.is_some_and(|found| wants_more(&found))
+    }
+}
+
+impl CellPlan {
+    /// What is done, in words.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let (kind, block, span) = (self.kind.name(), Bytes(self.block), Bytes(self.span));
+        format!("{kind} {block} within {span}, depth {}", self.depth)
+    }
+}

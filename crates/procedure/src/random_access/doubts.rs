@@ -1,0 +1,65 @@
+//! What must be said of many cells at once.
+
+use results::{RandomAccess, RandomCell, Warning};
+
+use super::shape::CellPlan;
+
+/// Cells that are named; the tables mark the others.
+const NAMED: usize = 3;
+
+/// Doubts that are judged over the rounds of a cell, each once for all cells.
+#[must_use]
+pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let all = found.cells.len();
+    let which = |of: fn(&RandomCell) -> bool| -> Vec<&RandomCell> {
+        found.cells.iter().filter(|cell| of(cell)).collect()
+    };
+    let shaky = which(|cell| !cell.is_citable);
+    if !shaky.is_empty() {
+        let text = format!(
+            "Too few independent operations, or a mean that had not settled: do not quote {}. \
+             Allow more time with --budget, or ask for fewer cells.",
+            named(&shaky)
+        );
+        warnings.push(Warning::doubt("not-citable", text));
+    }
+    let differing = which(|cell| !cell.rounds_agree);
+    if !differing.is_empty() {
+        let text = format!(
+            "Rounds lie further apart than their intervals allow: the storage changed between \
+             them. So it is with {}. The intervals hold what they differ by, and more --rounds \
+             narrow them.",
+            named(&differing)
+        );
+        warnings.push(Warning::doubt("rounds-differ", text));
+    }
+    let wide = which(|cell| cell.is_citable && cell.rounds_agree && !cell.is_precise);
+    if !wide.is_empty() {
+        let text = format!(
+            "Not precise to {:.1} % in the time there was: {} of {all} cells. Their intervals are \
+             wider. Allow more time with --budget, or ask for fewer cells.",
+            found.precision * 100.0,
+            wide.len(),
+        );
+        warnings.push(Warning::doubt("not-converged", text));
+    }
+    warnings
+}
+
+fn named(cells: &[&RandomCell]) -> String {
+    let titles = cells.iter().take(NAMED).map(|cell| {
+        let plan = CellPlan {
+            kind: cell.kind,
+            span: cell.span_bytes,
+            block: cell.block_bytes,
+            depth: cell.depth,
+        };
+        plan.title()
+    });
+    let titles = titles.collect::<Vec<_>>().join("; ");
+    match cells.len().saturating_sub(NAMED) {
+        0 => titles,
+        more => format!("{titles}; and {more} more"),
+    }
+}

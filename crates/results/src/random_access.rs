@@ -1,0 +1,137 @@
+//! Random access: service times against file size, block size and depth.
+
+use serde::{Deserialize, Serialize};
+use stats::Estimate;
+
+use crate::measurement::Times;
+use crate::warning::Warning;
+
+/// What the operations of a cell do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RandomKind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+}
+
+impl RandomKind {
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// What one kind of operation took with fixed settings, over all its rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RandomCell {
+    /// What the operations do.
+    pub kind: RandomKind,
+    /// Bytes from the start of the file over which they are spread.
+    pub span_bytes: u64,
+    /// Bytes of one operation.
+    pub block_bytes: u64,
+    /// Operations outstanding all the time.
+    pub depth: u32,
+    /// Time from issue to completion. Percentiles are means over the rounds.
+    pub service: Times,
+    /// Operations per second, of the same number in every round.
+    pub throughput: Estimate,
+    /// Share of the bytes that the page cache answered, as counted by the kernel.
+    pub page_cache_share: Option<f64>,
+    /// CPU time for one operation, nanoseconds.
+    pub cpu_per_operation_ns: Option<f64>,
+    /// Operations in all rounds.
+    pub operations: u64,
+    /// Failed operations in all rounds.
+    pub errors: u64,
+    /// Mean service time of each round, nanoseconds.
+    pub rounds: Vec<Estimate>,
+    /// Whether the intervals of the rounds have a point in common.
+    pub rounds_agree: bool,
+    /// Whether the mean service time is as precise as was asked for.
+    pub is_precise: bool,
+    /// Whether there are enough independent operations, and a settled mean, to quote the number.
+    pub is_citable: bool,
+    /// Doubts about this cell.
+    pub warnings: Vec<Warning>,
+}
+
+/// What `seekstone random` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RandomAccess {
+    /// Span of the cell in which the sweeps meet.
+    pub span_bytes: u64,
+    /// Its block size.
+    pub block_bytes: u64,
+    /// Its depth.
+    pub depth: u32,
+    /// Bytes of the file, or of the part of the target that is used.
+    pub size_bytes: u64,
+    /// Whether every span was measured with every block size and depth.
+    pub is_crossed: bool,
+    /// Rounds that every cell was to have.
+    pub rounds: u32,
+    /// Relative half-width wanted of the mean service time.
+    pub precision: f64,
+    /// Whether every write was followed by an fsync that counts with it.
+    pub durable: bool,
+    /// What is checked of what is read: `record` (stamp, number and text of every 4 KiB) or `none`.
+    pub check: String,
+    /// Bytes per second at which the file was written from its first byte to its last.
+    pub fill_rate: Option<Estimate>,
+    /// The cells: reads before writes, ascending.
+    pub cells: Vec<RandomCell>,
+}
+
+impl RandomAccess {
+    /// The cell with these settings, if it was measured.
+    #[must_use]
+    pub fn cell(&self, kind: RandomKind, span: u64, block: u64, depth: u32) -> Option<&RandomCell> {
+        self.cells.iter().find(|cell| {
+            (cell.kind, cell.span_bytes, cell.block_bytes, cell.depth) == (kind, span, block, depth)
+        })
+    }
+
+    /// The cell in which the sweeps of that kind meet.
+    #[must_use]
+    pub fn base(&self, kind: RandomKind) -> Option<&RandomCell> {
+        self.cell(kind, self.span_bytes, self.block_bytes, self.depth)
+    }
+
+    /// Cells of that kind over growing spans, with the block size and depth of the base cell.
+    #[must_use]
+    pub fn over_spans(&self, kind: RandomKind) -> Vec<&RandomCell> {
+        self.sweep(kind, |cell| {
+            (cell.block_bytes, cell.depth) == (self.block_bytes, self.depth)
+        })
+    }
+
+    /// Cells of that kind with growing blocks, with the span and depth of the base cell.
+    #[must_use]
+    pub fn over_blocks(&self, kind: RandomKind) -> Vec<&RandomCell> {
+        self.sweep(kind, |cell| {
+            (cell.span_bytes, cell.depth) == (self.span_bytes, self.depth)
+        })
+    }
+
+    /// Cells of that kind at growing depths, with the span and block size of the base cell.
+    #[must_use]
+    pub fn over_depths(&self, kind: RandomKind) -> Vec<&RandomCell> {
+        self.sweep(kind, |cell| {
+            (cell.span_bytes, cell.block_bytes) == (self.span_bytes, self.block_bytes)
+        })
+    }
+
+    fn sweep(&self, kind: RandomKind, belongs: impl Fn(&RandomCell) -> bool) -> Vec<&RandomCell> {
+        let cells = self.cells.iter();
+        cells
+            .filter(|cell| cell.kind == kind && belongs(cell))
+            .collect()
+    }
+}

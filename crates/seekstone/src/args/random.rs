@@ -1,0 +1,111 @@
+//! Arguments of `seekstone random`.
+
+use clap::Args;
+use units::{Bytes, Duration};
+
+use super::parse::{parse_budget, parse_level, parse_part, parse_precision, parse_size};
+use super::{Common, Reach};
+
+/// `seekstone random`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Three sweeps meet in one cell: the smallest block, the largest span, the \
+smallest depth. A single value fixes what it is about: --depths 1 leaves the sweep over depths \
+out. Every cell is measured in several rounds, each in another random order; rounds that differ \
+are told.\n\n\
+A directory gets a file that is filled, measured and removed. An existing file or device is only \
+read unless --overwrite is given.\n\n\
+Examples:\n  \
+seekstone random                                     reads and writes, about two minutes\n  \
+seekstone random /data --reads --spans 32KiB,1MiB,all --blocks 4KiB --depths 1\n  \
+seekstone random /data --size 100GiB --budget 20min  beyond the caches of a large array\n  \
+seekstone random /data --blocks 4KiB,1MiB --depths 1,16 --cross --budget 5min\n  \
+seekstone random /data --writes --durable\n  \
+seekstone random big.iso --buffered\n  \
+seekstone random 'sim:drive?cache=1MiB&hit=1ms&size=2GiB' --seed 1"
+)]
+pub struct RandomArgs {
+    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// First parts of the file over which operations are spread, `all` for the whole; a comma
+    /// list [default: 8 blocks, then 4 times as much each, up to all].
+    #[arg(
+        long, value_name = "BYTES", value_parser = parse_part, allow_hyphen_values = true,
+        value_delimiter = ','
+    )]
+    pub spans: Vec<Part>,
+    /// Bytes of one operation; a comma list [default: 4, 16, 64, 256 KiB].
+    #[arg(
+        long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true,
+        value_delimiter = ','
+    )]
+    pub blocks: Vec<Bytes>,
+    /// Operations outstanding; a comma list [default: 1, 2, 4, 8, 16, 32].
+    #[arg(
+        long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=4096)
+    )]
+    pub depths: Vec<u32>,
+    /// Measure reads only.
+    #[arg(long, conflicts_with = "writes")]
+    pub reads: bool,
+    /// Measure writes only.
+    #[arg(long)]
+    pub writes: bool,
+    /// Measure every span with every block size and depth.
+    #[arg(long)]
+    pub cross: bool,
+    /// Every write is followed by an fsync that counts with it.
+    #[arg(long, conflicts_with = "reads")]
+    pub durable: bool,
+    /// Go through the page cache.
+    #[arg(long)]
+    pub buffered: bool,
+    /// Size of the test file in a directory [default: 1 GiB or half the room], or the part of an
+    /// existing target that is used.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    pub size: Option<Bytes>,
+    /// How precise the mean service time of each cell shall be.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
+    pub precision: f64,
+    /// Rounds that every cell gets; more go to cells that are not precise, while there is time.
+    #[arg(
+        long, value_name = "N", default_value_t = 4, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=100)
+    )]
+    pub rounds: u32,
+    /// The most time of a cell in one round.
+    #[arg(
+        long, value_name = "TIME", default_value = "60s", value_parser = parse_level,
+        allow_hyphen_values = true
+    )]
+    pub max_time: Duration,
+    /// Time for all cells together; filling the file comes on top.
+    #[arg(
+        long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
+    pub budget: Duration,
+    /// Show the intervals of percentiles and rates, the rounds, and every note.
+    #[arg(long)]
+    pub all: bool,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// A part of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// So many bytes from its start.
+    First(Bytes),
+    /// All of it.
+    Whole,
+}

@@ -1,0 +1,109 @@
+//! `seekstone random`: service times of random access.
+
+use drivers::Caching;
+use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
+use results::RandomKind;
+use runner::random_access::{RandomRequest, measure_random};
+use sim::SIM_PREFIX;
+use units::Bytes;
+use workload::Durability;
+
+use crate::args::{Part, RandomArgs};
+use crate::commands::finish::deliver;
+use crate::commands::setup::{Setup, setup};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// The longest operation.
+const BLOCK_MAX: Bytes = Bytes::from_gib(1);
+
+/// Measure random access.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn random(args: &RandomArgs) -> anyhow::Result<Exit> {
+    check(args)?;
+    let caching = if args.buffered {
+        Caching::Buffered
+    } else {
+        Caching::Direct
+    };
+    let Setup {
+        bench,
+        archive,
+        interrupt,
+    } = setup(
+        &args.target,
+        "random access",
+        args.size,
+        caching,
+        &args.reach,
+        &args.common,
+    )?;
+    let options = RandomOptions {
+        rounds: args.rounds,
+        precision: args.precision,
+        trial_max: args.max_time,
+        budget: args.budget,
+        durability: if args.durable {
+            Durability::Synced
+        } else {
+            Durability::Volatile
+        },
+        seed: bench.storage.seed,
+    };
+    let request = RandomRequest {
+        bench,
+        shape: shape(args),
+        writes_are_asked: args.writes || args.durable,
+        options,
+    };
+    let mut progress = Progress::new(args.common.quiet);
+    let measured = measure_random(&request, &interrupt, &mut |stage| progress.show(stage));
+    progress.finish();
+    deliver(&mut measured?, archive, &args.common, |run| {
+        report::check_up(run, &output::style(args.all))
+    })
+}
+
+fn check(args: &RandomArgs) -> Result<(), UsageError> {
+    if let Some(block) = args.blocks.iter().find(|&&block| block > BLOCK_MAX) {
+        return Err(UsageError(format!("--blocks {block}: at most {BLOCK_MAX}")));
+    }
+    if args.max_time < TRIAL_MIN {
+        let text = format!("--max-time {}: at least {TRIAL_MIN}", args.max_time);
+        return Err(UsageError(text));
+    }
+    if args.buffered && args.target.starts_with(SIM_PREFIX) {
+        return Err(UsageError(
+            "--buffered is about the page cache, which a model has not; leave it out".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn shape(args: &RandomArgs) -> RandomShape {
+    let kinds = if args.reads {
+        vec![RandomKind::Read]
+    } else if args.writes {
+        vec![RandomKind::Write]
+    } else {
+        vec![RandomKind::Read, RandomKind::Write]
+    };
+    let spans = args.spans.iter().map(|part| match part {
+        Part::First(bytes) => Some(*bytes),
+        Part::Whole => None,
+    });
+    RandomShape {
+        kinds,
+        spans: given(spans.collect()),
+        blocks: given(args.blocks.clone()),
+        depths: given(args.depths.clone()),
+        is_crossed: args.cross,
+    }
+}
+
+fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
+    (!values.is_empty()).then_some(values)
+}
