@@ -9,6 +9,7 @@ mod doubts;
 mod monitor;
 mod rab;
 mod rab_summary;
+mod sampler;
 mod single;
 mod transactions;
 mod transfer;
@@ -21,14 +22,15 @@ pub use checkup::{
 };
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
-pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES};
+pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
+pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, PassRule, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over,
     transfer_doubts,
 };
-pub use trial::{Preparation, Trial};
+pub use trial::{Preparation, TimeLimit, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use engine::KindRecord;
-use results::{Measurement, Times, TransactionLoad, UserTimes, Warning};
+use results::{
+    Measurement, SystemSample, SystemSeries, Times, TransactionLoad, UserTimes, Warning,
+};
 use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, student_t};
 use units::{Duration, format_count, format_duration_ns};
 use workload::{GapShape, UsersSpec};
@@ -16,6 +18,8 @@ use crate::monitor::USER_PERCENTILES;
 
 /// How far the laws may be off beyond the uncertainty of what goes into them.
 const LAW_TOLERANCE: f64 = 0.02;
+/// Share of all processors that other processes may have beside users who compute.
+const OTHERS_MAX: f64 = 0.25;
 /// Independent observations beyond a percentile, from which it is published, and is firm.
 const EVIDENCE: (f64, f64) = (10.0, 20.0);
 
@@ -30,6 +34,8 @@ pub struct UnitCounts<'a> {
     pub processors: u32,
     /// Whether the processors are a model, which works for nobody else.
     pub is_simulated: bool,
+    /// What the machine did, interval by interval.
+    pub series: Option<&'a SystemSeries>,
 }
 
 /// Sum up what users saw, with the doubts about it.
@@ -65,11 +71,16 @@ pub fn transaction_load(
     };
     let share_of_time = |ms: u64| ms as f64 / 1e3 / seconds;
     let work = by_profile.mean(|index| spec.profiles()[index].cpu_ns as f64);
-    let modelled = counts
+    let asked = counts
         .is_simulated
         .then_some(work)
         .filter(|&work| work > 0.0);
-    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(modelled);
+    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(asked);
+    // A model has no kernel that counts: what it knows of itself is in its series.
+    let total = counts.series.and_then(SystemSeries::total);
+    let modelled = |of: fn(&SystemSample) -> Option<f64>| {
+        total.as_ref().filter(|_| counts.is_simulated).and_then(of)
+    };
     let load = TransactionLoad {
         measurement: m.name.clone(),
         users: m.clients,
@@ -84,23 +95,34 @@ pub fn transaction_load(
         cpu_each_ns: cpu_each,
         cpu_work_each_ns: work,
         cpu_share: cpu_each
-            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1))),
-        device_busy_share: device.map(|device| share_of_time(device.busy_ms).min(1.0)),
-        device_queue: device.map(|device| share_of_time(device.weighted_ms)),
+            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1)))
+            .or_else(|| modelled(|it| it.cpu_share)),
+        device_busy_share: device
+            .map(|device| share_of_time(device.busy_ms).min(1.0))
+            .or_else(|| modelled(|it| it.device_busy_share)),
+        device_queue: device
+            .map(|device| share_of_time(device.weighted_ms))
+            .or_else(|| modelled(|it| it.device_queue)),
         storage_queue: m.effective_depth,
         reads_per_second: of_kind("read"),
         writes_per_second: of_kind("write"),
-        device_reads_per_second: device.map(|device| per_second(device.reads)),
-        device_writes_per_second: device.map(|device| per_second(device.writes)),
+        device_reads_per_second: device
+            .map(|device| per_second(device.reads))
+            .or_else(|| modelled(|it| it.device_reads_per_second)),
+        device_writes_per_second: device
+            .map(|device| per_second(device.writes))
+            .or_else(|| modelled(|it| it.device_writes_per_second)),
         page_cache_share: m.page_cache_share,
         minor_faults_per_second: counters.and_then(|it| it.minor_faults).map(per_second),
         major_faults_per_second: counters.and_then(|it| it.major_faults).map(per_second),
         think_ns: laws.think_ns,
         users_by_law: laws.users,
         response_by_law: laws.response,
+        series: counts.series.cloned(),
         all,
     };
-    let warnings = doubts(spec, m, counts, &laws);
+    let mut warnings = doubts(spec, m, counts, &laws);
+    warnings.extend(shared_processors(spec, m, total.as_ref()));
     (load, warnings)
 }
 
@@ -226,6 +248,27 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
         ));
     }
     warnings
+}
+
+/// Work of users waits for processors that others use, and its time is theirs, not the system's.
+fn shared_processors(
+    spec: &UsersSpec,
+    m: &Measurement,
+    total: Option<&SystemSample>,
+) -> Option<Warning> {
+    let total = total.filter(|_| spec.computes())?;
+    let others = total.cpu_share? - total.cpu_own_share?;
+    (others >= OTHERS_MAX).then(|| {
+        Warning::doubt(
+            "processors-shared",
+            format!(
+                "{}: other processes had {:.0} % of all processors meanwhile, and the processor \
+                 work of users waited for them. Stop them, and measure again.",
+                m.title,
+                others * 100.0
+            ),
+        )
+    })
 }
 
 fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> Vec<UserTimes> {

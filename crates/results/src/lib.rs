@@ -7,6 +7,7 @@ mod measurement;
 mod mode;
 mod rab;
 mod run;
+mod series;
 mod transactions;
 mod transfer;
 mod warning;
@@ -17,6 +18,7 @@ pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurem
 pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
+pub use series::{SystemSample, SystemSeries};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
     UserTimes,
