@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(series.interval_ns, 64_000_000_000);
         let all: u64 = series.samples.iter().map(|it| it.transactions).sum();
         let total = series.total().expect("samples");
-        assert_eq!((all, total.end_ns), (end, end * 1_000_000_000));
+        assert_eq!((all, total.end_ns), (10_000, end * 1_000_000_000));
         assert_eq!(total.page_cache_misses_per_second, None);
     }
 

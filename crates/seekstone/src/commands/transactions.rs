@@ -110,7 +110,7 @@ fn announce(test: &StandardTest, args: &TransactionsArgs) {
     if is_real && thinking > ANNOUNCED && !args.common.quiet {
         output::complain(&format!(
             "the users of standard test {} think for {thinking} in all, as in 1997; \
-             --transactions 10 takes a tenth of it",
+             a smaller number with --transactions takes less",
             test.section
         ));
     }
