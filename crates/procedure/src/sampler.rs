@@ -14,7 +14,7 @@ use units::Duration;
 const SAMPLES_MAX: usize = 300;
 /// Intervals of longer trials.
 const USUAL: Duration = Duration::from_secs(1);
-/// Intervals of the shortest trials: the kernel counts processor time in steps of some milliseconds.
+/// Intervals of the shortest trials: the kernel counts processor time in steps of milliseconds.
 const LEAST: Duration = Duration::from_millis(100);
 /// Shorter trials than so many usual intervals have shorter ones.
 const WANTED: f64 = 10.0;

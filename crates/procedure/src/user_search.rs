@@ -52,7 +52,7 @@ pub struct SearchPlan {
     pub is_final: bool,
     /// Draws it afresh.
     pub salt: u64,
-    /// How many ends of the answer are open, this trial's included; the time that is left is theirs.
+    /// How many ends of the answer are open: the time that is left is theirs.
     pub ends_open: u32,
 }
 

@@ -288,8 +288,8 @@ mod tests {
         Counters::take_from(&facts, Some("sda"))
     }
 
-    #[test]
-    fn the_difference_of_two_looks_is_what_happened_between() {
+    /// Two looks at a machine, and what happened between them.
+    fn two_looks() -> [Counters; 2] {
         let top = tempfile::tempdir().expect("a temporary directory");
         let first = look(
             top.path(),
@@ -327,6 +327,12 @@ mod tests {
                 ),
             ],
         );
+        [first, last]
+    }
+
+    #[test]
+    fn the_difference_of_two_looks_is_what_happened_between() {
+        let [first, last] = two_looks();
         let delta = first.delta(&last);
         let tick = NS_PER_SECOND / rustix::param::clock_ticks_per_second();
         assert_eq!(delta.cpu_user_ns, Some(2 * tick));
@@ -352,6 +358,11 @@ mod tests {
             ..DeviceActivity::default()
         };
         assert_eq!(delta.device, Some(expected));
+    }
+
+    #[test]
+    fn activity_is_what_both_looks_know() {
+        let [first, last] = two_looks();
         let done = last.activity().since(&first.activity());
         let expected = Activity {
             cpu_busy_ns: Some(0),

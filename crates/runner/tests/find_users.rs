@@ -115,7 +115,6 @@ fn the_answer_holds_the_truth() {
         widths += f64::from(found.misses.unwrap_or(2 * truth) - found.meets) / f64::from(truth);
     }
     let width = widths / SEEDS as f64;
-    println!("truth {truth}, missed {missed:?}, open {open}, width {width}");
     assert!(missed.len() <= MISSED_MAX, "{truth} users: {missed:?}");
     assert!(open <= 3, "{open} of {SEEDS} answers have an open end");
     assert!(width < 0.7, "both ends lie {width} of the truth apart");

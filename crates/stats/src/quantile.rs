@@ -280,8 +280,8 @@ mod tests {
     use crate::goal::Goal;
     use crate::slot::Slot;
 
-    /// A share is asked for where a percentile bears no interval: among slow ups and downs, of which
-    /// the trial saw few.
+    /// A share is asked for where a percentile bears no interval: among slow ups and downs, of
+    /// which the trial saw few.
     #[test]
     fn the_share_within_a_limit_is_clear_before_a_percentile_is() {
         let mut store = SlotStore::with_grouping(1_000_000, 0, 1);

@@ -46,10 +46,7 @@ pub fn transactions() -> Transactions {
         think_ns: 5e9 + 0.5,
         users_by_law: estimate(31.7, 0.03),
         response_by_law: estimate(1.24e9, 0.05),
-        series: Some(SystemSeries {
-            interval_ns: 30_000_000_000,
-            samples: vec![sample(1, 160), sample(2, 180)],
-        }),
+        series: Some(series()),
     };
     Transactions {
         ramp_per_second: Some(32.5),
@@ -78,6 +75,13 @@ pub fn transactions() -> Transactions {
                 fault: "its 95 % value lies below its mean".into(),
             }],
         }),
+    }
+}
+
+fn series() -> SystemSeries {
+    SystemSeries {
+        interval_ns: 30_000_000_000,
+        samples: vec![sample(1, 160), sample(2, 180)],
     }
 }
 

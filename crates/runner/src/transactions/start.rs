@@ -1,4 +1,4 @@
-//! The instant at which users start: after a delay, at a time of day, or at a moment of the calendar.
+//! The instant at which users start: after a delay, at a time of day, or at a moment.
 
 use std::str::FromStr;
 use std::time::Duration as StdDuration;
