@@ -205,6 +205,13 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
         }
     }
     if request.bench.target.starts_with(SIM_PREFIX) {
+        if request.start_at.is_some_and(|it| it != StartAt::NOW) {
+            return Err(BenchError::Usage(format!(
+                "{}: a model's time is virtual, and no instant of ours is one of it: say \
+                 --synchronise alone",
+                request.bench.target
+            )));
+        }
         return Ok(SimSpec::parse(&request.bench.target)?.cpus as u32);
     }
     Ok(processors().len() as u32)
@@ -278,20 +285,13 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    /// Wait for the instant that was asked for, if one was. A model's users never wait: its time
-    /// is not the machine's.
+    /// Wait for the instant that was asked for, if one was.
     fn wait_for_start(&mut self) -> Result<(), BenchError> {
-        let Some(start_at) = self.request.start_at.filter(|_| !self.is_simulated) else {
-            return Ok(());
-        };
-        match start_at.wait(self.interrupt, self.show) {
-            Ok(None) => Ok(()),
-            Ok(Some(late)) => {
-                self.warnings.push(late);
-                Ok(())
-            }
-            Err(stop) => Err(stop),
+        if let Some(start_at) = self.request.start_at {
+            let late = start_at.wait(self.interrupt, self.show)?;
+            self.warnings.extend(late);
         }
+        Ok(())
     }
 
     fn ask(&mut self, bench: &mut Bench) -> Result<(), BenchError> {

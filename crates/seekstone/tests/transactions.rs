@@ -403,6 +403,13 @@ fn what_cannot_be_is_refused() {
         "none.toml cannot be read",
     );
     refuse(&[DISK, "--standard", "9.1"], 2, "9.2");
+    refuse(&[DISK, "--synchronise=1h"], 2, "a model's time is virtual");
+    refuse(
+        &[DISK, "--standard", "9.4", "--synchronise"],
+        2,
+        "cannot be used with",
+    );
+    refuse(&[DISK, "--interval", "1ms"], 2, "must be 50 ms at least");
     refuse(&["null:", "--users", "2"], 2, "null: has no users");
     let wrong = scratch.path("wrong.toml");
     fs::write(&wrong, "[[profile]]\nios = 5\nusres = 3\n").expect("a file");

@@ -35,6 +35,9 @@ impl FromStr for StartAt {
 }
 
 impl StartAt {
+    /// As soon as all is ready.
+    pub const NOW: Self = Self::After(Duration::ZERO);
+
     fn parse(text: &str, now: &Zoned) -> Result<Self, String> {
         if let Ok(delay) = text.parse::<Duration>() {
             return match delay {
@@ -80,7 +83,7 @@ impl StartAt {
             format_duration_ns(all.as_nanos() as f64),
             time_of_day(moment)
         );
-        if all == Duration::ZERO && self != Self::After(Duration::ZERO) {
+        if all == Duration::ZERO && self != Self::NOW {
             let late = Timestamp::now().duration_since(moment).as_secs_f64() * 1e9;
             return Ok(Some(Warning::doubt(
                 "started-late",

@@ -113,7 +113,7 @@ pub struct TransactionsArgs {
         value_parser = clap::builder::PossibleValuesParser::new(classic::STANDARD_SECTIONS),
         conflicts_with_all = [
             "users", "ios", "io", "writes", "think", "cpu", "memory", "load_factor",
-            "new_records", "profiles", "duration", "find_users", "precision",
+            "new_records", "profiles", "duration", "find_users", "precision", "synchronise",
         ]
     )]
     pub standard: Option<String>,
