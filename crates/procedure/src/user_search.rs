@@ -22,6 +22,9 @@ const NEAR: f64 = 0.10;
 const FAR: f64 = 0.3;
 /// The most fresh trials.
 const FINALS_MAX: usize = 12;
+/// A trial in which no more than this part of the transactions that may miss the limit do so is
+/// well within it.
+const WELL_WITHIN: f64 = 0.25;
 /// By how many percent the percentile may rise with one percent of users; what is seen in noise
 /// may lie outside.
 const STEEPNESS: (f64, f64) = (0.5, 6.0);
@@ -54,6 +57,8 @@ pub struct SearchPlan {
     pub salt: u64,
     /// How many ends of the answer are open: the time that is left is theirs.
     pub ends_open: u32,
+    /// Whether a trial is made again because it had too few transactions.
+    pub is_repeated: bool,
 }
 
 /// What to do next.
@@ -131,6 +136,7 @@ impl UserSearch {
                 is_final,
                 salt: self.steps.len() as u64 + 1,
                 ends_open: u32::from(self.meets == 0) + u32::from(self.misses.is_none()),
+                is_repeated: is_final && self.finals().any(|step| step.users == users),
             })
         };
         if let Some(users) = self.next_scout().filter(|_| !self.is_scouted) {
@@ -233,24 +239,45 @@ impl UserSearch {
         }
     }
 
-    /// The next fresh trial: downwards from the scouts' answer until one meets the limit, then
-    /// upwards until one misses it, and then between the two.
+    /// The next fresh trial: downwards from the scouts' answer until one meets the limit, upwards
+    /// until one misses it, by turns; and then between the two.
     fn next_final(&self) -> Option<u32> {
         if self.finals().count() >= FINALS_MAX {
             return None;
         }
-        if self.meets == 0 && self.low > 0 {
-            // Nothing below one user is left to try: no number surely meets the limit.
-            let lowest = self.finals().min_by_key(|step| step.users);
-            let users = lowest.map_or(self.low, |step| self.below(step));
-            if users > 0 {
-                return Some(users);
-            }
+        let is_below = self.meets == 0 && self.low > 0;
+        let below = is_below.then(|| self.next_below()).flatten();
+        let is_above = self.misses.is_none();
+        let above = is_above.then(|| self.next_above()).flatten();
+        let was_below = |step: &&UserSearchStep| step.users <= self.low;
+        let tried_below = self.finals().filter(was_below).count();
+        let tried_above = self.finals().count() - tried_below;
+        match (below, above) {
+            (Some(_), Some(above)) if tried_above < tried_below => Some(above),
+            (Some(users), _) | (None, Some(users)) => Some(users),
+            (None, None) => self.next_between(self.misses?),
         }
-        match self.misses {
-            None => self.next_above(),
-            Some(misses) => self.next_between(misses),
+    }
+
+    fn next_below(&self) -> Option<u32> {
+        let Some(lowest) = self.finals().min_by_key(|step| step.users) else {
+            return Some(self.low);
+        };
+        if self.is_worth_repeating(lowest) {
+            return Some(lowest.users);
         }
+        // Nothing below one user is left to try: no number surely meets the limit.
+        Some(self.below(lowest)).filter(|&users| users > 0)
+    }
+
+    /// Whether a trial that left doubt had too few transactions, and not too many users: with fewer
+    /// users there would be even fewer.
+    fn is_worth_repeating(&self, step: &UserSearchStep) -> bool {
+        let enough = 1.0 - (1.0 - self.options.share) * WELL_WITHIN;
+        let again = self.finals().filter(|other| other.users == step.users);
+        step.outcome == "unclear"
+            && step.within.is_some_and(|within| within.value >= enough)
+            && again.count() == 1
     }
 
     fn next_above(&self) -> Option<u32> {

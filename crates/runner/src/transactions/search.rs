@@ -116,7 +116,8 @@ impl Pace {
             return Some((goal, usual));
         }
         let ends = f64::from(plan.ends_open.max(1));
-        let usual = left.mul_f64(1.0 / (ends * TRIES));
+        let tries = if plan.is_repeated { 1.0 } else { TRIES };
+        let usual = left.mul_f64(1.0 / (ends * tries));
         let usual = usual.max(self.budget.mul_f64(FINAL_SHARE_MIN)).max(least);
         let usual = usual.min(left);
         (left >= least).then_some((goal, usual))
