@@ -174,9 +174,14 @@ impl UserSearch {
                 }
                 Outcome::Unclear => {}
             }
-        } else if percentile.value <= limit {
+            return;
+        }
+        // A stall among a few transactions must not end the growth: what is near the limit and
+        // unclear is passed over until more users surely miss it.
+        let is_far_above = within.is_none() && percentile.value > limit / FAR;
+        if percentile.value <= limit {
             self.low = self.low.max(plan.users);
-        } else {
+        } else if self.high.is_some() || outcome == Outcome::Misses || is_far_above {
             self.high = Some(self.high.unwrap_or(u32::MAX).min(plan.users));
         }
     }
@@ -214,10 +219,13 @@ impl UserSearch {
             users_max,
             ..
         } = self.options;
+        let most = self.steps.iter().map(|step| step.users).max();
         match self.high {
-            None if self.low == 0 => Some(users_first),
-            None if self.low >= users_max => None,
-            None => Some(self.low.saturating_mul(self.stride()).min(users_max)),
+            None => match most {
+                None => Some(users_first),
+                Some(most) if most >= users_max => None,
+                Some(most) => Some(most.saturating_mul(self.stride()).min(users_max)),
+            },
             // What chance turned round is left to the fresh trials.
             Some(high) if high <= self.low => None,
             Some(high) => {
@@ -483,6 +491,30 @@ mod tests {
             closed >= 1960,
             "{closed} of {searches} answers have both ends"
         );
+    }
+
+    /// One scout met a stall: the search found nobody who misses the limit, and measured around it
+    /// until its time was up.
+    #[test]
+    fn one_unlucky_scout_does_not_mislead() {
+        let mut search = UserSearch::new(SearchOptions {
+            share: 0.95,
+            limit_ns: 1000,
+            users_first: 1,
+            users_max: 100_000,
+        });
+        let mut scouts = 0;
+        while let SearchStep::Measure(plan) = search.next_step() {
+            let mut found = exact_with(f64::from(plan.users) * 10.0, 0.0);
+            if !plan.is_final && plan.users == 4 {
+                found = exact_with(1100.0, 1000.0);
+            }
+            scouts += u32::from(!plan.is_final);
+            search.record(&plan, found, within(0.95, 1000, found));
+        }
+        let found = search.result();
+        assert!(found.meets >= 90 && found.misses <= Some(115), "{found:?}");
+        assert!(scouts <= 10, "{found:?}");
     }
 
     #[test]
