@@ -72,6 +72,70 @@ pub trait Driver: Clock {
     fn kernel_entries(&self) -> u64 {
         0
     }
+
+    /// What the storage and the processors have done so far, where the driver itself knows: on a
+    /// model. On real storage the kernel is asked instead.
+    fn activity(&self) -> Option<Activity> {
+        None
+    }
+}
+
+/// What storage and processors have done since some beginning. A sum that nobody knows is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Processor time that was used, by whomever, nanoseconds.
+    pub cpu_busy_ns: Option<u64>,
+    /// Processor time that there was, over all processors, nanoseconds.
+    pub cpu_there_ns: Option<u64>,
+    /// Processor time that this process used, nanoseconds.
+    pub cpu_own_ns: Option<u64>,
+    /// Time in which the device had one request at least, nanoseconds.
+    pub device_busy_ns: Option<u64>,
+    /// Time that requests were with the device, summed over requests, nanoseconds.
+    pub device_queue_ns: Option<u64>,
+    /// Reads that the device completed.
+    pub device_reads: Option<u64>,
+    /// Writes that the device completed.
+    pub device_writes: Option<u64>,
+    /// Bytes that the device moved.
+    pub device_bytes: Option<u64>,
+    /// Pages of 4 KiB that this process caused to be fetched from a device.
+    pub pages_fetched: Option<u64>,
+    /// Page faults of this process that were served from memory.
+    pub minor_faults: Option<u64>,
+    /// Page faults of this process that waited for a device.
+    pub major_faults: Option<u64>,
+}
+
+impl Activity {
+    /// What was done between an `earlier` look and this one.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, u64::saturating_sub)
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    fn with(&self, other: &Self, join: fn(u64, u64) -> u64) -> Self {
+        let both = |of: fn(&Self) -> Option<u64>| Some(join(of(self)?, of(other)?));
+        Self {
+            cpu_busy_ns: both(|it| it.cpu_busy_ns),
+            cpu_there_ns: both(|it| it.cpu_there_ns),
+            cpu_own_ns: both(|it| it.cpu_own_ns),
+            device_busy_ns: both(|it| it.device_busy_ns),
+            device_queue_ns: both(|it| it.device_queue_ns),
+            device_reads: both(|it| it.device_reads),
+            device_writes: both(|it| it.device_writes),
+            device_bytes: both(|it| it.device_bytes),
+            pages_fetched: both(|it| it.pages_fetched),
+            minor_faults: both(|it| it.minor_faults),
+            major_faults: both(|it| it.major_faults),
+        }
+    }
 }
 
 impl<D: Driver + ?Sized> Driver for Box<D> {
@@ -93,6 +157,9 @@ impl<D: Driver + ?Sized> Driver for Box<D> {
     }
     fn kernel_entries(&self) -> u64 {
         (**self).kernel_entries()
+    }
+    fn activity(&self) -> Option<Activity> {
+        (**self).activity()
     }
 }
 

@@ -7,7 +7,7 @@ mod engine;
 mod null;
 mod recorder;
 
-pub use driver::{Clock, Driver, DriverError};
+pub use driver::{Activity, Clock, Driver, DriverError};
 pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState};
 pub use null::NullDriver;
 pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions};

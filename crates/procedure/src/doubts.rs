@@ -24,7 +24,10 @@ pub fn doubts(
     findings: &[Finding],
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    warnings.extend(precision(trial, measurement));
+    // A trial that asks whether a limit is met ends when that is clear, precise or not.
+    if trial.limit.is_none() {
+        warnings.extend(precision(trial, measurement));
+    }
     warnings.extend(warm_up(measurement, mean_whole_ns));
     warnings.extend(offered_load(measurement));
     warnings.extend(depth(trial, measurement));

@@ -11,6 +11,7 @@ mod rab;
 mod rab_summary;
 mod random_access;
 mod replay;
+mod sampler;
 mod single;
 mod transactions;
 mod transfer;
@@ -23,7 +24,7 @@ pub use checkup::{
 };
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
-pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES};
+pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
 pub use random_access::{
@@ -31,11 +32,12 @@ pub use random_access::{
     ShapeError, TRIAL_MIN, random_doubts, random_findings,
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
+pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, PassRule, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over,
     transfer_doubts,
 };
-pub use trial::{Preparation, Trial};
+pub use trial::{Preparation, TimeLimit, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};

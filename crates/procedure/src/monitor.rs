@@ -3,11 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use engine::Activity;
+use results::SystemSeries;
 use stats::{
-    Channel, Evaluation, Goal, PercentileEstimate, Slot, SlotStore, evaluate, evaluate_fully,
-    quantile_interval,
+    CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot, SlotStore, evaluate,
+    evaluate_fully, quantile_interval, share_within,
 };
 use units::Duration;
+
+use crate::sampler::Sampler;
+use crate::trial::TimeLimit;
 
 /// Why a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +48,17 @@ pub struct Monitor {
     pending: BTreeMap<u64, Slot>,
     watermarks: Vec<u64>,
     latest: Option<Evaluation>,
+    sampler: Option<Sampler>,
+    limit: Option<TimeLimit>,
+}
+
+/// How a trial stands to a limit of the response time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WithinLimit {
+    /// The share of response times within the limit.
+    pub share: Estimate,
+    /// The percentile that must not be above the limit, nanoseconds, whatever its evidence.
+    pub percentile: Estimate,
 }
 
 impl Monitor {
@@ -65,12 +81,95 @@ impl Monitor {
             pending: BTreeMap::new(),
             watermarks: vec![0; workers],
             latest: None,
+            sampler: None,
+            limit: None,
         }
+    }
+
+    /// The same monitor, which ends the trial too when it is clear whether a limit is met.
+    #[must_use]
+    pub const fn limited(mut self, limit: Option<TimeLimit>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// How the trial stands to its limit; `None` without one, or before anything can be said.
+    #[must_use]
+    pub fn within_limit(&self) -> Option<WithinLimit> {
+        let limit = self.limit?;
+        let found = self.evaluate(self.channel)?;
+        let share = quantile_interval(&self.store, self.channel, &found, limit.share);
+        Some(WithinLimit {
+            share: self.share_within(&found, CONFIDENCE)?,
+            percentile: share?,
+        })
+    }
+
+    fn share_within(&self, found: &Evaluation, confidence: f64) -> Option<Estimate> {
+        let TimeLimit {
+            share, limit_ns, ..
+        } = self.limit?;
+        let limit = limit_ns as f64;
+        share_within(&self.store, self.channel, found, limit, share, confidence)
+    }
+
+    fn is_clear(&self, elapsed: Duration) -> bool {
+        let (Some(limit), Some(goal), Some(latest)) = (self.limit, self.goal, &self.latest) else {
+            return false;
+        };
+        let within = self.share_within(latest, limit.clear);
+        elapsed.as_nanos() >= goal.duration_min_ns
+            && within.is_some_and(|it| it.low >= limit.share || it.high < limit.share)
+    }
+
+    /// The same monitor, which cuts the trial into intervals too. With `is_cached`, pages that are
+    /// fetched from a device are misses of the page cache.
+    #[must_use]
+    pub fn sampled(mut self, every: Option<Duration>, is_cached: bool) -> Self {
+        self.sampler = every.map(|every| Sampler::new(every, is_cached));
+        self
+    }
+
+    /// Whether it cuts the trial into intervals.
+    #[must_use]
+    pub const fn is_sampled(&self) -> bool {
+        self.sampler.is_some()
+    }
+
+    /// Take note of what the machine had done when the trial began.
+    pub fn begin_sampling(&mut self, activity: Activity) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin(activity);
+        }
+    }
+
+    /// Whether an interval is over, `elapsed` after the start.
+    #[must_use]
+    pub fn is_sample_due(&self, elapsed: Duration) -> bool {
+        let mut sampler = self.sampler.iter();
+        sampler.any(|sampler| sampler.is_due(elapsed))
+    }
+
+    /// End an interval `elapsed` after the start; `activity` is what the machine has done by then.
+    pub fn close_sample(&mut self, elapsed: Duration, activity: &Activity) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.close(elapsed, activity);
+        }
+    }
+
+    /// The intervals, on a machine of so many processors; `None` when none were asked for.
+    #[must_use]
+    pub fn series(&self, processors: u32) -> Option<SystemSeries> {
+        let sampler = self.sampler.as_ref()?;
+        Some(sampler.series(processors))
     }
 
     /// Take the slots that `worker` closed; none of its later slots begins before `elapsed`.
     pub fn push(&mut self, worker: usize, slots: Vec<Slot>, elapsed: Duration) {
         for slot in slots {
+            if let Some(sampler) = &mut self.sampler {
+                sampler.count(&slot, slot.epoch * self.slot_width.as_nanos());
+            }
             match self.pending.get_mut(&slot.epoch) {
                 Some(sum) => sum.merge(&slot),
                 None => {
@@ -93,6 +192,9 @@ impl Monitor {
                 .as_ref()
                 .is_some_and(|latest| latest.is_converged)
             {
+                return Some(Ending::Goal);
+            }
+            if self.is_clear(elapsed) {
                 return Some(Ending::Goal);
             }
         }

@@ -218,6 +218,8 @@ impl RandomProcedure {
             channel: Channel::Service,
             duration_max: step.duration_max,
             salt: u64::from(round) << 32 | step.cell as u64,
+            sample_every: None,
+            limit: None,
         }
     }
 

@@ -32,6 +32,8 @@ pub fn run_inline<D: Driver, C: Client>(
     mut go_on: impl FnMut(&Monitor, Duration) -> bool,
 ) -> Result<(Ending, Duration), DriverError> {
     let slice = slot_width * SLICE_SLOTS;
+    let activity = |engine: &Engine<D, C>| engine.driver().activity().unwrap_or_default();
+    monitor.begin_sampling(activity(engine));
     let mut until = start + slice;
     let (ending, end) = loop {
         let state = engine.run_until(until)?;
@@ -41,6 +43,9 @@ pub fn run_inline<D: Driver, C: Client>(
         };
         let elapsed = now.since(start);
         monitor.push(0, engine.recorder_mut().take_slots(), elapsed);
+        if monitor.is_sample_due(elapsed) {
+            monitor.close_sample(elapsed, &activity(engine));
+        }
         match state {
             EngineState::Finished => break (Ending::Finished, elapsed),
             EngineState::Overloaded => break (Ending::Overloaded, elapsed),
@@ -60,6 +65,7 @@ pub fn run_inline<D: Driver, C: Client>(
     let end_instant = start + end + slot_width;
     engine.recorder_mut().close_until(end_instant);
     monitor.push(0, engine.recorder_mut().take_slots(), end);
+    monitor.close_sample(end, &activity(engine));
     monitor.finish(end);
     let ending = if engine.recorder_mut().errors_total() > 0 {
         Ending::Failed

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use engine::KindRecord;
-use results::{Measurement, Times, TransactionLoad, UserTimes, Warning};
+use results::{
+    Measurement, SystemSample, SystemSeries, Times, TransactionLoad, UserTimes, Warning,
+};
 use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, student_t};
 use units::{Duration, format_count, format_duration_ns};
 use workload::{GapShape, UsersSpec};
@@ -16,6 +18,8 @@ use crate::monitor::USER_PERCENTILES;
 
 /// How far the laws may be off beyond the uncertainty of what goes into them.
 const LAW_TOLERANCE: f64 = 0.02;
+/// Share of all processors that other processes may have beside users who compute.
+const OTHERS_MAX: f64 = 0.25;
 /// Independent observations beyond a percentile, from which it is published, and is firm.
 const EVIDENCE: (f64, f64) = (10.0, 20.0);
 
@@ -30,6 +34,8 @@ pub struct UnitCounts<'a> {
     pub processors: u32,
     /// Whether the processors are a model, which works for nobody else.
     pub is_simulated: bool,
+    /// What the machine did, interval by interval.
+    pub series: Option<&'a SystemSeries>,
 }
 
 /// Sum up what users saw, with the doubts about it.
@@ -56,52 +62,74 @@ pub fn transaction_load(
         from_start: m.service.clone(),
         from_due: m.response.clone(),
     };
-    let several = spec.profiles().len() > 1;
     let counters = m.counters.as_ref();
-    let device = counters.and_then(|counters| counters.device.as_ref());
     let of_kind = |name: &str| {
         let found = m.kinds.iter().find(|kind| kind.kind == name);
         per_second(found.map_or(0, |kind| kind.count))
     };
-    let share_of_time = |ms: u64| ms as f64 / 1e3 / seconds;
     let work = by_profile.mean(|index| spec.profiles()[index].cpu_ns as f64);
-    let modelled = counts
+    let asked = counts
         .is_simulated
         .then_some(work)
         .filter(|&work| work > 0.0);
-    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(modelled);
+    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(asked);
+    let total = counts.series.and_then(SystemSeries::total);
+    let device = device_figures(m, counts, total.as_ref());
     let load = TransactionLoad {
         measurement: m.name.clone(),
         users: m.clients,
         elapsed_ns: counts.elapsed.as_nanos(),
         per_second_whole: all.per_second,
         per_second_steady: m.throughput,
-        profiles: if several {
-            profile_times(spec, m, counts)
-        } else {
-            Vec::new()
-        },
+        profiles: profile_times(spec, m, counts),
         cpu_each_ns: cpu_each,
         cpu_work_each_ns: work,
         cpu_share: cpu_each
-            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1))),
-        device_busy_share: device.map(|device| share_of_time(device.busy_ms).min(1.0)),
-        device_queue: device.map(|device| share_of_time(device.weighted_ms)),
+            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1)))
+            .or(device.cpu_share),
+        device_busy_share: device.device_busy_share,
+        device_queue: device.device_queue,
         storage_queue: m.effective_depth,
         reads_per_second: of_kind("read"),
         writes_per_second: of_kind("write"),
-        device_reads_per_second: device.map(|device| per_second(device.reads)),
-        device_writes_per_second: device.map(|device| per_second(device.writes)),
+        device_reads_per_second: device.device_reads_per_second,
+        device_writes_per_second: device.device_writes_per_second,
         page_cache_share: m.page_cache_share,
         minor_faults_per_second: counters.and_then(|it| it.minor_faults).map(per_second),
         major_faults_per_second: counters.and_then(|it| it.major_faults).map(per_second),
         think_ns: laws.think_ns,
         users_by_law: laws.users,
         response_by_law: laws.response,
+        series: counts.series.cloned(),
         all,
     };
-    let warnings = doubts(spec, m, counts, &laws);
+    let mut warnings = doubts(spec, m, counts, &laws);
+    warnings.extend(shared_processors(spec, m, total.as_ref()));
     (load, warnings)
+}
+
+/// What the device did over the whole trial: by the kernel's counters, or by what a model, which
+/// has no kernel that counts, knows of itself and of its processors.
+fn device_figures(
+    m: &Measurement,
+    counts: &UnitCounts<'_>,
+    total: Option<&SystemSample>,
+) -> SystemSample {
+    if counts.is_simulated {
+        return total.cloned().unwrap_or_default();
+    }
+    let counters = m.counters.as_ref();
+    let Some(device) = counters.and_then(|counters| counters.device.as_ref()) else {
+        return SystemSample::default();
+    };
+    let seconds = counts.elapsed.as_secs_f64().max(1e-9);
+    SystemSample {
+        device_busy_share: Some((device.busy_ms as f64 / 1e3 / seconds).min(1.0)),
+        device_queue: Some(device.weighted_ms as f64 / 1e3 / seconds),
+        device_reads_per_second: Some(device.reads as f64 / seconds),
+        device_writes_per_second: Some(device.writes as f64 / seconds),
+        ..SystemSample::default()
+    }
 }
 
 /// How many transactions each profile made.
@@ -228,7 +256,32 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
     warnings
 }
 
+/// Work of users waits for processors that others use, and its time is theirs, not the system's.
+fn shared_processors(
+    spec: &UsersSpec,
+    m: &Measurement,
+    total: Option<&SystemSample>,
+) -> Option<Warning> {
+    let total = total.filter(|_| spec.computes())?;
+    let others = total.cpu_share? - total.cpu_own_share?;
+    (others >= OTHERS_MAX).then(|| {
+        Warning::doubt(
+            "processors-shared",
+            format!(
+                "{}: other processes had {:.0} % of all processors meanwhile, and the processor \
+                 work of users waited for them. Stop them, and measure again.",
+                m.title,
+                others * 100.0
+            ),
+        )
+    })
+}
+
+/// Each profile by itself, where there are several.
 fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> Vec<UserTimes> {
+    if spec.profiles().len() == 1 {
+        return Vec::new();
+    }
     let seconds = counts.elapsed.as_secs_f64().max(1e-9);
     let users = spec.count_by_profile(m.clients);
     let profiles = spec.profiles().iter().zip(users).enumerate();

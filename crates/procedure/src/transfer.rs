@@ -302,6 +302,8 @@ impl SeriesPlan {
             channel: Channel::Response,
             duration_max: left,
             salt: u64::from(number) | block << 16,
+            sample_every: None,
+            limit: None,
         }
     }
 }

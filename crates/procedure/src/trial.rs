@@ -18,6 +18,17 @@ pub enum Preparation {
     FillCache,
 }
 
+/// What share of the response times must not be longer than a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeLimit {
+    /// The share, 0 to 1.
+    pub share: f64,
+    /// The limit, nanoseconds.
+    pub limit_ns: u64,
+    /// How sure it must be, 0 to 1, before the trial is ended for it.
+    pub clear: f64,
+}
+
 /// What a trial does, and when it may end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
@@ -43,6 +54,10 @@ pub struct Trial {
     pub duration_max: Duration,
     /// Added to the run's seed, so that repeated trials draw afresh.
     pub salt: u64,
+    /// Length of the intervals that the machine's work is noted by; `None` for no such series.
+    pub sample_every: Option<Duration>,
+    /// A limit of the response time: the trial may end as soon as it is clear whether it is met.
+    pub limit: Option<TimeLimit>,
 }
 
 impl Trial {

@@ -1,21 +1,37 @@
 //! How many users meet a limit of the response time?
 //!
-//! Scouts double the number of users, or take four times as many far from the limit, until it is
-//! missed; then they halve the gap. What they find
-//! is not cited: fresh trials of full length on both sides say how far up it surely holds, and
-//! from where on it surely does not.
+//! Short scouts multiply the number of users until the limit is missed, by four far below it and by
+//! two near it, and then halve the gap. What they find is not cited. Fresh trials confirm both
+//! ends: downwards from the scouts' answer until one surely meets the limit, and upwards until one
+//! surely misses it. One that leaves doubt says how far away the next must be: its interval must
+//! clear the limit, given how steeply the percentile rises with users. Time that is left goes into
+//! the gap between the two ends.
 
 use results::{UserSearchResult, UserSearchStep};
 use stats::Estimate;
 
 /// Scouts stop when the gap is this share of the users.
-const SCOUT_GAP: f64 = 0.10;
-/// Fresh trials lie this share of the users apart, and further with each that leaves doubt.
-const GAP: f64 = 0.05;
+const SCOUT_GAP: f64 = 0.25;
+/// Fresh trials lie this share of the users apart, at least; the one after a second that leaves
+/// doubt lies twice as far away, and so on.
+const GAP: f64 = 0.10;
+/// A part of the gap between both ends that is no wider than this share of the users is not
+/// divided.
+const NEAR: f64 = 0.10;
 /// A scout whose percentile is below this share of the limit is far from it.
 const FAR: f64 = 0.3;
 /// The most fresh trials.
 const FINALS_MAX: usize = 12;
+/// A trial in which no more than this part of the transactions that may miss the limit do so is
+/// well within it.
+const WELL_WITHIN: f64 = 0.25;
+/// By how many percent the percentile may rise with one percent of users; what is seen in noise
+/// may lie outside.
+const STEEPNESS: (f64, f64) = (0.5, 6.0);
+/// The relative width of an interval that has no end.
+const WIDTH_UNKNOWN: f64 = 0.5;
+/// Fresh trials are no further away from each other than this factor.
+const STRIDE_MAX: f64 = 2.0;
 
 /// What is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +55,10 @@ pub struct SearchPlan {
     pub is_final: bool,
     /// Draws it afresh.
     pub salt: u64,
+    /// How many ends of the answer are open: the time that is left is theirs.
+    pub ends_open: u32,
+    /// Whether a trial is made again because it had too few transactions.
+    pub is_repeated: bool,
 }
 
 /// What to do next.
@@ -79,6 +99,8 @@ pub struct UserSearch {
     /// The same of fresh trials.
     meets: u32,
     misses: Option<u32>,
+    /// There is no time for more scouts.
+    is_scouted: bool,
 }
 
 impl UserSearch {
@@ -96,7 +118,13 @@ impl UserSearch {
             high: None,
             meets: 0,
             misses: None,
+            is_scouted: false,
         }
+    }
+
+    /// Send no more scouts: what is left of the time is for trials that count.
+    pub fn end_scouting(&mut self) {
+        self.is_scouted = true;
     }
 
     /// What to measure next.
@@ -107,9 +135,11 @@ impl UserSearch {
                 users,
                 is_final,
                 salt: self.steps.len() as u64 + 1,
+                ends_open: u32::from(self.meets == 0) + u32::from(self.misses.is_none()),
+                is_repeated: is_final && self.finals().any(|step| step.users == users),
             })
         };
-        if let Some(users) = self.next_scout() {
+        if let Some(users) = self.next_scout().filter(|_| !self.is_scouted) {
             return plan(users, false);
         }
         match self.next_final() {
@@ -118,20 +148,21 @@ impl UserSearch {
         }
     }
 
-    /// Take note of a trial: the percentile with its interval, nanoseconds.
-    pub fn record(&mut self, plan: &SearchPlan, percentile: Estimate) {
+    /// Take note of a trial: its percentile, nanoseconds, and what share of its response times was
+    /// within the limit, both with intervals.
+    pub fn record(&mut self, plan: &SearchPlan, percentile: Estimate, within: Option<Estimate>) {
         let limit = self.options.limit_ns as f64;
-        let outcome = if percentile.high <= limit {
-            Outcome::Meets
-        } else if percentile.low > limit {
-            Outcome::Misses
-        } else {
-            Outcome::Unclear
+        let wanted = self.options.share;
+        let outcome = match within {
+            Some(within) if within.low >= wanted => Outcome::Meets,
+            Some(within) if within.high < wanted => Outcome::Misses,
+            _ => Outcome::Unclear,
         };
         self.steps.push(UserSearchStep {
             users: plan.users,
             is_final: plan.is_final,
             percentile,
+            within,
             outcome: outcome.name().into(),
         });
         if plan.is_final {
@@ -143,9 +174,14 @@ impl UserSearch {
                 }
                 Outcome::Unclear => {}
             }
-        } else if percentile.value <= limit {
+            return;
+        }
+        // A stall among a few transactions must not end the growth: what is near the limit and
+        // unclear is passed over until more users surely miss it.
+        let is_far_above = within.is_none() && percentile.value > limit / FAR;
+        if percentile.value <= limit {
             self.low = self.low.max(plan.users);
-        } else {
+        } else if self.high.is_some() || outcome == Outcome::Misses || is_far_above {
             self.high = Some(self.high.unwrap_or(u32::MAX).min(plan.users));
         }
     }
@@ -183,10 +219,13 @@ impl UserSearch {
             users_max,
             ..
         } = self.options;
+        let most = self.steps.iter().map(|step| step.users).max();
         match self.high {
-            None if self.low == 0 => Some(users_first),
-            None if self.low >= users_max => None,
-            None => Some(self.low.saturating_mul(self.stride()).min(users_max)),
+            None => match most {
+                None => Some(users_first),
+                Some(most) if most >= users_max => None,
+                Some(most) => Some(most.saturating_mul(self.stride()).min(users_max)),
+            },
             // What chance turned round is left to the fresh trials.
             Some(high) if high <= self.low => None,
             Some(high) => {
@@ -208,30 +247,133 @@ impl UserSearch {
         }
     }
 
-    /// The next fresh trial: downwards from the scouts' answer until one meets the limit, then
-    /// upwards until one misses it.
+    /// The next fresh trial: downwards from the scouts' answer until one meets the limit, upwards
+    /// until one misses it, by turns; and then between the two.
     fn next_final(&self) -> Option<u32> {
         if self.finals().count() >= FINALS_MAX {
             return None;
         }
-        let tried = |users: u32| self.finals().any(|step| step.users == users);
-        let gap = (f64::from(self.low) * GAP).ceil().max(1.0) as u32;
-        if self.meets == 0 && self.low > 0 {
-            let steps = (0..FINALS_MAX as u32).map(|step| step * (step + 1) / 2 * gap);
-            let mut down = steps.map(|below| self.low.saturating_sub(below));
-            let users = down.find(|&users| !tried(users));
-            if let Some(users) = users.filter(|&users| users > 0) {
-                return Some(users);
-            }
+        let is_below = self.meets == 0 && self.low > 0;
+        let below = is_below.then(|| self.next_below()).flatten();
+        let is_above = self.misses.is_none();
+        let above = is_above.then(|| self.next_above()).flatten();
+        let was_below = |step: &&UserSearchStep| step.users <= self.low;
+        let tried_below = self.finals().filter(was_below).count();
+        let tried_above = self.finals().count() - tried_below;
+        match (below, above) {
+            (Some(_), Some(above)) if tried_above < tried_below => Some(above),
+            (Some(users), _) | (None, Some(users)) => Some(users),
+            (None, None) => self.next_between(self.misses?),
         }
-        if self.misses.is_none() {
-            let from = self.high?.max(self.low);
-            let steps = (0..FINALS_MAX as u32).map(|step| step * (step + 1) / 2 * gap);
-            let mut up = steps.map(|above| from.saturating_add(above));
-            let users = up.find(|&users| !tried(users));
-            return users.filter(|&users| users <= self.options.users_max);
+    }
+
+    fn next_below(&self) -> Option<u32> {
+        let Some(lowest) = self.finals().min_by_key(|step| step.users) else {
+            return Some(self.low);
+        };
+        if self.is_worth_repeating(lowest) {
+            return Some(lowest.users);
         }
-        None
+        // Nothing below one user is left to try: no number surely meets the limit.
+        Some(self.below(lowest)).filter(|&users| users > 0)
+    }
+
+    /// Whether a trial that left doubt had too few transactions, and not too many users: with fewer
+    /// users there would be even fewer.
+    fn is_worth_repeating(&self, step: &UserSearchStep) -> bool {
+        let enough = 1.0 - (1.0 - self.options.share) * WELL_WITHIN;
+        let again = self.finals().filter(|other| other.users == step.users);
+        step.outcome == "unclear"
+            && step.within.is_some_and(|within| within.value >= enough)
+            && again.count() == 1
+    }
+
+    fn next_above(&self) -> Option<u32> {
+        let highest = self.finals().max_by_key(|step| step.users);
+        let beyond = highest.map_or(0, |step| self.above(step));
+        let scouted = self.high.unwrap_or(self.low).max(self.low);
+        let is_beyond = |users: u32| highest.is_none_or(|step| users > step.users);
+        let wanted = if is_beyond(scouted) { scouted } else { beyond };
+        let users = wanted.max(1).min(self.options.users_max);
+        is_beyond(users).then_some(users)
+    }
+
+    /// The middle of the widest part of the gap, whose parts are divided by what was tried and left
+    /// doubt; none that is narrow, since the truth is as near as that then.
+    fn next_between(&self, misses: u32) -> Option<u32> {
+        let meets = self.result().meets;
+        if meets == 0 {
+            return None;
+        }
+        let inside = self.finals().map(|step| step.users);
+        let mut marks: Vec<u32> = inside
+            .filter(|users| (meets + 1..misses).contains(users))
+            .chain([meets, misses])
+            .collect();
+        marks.sort_unstable();
+        let widest = marks.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
+        let gap = widest[1] - widest[0];
+        let near = (f64::from(meets) * NEAR).max(1.0);
+        (f64::from(gap) > near).then_some(widest[0] + gap / 2)
+    }
+
+    /// How many users should surely meet the limit, going by a trial that did not.
+    fn below(&self, step: &UserSearchStep) -> u32 {
+        let limit = self.options.limit_ns as f64;
+        let high = if step.percentile.high.is_finite() {
+            step.percentile.high
+        } else {
+            step.percentile.value * (1.0 + WIDTH_UNKNOWN)
+        };
+        let shrink = (limit / high).powf(1.0 / self.steepness(step.users));
+        // What is not finite is a percentile that nobody knows: half as many users.
+        let shrink = if shrink.is_finite() { shrink } else { 0.0 };
+        let users = f64::from(step.users);
+        let wanted = users * shrink.clamp(1.0 / STRIDE_MAX, 1.0);
+        let gap = (users * self.gap()).max(1.0);
+        wanted.min(users - gap).floor() as u32
+    }
+
+    /// How many users should surely miss the limit, going by a trial that did not.
+    fn above(&self, step: &UserSearchStep) -> u32 {
+        let limit = self.options.limit_ns as f64;
+        let growth = (limit / step.percentile.low).powf(1.0 / self.steepness(step.users));
+        let growth = if growth.is_finite() {
+            growth
+        } else {
+            STRIDE_MAX
+        };
+        let users = f64::from(step.users);
+        let wanted = users * growth.clamp(1.0, STRIDE_MAX);
+        let gap = (users * self.gap()).max(1.0);
+        wanted.max(users + gap).ceil() as u32
+    }
+
+    /// How far away the next fresh trial is at least, as a share of the users: the more trials in a
+    /// row left doubt, the further.
+    fn gap(&self) -> f64 {
+        let last = self.steps.iter().rev();
+        let doubts = last.take_while(|step| step.is_final && step.outcome == "unclear");
+        GAP * f64::from(1 << doubts.count().saturating_sub(1).min(2))
+    }
+
+    /// By how many percent the percentile rises there with one percent of users: from the next
+    /// trials on both sides.
+    fn steepness(&self, users: u32) -> f64 {
+        let known = || {
+            let steps = self.steps.iter();
+            steps.filter(|step| step.percentile.value.is_finite() && step.percentile.value > 0.0)
+        };
+        let under = known().filter(|step| step.users < users);
+        let under = under.max_by_key(|step| step.users);
+        let over = known().filter(|step| step.users >= users);
+        let over = over.min_by_key(|step| step.users);
+        let (Some(under), Some(over)) = (under, over) else {
+            return 1.0;
+        };
+        let rise = (over.percentile.value / under.percentile.value).ln();
+        let steepness = rise / (f64::from(over.users) / f64::from(under.users)).ln();
+        steepness.clamp(STEEPNESS.0, STEEPNESS.1)
     }
 }
 
@@ -239,12 +381,29 @@ impl UserSearch {
 mod tests {
     use super::*;
 
-    fn exact(value: f64, half: f64) -> Estimate {
+    fn exact_with(value: f64, half: f64) -> Estimate {
         Estimate {
             low: value - half,
             high: value + half,
             ..Estimate::exact(value, 1000.0)
         }
+    }
+
+    /// The share within the limit, when the percentile has that interval: on the same side.
+    fn within(share: f64, limit_ns: u64, percentile: Estimate) -> Option<Estimate> {
+        let limit = limit_ns as f64;
+        let (low, high) = if percentile.high <= limit {
+            (share, 1.0)
+        } else if percentile.low > limit {
+            (0.0, share - 1e-9)
+        } else {
+            (0.0, 1.0)
+        };
+        Some(Estimate {
+            low,
+            high,
+            ..Estimate::exact(share, 1000.0)
+        })
     }
 
     /// Search where the percentile is `per_user` for each user, in nanoseconds, known to `half`.
@@ -258,7 +417,8 @@ mod tests {
         let mut trials = 0;
         while let SearchStep::Measure(plan) = search.next_step() {
             let value = f64::from(plan.users) * 10.0;
-            search.record(&plan, exact(value, half * value));
+            let found = exact_with(value, half * value);
+            search.record(&plan, found, within(0.95, limit_ns, found));
             trials += 1;
             assert!(trials < 60, "{:?}", search.result());
         }
@@ -276,11 +436,85 @@ mod tests {
                 assert!(found.meets <= truth && truth < misses, "{told}");
                 let gap = f64::from(misses - found.meets);
                 assert!(
-                    gap <= 2.0 + f64::from(truth) * (0.26 + 4.0 * half),
+                    gap <= 2.0 + f64::from(truth) * (0.22 + 4.0 * half),
                     "{told}"
                 );
             }
         }
+    }
+
+    /// Wide intervals: one more step away is enough, since the first says how far.
+    #[test]
+    fn a_trial_that_leaves_doubt_says_how_far_the_next_is() {
+        let found = search(7_775, 100_000, 0.25);
+        let finals = || found.steps.iter().filter(|step| step.is_final);
+        let first = |outcome: &str| finals().position(|step| step.outcome == outcome);
+        let (met, missed) = (first("meets"), first("misses"));
+        assert!(met <= Some(2) && missed <= Some(5), "{found:?}");
+        assert!(found.meets > 0 && found.misses.is_some(), "{found:?}");
+    }
+
+    /// Percentiles with errors as large as their intervals say: the answer must hold the truth in
+    /// 95 % of searches, and have both ends.
+    #[test]
+    fn the_answer_holds_the_truth_as_often_as_it_claims() {
+        let truth = 240_u32;
+        let limit_ns = 1_000_000;
+        let (searches, mut held, mut closed) = (2000, 0, 0);
+        for seed in 0..searches {
+            let mut stream = random::Stream::new(seed, 0, random::Purpose::Load);
+            let mut search = UserSearch::new(SearchOptions {
+                share: 0.95,
+                limit_ns,
+                users_first: 1,
+                users_max: 100_000,
+            });
+            while let SearchStep::Measure(plan) = search.next_step() {
+                let relative = if plan.is_final { 0.05 } else { 0.15 };
+                // Flat first, steep towards the limit, as queues are; the truth lies at 240.5.
+                let load = f64::from(plan.users) / (f64::from(truth) + 0.5);
+                let exact = limit_ns as f64 * (0.1 + 0.9 * load.powi(3));
+                // The sum of twelve uniform numbers is as good as normal.
+                let sum: f64 = (0..12).map(|_| stream.unit()).sum();
+                let seen = exact * (1.0 + relative * (sum - 6.0));
+                let half = 1.96 * relative * exact;
+                let found = exact_with(seen, half);
+                search.record(&plan, found, within(0.95, limit_ns, found));
+            }
+            let found = search.result();
+            closed += u32::from(found.misses.is_some() && found.meets > 0);
+            let is_below = found.misses.is_none_or(|misses| truth < misses);
+            held += u32::from(found.meets <= truth && is_below);
+        }
+        assert!(held >= 1900, "{held} of {searches} answers hold the truth");
+        assert!(
+            closed >= 1960,
+            "{closed} of {searches} answers have both ends"
+        );
+    }
+
+    /// One scout met a stall: the search found nobody who misses the limit, and measured around it
+    /// until its time was up.
+    #[test]
+    fn one_unlucky_scout_does_not_mislead() {
+        let mut search = UserSearch::new(SearchOptions {
+            share: 0.95,
+            limit_ns: 1000,
+            users_first: 1,
+            users_max: 100_000,
+        });
+        let mut scouts = 0;
+        while let SearchStep::Measure(plan) = search.next_step() {
+            let mut found = exact_with(f64::from(plan.users) * 10.0, 0.0);
+            if !plan.is_final && plan.users == 4 {
+                found = exact_with(1100.0, 1000.0);
+            }
+            scouts += u32::from(!plan.is_final);
+            search.record(&plan, found, within(0.95, 1000, found));
+        }
+        let found = search.result();
+        assert!(found.meets >= 90 && found.misses <= Some(115), "{found:?}");
+        assert!(scouts <= 10, "{found:?}");
     }
 
     #[test]

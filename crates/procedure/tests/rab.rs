@@ -67,6 +67,8 @@ fn measure(name: &str, device: &str, options: RabOptions, seed: u64) -> RabWorkl
             channel: plan.channel,
             duration_max: plan.duration_max,
             salt: plan.salt,
+            sample_every: None,
+            limit: None,
         };
         let outcome = support::run_trial(&device, &trial, seed, Duration::from_millis(1));
         let measurement = outcome

@@ -1,6 +1,9 @@
 //! Measurements as comma-separated values (RFC 4180), for spreadsheets and plotting programs.
 
-use results::{Measurement, RandomCell, Run};
+use results::{
+    Measurement, RandomCell, Run, StreamPass, SystemSample, TransferKind, TransferPass,
+    TransferSeries,
+};
 use stats::Estimate;
 
 use crate::figure::bytes_per_operation;
@@ -134,6 +137,142 @@ pub fn csv_measurements(run: &Run) -> String {
         line(&mut text, COLUMNS.iter().map(|(_, cell)| cell(measurement)));
     }
     text
+}
+
+/// A column of what the machine did in an interval.
+type SampleColumn = (&'static str, fn(&SystemSample) -> Option<f64>);
+
+const SAMPLE_COLUMNS: [SampleColumn; 16] = [
+    ("end_ns", |it| Some(it.end_ns as f64)),
+    ("length_ns", |it| Some(it.length_ns as f64)),
+    ("transactions", |it| Some(it.transactions as f64)),
+    ("transactions_per_s", |it| Some(it.per_second)),
+    ("response_mean_ns", |it| it.response_mean_ns),
+    ("cpu_share", |it| it.cpu_share),
+    ("cpu_own_share", |it| it.cpu_own_share),
+    ("device_busy_share", |it| it.device_busy_share),
+    ("device_queue", |it| it.device_queue),
+    ("device_transfer_ns", |it| it.device_transfer_ns),
+    ("device_reads_per_s", |it| it.device_reads_per_second),
+    ("device_writes_per_s", |it| it.device_writes_per_second),
+    ("device_bytes_per_s", |it| it.device_bytes_per_second),
+    ("page_cache_misses_per_s", |it| {
+        it.page_cache_misses_per_second
+    }),
+    ("minor_faults_per_s", |it| it.minor_faults_per_second),
+    ("major_faults_per_s", |it| it.major_faults_per_second),
+];
+
+/// A header, then one row for each interval of each load of users; `None` where the run has none.
+#[must_use]
+pub fn csv_intervals(run: &Run) -> Option<String> {
+    let loads = run.transactions.iter().flat_map(|found| &found.loads);
+    let series = loads.filter_map(|load| Some((load, load.series.as_ref()?)));
+    let rows = series.flat_map(|(load, series)| series.samples.iter().map(move |it| (load, it)));
+    let rows: Vec<_> = rows.collect();
+    let mut text = String::new();
+    let names = SAMPLE_COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+    line(
+        &mut text,
+        ["measurement", "users"]
+            .map(String::from)
+            .into_iter()
+            .chain(names),
+    );
+    for (load, sample) in &rows {
+        let cells = SAMPLE_COLUMNS
+            .iter()
+            .map(|(_, cell)| optional(cell(sample)));
+        let place = [load.measurement.clone(), load.users.to_string()];
+        line(&mut text, place.into_iter().chain(cells));
+    }
+    (!rows.is_empty()).then_some(text)
+}
+
+const PASS_COLUMNS: [&str; 19] = [
+    "title",
+    "kind",
+    "mode",
+    "block_bytes",
+    "pass",
+    "stream",
+    "bytes",
+    "elapsed_ns",
+    "bytes_per_s",
+    "bytes_low_per_s",
+    "bytes_high_per_s",
+    "overlap_share",
+    "cpu_ns",
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "page_cache_share",
+    "device_bytes_per_s",
+    "ended_at",
+    "ended_monotonic_ns",
+];
+
+/// A header, then for each pass of each transfer one row, whose stream is empty, and one for each
+/// stream where there are several; `None` where the run has none.
+#[must_use]
+pub fn csv_passes(run: &Run) -> Option<String> {
+    let mut text = String::new();
+    line(&mut text, PASS_COLUMNS.map(String::from).into_iter());
+    let header = text.len();
+    let series = run.transfer.iter().flat_map(|found| &found.series);
+    for (series, pass) in series.flat_map(|it| it.passes.iter().map(move |pass| (it, pass))) {
+        line(&mut text, pass_row(series, pass, None).into_iter());
+        let streams = pass.streams.iter().filter(|_| pass.streams.len() > 1);
+        for stream in streams {
+            line(&mut text, pass_row(series, pass, Some(stream)).into_iter());
+        }
+    }
+    (text.len() > header).then_some(text)
+}
+
+/// A pass, or one stream of it: what counts for all streams together is empty there.
+fn pass_row(
+    series: &TransferSeries,
+    pass: &TransferPass,
+    stream: Option<&StreamPass>,
+) -> [String; 19] {
+    let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
+    let of_all = |value: Option<f64>| optional(value.filter(|_| stream.is_none()));
+    let ns_of_all = |value: Option<u64>| count(value.filter(|_| stream.is_none()));
+    let within = match stream {
+        Some(stream) => stream.within,
+        None => pass
+            .streams
+            .first()
+            .filter(|_| pass.streams.len() == 1)
+            .and_then(|it| it.within),
+    };
+    let kind = match series.kind {
+        TransferKind::Read => "read",
+        TransferKind::Write => "write",
+    };
+    [
+        series.title.clone(),
+        kind.into(),
+        series.mode.name().into(),
+        series.block_bytes.to_string(),
+        pass.number.to_string(),
+        stream.map_or_else(String::new, |it| it.stream.to_string()),
+        stream.map_or(pass.bytes, |it| it.bytes).to_string(),
+        stream
+            .map_or(pass.elapsed_ns, |it| it.elapsed_ns)
+            .to_string(),
+        number(stream.map_or(pass.rate, |it| it.rate)),
+        optional(within.map(|it| it.low)),
+        optional(within.map(|it| it.high)),
+        of_all(Some(pass.overlap_share)),
+        ns_of_all(pass.cpu_ns),
+        ns_of_all(pass.cpu_user_ns),
+        ns_of_all(pass.cpu_system_ns),
+        of_all(pass.page_cache_share),
+        of_all(pass.device_rate),
+        pass.ended_at.clone().unwrap_or_default(),
+        pass.ended_monotonic_ns.to_string(),
+    ]
 }
 
 fn line(text: &mut String, cells: impl Iterator<Item = String>) {

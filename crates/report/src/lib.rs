@@ -25,7 +25,7 @@ mod transfer;
 mod warnings;
 
 pub use check_up::check_up;
-pub use csv::csv_measurements;
+pub use csv::{csv_intervals, csv_measurements, csv_passes};
 pub use curve::curve_table;
 pub use figure::headline;
 pub use inspection::inspection;

@@ -1,8 +1,8 @@
 //! Transactions of users: rates, response times, what the machine did, and how many users fit.
 
 use results::{
-    StandardTable, Times, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
-    UserTimes,
+    StandardTable, SystemSample, SystemSeries, Times, TransactionLoad, Transactions,
+    UserSearchResult, UserSearchStep, UserTimes,
 };
 use stats::Estimate;
 use units::{format_count, format_duration_ns};
@@ -15,7 +15,14 @@ use crate::table::{Align, Table};
 /// What the columns mean.
 const LEGEND: &str = "From due: from the end of the think time. From start: from the issue of the \
                       transaction's first operation. Whole run: transactions over elapsed time, as \
-                      the document of 1997 has it, the users' start and stragglers included.";
+                      the document of 1997 has it, the users' start and stragglers included. \
+                      Intervals: CPU is that of all processes, and device what the kernel counts \
+                      for all of them; a transfer is the time of one request with the device; \
+                      cache misses are pages of 4 KiB that were fetched, read-ahead included.";
+/// Independent response times beyond a percentile from which its interval is shown.
+const EVIDENCE_MIN: f64 = 10.0;
+/// Rows of the table of intervals, and of the one with everything.
+const INTERVALS: (usize, usize) = (10, 60);
 /// Percentiles of the tables.
 const SHOWN: [(f64, &str); 3] = [(0.9, "90 %"), (0.95, "95 %"), (0.99, "99 %")];
 
@@ -57,6 +64,63 @@ fn one(page: &mut Page<'_>, load: &TransactionLoad) {
     times(page, load);
     machine(page, load);
     laws(page, load);
+    if let Some(series) = &load.series {
+        over_time(page, series);
+    }
+}
+
+/// What happened when, in no more rows than a screen has.
+fn over_time(page: &mut Page<'_>, series: &SystemSeries) {
+    // One interval says what stands above already.
+    if series.samples.len() < 2 {
+        return;
+    }
+    let rows = if page.style.all {
+        INTERVALS.1
+    } else {
+        INTERVALS.0
+    };
+    let mut table = Table::new(&[
+        ("until", Align::Right, 9),
+        ("transactions", Align::Right, 9),
+        ("response", Align::Right, 8),
+        ("CPU", Align::Right, 8),
+        ("device", Align::Right, 8),
+        ("queue", Align::Right, 7),
+        ("reads", Align::Right, 7),
+        ("writes", Align::Right, 6),
+        ("a transfer", Align::Right, 3),
+        ("cache misses", Align::Right, 6),
+        ("page faults", Align::Right, 4),
+    ]);
+    for sample in series.condensed(rows) {
+        table.row(Tone::Plain, interval_row(&sample));
+    }
+    page.blank();
+    page.table(&table);
+}
+
+fn interval_row(sample: &SystemSample) -> [String; 11] {
+    let rate =
+        |rate: Option<f64>| rate.map_or_else(String::new, |it| format!("{}/s", format_count(it)));
+    let share = |share: Option<f64>| share.map(percent).unwrap_or_default();
+    let span = |span: Option<f64>| span.map(format_duration_ns).unwrap_or_default();
+    let faults = sample
+        .minor_faults_per_second
+        .zip(sample.major_faults_per_second);
+    [
+        format_duration_ns(sample.end_ns as f64),
+        rate(Some(sample.per_second)),
+        span(sample.response_mean_ns),
+        share(sample.cpu_share),
+        share(sample.device_busy_share),
+        sample.device_queue.map(format_count).unwrap_or_default(),
+        rate(sample.device_reads_per_second),
+        rate(sample.device_writes_per_second),
+        span(sample.device_transfer_ns),
+        rate(sample.page_cache_misses_per_second),
+        rate(faults.map(|(minor, major)| minor + major)),
+    ]
 }
 
 fn times(page: &mut Page<'_>, load: &TransactionLoad) {
@@ -210,11 +274,13 @@ fn searched(page: &mut Page<'_>, search: &UserSearchResult) {
         ("trial", Align::Left, 9),
         ("users", Align::Right, 9),
         ("percentile", Align::Right, 8),
-        ("95 % interval", Align::Left, 7),
+        ("95 % interval", Align::Left, 4),
+        ("within limit", Align::Right, 7),
+        ("95 % interval", Align::Left, 6),
         ("limit", Align::Left, 8),
     ]);
     for step in &search.steps {
-        table.row(tone(step), step_row(step));
+        table.row(tone(step), step_row(search, step));
     }
     page.table(&table);
 }
@@ -227,19 +293,33 @@ fn tone(step: &UserSearchStep) -> Tone {
     }
 }
 
-fn step_row(step: &UserSearchStep) -> [String; 5] {
+fn step_row(search: &UserSearchResult, step: &UserSearchStep) -> [String; 7] {
     let (value, interval) = if step.percentile.value.is_finite() {
         time(step.percentile)
     } else {
         ("unknown".into(), String::new())
     };
+    // The rule of all percentiles: below this evidence no interval is published.
+    let is_known = step.percentile.samples * (1.0 - search.share) >= EVIDENCE_MIN;
+    let within = step
+        .within
+        .map(|it| (percent(it.value), span_of_shares(it)));
+    let (within, span) = within.unwrap_or_default();
     [
         if step.is_final { "fresh" } else { "scout" }.into(),
         format_count(step.users.into()),
         value,
-        interval,
+        if is_known { interval } else { String::new() },
+        within,
+        span,
         step.outcome.clone(),
     ]
+}
+
+/// The interval of a share, in percent.
+fn span_of_shares(share: Estimate) -> String {
+    let percent = |share: f64| format!("{}", (share * 1e3).round() / 1e1);
+    format!("{} .. {}", percent(share.low), percent(share.high))
 }
 
 /// A table of the document, with ours beneath.

@@ -8,6 +8,7 @@ mod mode;
 mod rab;
 mod random_access;
 mod run;
+mod series;
 mod transactions;
 mod transfer;
 mod warning;
@@ -19,6 +20,7 @@ pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
+pub use series::{SystemSample, SystemSeries};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
     UserTimes,

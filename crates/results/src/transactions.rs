@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
 use crate::measurement::Times;
+use crate::series::SystemSeries;
 
 /// The transactions of some users, or of all: how many, how fast, how long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +90,9 @@ pub struct TransactionLoad {
     pub users_by_law: Estimate,
     /// Response time by the response-time law: users over throughput less think time, nanoseconds.
     pub response_by_law: Estimate,
+    /// What the machine did meanwhile, interval by interval.
+    #[serde(default)]
+    pub series: Option<SystemSeries>,
 }
 
 /// One trial on the way to the largest number of users.
@@ -98,9 +102,14 @@ pub struct UserSearchStep {
     pub users: u32,
     /// Whether it was a fresh trial of full length, and no scout.
     pub is_final: bool,
-    /// The percentile of the response time, nanoseconds.
+    /// The percentile of the response time, nanoseconds; where the sample is small, its interval is
+    /// a rough one.
     pub percentile: Estimate,
-    /// `meets`, `misses`, or `unclear` when the limit lies in the interval.
+    /// The share of the response times within the limit; absent where nothing can be said.
+    #[serde(default)]
+    pub within: Option<Estimate>,
+    /// `meets` or `misses` when all of the interval of that share lies on one side of the share
+    /// wanted; `unclear` otherwise.
     pub outcome: String,
 }
 

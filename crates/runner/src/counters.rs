@@ -4,6 +4,7 @@
 //! the work of others. Sources: proc_pid_stat(5), proc_pid_io(5), proc_stat(5), and the kernel's
 //! `block/stat`.
 
+use engine::Activity;
 pub use results::environment::{CountersDelta, DeviceActivity, ProcessIo};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -12,6 +13,8 @@ use crate::inspect::facts::Facts;
 const NS_PER_SECOND: u64 = 1_000_000_000;
 /// The unit of the kernel's sector counts, whatever the device's own block size.
 const SECTOR_BYTES: u64 = 512;
+/// Pages as they are reported here, whatever the machine's own.
+const PAGE_BYTES: u64 = 4096;
 
 /// One look at the counters.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,14 @@ pub struct Counters {
     io: Option<ProcessIo>,
     device: Option<DeviceActivity>,
     steal_ticks: Option<u64>,
+    machine: Option<MachineTicks>,
+}
+
+/// From the first line of `/proc/stat`: what all processors did, in clock ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MachineTicks {
+    busy: u64,
+    idle: u64,
 }
 
 /// From `/proc/self/stat`; times in clock ticks.
@@ -51,6 +62,31 @@ impl Counters {
             io: facts.proc_text("self/io").map(|text| process_io(&text)),
             device: device.and_then(|name| device_activity(facts, name)),
             steal_ticks: facts.proc_text("stat").and_then(|text| steal_ticks(&text)),
+            machine: facts
+                .proc_text("stat")
+                .and_then(|text| machine_ticks(&text)),
+        }
+    }
+
+    /// What was done so far, without the calling thread's own processor time: it only watches.
+    #[must_use]
+    pub fn activity(&self) -> Activity {
+        let tick_ns = NS_PER_SECOND / rustix::param::clock_ticks_per_second().max(1);
+        let to_ns = |ticks: u64| ticks.saturating_mul(tick_ns);
+        let to_ms = |ms: u64| ms.saturating_mul(1_000_000);
+        let device = self.device.as_ref();
+        Activity {
+            cpu_busy_ns: self.machine.map(|it| to_ns(it.busy)),
+            cpu_there_ns: self.machine.map(|it| to_ns(it.busy + it.idle)),
+            cpu_own_ns: Some(self.cpu_ns.saturating_sub(thread_cpu_ns())),
+            device_busy_ns: device.map(|it| to_ms(it.busy_ms)),
+            device_queue_ns: device.map(|it| to_ms(it.weighted_ms)),
+            device_reads: device.map(|it| it.reads),
+            device_writes: device.map(|it| it.writes),
+            device_bytes: device.map(|it| it.read_bytes.saturating_add(it.written_bytes)),
+            pages_fetched: self.io.map(|io| io.read_bytes / PAGE_BYTES),
+            minor_faults: self.process.map(|it| it.minor_faults),
+            major_faults: self.process.map(|it| it.major_faults),
         }
     }
 
@@ -183,6 +219,25 @@ fn steal_ticks(text: &str) -> Option<u64> {
         .ok()
 }
 
+/// User, nice, system, idle, I/O wait, interrupts, soft interrupts, steal; guests are in the first.
+fn machine_ticks(text: &str) -> Option<MachineTicks> {
+    let words = text.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<u64> = words
+        .split_whitespace()
+        .take(8)
+        .map_while(|word| word.parse().ok())
+        .collect();
+    let [user, nice, system, idle, io_wait, rest @ ..] = ticks.as_slice() else {
+        return None;
+    };
+    // Stolen time was neither used nor there.
+    let interrupts: u64 = rest.iter().take(2).sum();
+    Some(MachineTicks {
+        busy: user + nice + system + interrupts,
+        idle: idle + io_wait,
+    })
+}
+
 fn io_between(first: &ProcessIo, last: &ProcessIo) -> ProcessIo {
     ProcessIo {
         read_call_bytes: last.read_call_bytes.saturating_sub(first.read_call_bytes),
@@ -233,8 +288,8 @@ mod tests {
         Counters::take_from(&facts, Some("sda"))
     }
 
-    #[test]
-    fn the_difference_of_two_looks_is_what_happened_between() {
+    /// Two looks at a machine, and what happened between them.
+    fn two_looks() -> [Counters; 2] {
         let top = tempfile::tempdir().expect("a temporary directory");
         let first = look(
             top.path(),
@@ -272,6 +327,12 @@ mod tests {
                 ),
             ],
         );
+        [first, last]
+    }
+
+    #[test]
+    fn the_difference_of_two_looks_is_what_happened_between() {
+        let [first, last] = two_looks();
         let delta = first.delta(&last);
         let tick = NS_PER_SECOND / rustix::param::clock_ticks_per_second();
         assert_eq!(delta.cpu_user_ns, Some(2 * tick));
@@ -297,6 +358,38 @@ mod tests {
             ..DeviceActivity::default()
         };
         assert_eq!(delta.device, Some(expected));
+    }
+
+    #[test]
+    fn activity_is_what_both_looks_know() {
+        let [first, last] = two_looks();
+        let done = last.activity().since(&first.activity());
+        let expected = Activity {
+            cpu_busy_ns: Some(0),
+            cpu_there_ns: Some(0),
+            cpu_own_ns: Some(0),
+            device_busy_ns: Some(10_000_000),
+            device_queue_ns: Some(20_000_000),
+            device_reads: Some(10),
+            device_writes: Some(0),
+            device_bytes: Some(20 * 512),
+            pages_fetched: Some(2),
+            minor_faults: Some(60),
+            major_faults: Some(1),
+        };
+        assert_eq!(done, expected);
+    }
+
+    #[test]
+    fn the_machine_is_busy_when_it_does_not_idle() {
+        let text = "cpu  100 2 30 4000 500 6 7 80 9 10\ncpu0 1 2 3 4\n";
+        let expected = MachineTicks {
+            busy: 100 + 2 + 30 + 6 + 7,
+            idle: 4000 + 500,
+        };
+        assert_eq!(machine_ticks(text), Some(expected));
+        assert_eq!(machine_ticks("cpu  1 2 3\n"), None);
+        assert_eq!(machine_ticks(""), None);
     }
 
     #[test]

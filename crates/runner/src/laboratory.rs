@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use engine::{Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver};
 use procedure::{
-    Circumstances, Ending, Monitor, Trial, TrialError, first_error, run_inline, summarise,
+    Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
+    summarise,
 };
 use random::{Purpose, Stream};
-use results::{CpuCost, Measurement};
+use results::{Access, CpuCost, Measurement, SystemSeries};
 use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{AddressError, Errno};
@@ -88,6 +89,10 @@ pub struct Outcome {
     pub units: BTreeMap<u32, KindRecord>,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
+    /// What the machine did, interval by interval, where that was asked for.
+    pub series: Option<SystemSeries>,
+    /// How the trial stands to its limit, if it has one.
+    pub within: Option<WithinLimit>,
 }
 
 /// What a screen is shown while a trial runs.
@@ -273,6 +278,8 @@ fn inline<D: engine::Driver>(
             failure,
             units: record.units,
             elapsed,
+            series: monitor.series(1),
+            within: monitor.within_limit(),
         },
         end,
     ))
@@ -288,6 +295,8 @@ pub(crate) fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
         workers,
         trial.clients,
     )
+    .limited(trial.limit)
+    .sampled(trial.sample_every, trial.access == Access::Buffered)
 }
 
 /// CPU time by unit of work.

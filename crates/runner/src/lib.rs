@@ -8,6 +8,7 @@ pub mod environment;
 pub mod inspect;
 pub mod interrupt;
 pub mod laboratory;
+pub mod left_over;
 pub mod limits;
 pub mod rab;
 pub mod random_access;

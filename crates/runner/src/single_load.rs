@@ -294,6 +294,8 @@ impl Asker<'_> {
             channel: Channel::Response,
             duration_max,
             salt: 0,
+            sample_every: None,
+            limit: None,
         }
     }
 

@@ -467,6 +467,8 @@ impl Laboratory for StorageLaboratory {
             failure,
             units: record.units,
             elapsed,
+            series: monitor.series(processors().len() as u32),
+            within: monitor.within_limit(),
         })
     }
 

@@ -1,15 +1,20 @@
 //! Runs users with transactions: from a target's name to a [`Run`].
 
+mod search;
+mod start;
+
+pub use start::StartAt;
+
 use procedure::{
-    CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, SearchPlan, SearchStep, Trial,
-    UnitCounts, UserSearch, transaction_load,
+    CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
+    transaction_load, usual_interval,
 };
 use results::{
-    Access, Measurement, Run, SCHEMA_VERSION, Settings, Status, Times, TransactionLoad,
-    Transactions, Warning,
+    Access, Measurement, Run, SCHEMA_VERSION, Settings, Status, TransactionLoad, Transactions,
+    Warning,
 };
 use sim::{SIM_PREFIX, SimSpec};
-use stats::{Channel, Estimate, Goal};
+use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_count, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
@@ -25,13 +30,6 @@ use crate::workers::processors;
 
 /// Open files of a run.
 const FILES_NEEDED: u64 = 16;
-/// Shares of the budget that one scout and one fresh trial may take.
-const SCOUT_SHARE: f64 = 0.04;
-const FINAL_SHARE: f64 = 0.2;
-/// Think times that a trial must last at least to have seen its users at work.
-const THINKS_MIN: f64 = 3.0;
-/// Independent transactions wanted beyond the percentile that is searched for.
-const EVIDENCE: f64 = 25.0;
 
 /// How users start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,6 +98,10 @@ pub struct TransactionsRequest {
     pub depth: Option<u32>,
     /// Time for everything.
     pub budget: Duration,
+    /// When users start; at once when absent.
+    pub start_at: Option<StartAt>,
+    /// Length of the intervals that the machine's work is noted by; chosen when absent.
+    pub sample_every: Option<Duration>,
 }
 
 impl TransactionsRequest {
@@ -157,7 +159,9 @@ pub fn measure_transactions(
     } else {
         Ok(())
     };
-    let asked = filled.and_then(|()| asker.ask(&mut bench));
+    let asked = filled
+        .and_then(|()| asker.wait_for_start())
+        .and_then(|()| asker.ask(&mut bench));
     let elapsed = bench.laboratory().now().since(begun);
     let status = match asked {
         Ok(()) => Status::Complete,
@@ -202,6 +206,13 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
         }
     }
     if request.bench.target.starts_with(SIM_PREFIX) {
+        if request.start_at.is_some_and(|it| it != StartAt::NOW) {
+            return Err(BenchError::Usage(format!(
+                "{}: a model's time is virtual, and no instant of ours is one of it: say \
+                 --synchronise alone",
+                request.bench.target
+            )));
+        }
         return Ok(SimSpec::parse(&request.bench.target)?.cpus as u32);
     }
     Ok(processors().len() as u32)
@@ -275,6 +286,15 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
+    /// Wait for the instant that was asked for, if one was.
+    fn wait_for_start(&mut self) -> Result<(), BenchError> {
+        if let Some(start_at) = self.request.start_at {
+            let late = start_at.wait(self.interrupt, self.show)?;
+            self.warnings.extend(late);
+        }
+        Ok(())
+    }
+
     fn ask(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         match &self.request.question {
             UsersQuestion::Loads(loads) => {
@@ -325,6 +345,7 @@ impl<'a> Asker<'a> {
             elapsed: outcome.elapsed,
             processors: self.cpus,
             is_simulated: self.is_simulated,
+            series: outcome.series.as_ref(),
         };
         let (load, doubts) = transaction_load(users, &outcome.measurement, &counts);
         outcome.measurement.warnings.extend(doubts);
@@ -332,72 +353,6 @@ impl<'a> Asker<'a> {
         self.found.loads.push(load.clone());
         self.measurements.push(outcome.measurement.clone());
         load
-    }
-
-    fn search(
-        &mut self,
-        bench: &mut Bench,
-        profiles: &[Profile],
-        options: SearchOptions,
-        precision: f64,
-    ) -> Result<(), BenchError> {
-        let mut search = UserSearch::new(options);
-        while let SearchStep::Measure(plan) = search.next_step() {
-            // The answer is worth as much time again as finding the way to it.
-            let allowed = self.request.budget * if plan.is_final { 2 } else { 1 };
-            if self.spent >= allowed {
-                self.warnings.push(Warning::doubt(
-                    "search-not-finished",
-                    "The number of users was not found in the time allowed: allow more with \
-                     --budget.",
-                ));
-                break;
-            }
-            let load = self.searched_load(profiles, &options, precision, &plan);
-            let percentile = if plan.is_final {
-                let found = self.measure_load(bench, &load, plan.salt)?;
-                bounds(&found.all.from_due, options.share)
-            } else {
-                let trial = self.trial(&load, plan.salt)?;
-                let outcome = self.measure(bench, &trial)?;
-                let found = scouted(&outcome, options.share);
-                self.check(&trial, outcome)?;
-                found
-            };
-            search.record(&plan, percentile.unwrap_or(UNKNOWN));
-            self.found.search = Some(search.result());
-        }
-        self.found.search = Some(search.result());
-        Ok(())
-    }
-
-    fn searched_load(
-        &self,
-        profiles: &[Profile],
-        options: &SearchOptions,
-        precision: f64,
-        plan: &SearchPlan,
-    ) -> UserLoad {
-        let think = profiles.iter().map(|profile| profile.think.mean_ns);
-        let least = (think.fold(0.0, f64::max) * THINKS_MIN) as u64;
-        let (mut goal, share) = if plan.is_final {
-            (Goal::result(precision), FINAL_SHARE)
-        } else {
-            (Goal::scout(), SCOUT_SHARE)
-        };
-        if plan.is_final {
-            goal.samples_min = goal.samples_min.max(EVIDENCE / (1.0 - options.share));
-        }
-        goal.duration_min_ns = goal.duration_min_ns.max(least);
-        let limit = Duration::from_nanos(goal.duration_min_ns * 2);
-        UserLoad {
-            name: format!("transactions-{}", plan.users),
-            users: plan.users,
-            profiles: profiles.to_vec(),
-            goal: Some(goal),
-            duration_max: self.request.budget.mul_f64(share).max(limit),
-            preparation: Preparation::None,
-        }
     }
 
     fn trial(&self, load: &UserLoad, salt: u64) -> Result<Trial, BenchError> {
@@ -416,6 +371,12 @@ impl<'a> Asker<'a> {
             channel: Channel::Response,
             duration_max: load.duration_max,
             salt,
+            sample_every: Some(
+                self.request
+                    .sample_every
+                    .unwrap_or_else(|| usual_interval(load.duration_max)),
+            ),
+            limit: None,
         })
     }
 
@@ -450,51 +411,6 @@ impl<'a> Asker<'a> {
         let (bench, budget) = (&self.request.bench, self.request.budget);
         bench.settings("transactions", Some(budget), Some(self.size), Vec::new())
     }
-}
-
-/// A percentile about which nothing is known.
-const UNKNOWN: Estimate = Estimate {
-    value: f64::INFINITY,
-    low: 0.0,
-    high: f64::INFINITY,
-    confidence: stats::CONFIDENCE,
-    samples: 0.0,
-};
-
-/// A percentile with its interval. Where the sample bears none, its neighbours bound it: it is no
-/// less than one below it, and no more than one above.
-fn bounds(times: &Times, share: f64) -> Option<Estimate> {
-    if let Some(known) = times.percentile(share) {
-        return Some(known);
-    }
-    let known = || {
-        let percentiles = times.percentiles.iter();
-        percentiles.filter_map(|one| Some((one.p, one.estimate?)))
-    };
-    let below = known().rfind(|(p, _)| *p < share);
-    let above = known().find(|(p, _)| *p > share);
-    let (_, value) = below.or(above)?;
-    Some(Estimate {
-        low: below.map_or(0.0, |(_, it)| it.low),
-        high: above.map_or(f64::INFINITY, |(_, it)| it.high),
-        ..value
-    })
-}
-
-/// A scout's percentile: with an interval if the sample bears one, else by itself.
-fn scouted(outcome: &Outcome, share: f64) -> Option<Estimate> {
-    outcome.measurement.response.percentile(share).or_else(|| {
-        let mut whole = stats::Histogram::new();
-        outcome
-            .units
-            .values()
-            .for_each(|unit| whole.merge(&unit.response));
-        let value = whole.quantile(share).unwrap_or(whole.max());
-        Some(Estimate {
-            value: value as f64,
-            ..UNKNOWN
-        })
-    })
 }
 
 /// What is done, in words.

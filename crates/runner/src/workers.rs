@@ -130,6 +130,7 @@ pub fn run_workers(
     drop(sender);
     shared.ready.wait();
     let before = Counters::take(device.as_deref());
+    monitor.begin_sampling(before.activity());
     let own_before = thread_cpu_ns();
     let start = clock.now() + START_DELAY;
     shared.start.store(start.as_nanos(), Ordering::Release);
@@ -141,11 +142,13 @@ pub fn run_workers(
         clock,
         start,
         workers: count,
+        device: device.as_deref(),
     }
     .watch(monitor, &mut watch);
     shared.stop.store(true, Ordering::Release);
     let (ending, elapsed) = watched?;
-    let mut counters = before.delta(&Counters::take(device.as_deref()));
+    let after = Counters::take(device.as_deref());
+    let mut counters = before.delta(&after);
     counters.cpu_ns = counters
         .cpu_ns
         .saturating_sub(thread_cpu_ns().saturating_sub(own_before));
@@ -166,6 +169,7 @@ pub fn run_workers(
             harvest.kernel_entries += share.kernel_entries;
         }
     }
+    monitor.close_sample(harvest.elapsed, &after.activity());
     monitor.finish(harvest.elapsed);
     Ok(harvest)
 }
@@ -369,6 +373,8 @@ struct Watcher<'a> {
     clock: MonotonicClock,
     start: Instant,
     workers: usize,
+    /// The device whose counters are read.
+    device: Option<&'a str>,
 }
 
 impl Watcher<'_> {
@@ -415,6 +421,9 @@ impl Watcher<'_> {
                     });
                 }
                 continue;
+            }
+            if monitor.is_sample_due(elapsed) {
+                monitor.close_sample(elapsed, &Counters::take(self.device).activity());
             }
             let mut ending = monitor.decide(elapsed);
             if ending.is_none() && !watch(monitor, elapsed) {

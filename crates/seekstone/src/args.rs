@@ -411,6 +411,10 @@ pub enum ExportForm {
     Json,
     /// One line for each measurement.
     Csv,
+    /// One line for each interval of `transactions`: rates, and what the machine did.
+    Intervals,
+    /// One line for each pass of `transfer`.
+    Passes,
 }
 
 /// `seekstone clean`.

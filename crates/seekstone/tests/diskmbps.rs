@@ -208,6 +208,43 @@ fn mistakes_touch_nothing() {
     assert!(files_of_jobs(&target).is_empty());
 }
 
+/// Nothing can be removed by a program that is killed; the next one offers it.
+#[test]
+fn what_a_killed_program_left_is_removed_on_demand() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("J000000Q.TMP"), "of somebody else").expect("a file");
+    let args = ["diskmbps", "3000", "900", "--reserve", "0"];
+    let mut running = Running::start(scratch.seekstone(args));
+    running.wait_for("J000000Q.TMP was left by a program that was killed");
+    let data = || {
+        let names = files_of_jobs(&scratch.path("."));
+        names
+            .into_iter()
+            .find(|name| name.ends_with(".TMP") && !name.starts_with("J000000Q"))
+    };
+    // Until its first block is there.
+    let file = loop {
+        let found = data().map(|name| scratch.path(&name));
+        if let Some(found) = found.filter(|it| it.metadata().is_ok_and(|it| it.len() > 1 << 20)) {
+            break found;
+        }
+        std::thread::yield_now();
+    };
+    let clean = |yes: &[&'static str], expected: &str| {
+        let args = [&["clean", "."], yes].concat();
+        scratch.check(&args, 0, expected)
+    };
+    clean(&["--yes"], "left nothing behind here");
+    running.signal(Signal::KILL);
+    running.end();
+    clean(&[], "Kept. `seekstone clean --yes`");
+    assert!(file.exists());
+    clean(&["--yes"], "Removed ");
+    assert!(!file.exists());
+    let other = fs::read_to_string(scratch.path("J000000Q.TMP")).expect("a file");
+    assert_eq!(other, "of somebody else");
+}
+
 #[test]
 fn a_signal_while_writing_leaves_nothing() {
     let scratch = Scratch::new();

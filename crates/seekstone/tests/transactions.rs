@@ -136,6 +136,163 @@ fn profiles_come_from_a_file() {
     assert_eq!(load["profiles"][1]["users"], 2);
 }
 
+/// One unit is what --cpu-unit says, in a file of profiles too.
+#[test]
+fn profiles_count_in_the_unit_that_is_given() {
+    let scratch = Scratch::new();
+    let file = scratch.path("users.toml");
+    fs::write(&file, "[[profile]]\nios = 1\ncpu = \"2units\"\n").expect("a file");
+    let file = file.to_str().expect("a plain path");
+    let args = [
+        "sim:delay?time=1ms",
+        "--profiles",
+        file,
+        "--cpu-unit",
+        "50ms",
+    ];
+    let args = [&args[..], &["--duration", "10s", "--seed", "1"]].concat();
+    let load = &measure(&scratch, &args)["transactions"]["loads"][0];
+    assert_eq!(load["cpu_work_each_ns"], 1e8);
+    assert_near(
+        number(&load["all"]["from_due"]["mean"]["value"]),
+        101e6,
+        0.001,
+    );
+}
+
+/// A disk of 10 ms under one user who asks for five I/Os and 50 ms of work: both are busy half of
+/// the time, in each interval, and the rates of the intervals add up to the whole.
+#[test]
+fn what_the_machine_did_is_listed_by_intervals() {
+    let scratch = Scratch::new();
+    let args = [
+        "transactions",
+        DISK,
+        "--cpu",
+        "50ms",
+        "--think",
+        "0",
+        "--duration",
+        "20s",
+        "--interval",
+        "500ms",
+        "--archive",
+        "runs.db",
+        "--json",
+        "-",
+    ];
+    let run = scratch.check(&args, 0, "\"series\"").json();
+    let load = &run["transactions"]["loads"][0];
+    let series = &load["series"];
+    assert_eq!(series["interval_ns"], 500_000_000);
+    let samples = series["samples"].as_array().expect("intervals");
+    assert_eq!(samples.len(), 40);
+    for sample in samples {
+        let share = |name: &str| number(&sample[name]);
+        assert!((share("device_busy_share") - 0.5).abs() < 0.03, "{sample}");
+        assert!((share("cpu_share") - 0.5).abs() < 0.03, "{sample}");
+        assert!(
+            (share("device_reads_per_second") - 50.0).abs() < 3.0,
+            "{sample}"
+        );
+        assert!(sample["page_cache_misses_per_second"].is_null(), "{sample}");
+    }
+    let counts = samples.iter().map(|sample| number(&sample["transactions"]));
+    let all: f64 = counts.sum();
+    assert_eq!(all, number(&load["all"]["transactions"]));
+    let export = ["runs", "export", "1", "--archive", "runs.db", "--form"];
+    let with = |form| [&export[..], &[form]].concat();
+    let csv = scratch
+        .check(&with("intervals"), 0, "device_busy_share")
+        .stdout;
+    assert_eq!(csv.lines().count(), 1 + samples.len());
+    scratch.check(&with("passes"), 2, "run 1 has no passes");
+    scratch.check(
+        &["runs", "show", "1", "--archive", "runs.db"],
+        0,
+        "until  transactions",
+    );
+}
+
+/// On real storage the kernel counts, all on one time base.
+#[test]
+fn the_kernels_counters_are_sampled() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = [
+        "target",
+        "--size",
+        "4MiB",
+        "--users",
+        "2",
+        "--think",
+        "10ms",
+        "--duration",
+        "1s",
+        "--buffered",
+        "--reserve",
+        "0",
+    ];
+    let run = measure(&scratch, &args);
+    let load = &run["transactions"]["loads"][0];
+    let samples = load["series"]["samples"].as_array().expect("intervals");
+    assert!((2..=12).contains(&samples.len()), "{samples:?}");
+    let mut end = 0.0;
+    for sample in samples {
+        end += number(&sample["length_ns"]);
+        assert_eq!(number(&sample["end_ns"]), end, "without gaps: {sample}");
+        number(&sample["minor_faults_per_second"]);
+        number(&sample["page_cache_misses_per_second"]);
+        assert!(number(&sample["cpu_own_share"]) <= 1.0, "{sample}");
+    }
+    let counts = samples.iter().map(|sample| number(&sample["transactions"]));
+    let all: f64 = counts.sum();
+    assert_near(all, number(&load["all"]["transactions"]), 0.05);
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn users_wait_for_the_instant_that_they_share() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let common = [
+        "--size",
+        "4MiB",
+        "--duration",
+        "100ms",
+        "--think",
+        "0",
+        "--reserve",
+        "0",
+    ];
+    let args = |when| {
+        let head = ["transactions", "target", when, "--no-save"];
+        [&head[..], &common[..]].concat()
+    };
+    let ended = scratch.check(&args("--synchronise=300ms"), 0, "waiting 300 ms for ");
+    assert!(ended.stderr.contains("1 user"), "{}", ended.stderr);
+    scratch.check(
+        &args("--synchronise=2001-05-01T14:30:00Z"),
+        2,
+        "lies in the past",
+    );
+    scratch.check(
+        &args("--synchronise=14.30"),
+        2,
+        "a time of day as in 14:30:00",
+    );
+    scratch.assert_clean(&target);
+    // A signal ends the wait.
+    let args = args("--synchronise=20h");
+    let mut running = Running::start(scratch.seekstone(&args));
+    running.wait_for("waiting 20 h for ");
+    running.signal(Signal::INT);
+    running
+        .end()
+        .check(&args, 1, "stopped by SIGINT before anything was measured");
+    scratch.assert_clean(&target);
+}
+
 #[test]
 fn a_standard_test_prints_the_table_of_the_document() {
     let scratch = Scratch::new();
@@ -158,10 +315,53 @@ fn a_standard_test_prints_the_table_of_the_document() {
         .filter(|line| line.trim_start().starts_with("here "));
     assert_eq!(ours.count(), 3, "{}", ended.stdout);
     assert!(
-        ended.stdout.contains("PPro      4    76  5.26"),
+        ended.stdout.contains("PPro      4         76  5.26"),
         "{}",
         ended.stdout
     );
+}
+
+/// All of them, with as many cells as columns, one row for each load and profile.
+#[test]
+fn every_standard_test_runs_on_a_model() {
+    let scratch = Scratch::new();
+    let tests = [
+        ("9.2", 3, "CP sec/tran"),
+        ("9.3", 3, "95%"),
+        ("9.4", 3, "95%"),
+        ("9.5", 6, "MB"),
+        ("10.1", 9, "Tasks"),
+        ("10.2", 2, "Transactions"),
+        ("10.3", 3, "PPro Ut"),
+    ];
+    for (section, expected, column) in tests {
+        let args = [
+            "sim:mm1?mean=14ms",
+            "--standard",
+            section,
+            "--transactions",
+            "4",
+        ];
+        let args = [&args[..], &["--cpu-unit", "100ms", "--seed", "1"]].concat();
+        let run = measure(&scratch, &args);
+        let table = &run["transactions"]["standard"];
+        let mut columns = vec!["PC"];
+        let named = table["columns"].as_array().expect("columns").iter();
+        columns.extend(named.skip(1).filter_map(Value::as_str));
+        assert!(columns.contains(&column), "{section}: {columns:?}");
+        let rows = table["rows"].as_array().expect("rows");
+        for row in rows {
+            let cells = row["cells"].as_array().expect("cells");
+            assert_eq!(cells.len() + 2, columns.len(), "{section}: {row}");
+        }
+        let ours = rows.iter().filter(|row| row["machine"] == "here");
+        assert_eq!(ours.count(), expected, "{section}");
+        let loads = run["transactions"]["loads"].as_array().expect("loads");
+        for load in loads {
+            let busy = number(&load["device_busy_share"]);
+            assert!(busy > 0.0 && busy <= 1.0, "{section}: {busy}");
+        }
+    }
 }
 
 #[test]
@@ -203,6 +403,13 @@ fn what_cannot_be_is_refused() {
         "none.toml cannot be read",
     );
     refuse(&[DISK, "--standard", "9.1"], 2, "9.2");
+    refuse(&[DISK, "--synchronise=1h"], 2, "a model's time is virtual");
+    refuse(
+        &[DISK, "--standard", "9.4", "--synchronise"],
+        2,
+        "cannot be used with",
+    );
+    refuse(&[DISK, "--interval", "1ms"], 2, "must be 50 ms at least");
     refuse(&["null:", "--users", "2"], 2, "null: has no users");
     let wrong = scratch.path("wrong.toml");
     fs::write(&wrong, "[[profile]]\nios = 5\nusres = 3\n").expect("a file");

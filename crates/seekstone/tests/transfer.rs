@@ -427,3 +427,49 @@ fn archived_passes_are_merged_with_logs() {
     );
     scratch.check(&["runs", "show", "1"], 0, "read 4 MiB by 64 KiB");
 }
+
+/// One row for each pass, and for each of its streams; of what several streams write, too, the page
+/// cache has what no device got.
+#[test]
+fn passes_are_exported_as_comma_separated_values() {
+    let scratch = Scratch::new();
+    let path = scratch.target().display().to_string();
+    let args = ["transfer", &path, "--size", "4MiB", "--passes", "2"];
+    let more = [
+        "--streams",
+        "2",
+        "--mode",
+        "buffered",
+        "--reserve",
+        "0",
+        "-q",
+    ];
+    scratch.check(&[&args[..], &more].concat(), 0, "Saved as run 1");
+    let export = ["runs", "export", "1", "--form", "passes"];
+    let csv = scratch.check(&export, 0, "page_cache_share").stdout;
+    // Titles are quoted, and hold commas.
+    let unquoted = csv.lines().filter_map(|line| line.rsplit('"').next());
+    let rows: Vec<Vec<&str>> = unquoted.map(|line| line.split(',').collect()).collect();
+    let place = |name: &str| rows[0].iter().position(|it| *it == name).expect("a column");
+    // One write pass and two read passes, each with two streams.
+    assert_eq!(rows.len(), 1 + 3 * 3, "{csv}");
+    for row in &rows[1..] {
+        assert_eq!(row.len(), rows[0].len(), "{csv}");
+        let mib = if row[place("stream")].is_empty() {
+            8
+        } else {
+            4
+        };
+        assert_eq!(row[place("bytes")], (mib << 20).to_string(), "{csv}");
+    }
+    let written = rows[1..].iter().find(|row| row[place("kind")] == "write");
+    let written = written.expect("a write pass");
+    if let Ok(share) = written[place("page_cache_share")].parse::<f64>() {
+        assert!((0.0..=1.0).contains(&share), "{csv}");
+    }
+    scratch.check(
+        &["runs", "export", "1", "--form", "intervals"],
+        2,
+        "no intervals",
+    );
+}

@@ -4,55 +4,12 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
+use support::group::Group;
 use support::storage::Loop;
-use support::{PROGRAM, Running, Scratch, finish, skipped};
-
-/// A control group of the first version, removed when it is dropped.
-struct Group {
-    path: PathBuf,
-}
-
-impl Group {
-    fn new(test: &str, controller: &str) -> Option<Self> {
-        let name = format!("seekstone-{}-{test}", std::process::id());
-        let path = PathBuf::from("/sys/fs/cgroup").join(controller).join(name);
-        match fs::create_dir(&path) {
-            Ok(()) => Some(Self { path }),
-            Err(error) => {
-                skipped(test, &format!("no control group for {controller}: {error}"));
-                None
-            }
-        }
-    }
-
-    fn set(&self, file: &str, text: &str) -> bool {
-        fs::write(self.path.join(file), text).is_ok()
-    }
-
-    /// The program, started inside of the group.
-    fn command(&self, scratch: &Scratch, args: &[&str]) -> Command {
-        let mut command = Command::new("sh");
-        let entry = format!(
-            "echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\"",
-            self.path.display()
-        );
-        command.arg("-c").arg(entry).arg(PROGRAM).args(args);
-        scratch.settle(&mut command);
-        command
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.set("freezer.state", "THAWED");
-        let _ = fs::remove_dir(&self.path);
-    }
-}
+use support::{Running, Scratch, finish, skipped};
 
 fn number(value: &Value) -> f64 {
     value

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use engine::{Clock, Driver, DriverError};
+use engine::{Activity, Clock, Driver, DriverError};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
@@ -40,6 +40,20 @@ pub struct SimDriver {
     fault: Option<Fault>,
     /// What works beside the storage, on requests and the moments they came.
     processors: Processors<(Request, Instant)>,
+    /// What was done until `now`.
+    done: Done,
+}
+
+/// Sums over virtual time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    passed_ns: u64,
+    cpu_busy_ns: u64,
+    device_busy_ns: u64,
+    device_queue_ns: u64,
+    reads: u64,
+    writes: u64,
+    bytes: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -76,6 +90,7 @@ impl SimDriver {
             pending: BinaryHeap::new(),
             fault: None,
             processors: Processors::new(1),
+            done: Done::default(),
         }
     }
 
@@ -91,6 +106,26 @@ impl SimDriver {
     pub fn with_processors(mut self, count: usize) -> Self {
         self.processors = Processors::new(count);
         self
+    }
+
+    /// Let time pass in which nothing comes and nothing ends.
+    fn advance(&mut self, until: Instant) {
+        let passed = until.since(self.now).as_nanos();
+        let waiting = self.pending.len() as u64;
+        self.done.passed_ns += passed;
+        self.done.cpu_busy_ns += passed * self.processors.busy() as u64;
+        self.done.device_busy_ns += passed * waiting.min(1);
+        self.done.device_queue_ns += passed * waiting;
+        self.now = self.now.max(until);
+    }
+
+    fn note(&mut self, pending: &Pending) {
+        match pending.request.op {
+            Op::Read { .. } => self.done.reads += 1,
+            Op::Write { .. } => self.done.writes += 1,
+            _ => {}
+        }
+        self.done.bytes += u64::from(pending.result.unwrap_or(0));
     }
 
     /// Hand over what processors have done by now.
@@ -177,7 +212,7 @@ impl Driver for SimDriver {
             (None, Some(deadline)) => deadline,
             (Some(at), Some(deadline)) => at.min(deadline),
         };
-        self.now = self.now.max(until);
+        self.advance(until);
         self.take_computed(done);
         while let Some(Reverse(pending)) = self.pending.peek() {
             if pending.at > self.now {
@@ -186,6 +221,7 @@ impl Driver for SimDriver {
             let Some(Reverse(pending)) = self.pending.pop() else {
                 break;
             };
+            self.note(&pending);
             done.push(Completion {
                 request: pending.request,
                 issued: pending.issued,
@@ -194,5 +230,27 @@ impl Driver for SimDriver {
             });
         }
         Ok(())
+    }
+
+    fn activity(&self) -> Option<Activity> {
+        let Done {
+            passed_ns,
+            cpu_busy_ns,
+            device_busy_ns,
+            device_queue_ns,
+            reads,
+            writes,
+            bytes,
+        } = self.done;
+        Some(Activity {
+            cpu_busy_ns: Some(cpu_busy_ns),
+            cpu_there_ns: Some(passed_ns.saturating_mul(self.processors.count() as u64)),
+            device_busy_ns: Some(device_busy_ns),
+            device_queue_ns: Some(device_queue_ns),
+            device_reads: Some(reads),
+            device_writes: Some(writes),
+            device_bytes: Some(bytes),
+            ..Activity::default()
+        })
     }
 }

@@ -73,6 +73,18 @@ impl<T> Processors<T> {
         }
     }
 
+    /// How many there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many of them have something to do.
+    #[must_use]
+    pub fn busy(&self) -> usize {
+        self.pieces.len().min(self.count)
+    }
+
     /// Begin `work_ns` of work at `now`. Calls must come in order of time.
     pub fn begin(&mut self, now: Instant, work_ns: u64, what: T) {
         self.advance(now);

@@ -69,6 +69,8 @@ fn measure(profiles: Vec<Profile>, users: u32, device: &str, seconds: u64) -> Fo
         channel: Channel::Response,
         duration_max: Duration::from_secs(seconds),
         salt: 0,
+        sample_every: None,
+        limit: None,
     };
     let start = Instant::START;
     let options = EngineOptions {
@@ -80,7 +82,8 @@ fn measure(profiles: Vec<Profile>, users: u32, device: &str, seconds: u64) -> Fo
     };
     let driver = device.driver(1, users as usize, start);
     let mut engine = Engine::new(driver, clients(&trial.spec, 1, users), options);
-    let mut monitor = Monitor::new(None, trial.channel, trial.duration_max, SLOT, 1, users);
+    let mut monitor = Monitor::new(None, trial.channel, trial.duration_max, SLOT, 1, users)
+        .sampled(Some(Duration::from_secs(1)), false);
     let (_, elapsed) = run_inline(&mut engine, &mut monitor, start, SLOT, |_, _| true)
         .expect("a model does not break");
     let (record, _) = engine.into_parts();
@@ -93,11 +96,13 @@ fn measure(profiles: Vec<Profile>, users: u32, device: &str, seconds: u64) -> Fo
     };
     let measurement = summarise(&trial, &monitor, &record, &circumstances, errno_name)
         .expect("something was done");
+    let series = monitor.series(device.cpus as u32);
     let counts = UnitCounts {
         units: &record.units,
         elapsed,
         processors: device.cpus as u32,
         is_simulated: true,
+        series: series.as_ref(),
     };
     let (load, warnings) = procedure::transaction_load(&spec, &measurement, &counts);
     Found {
@@ -159,6 +164,20 @@ fn one_processor_and_one_disk_agree_with_mean_value_analysis() {
             rate * 0.05,
             0.03,
             &format!("{what}: processor"),
+        );
+        // The utilisation law, U = X S, on the disk and on the processor.
+        let busy = load.device_busy_share.expect("a model's disk");
+        assert_near(busy, rate * 0.1, 0.03, &format!("{what}: disk"));
+        let series = load.series.as_ref().expect("intervals");
+        assert!((100..=300).contains(&series.samples.len()), "{what}");
+        let whole = series.total().expect("intervals");
+        assert_eq!(whole.transactions, load.all.transactions, "{what}");
+        let cpu = whole.cpu_share.expect("a model's processor");
+        assert_near(
+            cpu,
+            rate * 0.05,
+            0.03,
+            &format!("{what}: processor over time"),
         );
     }
 }

@@ -71,6 +71,44 @@ pub fn quantile_interval(
     interval(store, channel, &window, &pool, p).map(|(_, estimate)| estimate)
 }
 
+/// The share of completions whose time is `value` (ns) or less, with an interval of `confidence`:
+/// for the question whether it is the share `expected`.
+///
+/// It asks for much less than a percentile with an interval does. Where nearly all times lie on one
+/// side, the answer is clear after a few of them, however much neighbours depend on each other;
+/// the variance is no less than that of `expected` among as many independent completions as the
+/// mean has, so that a share of 0 or 1 is not believed from a handful.
+#[must_use]
+pub fn share_within(
+    store: &SlotStore,
+    channel: Channel,
+    evaluation: &Evaluation,
+    value: f64,
+    expected: f64,
+    confidence: f64,
+) -> Option<Estimate> {
+    let (window, pool) = pooled(store, channel, evaluation)?;
+    let (low, share, high) = pool.shares_within(value);
+    let bin = LogBins::bin_of(value.clamp(0.0, u64::MAX as f64) as u64);
+    let fraction = pool.fraction_within(bin, value);
+    let shares = window.share_influence(store, channel, share, |tally| {
+        tally.bins.count_until(bin, fraction)
+    });
+    let long_run = long_run_variance(&shares);
+    let independent = evaluation.ess.min(pool.total as f64).max(1.0);
+    let floor = expected * (1.0 - expected) / independent;
+    let variance = long_run.variance_of_mean.max(floor);
+    let t = student_t(0.5 + confidence / 2.0, long_run.degrees_of_freedom);
+    let half = t * variance.sqrt();
+    Some(Estimate {
+        value: share,
+        low: (low - half).max(0.0),
+        high: (high + half).min(1.0),
+        confidence,
+        samples: independent,
+    })
+}
+
 /// The window with all its values in one distribution.
 fn pooled(store: &SlotStore, channel: Channel, evaluation: &Evaluation) -> Option<(Window, Pool)> {
     let window = Window::new(store, channel, evaluation.cut.slots..store.len())?;
@@ -197,6 +235,33 @@ impl Pool {
         place
     }
 
+    /// Share of the values at or below `value`: the least that the bins allow, the likely one, and
+    /// the most.
+    fn shares_within(&self, value: f64) -> (f64, f64, f64) {
+        let bin = LogBins::bin_of(value.clamp(0.0, u64::MAX as f64) as u64);
+        let total = self.total as f64;
+        let until = |fraction| self.bins.count_until(bin, fraction) / total;
+        let fraction = self.fraction_within(bin, value);
+        let likely = until(fraction);
+        let inside = until(1.0) - until(0.0);
+        if fraction > 0.0 && fraction < 1.0 && self.towers(bin, inside * total) {
+            (until(0.0), likely, until(1.0))
+        } else {
+            (likely, likely, likely)
+        }
+    }
+
+    /// Share of a bin's values at or below `value`, which lies in it.
+    fn fraction_within(&self, bin: u16, value: f64) -> f64 {
+        let low = (LogBins::lower_edge(bin) as f64).max(self.min);
+        let high = (LogBins::upper_edge(bin) as f64).min(self.max);
+        if value >= high {
+            1.0
+        } else {
+            ((value - low) / (high - low)).clamp(0.0, 1.0)
+        }
+    }
+
     /// Whether a bin holds far more than its neighbours, beyond what chance gives.
     fn towers(&self, bin: u16, count: f64) -> bool {
         let beside: f64 = self
@@ -214,6 +279,36 @@ mod tests {
     use super::*;
     use crate::goal::Goal;
     use crate::slot::Slot;
+
+    /// A share is asked for where a percentile bears no interval: among slow ups and downs, of
+    /// which the trial saw few.
+    #[test]
+    fn the_share_within_a_limit_is_clear_before_a_percentile_is() {
+        let mut store = SlotStore::with_grouping(1_000_000, 0, 1);
+        for epoch in 0..64_u64 {
+            let mut slot = Slot {
+                completions: 100,
+                ..Slot::empty(epoch)
+            };
+            let slow = 2_000_000 + 1_000_000 * (epoch / 16 % 2);
+            (0..100).for_each(|i| slot.response.record(slow + i * 1_000));
+            store.push(slot);
+        }
+        let found = crate::evaluate(&store, Channel::Response, &Goal::scout()).expect("64 slots");
+        let within = |limit: f64| {
+            share_within(&store, Channel::Response, &found, limit, 0.95, CONFIDENCE)
+                .expect("values")
+        };
+        let missed = within(1_900_000.0);
+        assert!(missed.value == 0.0 && missed.high < 0.95, "{missed:?}");
+        let met = within(3_200_000.0);
+        assert!(met.value == 1.0 && met.high == 1.0, "{met:?}");
+        let half = within(2_500_000.0);
+        assert!((half.value - 0.5).abs() < 0.05, "{half:?}");
+        assert!(half.low < 0.3 && half.high > 0.7, "{half:?}");
+        let percentiles = percentiles(&store, Channel::Response, &found, &[0.95]);
+        assert!(percentiles[0].estimate.is_none(), "{percentiles:?}");
+    }
 
     /// 64 slots of 100 completions each, with the time that `at` gives for each.
     fn check(at: impl Fn(u64) -> u64, p: f64, truth: f64) {

@@ -177,6 +177,8 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
         channel: Channel::Response,
         duration_max: plan.duration_max,
         salt: 0x1000 + plan.salt,
+        sample_every: None,
+        limit: None,
     }
 }
 
@@ -193,6 +195,8 @@ fn base(name: &str, title: String, spec: ClientSpec, clients: u32, access: Acces
         channel: Channel::Response,
         duration_max: Duration::ZERO,
         salt: 0,
+        sample_every: None,
+        limit: None,
     }
 }
 

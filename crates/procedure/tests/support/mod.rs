@@ -61,6 +61,8 @@ impl Bench {
             channel: Channel::Response,
             duration_max: Duration::from_secs_f64(seconds),
             salt: 0,
+            sample_every: None,
+            limit: None,
         };
         let device = SimSpec::parse(device).expect("a valid simulated device");
         Self {

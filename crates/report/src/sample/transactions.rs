@@ -1,8 +1,8 @@
 //! Invented transactions of users.
 
 use results::{
-    StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
-    UserTimes,
+    StandardRow, StandardTable, SystemSample, SystemSeries, TransactionLoad, Transactions,
+    UserSearchResult, UserSearchStep, UserTimes,
 };
 
 use super::{estimate, measurements};
@@ -46,6 +46,7 @@ pub fn transactions() -> Transactions {
         think_ns: 5e9 + 0.5,
         users_by_law: estimate(31.7, 0.03),
         response_by_law: estimate(1.24e9, 0.05),
+        series: Some(series()),
     };
     Transactions {
         ramp_per_second: Some(32.5),
@@ -59,6 +60,7 @@ pub fn transactions() -> Transactions {
                 users: 96,
                 is_final: true,
                 percentile: estimate(1.9e8, 0.02),
+                within: Some(estimate(0.97, 0.01)),
                 outcome: "meets".into(),
             }],
         }),
@@ -73,5 +75,34 @@ pub fn transactions() -> Transactions {
                 fault: "its 95 % value lies below its mean".into(),
             }],
         }),
+    }
+}
+
+fn series() -> SystemSeries {
+    SystemSeries {
+        interval_ns: 30_000_000_000,
+        samples: vec![sample(1, 160), sample(2, 180)],
+    }
+}
+
+/// An interval of half a minute in which everything was counted.
+fn sample(number: u64, transactions: u64) -> SystemSample {
+    SystemSample {
+        end_ns: number * 30_000_000_000,
+        length_ns: 30_000_000_000,
+        transactions,
+        per_second: transactions as f64 / 30.0,
+        response_mean_ns: Some(1.24e9 + 0.5),
+        cpu_share: Some(0.679),
+        cpu_own_share: Some(0.035),
+        device_busy_share: Some(0.81),
+        device_queue: Some(4.5),
+        device_transfer_ns: Some(6.3e7 + 0.5),
+        device_reads_per_second: Some(64.1),
+        device_writes_per_second: Some(0.5),
+        device_bytes_per_second: Some(287_517.5),
+        page_cache_misses_per_second: Some(74.2),
+        minor_faults_per_second: Some(105.3),
+        major_faults_per_second: Some(0.5),
     }
 }

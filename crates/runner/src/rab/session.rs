@@ -397,6 +397,8 @@ impl<'a> Session<'a> {
             duration_max: plan.duration_max,
             // Every workload of every run draws afresh.
             salt: plan.salt | u64::from(subject.number) << 32 | u64::from(subject.run) << 40,
+            sample_every: None,
+            limit: None,
         })
     }
 }

@@ -165,7 +165,7 @@ fn summed(
             one.measurement.counters.as_ref(),
             one.measurement.page_cache_share,
         ),
-        _ if order.plan.kind == TransferKind::Write => (Some(around), None),
+        _ if order.plan.kind == TransferKind::Write => (Some(around), unwritten(pieces, bytes)),
         _ => (Some(around), page_cache_share(bytes, around)),
     };
     let streams = pieces.iter().filter(|_| order.clients == 1).map(|piece| {
@@ -205,6 +205,18 @@ fn summed(
         .iter()
         .flat_map(|piece| piece.measurement.warnings.clone());
     (pass, warnings.collect())
+}
+
+/// Share of the bytes written that had not reached a device when the pass ended: the page cache has
+/// them. Absent where a stream's device is not known.
+fn unwritten(pieces: &[Piece], bytes: u64) -> Option<f64> {
+    let is_counted = |piece: &Piece| {
+        let counters = piece.measurement.counters.as_ref();
+        counters.is_some_and(|counters| counters.device.is_some())
+    };
+    let all = bytes > 0 && pieces.iter().all(is_counted);
+    let written = device_bytes(pieces, TransferKind::Write).filter(|_| all)?;
+    Some((1.0 - written as f64 / bytes as f64).clamp(0.0, 1.0))
 }
 
 /// What the devices moved, each counted once.

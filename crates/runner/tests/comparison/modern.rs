@@ -71,6 +71,8 @@ fn trial(system: &System, plan: &PointPlan) -> Trial {
         channel: plan.channel,
         duration_max: plan.duration_max,
         salt: plan.salt | 1 << 32 | 1 << 40,
+        sample_every: None,
+        limit: None,
     }
 }
 

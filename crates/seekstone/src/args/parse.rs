@@ -14,6 +14,14 @@ pub fn parse_level(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// The kernel counts processor time in steps of some milliseconds: less says nothing.
+pub fn parse_interval(text: &str) -> Result<Duration, String> {
+    match parse_level(text)? {
+        interval if interval < Duration::from_millis(50) => Err("must be 50 ms at least".into()),
+        interval => Ok(interval),
+    }
+}
+
 pub fn parse_budget(text: &str) -> Result<Duration, String> {
     match parse_span(text)? {
         span if span < Duration::from_secs(1) => {

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use runner::transactions::StartAt;
 use units::{Bytes, Duration, Rate};
 use workload::Gap;
 
 use super::parse::{
-    parse_budget, parse_cpu, parse_level, parse_precision, parse_rate, parse_share, parse_size,
-    parse_span, parse_think, parse_user_percentile,
+    parse_budget, parse_cpu, parse_interval, parse_level, parse_precision, parse_rate, parse_share,
+    parse_size, parse_span, parse_think, parse_user_percentile,
 };
 use super::{Common, Reach};
 
@@ -123,9 +124,17 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub ramp: Option<Rate>,
-    /// Start all users at the same instant.
-    #[arg(long)]
-    pub synchronise: bool,
+    /// Start all users at the same instant: as soon as all is ready, after a delay (=30s), at a
+    /// time of day here (=14:30:00), or at a moment with its zone (=2031-05-01T14:30:00Z).
+    #[arg(
+        long, value_name = "WHEN", num_args = 0..=1, require_equals = true,
+        default_missing_value = "0s"
+    )]
+    pub synchronise: Option<StartAt>,
+    /// Length of the intervals in which rates and the machine's work are listed [default: 1s, or a
+    /// tenth of a shorter trial; they double where there are more than 300].
+    #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
     /// Stop when the mean response time and the rate are this precise.
     #[arg(
         long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
@@ -138,12 +147,9 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub duration: Option<Duration>,
-    /// Stop after this long in any case; with --find-users, fresh trials may take as long again.
-    #[arg(
-        long, value_name = "TIME", default_value = "5min", value_parser = parse_budget,
-        allow_hyphen_values = true
-    )]
-    pub budget: Duration,
+    /// Stop after this long in any case [default: 5min; with --standard 1h for each row].
+    #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true)]
+    pub budget: Option<Duration>,
     /// Find the largest number of users whose response time meets --limit.
     #[arg(long, requires = "limit")]
     pub find_users: bool,

@@ -1,15 +1,20 @@
 //! `seekstone clean`, and the offer that every measuring command makes: killed runs leave a work
-//! directory behind, which is named and removed on demand.
+//! directory behind, or the data file of `diskmbps`, which is named and removed on demand.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
+use anyhow::Context as _;
 use drivers::{StaleDirectory, find_stale};
+use runner::left_over::data_files;
 use units::Bytes;
 
 use crate::args::CleanArgs;
 use crate::exit::Exit;
 use crate::output;
+
+/// What is said of what stays.
+const KEPT: &str = "Kept. `seekstone clean --yes` in that directory removes it.";
 
 /// Name and remove what killed runs left in a directory.
 ///
@@ -17,13 +22,29 @@ use crate::output;
 /// When the directory cannot be listed, or something cannot be removed.
 pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     let stale = find_stale(&args.directory)?;
-    if stale.is_empty() {
+    let data = data_files(&args.directory);
+    if stale.is_empty() && data.is_empty() {
         return output::print(&format!(
             "{}: killed runs left nothing behind here",
             args.directory.display()
         ));
     }
     remove_each(stale, args.yes)?;
+    for file in data {
+        let path = file.path.clone();
+        output::complain(&format!(
+            "A diskmbps that was killed left {} behind: {}.",
+            path.display(),
+            Bytes(file.bytes)
+        ));
+        if args.yes || agrees()? {
+            let removed = file.remove();
+            removed.with_context(|| format!("cannot remove {}", path.display()))?;
+            output::complain(&format!("Removed {}.", path.display()));
+        } else {
+            output::complain(KEPT);
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -50,7 +71,7 @@ fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {
             directory.remove()?;
             output::complain(&format!("Removed {}.", path.display()));
         } else {
-            output::complain("Kept. `seekstone clean --yes` in that directory removes it.");
+            output::complain(KEPT);
         }
     }
     Ok(())

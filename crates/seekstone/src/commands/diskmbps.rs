@@ -133,7 +133,8 @@ fn name_left_over(arguments: &Arguments) {
     let directory = Path::new(directory.as_deref().unwrap_or("."));
     for path in left_over(directory) {
         output::complain(&format!(
-            "note: {} was left by a program that was killed: remove it to have its room back",
+            "note: {} was left by a program that was killed: `seekstone clean` in its directory \
+             removes it if it holds nothing else than such a program writes",
             path.display()
         ));
     }

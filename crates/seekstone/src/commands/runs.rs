@@ -8,7 +8,7 @@ use crate::args::{ExportForm, RunsArgs, RunsCommand};
 use crate::commands::import::import;
 use crate::commands::merge::merge;
 use crate::commands::setup::archive_path;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output;
 
 /// List, show, export or delete archived runs.
@@ -52,6 +52,11 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             let text = match form {
                 ExportForm::Json => report::json(&run),
                 ExportForm::Csv => report::csv_measurements(&run),
+                ExportForm::Intervals => report::csv_intervals(&run)
+                    .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
+                ExportForm::Passes => {
+                    report::csv_passes(&run).ok_or_else(|| nothing(*id, "passes", "transfer"))?
+                }
             };
             output::write_file(output, &text)?;
             Ok(Exit::Done)
@@ -64,6 +69,12 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::print(&format!("deleted: {}", ids.len()))
         }
     }
+}
+
+fn nothing(id: i64, what: &str, command: &str) -> UsageError {
+    UsageError(format!(
+        "run {id} has no {what}: they belong to runs of `seekstone {command}`"
+    ))
 }
 
 fn show(run: &Run, all: bool) -> String {

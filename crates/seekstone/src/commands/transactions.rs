@@ -10,6 +10,7 @@ use runner::transactions::{
     Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
 };
 use stats::Goal;
+use units::Duration;
 use workload::{LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_profiles};
 
 use crate::args::{LoadFactorChoice, TransactionsArgs};
@@ -23,6 +24,11 @@ use crate::progress::Progress;
 const MIX_PARTS: f64 = 10_000.0;
 /// A file of profiles is not larger than this.
 const PROFILES_BYTES_MAX: u64 = 64 << 10;
+/// Time for everything, and for each row of a standard test.
+const BUDGET: Duration = Duration::from_secs(300);
+const STANDARD_BUDGET: Duration = Duration::from_secs(3600);
+/// Standard tests that think longer say so before.
+const ANNOUNCED: Duration = Duration::from_secs(60);
 /// Think times that a trial must last at least to have seen its users at work.
 const THINKS_MIN: f64 = 3.0;
 
@@ -62,15 +68,20 @@ pub fn transactions(args: &TransactionsArgs) -> anyhow::Result<Exit> {
         bench,
         question,
         ramp: match args.ramp {
-            _ if args.synchronise => Ramp::Synchronised,
+            _ if args.synchronise.is_some() => Ramp::Synchronised,
             Some(rate) => Ramp::PerSecond(rate.per_second()),
             // The document starts its tasks together.
             None if standard.is_some() => Ramp::Synchronised,
             None => Ramp::WithinASecond,
         },
         depth: args.depth,
-        budget: args.budget,
+        budget: budget(args),
+        start_at: args.synchronise,
+        sample_every: args.interval,
     };
+    if let Some(test) = &standard {
+        announce(test, args);
+    }
     let mut progress = Progress::new(args.common.quiet);
     let measured = measure_transactions(&request, &interrupt, &mut |stage| progress.show(stage));
     progress.finish();
@@ -83,6 +94,28 @@ pub fn transactions(args: &TransactionsArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Time for everything; for a standard test, for each row, whose users leave by themselves.
+fn budget(args: &TransactionsArgs) -> Duration {
+    args.budget.unwrap_or(if args.standard.is_some() {
+        STANDARD_BUDGET
+    } else {
+        BUDGET
+    })
+}
+
+/// Nobody should learn after an hour how long a standard test takes.
+fn announce(test: &StandardTest, args: &TransactionsArgs) {
+    let thinking = test.thinking();
+    let is_real = !args.target.starts_with("sim:");
+    if is_real && thinking > ANNOUNCED && !args.common.quiet {
+        output::complain(&format!(
+            "the users of standard test {} think for {thinking} in all, as in 1997; \
+             a smaller number with --transactions takes less",
+            test.section
+        ));
+    }
+}
+
 /// The loads of a standard test; the file is read once before, as the document does.
 fn standard_loads(test: &StandardTest, args: &TransactionsArgs) -> UsersQuestion {
     let loads = test.loads.iter().enumerate();
@@ -91,7 +124,7 @@ fn standard_loads(test: &StandardTest, args: &TransactionsArgs) -> UsersQuestion
         users: load.users,
         profiles: load.profiles.clone(),
         goal: None,
-        duration_max: args.budget,
+        duration_max: budget(args),
         preparation: if index == 0 {
             Preparation::FillCache
         } else {
@@ -119,14 +152,14 @@ fn question(args: &TransactionsArgs, profiles: Vec<Profile>, users: u32) -> User
         .all(|profile| profile.transactions.is_some());
     let (goal, duration_max) = match args.duration {
         Some(duration) => (None, duration),
-        None if is_counted => (None, args.budget),
+        None if is_counted => (None, budget(args)),
         None => {
             let think = profiles.iter().map(|profile| profile.think.mean_ns);
             let least = (think.fold(0.0, f64::max) * THINKS_MIN) as u64;
             let mut goal = Goal::result(args.precision);
             goal.duration_min_ns = goal.duration_min_ns.max(least);
-            goal.duration_min_ns = goal.duration_min_ns.min(args.budget.as_nanos() / 10);
-            (Some(goal), args.budget)
+            goal.duration_min_ns = goal.duration_min_ns.min(budget(args).as_nanos() / 10);
+            (Some(goal), budget(args))
         }
     };
     UsersQuestion::Loads(vec![UserLoad {
@@ -158,7 +191,7 @@ fn users(args: &TransactionsArgs, profiles: &[Profile]) -> Result<u32, UsageErro
 
 fn profiles(args: &TransactionsArgs) -> anyhow::Result<Vec<Profile>> {
     if let Some(path) = &args.profiles {
-        return from_file(path);
+        return from_file(path, args.cpu_unit);
     }
     let io_size = u32::try_from(args.io.as_u64()).unwrap_or(u32::MAX);
     let writes = (args.writes * MIX_PARTS).round() as u32;
@@ -190,7 +223,7 @@ fn profiles(args: &TransactionsArgs) -> anyhow::Result<Vec<Profile>> {
     Ok(profiles)
 }
 
-fn from_file(path: &Path) -> anyhow::Result<Vec<Profile>> {
+fn from_file(path: &Path, unit: Duration) -> anyhow::Result<Vec<Profile>> {
     let name = path.display().to_string();
     let metadata = std::fs::metadata(path).with_context(|| format!("{name} cannot be read"))?;
     if !metadata.is_file() || metadata.len() > PROFILES_BYTES_MAX {
@@ -200,5 +233,5 @@ fn from_file(path: &Path) -> anyhow::Result<Vec<Profile>> {
     let bytes = std::fs::read(path).with_context(|| format!("{name} cannot be read"))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| UsageError(format!("{name} is no text, and no file of profiles")))?;
-    parse_profiles(&text, &name).map_err(|error| UsageError(error.to_string()).into())
+    parse_profiles(&text, &name, unit).map_err(|error| UsageError(error.to_string()).into())
 }

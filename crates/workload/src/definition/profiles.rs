@@ -10,7 +10,7 @@ use crate::definition::reader::check_keys;
 use crate::definition::values::{Noted, Table, Values, quoted, typed};
 use crate::mix::{Gap, GapShape};
 use crate::threads::shortened;
-use crate::users::{CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, check_profiles};
+use crate::users::{LoadFactor, Profile, ProfileError, Records, check_profiles};
 
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
@@ -75,12 +75,17 @@ const ONE: Section = Section {
     ],
 };
 
-/// Read profiles of users; `file_name` is for messages only.
+/// Read profiles of users, where one unit of processor work is `unit`; `file_name` is for messages
+/// only.
 ///
 /// # Errors
 /// All mistakes with their lines, as far as one can be read in spite of another.
-pub fn parse_profiles(text: &str, file_name: &str) -> Result<Vec<Profile>, DefinitionError> {
-    read(text).map_err(|mut faults| {
+pub fn parse_profiles(
+    text: &str,
+    file_name: &str,
+    unit: Duration,
+) -> Result<Vec<Profile>, DefinitionError> {
+    read(text, unit).map_err(|mut faults| {
         faults.sort_by_key(|located| located.line);
         DefinitionError {
             file: file_name.to_owned(),
@@ -89,7 +94,7 @@ pub fn parse_profiles(text: &str, file_name: &str) -> Result<Vec<Profile>, Defin
     })
 }
 
-fn read(text: &str) -> Result<Vec<Profile>, Vec<LocatedFault>> {
+fn read(text: &str, unit: Duration) -> Result<Vec<Profile>, Vec<LocatedFault>> {
     let alone = |line, fault| Err(vec![LocatedFault { line, fault }]);
     if text.len() > BYTES_MAX {
         let (bytes, max) = (text.len(), BYTES_MAX);
@@ -109,7 +114,7 @@ fn read(text: &str) -> Result<Vec<Profile>, Vec<LocatedFault>> {
         line: 1,
     };
     check_keys(&mut values, &top, &TOP, &ONE);
-    let located = read_all(&mut values, &top);
+    let located = read_all(&mut values, &top, unit);
     check_all(&mut values, &located);
     if values.faults.is_empty() {
         Ok(located.into_iter().map(|(_, profile)| profile).collect())
@@ -118,7 +123,7 @@ fn read(text: &str) -> Result<Vec<Profile>, Vec<LocatedFault>> {
     }
 }
 
-fn read_all(values: &mut Values<'_>, top: &Table<'_>) -> Vec<(usize, Profile)> {
+fn read_all(values: &mut Values<'_>, top: &Table<'_>, unit: Duration) -> Vec<(usize, Profile)> {
     let elements = match top.keys.get(PROFILE.name).map(toml::Spanned::get_ref) {
         Some(DeValue::Array(elements)) if !elements.is_empty() => elements,
         Some(DeValue::Array(_)) | None => {
@@ -138,14 +143,19 @@ fn read_all(values: &mut Values<'_>, top: &Table<'_>) -> Vec<(usize, Profile)> {
         };
         let line = values.line(&element.span());
         let table = Table { keys, line };
-        if let Ok(profile) = read_one(values, &table, index) {
+        if let Ok(profile) = read_one(values, &table, index, unit) {
             profiles.push((line, profile));
         }
     }
     profiles
 }
 
-fn read_one(values: &mut Values<'_>, table: &Table<'_>, index: usize) -> Result<Profile, Noted> {
+fn read_one(
+    values: &mut Values<'_>,
+    table: &Table<'_>,
+    index: usize,
+    unit: Duration,
+) -> Result<Profile, Noted> {
     check_keys(values, table, &ONE, &TOP);
     let name = values.name(table, &NAME);
     let users = whole(values, table, &USERS, 1);
@@ -156,7 +166,7 @@ fn read_one(values: &mut Values<'_>, table: &Table<'_>, index: usize) -> Result<
     let io_size = io_size.and_then(|size| fit(values, table, &IO, size.unwrap_or(4096)));
     let mix = values.notation(table, &MIX, parse_mix);
     let think = values.notation(table, &THINK, parse_think);
-    let cpu_ns = values.notation(table, &CPU, parse_cpu);
+    let cpu_ns = values.notation(table, &CPU, |text| parse_cpu(text, unit));
     let memory = values.size(table, &MEMORY);
     let memory = memory.and_then(|size| match u64::try_from(size.unwrap_or(0)) {
         Ok(bytes) => Ok(bytes),
@@ -246,7 +256,7 @@ fn parse_think(text: &str) -> Result<Gap, NotationError> {
     })
 }
 
-fn parse_cpu(text: &str) -> Result<u64, NotationError> {
+fn parse_cpu(text: &str, unit: Duration) -> Result<u64, NotationError> {
     let trimmed = text.trim();
     let units = trimmed
         .strip_suffix("units")
@@ -257,7 +267,7 @@ fn parse_cpu(text: &str) -> Result<u64, NotationError> {
     };
     match units.trim().parse::<f64>() {
         Ok(units) if (0.0..=1e6).contains(&units) => {
-            Ok((units * CPU_UNIT_NS as f64).round() as u64)
+            Ok((units * unit.as_nanos() as f64).round() as u64)
         }
         _ => Err(NotationError::Form),
     }
@@ -295,10 +305,22 @@ mod tests {
     use units::Bytes;
 
     use super::*;
+    use crate::users::CPU_UNIT_NS;
+
+    const UNIT: Duration = Duration::from_nanos(CPU_UNIT_NS);
+
+    #[test]
+    fn a_unit_is_what_it_is_said_to_be() {
+        let unit = Duration::from_millis(100);
+        let profiles = parse_profiles(example_profiles(), "example", unit).expect("an example");
+        let work: Vec<u64> = profiles.iter().map(|profile| profile.cpu_ns).collect();
+        assert_eq!(work, [100_000_000, 300_000_000]);
+    }
 
     #[test]
     fn the_example_is_read() {
-        let profiles = parse_profiles(example_profiles(), "example").expect("a valid example");
+        let profiles =
+            parse_profiles(example_profiles(), "example", UNIT).expect("a valid example");
         let told: Vec<_> = profiles
             .iter()
             .map(|it| (it.name.as_str(), it.users, it.ios, it.cpu_ns, it.memory))
@@ -316,7 +338,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        let error = parse_profiles(text, "users.toml").expect_err(text);
+        let error = parse_profiles(text, "users.toml", UNIT).expect_err(text);
         assert_eq!(error.to_string(), expected, "{text}");
     }
 

@@ -1,0 +1,160 @@
+//! What the machine did while users worked, interval by interval, all on one time base.
+
+use serde::{Deserialize, Serialize};
+
+/// One interval. What the machine or the model does not reveal is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SystemSample {
+    /// End of the interval, from the start of the trial, nanoseconds.
+    pub end_ns: u64,
+    /// Length of the interval, nanoseconds.
+    pub length_ns: u64,
+    /// Transactions that were completed in it.
+    pub transactions: u64,
+    /// Transactions per second.
+    #[serde(with = "stats::undefined")]
+    pub per_second: f64,
+    /// Mean response time of these transactions, from due, nanoseconds.
+    pub response_mean_ns: Option<f64>,
+    /// Share of all processors that was used, by whomever.
+    pub cpu_share: Option<f64>,
+    /// Share of all processors that this process used.
+    pub cpu_own_share: Option<f64>,
+    /// Share of the interval in which the device had something to do.
+    pub device_busy_share: Option<f64>,
+    /// Requests with the device on average.
+    pub device_queue: Option<f64>,
+    /// Time that a request was with the device on average, nanoseconds.
+    pub device_transfer_ns: Option<f64>,
+    /// Reads of the device per second.
+    pub device_reads_per_second: Option<f64>,
+    /// Writes of the device per second.
+    pub device_writes_per_second: Option<f64>,
+    /// Bytes moved by the device per second.
+    pub device_bytes_per_second: Option<f64>,
+    /// Pages that this process caused to be fetched from a device, per second: what the page cache
+    /// missed, and its read-ahead. Absent where the page cache is passed by.
+    pub page_cache_misses_per_second: Option<f64>,
+    /// Page faults of this process served from memory, per second.
+    pub minor_faults_per_second: Option<f64>,
+    /// Page faults of this process that waited for a device, per second.
+    pub major_faults_per_second: Option<f64>,
+}
+
+/// The intervals of a trial, in their order and without gaps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SystemSeries {
+    /// How long intervals were meant to be, nanoseconds. The last one is shorter, as a rule.
+    pub interval_ns: u64,
+    /// The intervals.
+    pub samples: Vec<SystemSample>,
+}
+
+impl SystemSeries {
+    /// The whole as `count` samples at most: neighbours in one, with the means over them.
+    #[must_use]
+    pub fn condensed(&self, count: usize) -> Vec<SystemSample> {
+        let together = self.samples.len().div_ceil(count.max(1)).max(1);
+        let groups = self.samples.chunks(together);
+        groups.map(SystemSample::over).collect()
+    }
+
+    /// The whole in one sample, if there is any.
+    #[must_use]
+    pub fn total(&self) -> Option<SystemSample> {
+        (!self.samples.is_empty()).then(|| SystemSample::over(&self.samples))
+    }
+}
+
+impl SystemSample {
+    /// Neighbouring samples as one: rates and shares are means over time, response times over
+    /// transactions, and times of the device over its requests.
+    #[must_use]
+    pub fn over(samples: &[Self]) -> Self {
+        let length_ns: u64 = samples.iter().map(|sample| sample.length_ns).sum();
+        let transactions: u64 = samples.iter().map(|sample| sample.transactions).sum();
+        let over_time = |of: fn(&Self) -> Option<f64>| {
+            mean(samples, |sample| {
+                of(sample).map(|value| (value, sample.length_ns as f64))
+            })
+        };
+        Self {
+            end_ns: samples.last().map_or(0, |sample| sample.end_ns),
+            length_ns,
+            transactions,
+            per_second: transactions as f64 / (length_ns as f64 / 1e9).max(1e-9),
+            response_mean_ns: mean(samples, |sample| {
+                let weight = sample.transactions as f64;
+                sample.response_mean_ns.map(|value| (value, weight))
+            }),
+            cpu_share: over_time(|it| it.cpu_share),
+            cpu_own_share: over_time(|it| it.cpu_own_share),
+            device_busy_share: over_time(|it| it.device_busy_share),
+            device_queue: over_time(|it| it.device_queue),
+            device_transfer_ns: mean(samples, |sample| {
+                let reads = sample.device_reads_per_second?;
+                let rate = reads + sample.device_writes_per_second?;
+                Some((sample.device_transfer_ns?, rate * sample.length_ns as f64))
+            }),
+            device_reads_per_second: over_time(|it| it.device_reads_per_second),
+            device_writes_per_second: over_time(|it| it.device_writes_per_second),
+            device_bytes_per_second: over_time(|it| it.device_bytes_per_second),
+            page_cache_misses_per_second: over_time(|it| it.page_cache_misses_per_second),
+            minor_faults_per_second: over_time(|it| it.minor_faults_per_second),
+            major_faults_per_second: over_time(|it| it.major_faults_per_second),
+        }
+    }
+}
+
+/// The mean of those values that there are, each with its weight.
+fn mean(samples: &[SystemSample], of: impl Fn(&SystemSample) -> Option<(f64, f64)>) -> Option<f64> {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (value, weight) in samples.iter().filter_map(of) {
+        sum += value * weight;
+        weights += weight;
+    }
+    (weights > 0.0).then(|| sum / weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_joined_by_what_they_weigh() {
+        let sample = |end_s: u64, length_s: u64, transactions: u64, busy, response| SystemSample {
+            end_ns: end_s * 1_000_000_000,
+            length_ns: length_s * 1_000_000_000,
+            transactions,
+            per_second: transactions as f64 / length_s as f64,
+            response_mean_ns: response,
+            device_busy_share: busy,
+            ..SystemSample::default()
+        };
+        let series = SystemSeries {
+            interval_ns: 1_000_000_000,
+            samples: vec![
+                sample(1, 1, 30, Some(0.4), Some(1e6)),
+                sample(4, 3, 10, Some(0.8), Some(5e6)),
+                sample(5, 1, 0, None, None),
+            ],
+        };
+        let joined = series.condensed(2);
+        assert_eq!(joined.len(), 2);
+        let expected = SystemSample {
+            per_second: 10.0,
+            ..sample(4, 4, 40, Some(0.7), Some(2e6))
+        };
+        let off = joined[0].device_busy_share.map(|busy| (busy - 0.7).abs());
+        assert!(off < Some(1e-12), "{:?}", joined[0]);
+        let joined = SystemSample {
+            device_busy_share: Some(0.7),
+            ..joined[0].clone()
+        };
+        assert_eq!(joined, expected);
+        assert_eq!(series.condensed(100), series.samples);
+        let total = series.total().expect("some samples");
+        assert_eq!((total.transactions, total.length_ns), (40, 5_000_000_000));
+        assert_eq!(SystemSeries::default().total(), None);
+    }
+}
