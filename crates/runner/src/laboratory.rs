@@ -171,7 +171,10 @@ impl SimLaboratory {
         if self.spec.machine().is_none() {
             return self.spec.driver(seed, depth, self.now);
         }
-        let device = self.used.take().unwrap_or_else(|| self.spec.device(self.seed));
+        let device = self
+            .used
+            .take()
+            .unwrap_or_else(|| self.spec.device(self.seed));
         self.spec.driver_on(device, seed, depth, self.now)
     }
 }

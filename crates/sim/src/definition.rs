@@ -12,6 +12,7 @@ mod parts;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use units::{Bytes, parse_percent};
 
 pub use fault::{DefinitionError, DefinitionFault, LocatedFault};
 pub use form::Parameter;
@@ -35,8 +36,10 @@ const LINK: Key = Key::optional("link", "the link to its server, such as \"ether
 const START: Key = Key::or(
     "start",
     "0",
-    "where on the device the target begins, \"100 MiB\"",
+    "where on the device the target begins, such as \"100 MiB\" or \"50%\"",
 );
+/// A share of a device is rounded down to these bytes.
+const START_UNIT: u64 = 1 << 20;
 
 /// Reads the text of a user's file, or says why it cannot be read.
 pub type Load<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
@@ -226,23 +229,26 @@ impl Reader<'_> {
         let names = (source.0, source.1);
         let array = parts::array(&mut Form::new(&mut self.context, names, None, "array", ""));
         let mut form = Form::new(&mut self.context, names, None, kind.name(), "");
-        let start = form.size(&START);
-        Some(MachineSpec {
-            host: None,
-            link: None,
-            server: None,
-            array: array?,
-            device: device?,
-            start: start?,
-        })
+        let start = read_start(&mut form);
+        Some(placed(
+            MachineSpec {
+                host: None,
+                link: None,
+                server: None,
+                array: array?,
+                device: device?,
+                start: 0,
+            },
+            start?,
+        ))
     }
 
     fn machine(&mut self, source: File<'_>, name: &str) -> Option<MachineSpec> {
-        let (file, text, table) = source;
+        let (file, text, _) = source;
         let mut form = whole(&mut self.context, source, "machine");
         let disk = form.text(&DISK);
         let link = form.text(&LINK);
-        let start = form.size(&START);
+        let start = read_start(&mut form);
         form.finish(&[KIND.name, TITLE.name, "host", "server", "array"]);
         let mut section = |part: &'static str, prefix| {
             let table = self.section(source, part);
@@ -259,7 +265,6 @@ impl Reader<'_> {
         let mut form = Form::new(&mut self.context, (file, text), array_table, "array", "");
         let array = parts::array(&mut form);
         form.finish(&[]);
-        debug_assert!(!table.is_empty());
         let device = disk.and_then(|disk| self.part(source, name, &disk, DISK.name));
         let device = device.and_then(|part| match part {
             Part::Device(device) => Some(device),
@@ -281,14 +286,17 @@ impl Reader<'_> {
         };
         let (host, server) = (host.map_or(Some(None), |h| h.map(Some)), server);
         let server = server.map_or(Some(None), |h| h.map(Some));
-        Some(MachineSpec {
-            host: host?,
-            link: link?,
-            server: server?,
-            array: array?,
-            device: device?,
-            start: start?,
-        })
+        Some(placed(
+            MachineSpec {
+                host: host?,
+                link: link?,
+                server: server?,
+                array: array?,
+                device: device?,
+                start: 0,
+            },
+            start?,
+        ))
     }
 
     /// A table of a machine.
@@ -338,6 +346,34 @@ impl Reader<'_> {
         self.context
             .note(place, DefinitionFault::Missing(format!("{key}: {why}")));
     }
+}
+
+/// Where a target begins: at a byte, or after a share of the storage.
+#[derive(Clone, Copy)]
+enum Start {
+    Byte(u64),
+    Share(f64),
+}
+
+fn read_start(form: &mut Form<'_, '_>) -> Option<Start> {
+    form.read(&START, |text| {
+        if text.ends_with('%') {
+            let share = parse_percent(text).ok()?;
+            return (share < 1.0).then_some(Start::Share(share));
+        }
+        text.parse().ok().map(|Bytes(byte)| Start::Byte(byte))
+    })
+}
+
+fn placed(mut machine: MachineSpec, start: Start) -> MachineSpec {
+    machine.start = match start {
+        Start::Byte(byte) => byte,
+        Start::Share(share) => {
+            let byte = (machine.size() as f64 * share) as u64;
+            byte / START_UNIT * START_UNIT
+        }
+    };
+    machine
 }
 
 enum Part {

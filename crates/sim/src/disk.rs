@@ -18,7 +18,7 @@ use workload::Durability;
 
 pub use buffer::BufferSpec;
 pub use geometry::{Layout, ZoneSpec};
-pub use seek::SeekCurve;
+pub use seek::{SeekCurve, Shape};
 
 use buffer::{Buffer, Wanted};
 use geometry::Geometry;

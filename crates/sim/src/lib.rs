@@ -7,6 +7,7 @@ mod definition;
 mod device;
 mod disk;
 mod driver;
+mod facts;
 mod faults;
 mod flash;
 mod host;
@@ -26,8 +27,9 @@ pub use definition::{
     is_file, read as read_definition,
 };
 pub use device::{Action, Answer, Calendar, Command, Device};
-pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, ZoneSpec};
+pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
 pub use driver::SimDriver;
+pub use facts::Fact;
 pub use faults::{Faults, Trigger};
 pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
 pub use host::{Host, HostSpec, Waiting, WritePolicy};

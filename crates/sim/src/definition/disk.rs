@@ -1,7 +1,7 @@
 //! The keys of a disk.
 
 use crate::definition::form::{Form, Key};
-use crate::disk::{BufferSpec, DiskSpec, Layout, Order, SeekCurve, ZoneSpec};
+use crate::disk::{BufferSpec, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
 
 const SECTOR: Key = Key::or("sector", "512", "bytes of a sector, such as 512");
 const CAPACITY: Key = Key::optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
@@ -40,6 +40,7 @@ const SEEK_MIN: Key = Key::needed(
 );
 const SEEK_AVG: Key = Key::needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
 const SEEK_MAX: Key = Key::needed("seek-max", "the time from end to end, such as \"18 ms\"");
+const SEEK_SHAPE: Key = Key::or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
 const SEEK_POINTS: Key = Key::needed(
     "seek-points",
     "measured cylinders and milliseconds in rising order, such as [[1, 1.0], [100, 5.2]]",
@@ -250,6 +251,8 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
             Some(SeekCurve::Lee { min, avg, max })
         }
         Law::Stretched => {
+            let shapes = [("rz26", Shape::Rz26), ("hp97560", Shape::Hp97560)];
+            let shape = form.word(&SEEK_SHAPE, &shapes);
             let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
             // What a data sheet says besides is kept for the reader.
             if form.has(&SEEK_AVG) {
@@ -264,7 +267,11 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
                 );
             }
             let (min, max) = (min as f64, max as f64);
-            Some(SeekCurve::Stretched { min, max })
+            Some(SeekCurve::Stretched {
+                shape: shape?,
+                min,
+                max,
+            })
         }
         Law::SqrtLinear => {
             let short = (form.span(&SHORT_BASE), form.span(&SHORT_ROOT));

@@ -1,8 +1,8 @@
 //! The segmented buffer of a disk, and the reading ahead that fills it.
 //!
-//! After a read the disk goes on reading. It stops when the segment is full of what nobody has
-//! asked for yet, and when the arm is needed elsewhere. Once stopped, it has to wait until the
-//! next sector comes round.
+//! After a read the disk goes on reading until the segment is full. Where reads follow each other,
+//! what was asked for makes room, and the disk reads on. It stops when the segment is full, and when
+//! the arm is needed elsewhere. Once stopped, it has to wait until the next sector comes round.
 
 use std::ops::Range;
 
@@ -33,6 +33,8 @@ pub struct Buffer {
 struct Segment {
     holds: Range<u64>,
     used: u64,
+    /// Where a read that goes on with the last one begins.
+    follows: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -75,7 +77,10 @@ impl Buffer {
         let over_bus = wanted.ready + wanted.bus;
         if let Some(index) = self.holding(&wanted.sectors) {
             self.segments[index].used = self.stamp;
-            self.read_further(mechanism, index, wanted);
+            if self.segments[index].follows == wanted.sectors.start {
+                self.read_further(mechanism, index, wanted);
+            }
+            self.segments[index].follows = wanted.sectors.end;
             return over_bus;
         }
         let is_ahead = |stream: &Stream| {
@@ -156,6 +161,7 @@ impl Buffer {
         let passed = mechanism.advance(&mut stream.cursor, u64::MAX, wanted.sectors.end);
         mechanism.follow(&stream.cursor);
         self.segments[index].used = self.stamp;
+        self.segments[index].follows = wanted.sectors.end;
         self.fill(index, wanted.sectors.end);
         passed
     }
@@ -168,18 +174,26 @@ impl Buffer {
 
     fn miss(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
         let Range { start, end } = wanted.sectors;
+        let is_in_order = self.segments.iter().any(|segment| segment.follows == start);
         let (run, cursor) = mechanism.transfer(wanted.ready, 0, start, end - start);
         let oldest = (0..self.segments.len()).min_by_key(|&index| self.segments[index].used);
         let index = oldest.unwrap_or(0);
         self.segments[index] = Segment {
             holds: start..start,
             used: self.stamp,
+            follows: end,
         };
         self.fill(index, end);
         self.stream = Some(Stream {
             segment: index,
             cursor,
-            limit: self.limit_after(end),
+            limit: if is_in_order {
+                self.limit_after(end)
+            } else {
+                self.limit_after(end)
+                    .min(start + self.spec.segment_sectors)
+                    .max(end)
+            },
         });
         run.end.max(run.first + wanted.bus)
     }

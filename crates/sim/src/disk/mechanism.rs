@@ -86,8 +86,16 @@ impl Mechanism {
     /// A cursor that begins at `sector` as soon as it comes round after `now`.
     #[must_use]
     pub fn resume(&self, cursor: Cursor, now: u64) -> Cursor {
-        let clock = now + self.wait(now, cursor.place);
-        Cursor { clock, ..cursor }
+        let mut cursor = Cursor {
+            clock: now,
+            ..cursor
+        };
+        if cursor.place.sector == cursor.place.sectors {
+            self.cross(&mut cursor);
+        } else {
+            cursor.clock += self.wait(now, cursor.place);
+        }
+        cursor
     }
 
     /// Move a cursor on to the sector `limit`, or to as many whole sectors as pass by `until`.
@@ -95,6 +103,9 @@ impl Mechanism {
     pub fn advance(&self, cursor: &mut Cursor, until: u64, limit: u64) -> u64 {
         let mut end = cursor.clock;
         while cursor.sector < limit {
+            if cursor.place.sector == cursor.place.sectors {
+                self.cross(cursor);
+            }
             let place = cursor.place;
             let left = u64::from(place.sectors - place.sector).min(limit - cursor.sector) as u32;
             let whole = self.geometry.sweep(place, left);
@@ -109,14 +120,11 @@ impl Mechanism {
             cursor.sector += u64::from(left);
             end = cursor.clock;
             cursor.place.sector += left;
-            if cursor.place.sector == place.sectors {
-                self.cross(cursor);
-            }
         }
         end
     }
 
-    /// On to the next track.
+    /// On to the next track. Not before its first sector is wanted: until then the arm stays.
     fn cross(&self, cursor: &mut Cursor) {
         let next = self.geometry.next_track(cursor.place);
         let switch = if next.cylinder == cursor.place.cylinder {
