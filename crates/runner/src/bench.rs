@@ -177,7 +177,7 @@ fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
     };
     let facts = CheckUpFacts {
         makes_files: false,
-        may_overwrite: true,
+        may_overwrite: !spec.is_read_only(),
         existing: Some(size),
         room: size,
         memory: Bytes(0),

@@ -56,7 +56,7 @@ pub struct HostSpec {
     pub cpu_overlapped: u64,
     /// Processor time of an I/O of the storage that comes after it.
     pub cpu_serial: u64,
-    /// Processor time for each byte that goes to or comes from the storage.
+    /// Processor time for each byte that goes to or comes from the storage, beside it.
     pub cpu_byte: f64,
     /// What a processor does while the storage works.
     pub waiting: Waiting,
@@ -236,8 +236,12 @@ impl Host {
                 self.wanting_cpu.push_back(job);
                 return;
             }
-        } else if self.spec.cpu_overlapped > 0 {
-            self.work(now, job, self.spec.cpu_overlapped);
+        } else {
+            let bytes = self.jobs.at(job).command.len as f64 * self.spec.cpu_byte;
+            let beside = self.spec.cpu_overlapped + bytes.round() as u64;
+            if beside > 0 {
+                self.work(now, job, beside);
+            }
         }
         let Job { command, pages, .. } = self.jobs.at(job).clone();
         let (offset, len) = match command.action {
@@ -297,8 +301,7 @@ impl Host {
             Stage::Storage => {
                 self.keep(&command, pages);
                 self.jobs.at(number).stage = Stage::Last;
-                let bytes = (command.len as f64 * self.spec.cpu_byte).round() as u64;
-                self.work(now, number, self.spec.cpu_serial + bytes);
+                self.work(now, number, self.spec.cpu_serial);
             }
             Stage::Copy => self.copied(now, number, answers),
             Stage::Drain => {}
@@ -311,7 +314,7 @@ impl Host {
                 self.unfinished.remove(&write);
                 self.destage(now);
                 self.drained(now);
-                self.admit(now, answers);
+                self.admit(answers);
             }
             Stage::Last => {
                 self.jobs.remove(number);
@@ -365,11 +368,11 @@ impl Host {
             return;
         }
         self.throttled.push_back(number);
-        self.admit(now, answers);
+        self.admit(answers);
     }
 
     /// Answer writers, unless too much is dirty.
-    fn admit(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+    fn admit(&mut self, answers: &mut Vec<Answer>) {
         let is_full = self.cache.dirty_pages() > 2 * self.dirty_max();
         if is_full && !self.unfinished.is_empty() {
             return;
@@ -377,7 +380,6 @@ impl Host {
         for number in std::mem::take(&mut self.throttled) {
             answers.push(self.jobs.remove(number).command.done());
         }
-        debug_assert!(now >= Instant::START);
     }
 
     /// One write of dirty pages at a time, while there is reason for it.

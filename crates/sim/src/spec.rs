@@ -8,7 +8,7 @@ use crate::definition::{self, Definition, DefinitionError, Load};
 use crate::device::Device;
 use crate::driver::SimDriver;
 use crate::faults::Faults;
-use crate::machine::MachineSpec;
+use crate::machine::{DeviceSpec, MachineSpec};
 use crate::queue::{MODELS, QueueSpec, Values, list_models};
 use crate::station::Station;
 
@@ -174,6 +174,13 @@ impl SimSpec {
         }
     }
 
+    /// Whether nothing can be written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        let machine = self.machine();
+        machine.is_some_and(|machine| matches!(machine.device, DeviceSpec::Cd(_)))
+    }
+
     /// The machine, unless this is a queue.
     #[must_use]
     pub fn machine(&self) -> Option<&MachineSpec> {
@@ -233,9 +240,26 @@ fn machine(
             known: known.join(", "),
         });
     }
+    let size = size_of(&machine, size, &mut values)?;
+    Ok(SimSpec {
+        text,
+        model: name,
+        size,
+        cpus: cpus.unwrap_or(1),
+        faults,
+        subject: Subject::Machine(Box::new(machine)),
+    })
+}
+
+/// The bytes of the target: all there are from its start on, or as many as asked for.
+fn size_of(
+    machine: &MachineSpec,
+    asked: Option<String>,
+    values: &mut Values,
+) -> Result<Bytes, SimError> {
     let whole = machine.size();
     let there = whole.saturating_sub(machine.start);
-    let size = match size {
+    let size = match asked {
         None => Bytes(there),
         Some(typed) => {
             values.set("size", &typed);
@@ -256,14 +280,7 @@ fn machine(
         );
         return Err(values.refuse("size", &reason));
     }
-    Ok(SimSpec {
-        text,
-        model: name,
-        size,
-        cpus: cpus.unwrap_or(1),
-        faults,
-        subject: Subject::Machine(Box::new(machine)),
-    })
+    Ok(size)
 }
 
 #[cfg(test)]

@@ -250,29 +250,7 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
             let (min, avg, max) = (min as f64, avg as f64, max as f64);
             Some(SeekCurve::Lee { min, avg, max })
         }
-        Law::Stretched => {
-            let shapes = [("rz26", Shape::Rz26), ("hp97560", Shape::Hp97560)];
-            let shape = form.word(&SEEK_SHAPE, &shapes);
-            let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
-            // What a data sheet says besides is kept for the reader.
-            if form.has(&SEEK_AVG) {
-                form.span(&SEEK_AVG);
-            }
-            let (min, max) = (min?, max?);
-            if min > max {
-                form.disagree(
-                    &SEEK_MIN,
-                    &SEEK_MAX,
-                    "the shortest seek is longer than the longest",
-                );
-            }
-            let (min, max) = (min as f64, max as f64);
-            Some(SeekCurve::Stretched {
-                shape: shape?,
-                min,
-                max,
-            })
-        }
+        Law::Stretched => read_stretched(form),
         Law::SqrtLinear => {
             let short = (form.span(&SHORT_BASE), form.span(&SHORT_ROOT));
             let long = (form.span(&LONG_BASE), form.span(&LONG_STEP));
@@ -292,6 +270,30 @@ fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
             Some(SeekCurve::Steps { step, settle })
         }
     }
+}
+
+fn read_stretched(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
+    let shapes = [("rz26", Shape::Rz26), ("hp97560", Shape::Hp97560)];
+    let shape = form.word(&SEEK_SHAPE, &shapes);
+    let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
+    // What a data sheet says besides is kept for the reader.
+    if form.has(&SEEK_AVG) {
+        form.span(&SEEK_AVG);
+    }
+    let (min, max) = (min?, max?);
+    if min > max {
+        form.disagree(
+            &SEEK_MIN,
+            &SEEK_MAX,
+            "the shortest seek is longer than the longest",
+        );
+    }
+    let (min, max) = (min as f64, max as f64);
+    Some(SeekCurve::Stretched {
+        shape: shape?,
+        min,
+        max,
+    })
 }
 
 fn read_points(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
@@ -353,7 +355,7 @@ fn read_capacity(
     let is_close = stated <= laid_out && stated as f64 >= 0.9 * laid_out as f64;
     if !is_close {
         let why = format!(
-            "cylinders, heads and sectors make {laid_out} bytes; the capacity may be up to 10 % less"
+            "cylinders, heads and sectors make {laid_out} bytes; up to 10 % less may be stated"
         );
         form.disagree(&CAPACITY, &CYLINDERS, why);
         return None;

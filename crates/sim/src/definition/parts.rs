@@ -16,7 +16,7 @@ const CPU_SERIAL: Key = Key::needed("cpu-serial", "after the storage, such as \"
 const CPU_MIB: Key = Key::or(
     "cpu-per-mib",
     "0",
-    "for data of the storage, such as \"0.7 s\"",
+    "for data of the storage, beside it, \"0.7 s\"",
 );
 const WAITING: Key = Key::or(
     "waiting",

@@ -59,7 +59,7 @@ pub fn one_by_one(
     for command in commands {
         now = finish(device, now, command);
         ends.push(now);
-        now = now + gap;
+        now += gap;
     }
     ends
 }
