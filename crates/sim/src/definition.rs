@@ -130,7 +130,10 @@ pub fn read(
             untaken: untaken.map(|(key, ..)| key).collect(),
             known,
         }),
-        _ => Err(DefinitionError { faults }),
+        _ => {
+            assert!(!faults.is_empty(), "what is not read has a fault");
+            Err(DefinitionError { faults })
+        }
     }
 }
 

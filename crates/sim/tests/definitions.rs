@@ -1,6 +1,9 @@
 //! Definitions of devices: those that are built in, and what is said of wrong ones.
 
-use sim::{Kind, SimSpec, device_names, device_text, read_definition};
+use engine::Driver as _;
+use sim::{DeviceSpec, Kind, SimSpec, device_names, device_text, read_definition};
+use units::Instant;
+use workload::{ClientId, Durability, Op, Request, TargetId};
 
 /// Words with which the source of a built-in value may begin.
 const SOURCES: [&str; 9] = [
@@ -233,4 +236,103 @@ fn parts_of_the_wrong_kind_are_refused() {
     let error = SimSpec::parse("sim:fddi").expect_err("a link").to_string();
     assert!(error.contains("is a link"), "{error}");
     assert!(device_text("ppro").is_some_and(|text| text.contains("disk = [\"fireball\"")));
+}
+
+/// A few reads and writes; on flash, which is slow to build, none.
+fn use_it(spec: &SimSpec) {
+    let machine = spec.machine().expect("a machine");
+    if matches!(machine.device, DeviceSpec::Flash(_)) {
+        return;
+    }
+    let mut driver = spec.driver(1, 8, Instant::START);
+    let target = TargetId(0);
+    for number in 0..8 {
+        let offset = spec.size.0 / 8 * (number * 5 % 8);
+        let op = match number {
+            0..5 => Op::Read {
+                target,
+                offset,
+                len: 70_000,
+            },
+            _ => Op::Write {
+                target,
+                offset,
+                len: 70_000,
+                durability: Durability::Volatile,
+            },
+        };
+        let request = Request::new(ClientId(0), Instant::START, op);
+        driver.submit(request).expect("room");
+    }
+    let mut done = Vec::new();
+    while done.len() < 8 {
+        driver
+            .wait(None, &mut done)
+            .expect("requests are under way");
+    }
+}
+
+/// Whatever stands in a file, it is read or refused; and what is read can be used.
+#[test]
+fn garbage_is_refused_without_harm() {
+    let values = [
+        "0",
+        "-1",
+        "1",
+        "7",
+        "1e300",
+        "\"\"",
+        "\"0 ms\"",
+        "\"99999999 d\"",
+        "\"16 EiB\"",
+        "[]",
+        "true",
+        "\"1 B/s\"",
+        "[[1, 1]]",
+        "[3, \"x\"]",
+        "\"100%\"",
+        "99999",
+        "\"512\"",
+    ];
+    let (mut read, mut refused) = (0, 0);
+    let mut check = |text: String| {
+        let mut load = |path: &str| match path {
+            "./x.toml" => Ok(text.clone()),
+            other => no_files(other),
+        };
+        match SimSpec::parse_with("sim:./x.toml", &mut load) {
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty());
+            }
+            Ok(spec) => {
+                read += 1;
+                let pages = spec.machine().map(|machine| machine.facts().len());
+                assert!(pages > Some(0) && spec.size.0 > 0, "{text}");
+                use_it(&spec);
+            }
+        }
+    };
+    for name in device_names() {
+        let text = device_text(name).expect("a built-in device");
+        let lines: Vec<&str> = text.lines().collect();
+        for index in 0..lines.len() {
+            let without = [&lines[..index], &lines[index + 1..]].concat();
+            check(without.join("\n"));
+            let Some((key, _)) = lines[index].split_once(" = ") else {
+                continue;
+            };
+            for value in values {
+                let mut changed = lines.clone();
+                let line = format!("{key} = {value}");
+                changed[index] = &line;
+                check(changed.join("\n"));
+            }
+        }
+        check(text.chars().rev().collect());
+    }
+    assert!(
+        read > 100 && refused > 1000,
+        "{read} read, {refused} refused"
+    );
 }

@@ -31,7 +31,7 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
     let dies = form.count(&DIES, 1..=256);
     let blocks = form.count(&BLOCKS, 8..=65_536);
     let pages = form.count(&BLOCK_PAGES, 4..=8192);
-    let page = form.size(&PAGE);
+    let page = form.size_in(&PAGE, 512..=1 << 20);
     let times = (form.span(&READ), form.span(&PROGRAM), form.span(&ERASE));
     let rate = form.rate(&CHANNEL_RATE);
     let spare = form.share(&SPARE);
@@ -50,7 +50,7 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
         dies: dies as u32,
         blocks: blocks as u32,
         pages_per_block: pages as u32,
-        page: u32::try_from(page?).ok()?,
+        page: page? as u32,
         read: times.0?,
         program: times.1?,
         erase: times.2?,
@@ -62,10 +62,6 @@ pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
         overhead: overhead?,
         content: content?,
     };
-    if spec.page < 512 {
-        form.disagree(&PAGE, &BLOCK_PAGES, "a page has 512 bytes at least");
-        return None;
-    }
     if channels * dies * blocks * pages > FLASH_PAGES_MAX {
         let why = format!("the model keeps {FLASH_PAGES_MAX} pages at most: take fewer blocks");
         form.disagree(&BLOCKS, &BLOCK_PAGES, why);
@@ -92,12 +88,15 @@ const CD_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such a
 
 /// Read a CD-ROM drive.
 pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
-    let speed = form.number(&SPEED);
+    let speed = form.number(&SPEED, 0.1..=1000.0);
     let blocks = form.count(&CD_BLOCKS, 1000..=10_000_000);
-    let (inner, outer) = (form.number(&RPM_INNER), form.number(&RPM_OUTER));
+    let (inner, outer) = (
+        form.number(&RPM_INNER, 1.0..=1e6),
+        form.number(&RPM_OUTER, 1.0..=1e6),
+    );
     let seeks = (form.span(&SEEK_SHORT), form.span(&SEEK_FULL));
     let near = form.count(&NEAR, 0..=1_000_000);
-    let buffer = form.size(&CD_BUFFER);
+    let buffer = form.size_in(&CD_BUFFER, 2048..=1 << 30);
     let overhead = form.span(&CD_OVERHEAD);
     let (inner, outer) = (inner?, outer?);
     if inner < outer {
@@ -138,28 +137,20 @@ const TAPE_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such
 /// Read a tape drive.
 pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
     let passes = form.count(&PASSES, 1..=10_000);
-    let size = form.size(&TAPE_SIZE);
+    let size = form.size_in(&TAPE_SIZE, 1 << 20..=1 << 50);
     let rate = form.rate(&TAPE_RATE);
     let times = (
         form.span(&SEARCH),
         form.span(&LOCATE),
         form.span(&REPOSITION),
     );
-    let buffer = form.size(&TAPE_BUFFER);
-    let compression = form.number(&COMPRESSION);
+    let buffer = form.size_in(&TAPE_BUFFER, 1024..=1 << 40);
+    let compression = form.number(&COMPRESSION, 0.1..=1000.0);
     let bus = form.rate(&TAPE_BUS);
     let overhead = form.span(&TAPE_OVERHEAD);
     let (passes, size, buffer) = (passes?, size?, buffer?);
     if size < passes << 20 {
         form.disagree(&TAPE_SIZE, &PASSES, "a pass holds a MiB at least");
-        return None;
-    }
-    if buffer < 1024 {
-        form.disagree(
-            &TAPE_BUFFER,
-            &TAPE_SIZE,
-            "a drive has a KiB of memory at least",
-        );
         return None;
     }
     Some(TapeSpec {
@@ -187,17 +178,13 @@ const REQUEST: Key = Key::or("request", "64 KiB", "data of one request at most")
 pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     let bandwidth = form.rate(&BANDWIDTH);
     let round_trip = form.span(&ROUND_TRIP);
-    let packet = form.size(&PACKET);
+    let packet = form.size_in(&PACKET, 1..=1 << 30);
     let header = form.size(&HEADER);
-    let (window, request) = (form.size(&WINDOW), form.size(&REQUEST));
+    let window = form.size_in(&WINDOW, 1..=1 << 40);
+    let request = form.size_in(&REQUEST, 1..=1 << 40);
     let (packet, header) = (packet?, header?);
     if header >= packet {
         form.disagree(&HEADER, &PACKET, "a packet has room for data");
-        return None;
-    }
-    let (window, request) = (window?, request?);
-    if window == 0 || request == 0 {
-        form.disagree(&WINDOW, &REQUEST, "both are above zero");
         return None;
     }
     Some(LinkSpec {
@@ -205,7 +192,7 @@ pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
         round_trip: round_trip?,
         packet,
         header,
-        window,
-        request,
+        window: window?,
+        request: request?,
     })
 }

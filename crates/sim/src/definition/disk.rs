@@ -96,7 +96,7 @@ pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let heads = form.count(&HEADS, 1..=1024);
     let zones = read_zones(form);
     let interleave = form.count(&INTERLEAVE, 1..=64);
-    let rpm = form.number(&RPM);
+    let rpm = form.number(&RPM, 1.0..=1e6);
     let seek = read_seek(form);
     let head_switch = form.span(&HEAD_SWITCH);
     let cylinder_switch = form.span(&CYLINDER_SWITCH);
@@ -153,12 +153,12 @@ fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
             .collect();
         if zones
             .iter()
-            .any(|zone| zone.cylinders == 0 || zone.sectors == 0)
+            .any(|zone| zone.cylinders == 0 || !(1..=100_000).contains(&zone.sectors))
         {
             form.disagree(
                 &ZONES,
                 &CYLINDERS,
-                "a zone has cylinders, and a track has sectors",
+                "a zone has cylinders, and a track has from 1 to 100000 sectors",
             );
             return None;
         }
@@ -318,7 +318,7 @@ fn read_points(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
 
 fn read_buffer(form: &mut Form<'_, '_>, sector: Option<u64>) -> Option<Option<BufferSpec>> {
     let segments = form.count(&SEGMENTS, 0..=1024);
-    let segment = form.size(&SEGMENT);
+    let segment = form.size_in(&SEGMENT, 512..=1 << 30);
     let read_ahead = form.size(&READ_AHEAD);
     let (segments, segment, sector) = (segments?, segment?, sector?);
     let read_ahead = read_ahead.unwrap_or(segment);

@@ -9,6 +9,10 @@ use units::{Bytes, Duration, UnitError, parse_percent};
 
 use crate::definition::fault::{DefinitionFault, LocatedFault};
 
+/// The longest time that a value may be: a day. Sums of times stay far below the end of the clock.
+const SPAN_MAX: u64 = 86_400 * 1_000_000_000;
+/// The least bytes per second.
+const RATE_MIN: u64 = 1000;
 /// The longest value that a message repeats.
 const CHARS_MAX: usize = 60;
 
@@ -253,6 +257,10 @@ impl<'t, 'c> Form<'t, 'c> {
     pub fn span(&mut self, key: &Key) -> Option<u64> {
         let found = self.find(key)?;
         let span = self.unit(key, &found, found.typed.parse::<Duration>())?;
+        if span.as_nanos() > SPAN_MAX {
+            self.refuse(key, &found, "at most a day");
+            return None;
+        }
         Some(span.as_nanos())
     }
 
@@ -263,7 +271,19 @@ impl<'t, 'c> Form<'t, 'c> {
         Some(size.as_u64())
     }
 
-    /// Bytes per second, above zero.
+    /// Bytes in a range.
+    pub fn size_in(&mut self, key: &Key, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        let found = self.find(key)?;
+        let size = self.unit(key, &found, found.typed.parse::<Bytes>())?;
+        if !range.contains(&size.as_u64()) {
+            let (low, high) = (Bytes(*range.start()), Bytes(*range.end()));
+            self.refuse(key, &found, &format!("from {low} to {high}"));
+            return None;
+        }
+        Some(size.as_u64())
+    }
+
+    /// Bytes per second.
     pub fn rate(&mut self, key: &Key) -> Option<f64> {
         let found = self.find(key)?;
         let Some(size) = found.typed.strip_suffix("/s") else {
@@ -271,8 +291,8 @@ impl<'t, 'c> Form<'t, 'c> {
             return None;
         };
         let size = self.unit(key, &found, size.parse::<Bytes>())?;
-        if size.as_u64() == 0 {
-            self.refuse(key, &found, "above zero");
+        if size.as_u64() < RATE_MIN {
+            self.refuse(key, &found, "at least 1 kB/s");
             return None;
         }
         Some(size.as_u64() as f64)
@@ -302,13 +322,18 @@ impl<'t, 'c> Form<'t, 'c> {
         }
     }
 
-    /// A number above zero.
-    pub fn number(&mut self, key: &Key) -> Option<f64> {
+    /// A number above zero, in a range.
+    pub fn number(&mut self, key: &Key, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
         let found = self.find(key)?;
+        let (low, high) = (*range.start(), *range.end());
         match found.typed.parse::<f64>() {
-            Ok(number) if number > 0.0 && number.is_finite() => Some(number),
-            _ => {
+            Ok(number) if range.contains(&number) => Some(number),
+            Ok(number) if number <= 0.0 => {
                 self.refuse(key, &found, "a number above zero");
+                None
+            }
+            _ => {
+                self.refuse(key, &found, &format!("a number from {low} to {high}"));
                 None
             }
         }

@@ -69,7 +69,7 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         cache
     };
     let growth = form.size(&GROWTH);
-    let page = form.size(&HOST_PAGE);
+    let page = form.size_in(&HOST_PAGE, 512..=1 << 24);
     let read_ahead = form.size(&AHEAD);
     let is_back = form.word(&WRITES, &[("back", true), ("through", false)]);
     let (share, age) = (form.share(&DIRTY), form.span(&DIRTY_AGE));
@@ -81,11 +81,6 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         form.disagree(&CACHE, &MEMORY, "the file cache is part of the memory");
     } else if cache_max < cache {
         form.disagree(&CACHE_MAX, &CACHE, "it is the larger one");
-    }
-    let page = page?;
-    if !(512..=1 << 24).contains(&page) {
-        form.disagree(&HOST_PAGE, &MEMORY, "a page has from 512 bytes to 16 MiB");
-        return None;
     }
     Some(HostSpec {
         cpus: cpus? as usize,
@@ -100,7 +95,7 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
         cache,
         cache_max,
         cache_growth: growth?,
-        page,
+        page: page?,
         read_ahead: read_ahead?,
         writes: if is_back? {
             WritePolicy::Back {
@@ -163,7 +158,7 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
     let slow = form.read(&SLOW, |text| {
         let (disk, factor) = text.split_once(':')?;
         let (disk, factor) = (disk.parse::<usize>().ok()?, factor.parse::<f64>().ok()?);
-        (disk >= 1 && factor > 0.0 && factor.is_finite()).then_some((disk - 1, factor))
+        (disk >= 1 && (0.01..=1000.0).contains(&factor)).then_some((disk - 1, factor))
     });
     let count = disks.unwrap_or(1) as usize;
     if slow.is_some_and(|(disk, _)| disk >= count) {
@@ -180,7 +175,7 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
 }
 
 fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<ArraySpec> {
-    let unit = form.size(&UNIT);
+    let unit = form.size_in(&UNIT, 512..=1 << 40);
     let mode = form.word(&MODE, &[("normal", 0), ("reduced", 1), ("rebuild", 2)]);
     let at_a_time = form.count(&AT_A_TIME, 1..=1024);
     let rate_max = form.rate(&REBUILD_RATE);
@@ -215,10 +210,6 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
             &MODE,
             "one disk is lost already, and only one loss is modelled",
         );
-    }
-    if unit? < 512 {
-        form.disagree(&UNIT, &DISKS, "a unit has 512 bytes at least");
-        return None;
     }
     Some(ArraySpec {
         layout: ArrayLayout {

@@ -2,7 +2,7 @@
 //!
 //! After a read the disk goes on reading until the segment is full. Where reads follow each other,
 //! what was asked for makes room, and the disk reads on. It stops when the segment is full, and
-//! when the arm is needed elsewhere. Once stopped, it has to wait until the next sector comes round.
+//! when the arm is needed elsewhere. Once stopped, it has to wait for the next sector.
 
 use std::ops::Range;
 
