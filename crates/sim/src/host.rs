@@ -208,9 +208,9 @@ impl Host {
             return;
         };
         let ahead = if is_in_order { self.spec.read_ahead } else { 0 };
-        let end = (to + 1).max(pages.end.min(to + 1) + ahead / self.spec.page);
         let last = self.storage.size().div_ceil(self.spec.page);
-        let job = self.job(command, Stage::Storage, from..end.min(last).max(to + 1));
+        let end = (to + 1 + ahead / self.spec.page).min(last).max(to + 1);
+        let job = self.job(command, Stage::Storage, from..end);
         self.begin_storage(now, job);
     }
 

@@ -162,3 +162,19 @@ fn a_machine_that_was_used_keeps_what_its_cache_holds() {
     assert!(times[0].as_nanos() > 2_000_000, "{times:?}");
     assert_eq!(times[1].as_nanos(), 1_200_000, "from the file cache");
 }
+
+#[test]
+fn a_slow_disk_and_a_lost_one_show_in_the_times_of_an_array() {
+    let mean = |device: &str| {
+        let done = completions(device, 1, 4000);
+        let sum: u64 = done.iter().map(|done| done.service_time().as_nanos()).sum();
+        sum as f64 / done.len() as f64
+    };
+    let whole = mean("sim:rz26?raid=5&disks=4");
+    let slow = mean("sim:rz26?raid=5&disks=4&slow=2:3");
+    let lost = mean("sim:rz26?raid=5&disks=4&lost=2@5s");
+    let late = mean("sim:rz26?raid=5&disks=4&lost=2@1h");
+    assert!(slow > 1.3 * whole, "{slow} and {whole}");
+    assert!(lost > 1.1 * whole, "{lost} and {whole}");
+    assert_eq!(late, whole, "an hour is longer than this");
+}

@@ -174,7 +174,8 @@ impl Buffer {
 
     fn miss(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
         let Range { start, end } = wanted.sectors;
-        let is_in_order = self.segments.iter().any(|segment| segment.follows == start);
+        let follows = |segment: &Segment| segment.used > 0 && segment.follows == start;
+        let is_in_order = self.segments.iter().any(follows);
         let (run, cursor) = mechanism.transfer(wanted.ready, 0, start, end - start);
         let oldest = (0..self.segments.len()).min_by_key(|&index| self.segments[index].used);
         let index = oldest.unwrap_or(0);

@@ -105,6 +105,12 @@ impl Geometry {
         self.cylinders
     }
 
+    /// Whether a track's next sector is not the next one under the head.
+    #[must_use]
+    pub const fn is_interleaved(&self) -> bool {
+        self.interleave > 1
+    }
+
     /// Where a sector lies.
     #[must_use]
     pub fn place(&self, sector: u64) -> Place {

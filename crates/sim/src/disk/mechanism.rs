@@ -105,6 +105,8 @@ impl Mechanism {
         while cursor.sector < limit {
             if cursor.place.sector == cursor.place.sectors {
                 self.cross(cursor);
+            } else if self.geometry.is_interleaved() {
+                cursor.clock += self.wait(cursor.clock, cursor.place);
             }
             let place = cursor.place;
             let left = u64::from(place.sectors - place.sector).min(limit - cursor.sector) as u32;
@@ -171,5 +173,88 @@ impl Mechanism {
             }
         }
         low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::geometry::{Layout, ZoneSpec};
+    use crate::disk::seek::SeekCurve;
+    use random::{Purpose, Stream};
+
+    const PERIOD: u64 = 13_333_333;
+
+    /// Three zones with odd numbers of sectors, and skews that do not match the switches.
+    fn mechanism(interleave: u32) -> Mechanism {
+        let zone = |cylinders, sectors| ZoneSpec { cylinders, sectors };
+        let geometry = Geometry::new(&Layout {
+            zones: vec![zone(40, 97), zone(30, 61), zone(50, 37)],
+            heads: 3,
+            period: PERIOD,
+            track_skew: 1_500_000,
+            cylinder_skew: 2_700_000,
+            interleave,
+        });
+        let step = SeekCurve::Steps {
+            step: 50_000.0,
+            settle: 1e6,
+        };
+        let seeks = step.table(geometry.cylinders());
+        Mechanism::new(geometry, seeks, 1_000_000, 3_000_000, 4_444_444)
+    }
+
+    /// Sector by sector: wait for each until it comes round.
+    fn slowly(mechanism: &Mechanism, now: u64, first: u64, count: u64) -> (u64, u64) {
+        let geometry = &mechanism.geometry;
+        let mut now = now + mechanism.seek(geometry.place(first));
+        let (mut begin, mut track) = (None, geometry.place(first));
+        for sector in first..first + count {
+            let place = geometry.place(sector);
+            if (place.cylinder, place.head) != (track.cylinder, track.head) {
+                let is_near = place.cylinder == track.cylinder;
+                now += if is_near { 1_000_000 } else { 3_000_000 };
+                track = place;
+            }
+            let under = (now + 4_444_444) % PERIOD;
+            now += (geometry.angle(place) + PERIOD - under) % PERIOD;
+            begin = begin.or(Some(now));
+            now += geometry.sweep(place, 1);
+        }
+        (begin.unwrap_or(now), now)
+    }
+
+    #[test]
+    fn a_transfer_is_what_sector_by_sector_comes_to() {
+        let mut mechanism = mechanism(1);
+        let mut stream = Stream::new(3, 0, Purpose::Device);
+        let (mut now, sectors) = (0, mechanism.geometry.sectors());
+        for round in 0..3000 {
+            let count = 1 + stream.below(400);
+            let first = stream.below(sectors - count);
+            let expected = slowly(&mechanism, now, first, count);
+            let (run, _) = mechanism.transfer(now, 0, first, count);
+            assert_eq!(
+                (run.first, run.end),
+                expected,
+                "round {round}: {first}, {count}"
+            );
+            now = run.end + stream.below(30_000_000);
+        }
+    }
+
+    #[test]
+    fn a_cursor_that_is_looked_at_often_is_where_it_would_be_anyway() {
+        for interleave in [1, 2] {
+            let mut mechanism = mechanism(interleave);
+            let (_, begun) = mechanism.transfer(0, 0, 11_000, 1);
+            let (mut often, mut once) = (begun, begun);
+            for step in 1..2000 {
+                mechanism.advance(&mut often, 50_000_000 + step * 77_777, 11_700);
+            }
+            mechanism.advance(&mut once, 50_000_000 + 1999 * 77_777, 11_700);
+            assert_eq!(often.sector, once.sector, "interleave {interleave}");
+            assert!(once.sector > 11_400, "{}", once.sector);
+        }
     }
 }
