@@ -101,6 +101,26 @@ fn a_file_of_ones_own_is_read_and_may_name_others() {
 }
 
 #[test]
+fn zones_and_measured_points_are_read_as_they_stand() {
+    let text = "kind = \"disk\"\ntitle = \"measured\"\nrpm = 6000\nheads = 2\ncylinders = 300\n\
+                zones = [[[100, 80], [200, 50]], \"my own\"]\n\
+                seek = \"points\"\nseek-points = [[1, 1.0], [11, 2.0], [299, 9.5]]\n\
+                write-cache = \"64 KiB\"\n";
+    let mut load = |_: &str| Ok(text.to_owned());
+    let spec = SimSpec::parse_with("sim:./x.toml", &mut load).expect("a good file");
+    assert_eq!(spec.size.0, 2 * (100 * 80 + 200 * 50) * 512);
+    let Some(DeviceSpec::Disk(disk)) = spec.machine().map(|machine| machine.device.clone()) else {
+        panic!("a disk was defined");
+    };
+    let table = disk.seek_table();
+    assert_eq!(
+        (table[1], table[6], table[299]),
+        (1_000_000, 1_500_000, 9_500_000)
+    );
+    assert_eq!(disk.write_cache, 65_536);
+}
+
+#[test]
 fn mistakes_name_file_line_and_key() {
     let with = |line: &str| {
         let key = line.split(' ').next().unwrap_or("");

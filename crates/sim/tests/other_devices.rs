@@ -312,6 +312,20 @@ fn a_host_answers_from_memory_and_charges_its_processor() {
     close(hits as f64 / count as f64, 0.25, 0.03, "the share of hits");
 }
 
+/// Reads in order bring 64 KiB more each time they go to the storage: one in seventeen does.
+#[test]
+fn reading_ahead_into_memory_saves_the_way_to_the_storage() {
+    let spec = HostSpec {
+        read_ahead: 65_536,
+        ..host()
+    };
+    let mut host = Host::new(spec, slow_storage());
+    let reads = (0..170).map(|number| command(Action::Read, number * 4096, 4096));
+    let ends = one_by_one(&mut host, Duration::ZERO, reads);
+    let is_slow = |pair: &&[Instant]| pair[1].since(pair[0]) > Duration(MS);
+    assert_eq!(ends.windows(2).filter(is_slow).count(), 10);
+}
+
 /// Two tasks: free, the processor works for one while the storage works for the other; spinning,
 /// nothing overlaps.
 #[test]
