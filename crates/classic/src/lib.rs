@@ -1,6 +1,7 @@
 //! The classic programs' files, procedures and arithmetic, as their documents state them.
 
 pub mod diskmbps;
+pub mod diskrand;
 mod fault;
 mod import;
 pub mod log;

@@ -1,8 +1,10 @@
 //! Parsers never fail in another way than by saying so, whatever they are given.
 
+use classic::diskrand::{DiskRandLog, begins_log, doubts, groups};
 use classic::{Log, Plan, shipped, text_of, told};
 
 const EXCERPT: &str = include_str!("../src/fixtures/excerpt.rpl");
+const DISKRAND_LOG: &str = include_str!("../src/fixtures/diskrand.log");
 const ROUNDS: u64 = 400;
 /// Told faults, and the line that counts the others.
 const LINES_MAX: usize = classic::TOLD_MAX + 1;
@@ -77,6 +79,32 @@ fn mangled_logs_are_read_or_refused() {
                 assert!(!one.name.is_empty(), "seed {seed}");
             }
         }
+    }
+}
+
+#[test]
+fn mangled_logs_of_diskrand_are_read_or_refused() {
+    let whole = DiskRandLog::read(DISKRAND_LOG).expect("a log");
+    for seed in 0..ROUNDS {
+        let text = mangled(DISKRAND_LOG, &mut Dice(seed));
+        std::hint::black_box(begins_log(&text));
+        let Ok(log) = DiskRandLog::read(&text) else {
+            continue;
+        };
+        for doubt in doubts(&log) {
+            assert!(!doubt.text.contains("NaN"), "seed {seed}: {}", doubt.text);
+        }
+        let groups = groups(&log);
+        let timed = groups.iter().flatten();
+        let count: usize = timed.clone().map(|one| one.ends_s.len()).sum();
+        assert_eq!(count, log.transactions(), "seed {seed}");
+        for one in timed {
+            assert!(one.began_s().is_finite(), "seed {seed}");
+            assert!(one.ends_s.is_sorted(), "seed {seed}: {:?}", one.ends_s);
+        }
+        let joined = whole.clone().with_transactions(log.clone());
+        let all = whole.transactions() + log.transactions();
+        assert_eq!(joined.transactions(), all, "seed {seed}");
     }
 }
 

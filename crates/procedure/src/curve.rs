@@ -1,7 +1,7 @@
 //! The load curve: finds the load at which the response time crosses each level, and saturation.
 //!
 //! Clients are doubled until the load grows no more and the levels are passed; then each level is
-//! bracketed by two numbers of clients at most a tenth apart; then both ends are measured afresh,
+//! bracketed by two numbers of clients about a tenth apart; then both ends are measured afresh,
 //! tightened until the *load at the level* is as precise as was asked for, and interpolated. Data
 //! that chose a bracket never enter the answer. Method: section 6 of the statistics notes, which
 //! `docs/statistics.md` sums up.
@@ -84,11 +84,6 @@ enum Bracket {
 
 /// A load that grows by less than this factor when the clients double has stopped growing.
 const GROWTH_MIN: f64 = 1.05;
-
-/// How far apart the ends of a bracket should be.
-fn gap(low: u32) -> u32 {
-    (low / 10).max(1)
-}
 
 impl LoadCurve {
     /// A procedure that has measured nothing yet.
@@ -199,6 +194,13 @@ impl LoadCurve {
             saturation: self.saturation(),
             warnings,
         }
+    }
+
+    /// How far apart the ends of a bracket should be: the wider, the less their noise matters; the
+    /// narrower, the less the curve can bend between them.
+    fn gap(&self, low: u32) -> u32 {
+        let part = if self.options.is_load_enough { 8 } else { 10 };
+        (low / part).max(1)
     }
 
     // --- scouting -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ mod doubts;
 mod monitor;
 mod rab;
 mod rab_summary;
+mod replay;
 mod single;
 mod transactions;
 mod transfer;
@@ -24,6 +25,7 @@ pub use doubts::doubts;
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
+pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{

@@ -2,6 +2,7 @@
 
 mod data_file;
 mod diskmbps;
+mod diskrand;
 mod messages;
 mod output_files;
 mod rig;
@@ -10,6 +11,9 @@ mod test_run;
 
 pub use data_file::{DataFile, DataRequest, Filling, MARKER_SUFFIX, open_data};
 pub use diskmbps::{DiskMbps, JobStart, Screen, left_over, run_diskmbps};
+pub use diskrand::{
+    Console, ReadSummary, UserOutcome, UserRequest, WriteRequest, erase, run_user, run_write,
+};
 pub use messages::{Detail, IoDetail, Posted, Report};
 pub use output_files::OutputFiles;
 pub use rig::{Failure, Rig};

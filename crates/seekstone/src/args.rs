@@ -3,6 +3,7 @@
 mod classic;
 mod devices;
 mod diskmbps;
+mod diskrand;
 mod parse;
 mod rab;
 mod transactions;
@@ -16,6 +17,7 @@ use units::{Bytes, Duration, Rate};
 pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
 pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
+pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 use parse::{
     parse_budget, parse_level, parse_pattern, parse_precision, parse_rate, parse_share, parse_size,
     parse_span,
@@ -62,6 +64,8 @@ pub enum Command {
     Transfer(Box<TransferArgs>),
     /// Run the disk data transfer rate test of 1997, with its own screen and log.
     Diskmbps(DiskMbpsArgs),
+    /// Run the disk and transaction random access test of 1997, with its own screen and logs.
+    Diskrand(DiskRandArgs),
     /// Run one control thread of the RAID Performance Test, and print its messages.
     Transact(Box<TransactArgs>),
     /// Say what a target is, and what would mislead when it is measured.
@@ -381,9 +385,9 @@ pub enum RunsCommand {
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: PathBuf,
     },
-    /// Read a log file of `rpt`, and archive each of its workloads as a run.
+    /// Read a log file of `rpt` or `diskrand`, and archive what it holds as runs.
     Import {
-        /// The log file, as in rpt.rpl.
+        /// The log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
         file: PathBuf,
     },
     /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Rpt(args) => commands::rpt::rpt(&args),
         Command::Transfer(args) => commands::transfer::transfer(&args),
         Command::Diskmbps(args) => commands::diskmbps::diskmbps(&args),
+        Command::Diskrand(args) => commands::diskrand::diskrand(&args),
         Command::Transact(args) => commands::transact::transact(&args),
         Command::Transactions(args) => commands::transactions::transactions(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),

@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use support::storage::Loop;
 use support::{Belongings, Ended, PROGRAM, Running, Scratch, leftovers, skipped};
 
-/// Long enough to be stopped anywhere.
-const LONG: [&str; 6] = ["run", "--budget", "10s", "--size", "32MiB", "target"];
+/// Long enough to be stopped anywhere, on a busy machine too.
+const LONG: [&str; 6] = ["run", "--budget", "20s", "--size", "32MiB", "target"];
 
 /// Stop the program at a stage; what it made must be gone.
 #[track_caller]

@@ -70,7 +70,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         return None;
     }
     let series = match goal.aim {
-        Aim::TimeAndLoad => slot_means(store, channel),
+        Aim::TimeAndLoad | Aim::LoadAtTime(_) => slot_means(store, channel),
         Aim::Load => slot_counts(store, channel),
     };
     let cut = find_cut(store, &series);
@@ -81,12 +81,17 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     let (mean, of_mean) = interval_around(window.mean_ns, &window.response_influence);
     let (throughput, of_rate) = interval_around(window.rate, &window.throughput);
     let ess = effective_samples(store, channel, &window, of_mean.variance_of_mean);
-    let (lag, is_precise) = match goal.aim {
-        Aim::TimeAndLoad => (
+    let wanted_of_time = match goal.aim {
+        Aim::TimeAndLoad => Some(goal.precision),
+        Aim::LoadAtTime(precision) => Some(precision),
+        Aim::Load => None,
+    };
+    let (lag, is_precise) = match wanted_of_time {
+        Some(precision) => (
             of_mean.lag.max(of_rate.lag),
-            mean.relative_half_width() <= goal.precision && ess >= goal.samples_min,
+            mean.relative_half_width() <= precision && ess >= goal.samples_min,
         ),
-        Aim::Load => (of_rate.lag, true),
+        None => (of_rate.lag, true),
     };
     let duration_ns = window.duration_ns();
     let verdict = judge(&Standing {

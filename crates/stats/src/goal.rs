@@ -17,12 +17,15 @@ pub enum GoalKind {
 }
 
 /// Which estimate must be good enough.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aim {
     /// The mean time and the load.
     #[default]
     TimeAndLoad,
+    /// The load, and the mean time to this relative half-width: where the load hardly depends on
+    /// the time, the load at a time is precise with a time that is not.
+    LoadAtTime(f64),
     /// The load alone. Near saturation the time has no precise mean within minutes, and the load
     /// that is carried hardly depends on it.
     Load,

@@ -170,18 +170,18 @@ fn pass_of(words: &[&str]) -> Option<LoggedPass> {
     })
 }
 
-fn finite(text: &str) -> Option<f64> {
+pub(crate) fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-fn time_of(text: &str) -> Option<(u32, u32, u32)> {
+pub(crate) fn time_of(text: &str) -> Option<(u32, u32, u32)> {
     let mut parts = text.split(':').map(|part| part.parse::<u32>().ok());
     let time = (parts.next()??, parts.next()??, parts.next()??);
     let is_time = time.0 < 24 && time.1 < 60 && time.2 < 61 && parts.next().is_none();
     is_time.then_some(time)
 }
 
-fn date_of(month: &str, day: &str, year: &str) -> Option<(i64, u32, u32)> {
+pub(crate) fn date_of(month: &str, day: &str, year: &str) -> Option<(i64, u32, u32)> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
@@ -196,7 +196,7 @@ fn date_of(month: &str, day: &str, year: &str) -> Option<(i64, u32, u32)> {
 
 /// Days since 1970 of a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date
 /// algorithms").
-fn days_from_civil((year, month, day): (i64, u32, u32)) -> i64 {
+pub(crate) fn days_from_civil((year, month, day): (i64, u32, u32)) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);

@@ -3,10 +3,7 @@
 use units::Duration;
 
 use super::visit::Visit;
-use super::{Bracket, CurveStep, LoadCurve, Search, gap};
-
-/// Below this elasticity of the load to the time, a tenth more time brings 1.5 % more load at most.
-const FLAT_MAX: f64 = 0.15;
+use super::{Bracket, CurveStep, LoadCurve, Search};
 
 impl LoadCurve {
     /// The best that is known of `clients`: the last final point, or else the last scout.
@@ -94,10 +91,12 @@ impl LoadCurve {
             return None;
         };
         // Where no chord is drawn, the ends themselves are the answer.
-        let gap_wanted = if self.is_unbounded(high) || self.is_flat(low, high) {
+        let gap_wanted = if self.is_unbounded(high) {
             (low / 40).max(1)
+        } else if self.options.is_load_enough {
+            2 * self.gap(low)
         } else {
-            gap(low)
+            self.gap(low)
         };
         if high - low <= gap_wanted {
             return None;
@@ -114,28 +113,34 @@ impl LoadCurve {
             .is_some_and(|visit| visit.time().value.is_infinite())
     }
 
-    /// Whether the load hardly depends on the time between two numbers of clients: it changes by a
-    /// small part of what the time changes by, both in relation to themselves.
-    pub(super) fn is_flat(&self, low: u32, high: u32) -> bool {
-        let (Some(below), Some(above)) = (self.best(low), self.best(high)) else {
-            return false;
-        };
+    /// By what part of a change of the time the load changes, both in relation to themselves: from
+    /// the last point up to `low` clients to the first from `high` on.
+    pub(super) fn elasticity(&self, low: u32, high: u32) -> Option<f64> {
+        let visited = self.visited();
+        let below = visited.iter().rev().find(|clients| **clients <= low)?;
+        let above = visited.iter().find(|clients| **clients >= high)?;
+        let (below, above) = (self.best(*below)?, self.best(*above)?);
         let of_load = (above.point.load.value / below.point.load.value).ln();
         let of_time = (above.time().value / below.time().value).ln();
-        self.options.is_load_enough && of_time > 0.0 && of_load.abs() < FLAT_MAX * of_time
+        (of_time > 0.0).then(|| of_load.abs() / of_time)
     }
 
-    /// How far `level` lies from the response time of `low` clients (0) to that of `high` (1).
+    /// How far `level` lies from the response time of `low` clients (0) to that of `high` (1), in
+    /// reciprocal times.
     pub(super) fn share_between(&self, level: Duration, low: u32, high: u32) -> Option<f64> {
-        let below = self.best(low)?.time().value;
-        let above = self.best(high)?.time().value;
-        let share = (level.as_nanos() as f64 - below) / (above - below).max(1e-9);
+        let below = 1.0 / self.best(low)?.time().value;
+        let above = 1.0 / self.best(high)?.time().value;
+        let share =
+            (below - 1.0 / level.as_nanos() as f64) / (below - above).max(f64::MIN_POSITIVE);
         Some(share.clamp(0.0, 1.0))
     }
 
-    /// The bracket to measure afresh: a tenth wide. A narrower one would be worse, because the
-    /// difference between its ends drowns in their noise.
+    /// The bracket to measure afresh, as wide as it should be. A narrower one would be worse,
+    /// because the difference between its ends drowns in their noise.
     pub(super) fn placed(&self, level: Duration) -> Bracket {
+        if let Some(known) = self.measured_around(level) {
+            return known;
+        }
         let bracket = self.bracket(level);
         let Bracket::Between { low, high } = bracket else {
             return bracket;
@@ -143,14 +148,28 @@ impl LoadCurve {
         let Some(share) = self.share_between(level, low, high) else {
             return bracket;
         };
-        if high - low >= gap(low) || self.is_flat(low, high) {
+        let is_wide = self.options.is_load_enough && high - low > self.gap(low);
+        if high - low >= self.gap(low) && !is_wide {
             return bracket;
         }
         let middle = f64::from(low) + share * f64::from(high - low);
-        let low = (middle - 0.5 * f64::from(gap(low))).round().max(1.0) as u32;
+        let low = (middle - 0.5 * f64::from(self.gap(low))).round().max(1.0) as u32;
         Bracket::Between {
             low,
-            high: (low + gap(low)).min(self.options.clients_max),
+            high: (low + self.gap(low)).min(self.options.clients_max),
         }
+    }
+
+    /// Two points measured afresh, for other levels, that are near enough to each other to answer
+    /// for this one.
+    fn measured_around(&self, level: Duration) -> Option<Bracket> {
+        let level = level.as_nanos() as f64;
+        let finals = || self.visited().into_iter().filter_map(|it| self.finals(it));
+        let below = finals().rfind(|visit| visit.time().value < level)?;
+        let above = finals().find(|visit| visit.time().value >= level)?;
+        let (low, high) = (below.point.clients, above.point.clients);
+        let is_near = low < high && 2 * (high - low) <= 3 * self.gap(low);
+        let is_usable = is_near && !below.is_load_alone && !above.is_load_alone;
+        is_usable.then_some(Bracket::Between { low, high })
     }
 }

@@ -5,16 +5,22 @@ use units::Duration;
 
 use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolate};
 use super::visit::{Visit, joint_sigma};
-use super::{Bracket, CurveStep, LoadCurve, PointPlan, Search, gap};
+use super::{Bracket, CurveStep, LoadCurve, PointPlan, Search};
 
 /// A final point starts with this relative half-width.
 const FINAL_PRECISION: f64 = 0.05;
+/// Nor does it start with a wider one of the time, however little the load depends on it.
+const TIME_PRECISION_MAX: f64 = 0.30;
+/// Effective samples behind a time that need not be precise, and how many times longer than its
+/// correlation the point must be: those of a scout, which are enough for an interval as wide.
+const TIME_SAMPLES: f64 = 60.0;
+const TIME_LAG_FACTOR: u32 = 10;
 /// A final point is not measured again for less of a gain than this.
 const FACTOR_MAX: f64 = 0.85;
 
-/// Share of the precision that the noise of one end may take, where both ends together are the
-/// answer.
-const END_SHARE: f64 = 0.6;
+/// Share of the precision that the noise of one end may take: two ends at the middle of their
+/// bracket then take 0.8 / sqrt 2 of it, which leaves the rest for what bends.
+const END_SHARE: f64 = 0.8;
 
 impl LoadCurve {
     /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
@@ -102,7 +108,7 @@ impl LoadCurve {
             return match low {
                 1 => is_too_high.then_some(Bracket::Exceeded),
                 _ => Some(Bracket::Between {
-                    low: (low - gap(low)).max(1),
+                    low: (low - self.gap(low)).max(1),
                     high: low,
                 }),
             };
@@ -111,7 +117,7 @@ impl LoadCurve {
             if high >= self.options.clients_max {
                 return is_too_low.then_some(Bracket::NotReached);
             }
-            let further = (high + gap(high)).min(self.options.clients_max);
+            let further = (high + self.gap(high)).min(self.options.clients_max);
             return Some(Bracket::Between {
                 low: high,
                 high: further,
@@ -143,16 +149,37 @@ impl LoadCurve {
             let factor = factor.max(share.sqrt());
             let precision = visit.precision * factor;
             let is_possible = visit.point.is_converged && factor < FACTOR_MAX && precision > 1e-4;
-            is_possible.then(|| self.final_point(visit.point.clients, precision))
+            is_possible.then(|| {
+                if self.options.is_load_enough {
+                    self.load_at_time_point(visit.point.clients, precision)
+                } else {
+                    self.final_point(visit.point.clients, precision)
+                }
+            })
         })
     }
 
-    /// An end of a bracket: its load alone, and precisely, where the load is flat.
+    /// An end of a bracket, with a time as precise as the load at the level needs it.
     fn end_point(&self, clients: u32, low: u32, high: u32) -> CurveStep {
-        if !self.is_flat(low, high) {
+        if !self.options.is_load_enough {
             return self.final_point(clients, FINAL_PRECISION);
         }
-        self.load_point(clients, self.options.precision * END_SHARE)
+        let share = self.options.precision * END_SHARE;
+        let elasticity = self.elasticity(low, high).unwrap_or(1.0);
+        let of_time = (share / elasticity).clamp(FINAL_PRECISION, TIME_PRECISION_MAX);
+        self.load_at_time_point(clients, of_time)
+    }
+
+    /// A final point of which the load is wanted, and the time to `of_time`.
+    fn load_at_time_point(&self, clients: u32, of_time: f64) -> CurveStep {
+        let share = self.options.precision * END_SHARE;
+        let mut step = self.final_point(clients, share.min(of_time));
+        if let CurveStep::Measure(plan) = &mut step {
+            plan.goal.aim = Aim::LoadAtTime(of_time);
+            plan.goal.samples_min = TIME_SAMPLES;
+            plan.goal.lag_factor = TIME_LAG_FACTOR;
+        }
+        step
     }
 
     /// A final point of which only the load is wanted.

@@ -1,10 +1,15 @@
 //! The load between two measured points, with its interval.
 //!
-//! With X and R the load and response time of the ends, the load at level L on the chord is
-//! X_lo + s (L - R_lo), s = (X_hi - X_lo) / (R_hi - R_lo), w = (L - R_lo) / (R_hi - R_lo). Its
-//! variance is that of the influence series (1-w)((x - X_lo) - s(y - R_lo)) and
-//! w((x - X_hi) - s(y - R_hi)), so that the covariance of load and response time within a point is
-//! counted; the two points are independent.
+//! The chord is drawn in the reciprocal U = 1/R of the response time: that of one server with
+//! random arrivals falls in a straight line with the load, R = S / (1 - X S), and other queues bend
+//! little. In R itself they bend so much near saturation that a chord is off by more than the
+//! noise.
+//!
+//! With X and U the load and reciprocal time of the ends, the load at level L on the chord is
+//! X_lo + s (1/L - U_lo), s = (X_hi - X_lo) / (U_hi - U_lo), w = (1/L - U_lo) / (U_hi - U_lo). Its
+//! variance is that of the influence series (1-w)((x - X_lo) - s(u - U_lo)) and
+//! w((x - X_hi) - s(u - U_hi)), where u - U = -(y - R) / R^2, so that the covariance of load and
+//! response time within a point is counted; the two points are independent.
 
 use stats::{Estimate, long_run_variance, student_t};
 
@@ -57,20 +62,47 @@ pub fn sigma(estimate: &Estimate) -> f64 {
     }
 }
 
+/// The line between two ends, load over reciprocal time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chord {
+    /// By how much the load changes with the reciprocal time: operations per second, times ns.
+    slope: f64,
+    /// How far the level lies from the lower (0) to the upper (1) end.
+    pub share: f64,
+}
+
+impl Chord {
+    /// The line from `below` to `above`, and where `level` (nanoseconds) lies on it.
+    pub fn new(below: &End<'_>, above: &End<'_>, level: f64) -> Self {
+        let reciprocal = |end: &End<'_>| 1.0 / end.time.value;
+        let rise = reciprocal(above) - reciprocal(below);
+        Self {
+            slope: (above.load.value - below.load.value) / rise,
+            share: (1.0 / level - reciprocal(below)) / rise,
+        }
+    }
+
+    /// How the load at the level changes with the time of an end, by its weight in the chord.
+    pub fn of_time(&self, end: &End<'_>, weight: f64) -> f64 {
+        weight * self.slope / end.time.value.powi(2)
+    }
+}
+
 /// The load at `level` (nanoseconds) on the chord from `below` to `above`.
 pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolation {
-    let rise = above.time.value - below.time.value;
-    let noise = sigma(&below.time).hypot(sigma(&above.time));
-    let share = (level - below.time.value) / rise;
-    let slope = (above.load.value - below.load.value) / rise;
-    let value = below.load.value + slope * (level - below.time.value);
+    let noise_of = |end: &End<'_>| sigma(&end.time) / end.time.value.powi(2);
+    let noise = noise_of(below).hypot(noise_of(above));
+    let fall = 1.0 / below.time.value - 1.0 / above.time.value;
+    let chord = Chord::new(below, above, level);
+    let share = chord.share;
+    let value = below.load.value + share * (above.load.value - below.load.value);
     let is_sound = !below.is_load_alone
         && !above.is_load_alone
-        && rise > 2.0 * noise
+        && fall > 2.0 * noise
         && (SHARE_MIN..=SHARE_MAX).contains(&share)
         && value.is_finite();
-    let (of_below, freedom_below) = variance(below, 1.0 - share, slope);
-    let (of_above, freedom_above) = variance(above, share, slope);
+    let (of_below, freedom_below) = variance(below, 1.0 - share, &chord);
+    let (of_above, freedom_above) = variance(above, share, &chord);
     let half_width =
         student_t(0.975, freedom_below.min(freedom_above)) * (of_below + of_above).sqrt();
     let larger = if of_below >= of_above {
@@ -92,26 +124,27 @@ pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolatio
     }
 }
 
-fn variance(end: &End<'_>, weight: f64, slope: f64) -> (f64, f64) {
+fn variance(end: &End<'_>, weight: f64, chord: &Chord) -> (f64, f64) {
     let Some(window) = end.window else {
         return (f64::INFINITY, 1.0);
     };
+    let of_time = chord.of_time(end, weight);
     let series: Vec<f64> = window
         .throughput
         .iter()
         .zip(&window.response_influence)
-        .map(|(x, y)| weight * ((x - end.load.value) - slope * (y - end.time.value)))
+        .map(|(x, y)| weight * (x - end.load.value) + of_time * (y - end.time.value))
         .collect();
     let run = long_run_variance(&series);
     (run.variance_of_mean, run.degrees_of_freedom)
 }
 
 /// How far a parabola through the three points lies from the chord in its middle: the second
-/// divided difference of X(R) times the square of the chord's rise, over four.
+/// divided difference of X(1/R) times the square of the chord's fall, over four.
 pub fn curvature(below: &End<'_>, above: &End<'_>, third: &End<'_>) -> f64 {
-    let point = |end: &End<'_>| (end.time.value, end.load.value);
-    let ((r1, x1), (r2, x2), (r3, x3)) = (point(below), point(above), point(third));
-    let second = ((x3 - x2) / (r3 - r2) - (x2 - x1) / (r2 - r1)) / (r3 - r1);
-    let bend = second.abs() * (r2 - r1).powi(2) / 4.0;
+    let point = |end: &End<'_>| (1.0 / end.time.value, end.load.value);
+    let ((u1, x1), (u2, x2), (u3, x3)) = (point(below), point(above), point(third));
+    let second = ((x3 - x2) / (u3 - u2) - (x2 - x1) / (u2 - u1)) / (u3 - u1);
+    let bend = second.abs() * (u2 - u1).powi(2) / 4.0;
     if bend.is_finite() { bend } else { 0.0 }
 }

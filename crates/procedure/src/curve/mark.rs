@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use results::{CurvePoint, LevelOutcome, Rabmark};
 use stats::{Estimate, long_run_variance, student_t};
 
-use super::interpolation::interpolate;
+use super::interpolation::{Chord, interpolate};
 use super::visit::Visit;
 use super::{Bracket, LoadCurve, Search};
 
@@ -111,11 +111,11 @@ impl LoadCurve {
         if !found.is_sound {
             return false;
         }
-        let slope = (above.point.load.value - below.point.load.value)
-            / (above.time().value - below.time().value);
+        let chord = Chord::new(&below.end(), &above.end(), level);
         for (clients, weight) in [(low, 1.0 - found.share), (high, found.share)] {
-            let scale = weight * MS / level;
-            sum.add_point(clients, scale, -scale * slope);
+            let end = if clients == low { below } else { above }.end();
+            let scale = MS / level;
+            sum.add_point(clients, scale * weight, scale * chord.of_time(&end, weight));
         }
         sum.bound += self.bend(below, above, found.share) / level * MS;
         true

@@ -6,7 +6,7 @@ use units::{Duration, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
 use super::visit::{End, Visit};
-use super::{Bracket, LoadCurve, Search, gap};
+use super::{Bracket, LoadCurve, Search};
 
 /// A generator that takes a larger part of a response time than this is worth a doubt.
 const OWN_SHARE_MAX: f64 = 0.1;
@@ -95,8 +95,9 @@ impl LoadCurve {
             return self.answer_of_ends(level, below, above);
         }
         let bend = self.bend(below, above, found.share);
-        let (from, to) = (below.point.load, above.point.load);
-        found.widen(bend, from.low.min(to.low)..=from.high.max(to.high));
+        if let LevelOutcome::Between { low, high } = self.between_surely(level, below, above) {
+            found.widen(bend, low..=high);
+        }
         LevelOutcome::Reached {
             load: found.load,
             clients: f64::from(low) + found.share * f64::from(high - low),
@@ -171,7 +172,7 @@ impl LoadCurve {
             .iter()
             .copied()
             // A point nearer than this tells the noise of a slope, not its change.
-            .filter(|&clients| clients + gap(low) <= low || clients >= high + gap(low))
+            .filter(|&clients| clients + self.gap(low) <= low || clients >= high + self.gap(low))
             .min_by_key(|&clients| clients.abs_diff(low).min(clients.abs_diff(high)))
             .and_then(|clients| self.best(clients));
         neighbour.map_or(0.0, |third| curvature(below, above, &third.end()))

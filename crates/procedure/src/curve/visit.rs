@@ -75,7 +75,10 @@ impl Visit {
             is_overloaded: is_overloaded(measurement),
             is_time_known: measurement.is_converged() && plan.goal.aim == Aim::TimeAndLoad,
             is_load_alone: plan.goal.aim == Aim::Load,
-            precision: plan.goal.precision,
+            precision: match plan.goal.aim {
+                Aim::LoadAtTime(of_time) => of_time,
+                Aim::TimeAndLoad | Aim::Load => plan.goal.precision,
+            },
             elapsed,
             // Near saturation the time wanders; where it is not wanted, that is no drift.
             is_drifting: measurement.drift.verdict == DriftVerdict::Drifting

@@ -82,7 +82,7 @@ fn name_of(plan: &PointPlan) -> &'static str {
         (Channel::Service, true, _) => "scout",
         (Channel::Service, false, _) if plan.clients == 1 => "no load",
         (Channel::Service, false, Aim::Load) => "final, load alone",
-        (Channel::Service, false, Aim::TimeAndLoad) => "final",
+        (Channel::Service, false, _) => "final",
     }
 }
 

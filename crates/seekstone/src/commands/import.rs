@@ -1,4 +1,5 @@
-//! `seekstone runs import`: the workloads of a log of `rpt` become runs in the archive.
+//! `seekstone runs import`: what a log of a classic program holds becomes runs in the archive. Logs
+//! of `rpt` are read here.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,11 +7,13 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use archive::Archive;
+use classic::diskrand::begins_log;
 use classic::log::mode_name;
 use classic::{Imported, LOG_BYTES_MAX, Log, general, imported};
 use results::environment::{Environment, TargetKind};
 use results::{Run, SCHEMA_VERSION, Settings, Status, TargetDescription, Warning};
 
+use super::import_diskrand::import_diskrand;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -22,27 +25,50 @@ const LOOK_BACK: usize = 1000;
 /// # Errors
 /// When the file is no log, or the archive cannot be written.
 pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
-    let log = read(file)?;
+    let text = file_text(file)?;
+    if begins_log(&text) {
+        return import_diskrand(archive, file, &text);
+    }
+    let log = Log::read(&text).map_err(|error| no_log(file, &error.to_string()))?;
     let found = imported(&log);
     if found.is_empty() {
         return Err(no_log(file, "it holds no sums"));
     }
-    let before = earlier(archive, file, &log)?;
+    let runs = found.iter().map(|one| run_of(&log, one, file)).collect();
+    save_all(archive, runs, file, &log.strange)
+}
+
+/// Archive runs of one log, and say what their log lacks.
+///
+/// # Errors
+/// When the archive cannot be written.
+pub fn save_all(
+    archive: &mut Archive,
+    mut runs: Vec<Run>,
+    file: &Path,
+    strange: &[usize],
+) -> anyhow::Result<Exit> {
+    let before = earlier(archive, &runs[0])?;
     let mut ids = Vec::new();
-    for one in &found {
-        let mut run = run_of(&log, one, file);
-        let id = archive
-            .save(&mut run)
-            .context("the run could not be archived")?;
+    for run in &mut runs {
+        run.warnings.push(Warning::note(
+            "imported",
+            format!(
+                "Imported from {}: machine, storage and seed are not in a log, and are not known.",
+                file.display()
+            ),
+        ));
+        let id = archive.save(run).context("the run could not be archived")?;
         ids.push(id);
-        output::print(&format!("run {id}: {}", title(one)))?;
+        let title = run.findings.first().map_or("", String::as_str);
+        output::print(&format!("run {id}: {title}"))?;
     }
-    if !log.strange.is_empty() {
+    if !strange.is_empty() {
         output::complain(&format!(
             "warning: {} lines of {} mean nothing and were left out; the first is line {}",
-            log.strange.len(),
+            strange.len(),
             file.display(),
-            log.strange[0]
+            strange[0]
         ));
     }
     if let Some(earlier) = before {
@@ -58,11 +84,16 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     ))
 }
 
-fn no_log(file: &Path, why: &str) -> anyhow::Error {
+/// A file that is no log is named wrongly.
+pub fn no_log(file: &Path, why: &str) -> anyhow::Error {
     UsageError(format!("{}: {why}", file.display())).into()
 }
 
-fn read(file: &Path) -> anyhow::Result<Log> {
+/// The text of a log.
+///
+/// # Errors
+/// When the file cannot be read, is too large, or is no text.
+pub fn file_text(file: &Path) -> anyhow::Result<String> {
     let metadata = file
         .metadata()
         .with_context(|| format!("cannot read {}", file.display()))?;
@@ -76,22 +107,19 @@ fn read(file: &Path) -> anyhow::Result<Log> {
     if bytes.len() > LOG_BYTES_MAX {
         return Err(no_log(file, "is too large for a log"));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|_| no_log(file, "is no text, so no log of rpt"))?;
-    Log::read(&text).map_err(|error| no_log(file, &error.to_string()))
+    String::from_utf8(bytes).map_err(|_| no_log(file, "is no text, so no log of rpt or diskrand"))
 }
 
 /// The number of a run that an earlier import of this log made.
-fn earlier(archive: &Archive, file: &Path, log: &Log) -> anyhow::Result<Option<i64>> {
-    let arguments = arguments(log, file);
+fn earlier(archive: &Archive, wanted: &Run) -> anyhow::Result<Option<i64>> {
     for summary in archive.list(LOOK_BACK)? {
         // One damaged run must not keep others from being imported.
         let Ok(run) = archive.load(summary.id) else {
             continue;
         };
-        let is_same = run.settings.command == "rpt"
-            && run.settings.arguments == arguments
-            && Some(&run.environment.started_at) == log.timestamp.as_ref();
+        let is_same = run.settings.command == wanted.settings.command
+            && run.settings.arguments == wanted.settings.arguments
+            && run.environment.started_at == wanted.environment.started_at;
         if is_same {
             return Ok(Some(summary.id));
         }
@@ -135,25 +163,37 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
             reason: "the log ends before this workload has results".into(),
         }
     };
+    let mut run = blank_run("rpt", &data_file(log), log.timestamp.as_deref());
+    run.status = status;
+    run.settings.arguments = arguments(log, file);
+    run.settings.levels_ns = levels;
+    run.elapsed_ns = (one.elapsed_s.max(0.0) * 1e9) as u64;
+    run.curve = Some(one.curve.clone());
+    run.findings = vec![title(one)];
+    run
+}
+
+/// A run of which nothing is known but its command, its target and when it began.
+pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
     Run {
         schema: SCHEMA_VERSION,
         id: None,
-        status,
+        status: Status::Complete,
         settings: Settings {
-            command: "rpt".into(),
-            arguments: arguments(log, file),
+            command: command.into(),
+            arguments: Vec::new(),
             seed: 0,
             budget_ns: None,
             size_bytes: None,
-            levels_ns: levels,
+            levels_ns: Vec::new(),
             workers: 1,
             driver: "unknown".into(),
             batch: 1,
         },
-        environment: unknown_environment(log),
+        environment: unknown_environment(started),
         target: TargetDescription {
-            given: data_file(log),
-            path: data_file(log),
+            given: target.into(),
+            path: target.into(),
             kind: TargetKind::File,
             size_bytes: None,
             allocated_bytes: None,
@@ -163,20 +203,14 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
             remote: false,
             raid: None,
         },
-        elapsed_ns: (one.elapsed_s.max(0.0) * 1e9) as u64,
+        elapsed_ns: 0,
         measurements: Vec::new(),
-        curve: Some(one.curve.clone()),
+        curve: None,
         rab: None,
         transactions: None,
         transfer: None,
-        findings: vec![title(one)],
-        warnings: vec![Warning::note(
-            "imported",
-            format!(
-                "Imported from {}: machine, storage and seed are not in a log, and are not known.",
-                file.display()
-            ),
-        )],
+        findings: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
@@ -195,7 +229,7 @@ fn data_file(log: &Log) -> String {
     named.unwrap_or(classic::DATA_FILE).to_owned()
 }
 
-fn unknown_environment(log: &Log) -> Environment {
+fn unknown_environment(started: Option<&str>) -> Environment {
     Environment {
         seekstone_version: env!("CARGO_PKG_VERSION").into(),
         host_name: "unknown".into(),
@@ -212,7 +246,7 @@ fn unknown_environment(log: &Log) -> Environment {
         swap_free_bytes: None,
         virtualised: None,
         clock_source: None,
-        started_at: log.timestamp.clone().unwrap_or_else(|| "unknown".into()),
+        started_at: started.unwrap_or("unknown").into(),
         load_average: None,
         pressure_io: None,
         steal_share: None,

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use classic::log::{Entry, clock};
 use classic::{Message, Session, Sums, general};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::live::Command;
 use runner::classic::Operator;
 
@@ -24,8 +24,14 @@ impl Lines {
     /// Progress is a line that changes on a terminal, and a line for each workload elsewhere.
     pub fn new(quiet: bool) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        let bar = (is_terminal && !quiet)
-            .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4)));
+        let bar = (is_terminal && !quiet).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+            // Without a length the default would be an empty bar, and no words.
+            match ProgressStyle::with_template("{wide_msg}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        });
         Self {
             quiet,
             bar,

@@ -1,0 +1,390 @@
+//! The lines of screen and log, which are the same.
+
+/// Names the program.
+pub(super) const PROGRAM: &str = "Disk test RAND in Rust Linux Version 1";
+/// Below this many seconds three decimals would leave too little of a response time.
+const SHORT_RESPONSE_S: f64 = 0.01;
+/// Below this many seconds two decimals would leave too little of a pass.
+const SHORT_PASS_S: f64 = 0.1;
+/// Below this many milliseconds two decimals would leave too little of a service time.
+const SHORT_SERVICE_MS: f64 = 1.0;
+
+/// What begins a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// When it began, as C's `ctime` writes it.
+    pub timestamp: String,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Its size, in megabytes of 1048576 bytes.
+    pub megabytes: u64,
+    /// Its records.
+    pub records: u64,
+    /// Seconds taken.
+    pub seconds: f64,
+    /// Time of day at its end.
+    pub time: (u32, u32, u32),
+}
+
+/// A pass of random reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// Seconds taken.
+    pub seconds: f64,
+    /// Records read.
+    pub records: u64,
+    /// Milliseconds for each.
+    pub milliseconds: f64,
+    /// Time of day at its end.
+    pub time: (u32, u32, u32),
+}
+
+/// Memory that a user took before its transactions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocated {
+    /// The user.
+    pub user: u32,
+    /// Time of day at its end.
+    pub time: (u32, u32, u32),
+    /// Seconds taken.
+    pub seconds: f64,
+    /// Kilobytes of 1024 bytes.
+    pub kilobytes: u64,
+}
+
+/// What a user does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadProfile {
+    /// The user.
+    pub user: u32,
+    /// Transactions it shall make.
+    pub transactions: u64,
+    /// I/Os of each, on average.
+    pub ios: u32,
+    /// Average think time, seconds.
+    pub think_s: u32,
+    /// The data file.
+    pub file: String,
+    /// Its size, in megabytes of 1048576 bytes.
+    pub megabytes: f64,
+    /// Its records.
+    pub records: u64,
+    /// Units of processor work of each transaction, on average.
+    pub cpu_units: f64,
+    /// What seeds everything random.
+    pub seed: u64,
+}
+
+/// A transaction that is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transaction {
+    /// Who made it.
+    pub user: u32,
+    /// Time of day at its end.
+    pub time: (u32, u32, u32),
+    /// Seconds thought before it.
+    pub think_s: u32,
+    /// Seconds from the end of the think time to its end.
+    pub response_s: f64,
+    /// The factor of its load; zero where loads do not vary.
+    pub load: f64,
+}
+
+/// A user who was stopped. A line of ours: the document's program had no such end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The user.
+    pub user: u32,
+    /// Transactions it made.
+    pub done: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// Hours, minutes and seconds.
+#[must_use]
+pub fn clock_text((hours, minutes, seconds): (u32, u32, u32)) -> String {
+    format!("{hours:02}:{minutes:02}:{seconds:02}")
+}
+
+/// A name that cannot break a line.
+#[must_use]
+pub fn one_line(name: &str) -> String {
+    let safe = |character: char| {
+        if character.is_control() {
+            '?'
+        } else {
+            character
+        }
+    };
+    name.chars().map(safe).collect()
+}
+
+impl Heading {
+    /// As the log has it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("{PROGRAM}  {}", self.timestamp)
+    }
+}
+
+impl Written {
+    /// What is said before the time taken.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let Self {
+            megabytes, records, ..
+        } = self;
+        format!("File written {megabytes} Mbytes, {records} records of 4096 bytes")
+    }
+
+    /// The time taken.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "{} seconds for writing file at {:8.2} MB/s   {}",
+            pass_seconds(self.seconds),
+            self.megabytes as f64 / self.seconds.max(1e-9),
+            clock_text(self.time)
+        )
+    }
+}
+
+impl Pass {
+    /// What is said before the first one.
+    pub const TITLE: &str = "Random reading records of 4096 bytes";
+
+    /// Of so many reads in so many seconds.
+    #[must_use]
+    pub fn new(records: u64, seconds: f64, time: (u32, u32, u32)) -> Self {
+        Self {
+            seconds,
+            records,
+            milliseconds: 1e3 * seconds / records.max(1) as f64,
+            time,
+        }
+    }
+
+    /// As the log has it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let milliseconds = if self.milliseconds < SHORT_SERVICE_MS {
+            format!("{:8.5}", self.milliseconds)
+        } else {
+            format!("{:8.2}", self.milliseconds)
+        };
+        format!(
+            "{} seconds for {:8} records at {milliseconds} ms     {}",
+            pass_seconds(self.seconds),
+            self.records,
+            clock_text(self.time)
+        )
+    }
+}
+
+fn pass_seconds(seconds: f64) -> String {
+    if seconds < SHORT_PASS_S {
+        format!("{seconds:8.4}")
+    } else {
+        format!("{seconds:8.2}")
+    }
+}
+
+impl Allocated {
+    /// As the log has it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "{:5} {} start/allocate memory {} secs. {} Kbytes",
+            self.user,
+            clock_text(self.time),
+            short_seconds(self.seconds).trim_start(),
+            self.kilobytes
+        )
+    }
+}
+
+impl ReadProfile {
+    /// As the log has it.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let megabytes = if self.megabytes.fract() == 0.0 {
+            format!("{:.0}", self.megabytes)
+        } else {
+            format!("{:.3}", self.megabytes)
+        };
+        format!(
+            "User {}, {} transactions, {} I/O/transaction, {} think secs\n\
+             Read {}, {megabytes} MB, {} records, {} CP load\n\
+             Random number seed {}",
+            self.user,
+            self.transactions,
+            self.ios,
+            self.think_s,
+            one_line(&self.file),
+            self.records,
+            self.cpu_units,
+            self.seed
+        )
+    }
+}
+
+impl Transaction {
+    /// As the log has it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "{:5} {} think {:5} response {} secs. load {:.3}",
+            self.user,
+            clock_text(self.time),
+            self.think_s,
+            short_seconds(self.response_s),
+            self.load
+        )
+    }
+}
+
+fn short_seconds(seconds: f64) -> String {
+    if seconds < SHORT_RESPONSE_S {
+        format!("{seconds:11.6}")
+    } else {
+        format!("{seconds:11.3}")
+    }
+}
+
+impl Stopped {
+    /// As the log has it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "User {} stopped after {} transactions: {}",
+            self.user,
+            self.done,
+            one_line(&self.reason)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
+    }
+
+    /// The document's line came without its blanks.
+    #[track_caller]
+    fn check(found: &str, document: &str) {
+        assert_eq!(words(found), words(document));
+    }
+
+    #[test]
+    fn the_documents_write_display_comes_out() {
+        let heading = Heading {
+            timestamp: "Mon Jul  7 12:53:44 1997".into(),
+        };
+        // The program is another, the rest is the document's.
+        check(
+            &heading.line(),
+            "Disk test RAND in Rust Linux Version 1 Mon Jul 7 12:53:44 1997",
+        );
+        let written = Written {
+            megabytes: 40,
+            records: 10_240,
+            seconds: 17.45,
+            time: (12, 54, 1),
+        };
+        check(
+            &written.title(),
+            "File written 40 Mbytes, 10240 records of 4096 bytes",
+        );
+        check(
+            &written.line(),
+            "17.45 seconds for writing file at 2.29 MB/s 12:54:01",
+        );
+        // The clock behind the document's first pass had more digits than its two.
+        for (seconds, exact, ms, time) in [
+            (6.18, 6.179, "7.72", (12, 54, 11)),
+            (6.19, 6.19, "7.74", (12, 54, 17)),
+            (6.20, 6.20, "7.75", (12, 54, 23)),
+        ] {
+            let line = Pass::new(800, exact, time).line();
+            let time = clock_text(time);
+            check(
+                &line,
+                &format!("{seconds:.2} seconds for 800 records at {ms} ms {time}"),
+            );
+        }
+    }
+
+    #[test]
+    fn the_documents_profiles_come_out() {
+        let profile = ReadProfile {
+            user: 23,
+            transactions: 20,
+            ios: 50,
+            think_s: 1,
+            file: "RandData.txt".into(),
+            megabytes: 40.0,
+            records: 10_214,
+            cpu_units: 0.0,
+            seed: 23,
+        };
+        check(
+            &profile.lines(),
+            "User 23, 20 transactions, 50 I/O/transaction, 1 think secs Read RandData.txt, 40 MB, \
+             10214 records, 0 CP load Random number seed 23",
+        );
+        let allocated = Allocated {
+            user: 23,
+            time: (14, 1, 42),
+            seconds: 12.55,
+            kilobytes: 2000,
+        };
+        check(
+            &allocated.line(),
+            "23 14:01:42 start/allocate memory 12.550 secs. 2000 Kbytes",
+        );
+        let odd = ReadProfile {
+            file: "a\nb, c.txt".into(),
+            megabytes: 2.390_625,
+            cpu_units: 0.5,
+            ..profile
+        };
+        assert!(
+            odd.lines()
+                .contains("Read a?b, c.txt, 2.391 MB, 10214 records, 0.5 CP load")
+        );
+        assert_eq!(odd.lines().lines().count(), 3);
+    }
+
+    #[test]
+    fn short_times_keep_their_digits() {
+        let mut transaction = Transaction {
+            user: 23,
+            time: (12, 54, 29),
+            think_s: 2,
+            response_s: 0.39,
+            load: 0.0,
+        };
+        check(
+            &transaction.line(),
+            "23 12:54:29 think 2 response 0.390 secs. load 0.000",
+        );
+        let width = transaction.line().len();
+        transaction.response_s = 0.000_312;
+        check(
+            &transaction.line(),
+            "23 12:54:29 think 2 response 0.000312 secs. load 0.000",
+        );
+        assert_eq!(transaction.line().len(), width, "columns stay in line");
+        check(
+            &Pass::new(800, 0.001_7, (1, 2, 3)).line(),
+            "0.0017 seconds for 800 records at 0.00213 ms 01:02:03",
+        );
+    }
+}
