@@ -198,11 +198,12 @@ impl Reader<'_> {
 
     /// What every definition says first.
     fn head(&mut self, (file, text, table): File<'_>) -> Option<(Kind, String)> {
-        let parameters = std::mem::take(&mut self.context.parameters);
-        let mut form = whole(&mut self.context, (file, text, table), "");
+        // Neither is a value, and no option replaces them.
+        let mut context = Context::default();
+        let mut form = whole(&mut context, (file, text, table), "");
         let kind = form.word(&KIND, &KINDS);
         let title = form.text(&TITLE);
-        self.context.parameters = parameters;
+        self.context.faults.append(&mut context.faults);
         Some((kind?, title?))
     }
 

@@ -170,6 +170,7 @@ fn mistakes_name_file_line_and_key() {
     check_file("title = \"x\"\n", "", &["\"kind\" is missing"]);
     check_file(GOOD, "?rpm=0", &["rpm=0", "above zero"]);
     check_file(GOOD, "?turns=3", &["no parameter \"turns\"", "seek-min"]);
+    check_file(GOOD, "?kind=tape", &["no parameter \"kind\""]);
     check_file(GOOD, "?size=1T", &["size=1T", "holds"]);
 }
 
