@@ -234,6 +234,8 @@ mod tests {
             channel: Channel::Response,
             duration_max: Duration::from_secs(86_400),
             salt: 0,
+            sample_every: None,
+            limit: None,
         }
     }
 
@@ -262,6 +264,7 @@ mod tests {
             elapsed: found.elapsed,
             processors: 1,
             is_simulated: false,
+            series: None,
         };
         let (load, _) = transaction_load(&users(), &found.measurement, &counts);
         (found, load)

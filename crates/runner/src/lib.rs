@@ -12,6 +12,7 @@ pub mod left_over;
 pub mod limits;
 pub mod rab;
 pub mod random_access;
+pub mod simulated;
 pub mod single_load;
 pub mod storage;
 pub mod test_file;

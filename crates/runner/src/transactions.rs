@@ -13,7 +13,7 @@ use results::{
     Access, Measurement, Run, SCHEMA_VERSION, Settings, Status, TransactionLoad, Transactions,
     Warning,
 };
-use sim::{SIM_PREFIX, SimSpec};
+use sim::SIM_PREFIX;
 use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_count, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
@@ -213,7 +213,7 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
                 request.bench.target
             )));
         }
-        return Ok(SimSpec::parse(&request.bench.target)?.cpus as u32);
+        return Ok(crate::simulated::open_model(&request.bench.target)?.cpus as u32);
     }
     Ok(processors().len() as u32)
 }

@@ -24,6 +24,7 @@ fn examples() -> Vec<String> {
 fn shortened(example: &str) -> String {
     let limits = match example.split(' ').nth(1) {
         Some("run") if example.contains("sim:") => " --budget 2s",
+        Some("curve") if example.contains("sim:") => " --budget 5s",
         Some("run") if example.contains("big.file") => " --budget 2s",
         Some("run" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") => "",

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use workload::Op;
+use crate::device::{Action, Command};
 
 /// What is in the cache or not.
 const UNIT: u64 = 4096;
@@ -37,14 +37,15 @@ pub(crate) struct Drive {
 }
 
 impl Drive {
-    /// What `op` takes, nanoseconds.
-    pub fn take(&mut self, op: &Op, law: &DriveLaw) -> f64 {
-        let (offset, len, is_read) = match *op {
-            Op::Read { offset, len, .. } => (offset, len, true),
-            Op::Write { offset, len, .. } => (offset, len, false),
-            _ => return law.hit_ns,
+    /// What `command` takes, nanoseconds.
+    pub fn take(&mut self, command: &Command, law: &DriveLaw) -> f64 {
+        let is_read = match command.action {
+            Action::Read => true,
+            Action::Write(_) => false,
+            Action::Flush | Action::Compute { .. } => return law.hit_ns,
         };
-        let units = offset / UNIT..(offset + u64::from(len)).div_ceil(UNIT);
+        let offset = command.offset;
+        let units = offset / UNIT..command.end().div_ceil(UNIT);
         let is_held = units.clone().all(|unit| self.held.contains(&unit));
         if is_read && is_held {
             return law.hit_ns;
@@ -73,7 +74,7 @@ impl Drive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::{Durability, TargetId};
+    use workload::Durability;
 
     const LAW: DriveLaw = DriveLaw {
         size: 1 << 20,
@@ -83,20 +84,21 @@ mod tests {
         seek_ns: 1000.0,
     };
 
-    fn read(unit: u64) -> Op {
-        Op::Read {
-            target: TargetId(0),
+    fn read(unit: u64) -> Command {
+        Command {
+            tag: 0,
+            action: Action::Read,
             offset: unit * UNIT,
-            len: UNIT as u32,
+            len: UNIT,
         }
     }
 
     #[test]
     fn the_head_moves_and_the_cache_forgets_the_oldest() {
         let mut drive = Drive::default();
-        let mut check = |op: Op, expected: f64| {
-            let found = drive.take(&op, &LAW);
-            assert!((found - expected).abs() < 1e-9, "{op:?}: {found}");
+        let mut check = |command: Command, expected: f64| {
+            let found = drive.take(&command, &LAW);
+            assert!((found - expected).abs() < 1e-9, "{command:?}: {found}");
         };
         check(read(0), 100.0);
         check(read(0), 1.0);
@@ -106,11 +108,9 @@ mod tests {
         check(read(64), 1.0);
         check(read(128), 600.0);
         check(read(0), 100.0 + 1000.0 * 0.5_f64.sqrt());
-        let write = Op::Write {
-            target: TargetId(0),
-            offset: 0,
-            len: 4096,
-            durability: Durability::Volatile,
+        let write = Command {
+            action: Action::Write(Durability::Volatile),
+            ..read(0)
         };
         check(write, 100.0);
         check(read(0), 1.0);

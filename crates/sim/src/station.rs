@@ -5,8 +5,8 @@
 
 use random::{Exponential, Purpose, Stream};
 use units::{Duration, Instant};
-use workload::Op;
 
+use crate::device::{Answer, Calendar, Command, Device};
 use crate::drive::{Drive, DriveLaw};
 
 /// How long a server takes for one operation.
@@ -44,11 +44,10 @@ pub struct Station {
     law: ServiceLaw,
     stream: Stream,
     free_at: Vec<Instant>,
-    /// Nothing begins before. Kept apart from the servers, since a pure delay has none.
-    held_until: Instant,
     in_hit_state: bool,
     drive: Drive,
     carry_ns: f64,
+    ends: Calendar<Answer>,
 }
 
 impl Station {
@@ -61,32 +60,26 @@ impl Station {
             law,
             stream: Stream::new(seed, 0, Purpose::Device),
             free_at: vec![Instant::START; servers.unwrap_or(0)],
-            held_until: Instant::START,
             in_hit_state: false,
             drive: Drive::default(),
             carry_ns: 0.0,
+            ends: Calendar::default(),
         }
     }
 
-    /// When `op`, which arrives at `now`, will be done. Arrivals must come in order of time:
+    /// When `command`, which arrives at `now`, will be done. Arrivals must come in order of time:
     /// first come first served makes the end known at once.
-    pub fn accept(&mut self, now: Instant, op: &Op) -> Instant {
-        let service = self.draw(op);
-        let earliest = now.max(self.held_until);
+    fn accept(&mut self, now: Instant, command: &Command) -> Instant {
+        let service = self.draw(command);
         let Some(server) = self.free_at.iter_mut().min() else {
-            return earliest + service;
+            return now + service;
         };
-        let begin = earliest.max(*server);
+        let begin = now.max(*server);
         *server = begin + service;
         *server
     }
 
-    /// Keep anything new from beginning before `until`.
-    pub fn hold(&mut self, until: Instant) {
-        self.held_until = until.max(self.held_until);
-    }
-
-    fn draw(&mut self, op: &Op) -> Duration {
+    fn draw(&mut self, command: &Command) -> Duration {
         let exact = match self.law {
             ServiceLaw::Constant { time_ns } => time_ns,
             ServiceLaw::Exponential { mean_ns } => {
@@ -104,12 +97,33 @@ impl Station {
                 let mean = if self.in_hit_state { hit_ns } else { miss_ns };
                 Exponential { mean }.sample(&mut self.stream)
             }
-            ServiceLaw::Drive(law) => self.drive.take(op, &law),
+            ServiceLaw::Drive(law) => self.drive.take(command, &law),
         };
         // The fraction of a nanosecond is carried on, or fast devices would be a little too fast.
         let owed = exact + self.carry_ns;
         let whole = owed.floor();
         self.carry_ns = owed - whole;
         Duration::from_nanos(whole as u64)
+    }
+}
+
+impl Device for Station {
+    fn size(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        let end = self.accept(now, &command);
+        self.ends.plan(end, command.done());
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.ends.next()
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        while let Some(answer) = self.ends.take(now) {
+            answers.push(answer);
+        }
     }
 }

@@ -273,6 +273,7 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
         elapsed: found.elapsed,
         processors: 1,
         is_simulated: false,
+        series: None,
     };
     let (mut load, _) = transaction_load(spec, &found.measurement, &counts);
     let seconds = found.elapsed.as_secs_f64().max(1e-9);
@@ -324,6 +325,8 @@ fn trial_of(spec: &UsersSpec, users: u32, kinds: &[Kind], access: Access) -> Tri
         channel: Channel::Response,
         duration_max: FOREVER,
         salt: 0,
+        sample_every: None,
+        limit: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use classic::diskrand::{Allocated, Heading, ReadArguments, ReadProfile, Stopped, Transaction};
 use drivers::PAGE_BYTES;
-use sim::{SIM_PREFIX, SimSpec};
+use sim::SIM_PREFIX;
 use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
@@ -114,7 +114,7 @@ const RECORD: u64 = classic::diskrand::RECORD_BYTES as u64;
 fn open(request: &UserRequest, seed: u64) -> Result<(Storage, Logs), ClassicError> {
     let arguments = &request.arguments;
     if arguments.file.starts_with(SIM_PREFIX) {
-        let spec = SimSpec::parse(&arguments.file)?;
+        let spec = crate::simulated::open_model(&arguments.file)?;
         let bytes = spec.size.0;
         if bytes < RECORD {
             let text = format!("{}: not one record of {RECORD} bytes fits it", spec.text);

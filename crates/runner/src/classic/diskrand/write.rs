@@ -5,7 +5,7 @@ use std::path::Path;
 use classic::diskrand::{Heading, Pass, RECORDS_PER_MEGABYTE, WriteArguments, Written};
 use drivers::Caching;
 use random::{Purpose, Stream};
-use sim::{SIM_PREFIX, SimSpec};
+use sim::SIM_PREFIX;
 use units::Duration;
 
 use super::data_file::DataFile;
@@ -160,7 +160,7 @@ impl Writing<'_> {
 
     /// The same on a model, in virtual time.
     fn simulated(&mut self) -> Result<(), ClassicError> {
-        let spec = SimSpec::parse(&self.arguments.file)?;
+        let spec = crate::simulated::open_model(&self.arguments.file)?;
         let size = self.arguments.megabytes << 20;
         if size > spec.size.0 {
             return Err(ClassicError::Usage(format!(

@@ -1,0 +1,260 @@
+//! Arm and platters: what it takes to come to a sector and to move data under the head.
+
+use crate::disk::geometry::{Geometry, Place};
+
+/// The moving parts of a disk.
+#[derive(Clone, Debug)]
+pub struct Mechanism {
+    /// Where sectors lie.
+    pub geometry: Geometry,
+    seeks: Vec<u64>,
+    head_switch: u64,
+    cylinder_switch: u64,
+    /// The angle of the platters at the start of time, ns of the period.
+    phase: u64,
+    /// Where the arm is.
+    at: Place,
+}
+
+/// Data moved under the head, in ns since the start of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// When the first sector came under the head.
+    pub first: u64,
+    /// When the last one had passed.
+    pub end: u64,
+}
+
+/// A place that moves on with the platters, sector after sector.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor {
+    /// The next sector.
+    pub sector: u64,
+    place: Place,
+    /// When it comes under the head.
+    clock: u64,
+}
+
+impl Mechanism {
+    /// At rest at the outer edge.
+    #[must_use]
+    pub fn new(
+        geometry: Geometry,
+        seeks: Vec<u64>,
+        head_switch: u64,
+        cylinder_switch: u64,
+        phase: u64,
+    ) -> Self {
+        let at = geometry.place(0);
+        Self {
+            phase: phase % geometry.period,
+            geometry,
+            seeks,
+            head_switch,
+            cylinder_switch,
+            at,
+        }
+    }
+
+    /// How long the arm takes to the track of `place`.
+    #[must_use]
+    pub fn seek(&self, place: Place) -> u64 {
+        if place.cylinder != self.at.cylinder {
+            self.seeks[place.cylinder.abs_diff(self.at.cylinder) as usize]
+        } else if place.head != self.at.head {
+            self.head_switch
+        } else {
+            0
+        }
+    }
+
+    /// Seek to a sector from `now` on, wait for it, and move `count` sectors.
+    pub fn transfer(&mut self, now: u64, settle: u64, first: u64, count: u64) -> (Run, Cursor) {
+        let place = self.geometry.place(first);
+        let there = now + self.seek(place) + settle;
+        let begin = there + self.wait(there, place);
+        let mut cursor = Cursor {
+            sector: first,
+            place,
+            clock: begin,
+        };
+        let end = self.advance(&mut cursor, u64::MAX, first + count);
+        self.at = cursor.place;
+        (Run { first: begin, end }, cursor)
+    }
+
+    /// A cursor that begins at `sector` as soon as it comes round after `now`.
+    #[must_use]
+    pub fn resume(&self, cursor: Cursor, now: u64) -> Cursor {
+        let mut cursor = Cursor {
+            clock: now,
+            ..cursor
+        };
+        if cursor.place.sector == cursor.place.sectors {
+            self.cross(&mut cursor);
+        } else {
+            cursor.clock += self.wait(now, cursor.place);
+        }
+        cursor
+    }
+
+    /// Move a cursor on to the sector `limit`, or to as many whole sectors as pass by `until`.
+    /// Returns when the last one had passed.
+    pub fn advance(&self, cursor: &mut Cursor, until: u64, limit: u64) -> u64 {
+        let mut end = cursor.clock;
+        while cursor.sector < limit {
+            if cursor.place.sector == cursor.place.sectors {
+                self.cross(cursor);
+            } else if self.geometry.is_interleaved() {
+                cursor.clock += self.wait(cursor.clock, cursor.place);
+            }
+            let place = cursor.place;
+            let left = u64::from(place.sectors - place.sector).min(limit - cursor.sector) as u32;
+            let whole = self.geometry.sweep(place, left);
+            if cursor.clock.saturating_add(whole) > until {
+                let passed = self.fitting(place, left, until.saturating_sub(cursor.clock));
+                cursor.clock += self.geometry.sweep(place, passed);
+                cursor.sector += u64::from(passed);
+                cursor.place.sector += passed;
+                return cursor.clock;
+            }
+            cursor.clock += whole;
+            cursor.sector += u64::from(left);
+            end = cursor.clock;
+            cursor.place.sector += left;
+        }
+        end
+    }
+
+    /// On to the next track. Not before its first sector is wanted: until then the arm stays.
+    fn cross(&self, cursor: &mut Cursor) {
+        let next = self.geometry.next_track(cursor.place);
+        let switch = if next.cylinder == cursor.place.cylinder {
+            self.head_switch
+        } else {
+            self.cylinder_switch
+        };
+        let there = cursor.clock + switch;
+        cursor.clock = there + self.wait(there, next);
+        cursor.place = next;
+    }
+
+    /// The arm is where a cursor took it.
+    pub const fn follow(&mut self, cursor: &Cursor) {
+        self.at = cursor.place;
+    }
+
+    /// The cylinder under the arm.
+    #[must_use]
+    pub const fn cylinder(&self) -> u32 {
+        self.at.cylinder
+    }
+
+    fn wait(&self, now: u64, place: Place) -> u64 {
+        let period = self.geometry.period;
+        let under = (now + self.phase) % period;
+        let wanted = self.geometry.angle(place);
+        if wanted >= under {
+            wanted - under
+        } else {
+            wanted + period - under
+        }
+    }
+
+    /// How many of `count` sectors pass in `span`.
+    fn fitting(&self, place: Place, count: u32, span: u64) -> u32 {
+        let (mut low, mut high) = (0, count);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if self.geometry.sweep(place, middle) <= span {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::geometry::{Layout, ZoneSpec};
+    use crate::disk::seek::SeekCurve;
+    use random::{Purpose, Stream};
+
+    const PERIOD: u64 = 13_333_333;
+
+    /// Three zones with odd numbers of sectors, and skews that do not match the switches.
+    fn mechanism(interleave: u32) -> Mechanism {
+        let zone = |cylinders, sectors| ZoneSpec { cylinders, sectors };
+        let geometry = Geometry::new(&Layout {
+            zones: vec![zone(40, 97), zone(30, 61), zone(50, 37)],
+            heads: 3,
+            period: PERIOD,
+            track_skew: 1_500_000,
+            cylinder_skew: 2_700_000,
+            interleave,
+        });
+        let step = SeekCurve::Steps {
+            step: 50_000.0,
+            settle: 1e6,
+        };
+        let seeks = step.table(geometry.cylinders());
+        Mechanism::new(geometry, seeks, 1_000_000, 3_000_000, 4_444_444)
+    }
+
+    /// Sector by sector: wait for each until it comes round.
+    fn slowly(mechanism: &Mechanism, now: u64, first: u64, count: u64) -> (u64, u64) {
+        let geometry = &mechanism.geometry;
+        let mut now = now + mechanism.seek(geometry.place(first));
+        let (mut begin, mut track) = (None, geometry.place(first));
+        for sector in first..first + count {
+            let place = geometry.place(sector);
+            if (place.cylinder, place.head) != (track.cylinder, track.head) {
+                let is_near = place.cylinder == track.cylinder;
+                now += if is_near { 1_000_000 } else { 3_000_000 };
+                track = place;
+            }
+            let under = (now + 4_444_444) % PERIOD;
+            now += (geometry.angle(place) + PERIOD - under) % PERIOD;
+            begin = begin.or(Some(now));
+            now += geometry.sweep(place, 1);
+        }
+        (begin.unwrap_or(now), now)
+    }
+
+    #[test]
+    fn a_transfer_is_what_sector_by_sector_comes_to() {
+        let mut mechanism = mechanism(1);
+        let mut stream = Stream::new(3, 0, Purpose::Device);
+        let (mut now, sectors) = (0, mechanism.geometry.sectors());
+        for round in 0..3000 {
+            let count = 1 + stream.below(400);
+            let first = stream.below(sectors - count);
+            let expected = slowly(&mechanism, now, first, count);
+            let (run, _) = mechanism.transfer(now, 0, first, count);
+            assert_eq!(
+                (run.first, run.end),
+                expected,
+                "round {round}: {first}, {count}"
+            );
+            now = run.end + stream.below(30_000_000);
+        }
+    }
+
+    #[test]
+    fn a_cursor_that_is_looked_at_often_is_where_it_would_be_anyway() {
+        for interleave in [1, 2] {
+            let mut mechanism = mechanism(interleave);
+            let (_, begun) = mechanism.transfer(0, 0, 11_000, 1);
+            let (mut often, mut once) = (begun, begun);
+            for step in 1..2000 {
+                mechanism.advance(&mut often, 50_000_000 + step * 77_777, 11_700);
+            }
+            mechanism.advance(&mut once, 50_000_000 + 1999 * 77_777, 11_700);
+            assert_eq!(often.sector, once.sector, "interleave {interleave}");
+            assert!(once.sector > 11_400, "{}", once.sector);
+        }
+    }
+}
