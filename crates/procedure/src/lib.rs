@@ -15,6 +15,7 @@ mod transactions;
 mod transfer;
 mod trial;
 mod user_search;
+mod whatif;
 
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
@@ -34,3 +35,7 @@ pub use transfer::{
 };
 pub use trial::{Preparation, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};
+pub use whatif::{
+    Analysis, CacheClasses, Change, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,
+    Processors, Question, QuestionError, RMS_MAX, cache_classes, evidence,
+};

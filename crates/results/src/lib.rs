@@ -10,6 +10,7 @@ mod run;
 mod transactions;
 mod transfer;
 mod warning;
+mod what_if;
 
 pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
@@ -26,3 +27,6 @@ pub use transfer::{
     TransferStream,
 };
 pub use warning::{Severity, Warning};
+pub use what_if::{
+    DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,
+};

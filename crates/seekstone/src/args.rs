@@ -7,6 +7,7 @@ mod parse;
 mod rab;
 mod transactions;
 mod transfer;
+mod what_if;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ use parse::{
 pub use rab::RabArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
+pub use what_if::WhatIfArgs;
 
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
@@ -68,6 +70,8 @@ pub enum Command {
     Transact(Box<TransactArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
+    /// Fit a model to an archived run, say how well it predicts, and predict another load.
+    Whatif(WhatIfArgs),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.
