@@ -37,5 +37,5 @@ pub use trial::{Preparation, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};
 pub use whatif::{
     Analysis, CacheClasses, Change, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,
-    Processors, Question, QuestionError, RMS_MAX, cache_classes, evidence,
+    Processors, Question, QuestionError, RMS_MAX, cache_classes, curve_evidence, evidence,
 };

@@ -13,7 +13,7 @@ mod predict;
 mod score;
 
 pub use cache::{CacheClasses, cache_classes};
-pub use evidence::{Evidence, EvidenceError, LoadPoint, evidence};
+pub use evidence::{Evidence, EvidenceError, LoadPoint, curve_evidence, evidence};
 pub use network::Processors;
 pub use predict::{Change, Inquiry, Question, QuestionError};
 pub use score::{Analysis, GROUPS_MIN, RMS_MAX};

@@ -13,7 +13,7 @@ use crate::warnings;
 /// What the columns of the scores mean.
 const LEGEND: &str = "Errors of the mean response time at groups of neighbouring points that were \
                       left out of the fit in turn; \"seen\" is the error at the points of the fit \
-                      itself. > is the model that is used: the smallest whose root mean square \
+                      itself. The model that is used is the smallest whose root mean square \
                       (rms) is close to the best.";
 
 /// Model, scores and predictions.
@@ -112,6 +112,7 @@ fn scores(page: &mut Page<'_>, found: &WhatIf) {
         ("worst", Align::Right, 9),
         ("rms", Align::Right, 8),
         ("seen", Align::Right, 5),
+        ("", Align::Left, 9),
     ]);
     for score in &found.scores {
         let tone = if score.is_chosen {
@@ -128,16 +129,16 @@ fn scores(page: &mut Page<'_>, found: &WhatIf) {
     }
 }
 
-fn score_row(score: &ModelScore) -> [String; 7] {
-    let mark = if score.is_chosen { ">" } else { " " };
+fn score_row(score: &ModelScore) -> [String; 8] {
     [
-        format!("{mark} {}", score.title),
+        score.title.clone(),
         score.parameters.to_string(),
         score.held_out.to_string(),
         error(score.median_error),
         error(score.worst_error),
         error(score.rms_error),
         error(score.fit_error),
+        if score.is_chosen { "used" } else { "" }.into(),
     ]
 }
 

@@ -6,7 +6,9 @@ use stats::{Channel, Estimate};
 use super::network::Processors;
 
 /// Fewer points that were measured for the result than this are no curve.
-const FINALS_MIN: usize = 3;
+const FINALS_MIN: usize = 2;
+/// Points that are known no better than this share say next to nothing.
+const HALF_WIDTH_MAX: f64 = 0.3;
 /// A think time below this share of the shortest response time is none.
 const THINK_MIN: f64 = 0.01;
 /// How far Little's law may be off from a think time that was asked for.
@@ -110,7 +112,7 @@ pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceEr
         return Err(EvidenceError::Void { id, why });
     }
     match (&run.curve, &run.transactions) {
-        (Some(curve), _) => of_curve(curve, &run.target.given, id, think_ns),
+        (Some(curve), _) => curve_evidence(curve, &run.target.given, id, think_ns),
         (None, Some(found)) => of_transactions(found, run, id),
         _ => Err(EvidenceError::Kind {
             id,
@@ -154,7 +156,11 @@ impl Evidence {
     }
 }
 
-fn of_curve(
+/// What a curve of `target` holds, as [`evidence`].
+///
+/// # Errors
+/// When it is about another time, or has too few points that were measured for the result.
+pub fn curve_evidence(
     curve: &Curve,
     target: &str,
     id: i64,
@@ -177,7 +183,6 @@ fn of_curve(
         .points
         .iter()
         .filter(is_usable)
-        .filter(|point| !point.is_scout || point.is_converged)
         .map(|point| LoadPoint {
             clients: point.clients,
             load: point.load,
@@ -241,7 +246,7 @@ fn of_transactions(found: &Transactions, run: &Run, id: i64) -> Result<Evidence,
 }
 
 fn is_sound(estimate: Estimate) -> bool {
-    estimate.is_bounded() && estimate.value > 0.0 && estimate.low > 0.0
+    estimate.is_bounded() && estimate.low > 0.0 && estimate.relative_half_width() <= HALF_WIDTH_MAX
 }
 
 /// The mean think time by Little's law, Z = N / X - R, or as it was asked for if the law agrees.

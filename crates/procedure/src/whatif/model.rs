@@ -41,13 +41,13 @@ pub(crate) enum Part {
 }
 
 impl Model {
-    /// All of them, the smallest first.
+    /// All of them, the smallest first; of two that do equally well, the first is taken.
     pub const ALL: [Self; 8] = [
         Self::Delay,
         Self::Server,
         Self::Open,
-        Self::ServerDelay,
         Self::Servers,
+        Self::ServerDelay,
         Self::Law,
         Self::ServersDelay,
         Self::LawDelay,
@@ -69,13 +69,13 @@ impl Model {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Delay => "a delay without a queue",
-            Self::Open => "one exponential server, arrivals as of a crowd without end (M/M/1)",
-            Self::Server => "one exponential server, as many clients as there are",
-            Self::ServerDelay => "one exponential server and a delay",
-            Self::Law => "one server with service times of any spread",
+            Self::Open => "one exponential server, endless crowd",
+            Self::Server => "one exponential server",
+            Self::ServerDelay => "one exponential server, and a delay",
+            Self::Law => "one server, times of any spread",
             Self::Servers => "several exponential servers",
-            Self::LawDelay => "one server with service times of any spread, and a delay",
-            Self::ServersDelay => "several exponential servers and a delay",
+            Self::LawDelay => "one server, times of any spread, and a delay",
+            Self::ServersDelay => "several exponential servers, and a delay",
         }
     }
 

@@ -15,7 +15,7 @@ pub const RMS_MAX: f64 = 0.15;
 /// Points with clients so many times those of the first are left out together.
 const GROUP_RATIO: f64 = 1.26;
 /// A smaller model may be worse than the best by this factor, and this much.
-const SLACK: (f64, f64) = (1.1, 0.003);
+const SLACK: (f64, f64) = (1.25, 0.003);
 /// A model is not believed to be better than this, whatever the score says.
 const ERROR_MIN: f64 = 0.002;
 /// Errors of what was left out count the less, the more of them is the point's own noise: below this
@@ -35,6 +35,8 @@ pub struct Analysis {
     pub scores: Vec<ModelScore>,
     /// How the chosen model did on further points.
     pub unseen: Vec<UnseenScore>,
+    /// Other models that predict about as well, in words.
+    pub rivals: Vec<String>,
     /// The chosen model's parameters.
     pub parameters: Vec<ModelParameter>,
     pub(super) chosen: Fitted,
@@ -75,11 +77,8 @@ impl Analysis {
         let enough = best.fold(f64::INFINITY, f64::min) * SLACK.0 + SLACK.1;
         let chosen = (0..tried.len())
             .filter(|&index| tried[index].score.rms_error <= enough)
-            .min_by(|&a, &b| {
-                let (a, b) = (&tried[a].score, &tried[b].score);
-                let by_size = a.parameters.cmp(&b.parameters);
-                by_size.then(a.rms_error.total_cmp(&b.rms_error))
-            })?;
+            .min_by_key(|&index| (tried[index].score.parameters, index))?;
+        let is_rival = |it: &&ModelScore| it.rms_error <= enough && !it.is_chosen;
         tried[chosen].score.is_chosen = true;
         let Tried {
             fitted,
@@ -96,11 +95,14 @@ impl Analysis {
             rms: score.rms_error,
             scores: Vec::new(),
             unseen: Vec::new(),
+            rivals: Vec::new(),
             parameters: Vec::new(),
             setting,
             evidence,
         };
         analysis.scores = tried.into_iter().map(|it| it.score).collect();
+        let rivals = analysis.scores.iter().filter(is_rival);
+        analysis.rivals = rivals.map(|it| it.title.clone()).collect();
         analysis.parameters = analysis.describe();
         analysis.unseen = analysis.score_unseen();
         Some(analysis)

@@ -144,6 +144,16 @@ fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
         Status::Partial { reason } => Some((run.id.unwrap_or_default(), reason)),
         Status::Complete => None,
     });
+    let rivals = (!analysis.rivals.is_empty()).then(|| {
+        Warning::note(
+            "rival-models",
+            format!(
+                "other models predict about as well ({}): inside of what was measured it makes no \
+                 difference, but do not take the parameters for the parts of the storage.",
+                analysis.rivals.join("; ")
+            ),
+        )
+    });
     let warnings = partial.map(|(id, reason)| {
         Warning::note(
             "partial-run",
@@ -166,7 +176,7 @@ fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
         predictions: Vec::new(),
         device: None,
         device_rows: Vec::new(),
-        warnings: warnings.collect(),
+        warnings: warnings.chain(rivals).collect(),
     }
 }
 
