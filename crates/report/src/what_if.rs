@@ -59,7 +59,7 @@ fn header(page: &mut Page<'_>, found: &WhatIf) {
     page.paragraph(
         Tone::Plain,
         &format!(
-            "fitted to {} points: {} to {} {}, {} to {}/s, {} to {}; think time {}",
+            "{} points: {} to {} {}, {} to {}/s, {} to {}; think time {}",
             found.points,
             range.clients_min,
             range.clients_max,
