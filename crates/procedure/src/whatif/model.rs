@@ -3,9 +3,9 @@
 use super::network::{Law, Processors, Storage};
 
 /// Populations above this are not walked through client by client.
-const GENERAL_CLIENTS_MAX: u32 = 20_000;
+const GENERAL_CLIENTS_MAX: u32 = 2_000;
 /// With processors, so many servers of storage at most.
-const SERVERS_WITH_PROCESSORS: f64 = 256.0;
+const SERVERS_WITH_PROCESSORS: f64 = 64.0;
 
 /// What is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]

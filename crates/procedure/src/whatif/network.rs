@@ -149,8 +149,8 @@ fn poisson(n: usize, mean: f64) -> Vec<f64> {
     terms
 }
 
-/// The weights with a further station, which has `work` of `servers` to do. From the last server on,
-/// its own weights are a geometric series.
+/// The weights with a further station, which has `work` of `servers` to do. From the last server
+/// on, its own weights are a geometric series.
 fn convolved(others: &[f64], work: f64, servers: f64) -> Vec<f64> {
     let first = servers.ceil().max(1.0) as usize;
     let mut own = vec![1.0];

@@ -18,8 +18,7 @@ const GROUP_RATIO: f64 = 1.26;
 const SLACK: (f64, f64) = (1.25, 0.003);
 /// A model is not believed to be better than this, whatever the score says.
 const ERROR_MIN: f64 = 0.002;
-/// Errors of what was left out count the less, the more of them is the point's own noise: below this
-/// no more than others do.
+/// Errors of what was left out count the less, the noisier the points are; below this, alike.
 const NOISE: f64 = 0.02;
 /// Draws of the bootstrap.
 const DRAWS: u64 = 200;

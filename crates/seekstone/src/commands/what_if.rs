@@ -42,7 +42,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
         UsageError(format!(
             "{count} points are too few: at least {GROUPS_MIN} numbers of {name}, a quarter apart, \
              are needed to fit a model and to test it on what it did not see. Measure a curve with \
-             several --level, or name several runs of the same workload"
+             several --level, or name several runs of the same workload, or others with --check"
         ))
     })?;
     let mut found = found(args, &runs, &analysis);
