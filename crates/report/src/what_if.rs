@@ -85,7 +85,10 @@ fn model(page: &mut Page<'_>, found: &WhatIf) {
         ("95 % interval", Align::Left, 8),
     ]);
     for parameter in &found.parameters {
-        let (value, interval) = shown(parameter);
+        let (value, mut interval) = shown(parameter);
+        if parameter.value.low == parameter.value.high {
+            interval = "not fitted".into();
+        }
         table.row(Tone::Plain, [parameter.name.clone(), value, interval]);
     }
     page.table(&table);

@@ -168,7 +168,24 @@ impl Analysis {
                 value,
             }
         };
-        parts.map(parameter).collect()
+        parts.map(parameter).chain(self.known()).collect()
+    }
+
+    /// What was measured and not fitted.
+    fn known(&self) -> impl Iterator<Item = ModelParameter> {
+        let samples = self.evidence.points.len() as f64;
+        let known = |name: &str, unit: &str, value| ModelParameter {
+            name: name.into(),
+            unit: unit.into(),
+            value: Estimate::exact(value, samples),
+        };
+        let rows = self.setting.processors.map(|it| {
+            [
+                known("CPU of a transaction, as measured", "ns", it.demand),
+                known("processors, as they are", "", it.count),
+            ]
+        });
+        rows.into_iter().flatten()
     }
 
     fn score_unseen(&self) -> Vec<UnseenScore> {
