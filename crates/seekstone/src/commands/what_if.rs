@@ -41,9 +41,9 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     let analysis = Analysis::new(evidence, seed).ok_or_else(|| {
         UsageError(format!(
             "{count} points are too few: they hold fewer than {GROUPS_MIN} numbers of {name} a \
-             quarter apart, which it takes to fit a model and to test it on what it did not see. \
-             Measure a curve with several --level, name several runs of the same workload, or further ones \
-             with --check"
+             quarter apart, which it takes to fit a model and to test it on what it did not \
+             see. Measure a curve with several --level, name several runs of the same \
+             workload, or further ones with --check"
         ))
     })?;
     let mut found = found(args, &runs, &analysis);
