@@ -17,6 +17,7 @@ mod transactions;
 mod transfer;
 mod trial;
 mod user_search;
+mod whatif;
 
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
@@ -41,3 +42,7 @@ pub use transfer::{
 };
 pub use trial::{Preparation, TimeLimit, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};
+pub use whatif::{
+    Analysis, CacheClasses, Change, Evidence, EvidenceError, GROUPS_MIN, Inquiry, LoadPoint,
+    Processors, Question, QuestionError, RMS_MAX, cache_classes, curve_evidence, evidence,
+};

@@ -24,6 +24,7 @@ mod target;
 mod transactions;
 mod transfer;
 mod warnings;
+mod what_if;
 
 pub use check_up::check_up;
 pub use csv::{csv_intervals, csv_measurements, csv_passes};
@@ -35,3 +36,4 @@ pub use json::{JsonError, from_json, json};
 pub use list::{ListRow, run_list};
 pub use measurement::measurement;
 pub use style::Style;
+pub use what_if::{what_if, what_if_json};

@@ -12,6 +12,7 @@ mod series;
 mod transactions;
 mod transfer;
 mod warning;
+mod what_if;
 
 pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
@@ -30,3 +31,6 @@ pub use transfer::{
     TransferStream,
 };
 pub use warning::{Severity, Warning};
+pub use what_if::{
+    DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,
+};

@@ -67,6 +67,8 @@ pub struct UserLoad {
     pub duration_max: Duration,
     /// What is done to the page cache before.
     pub preparation: Preparation,
+    /// What one user does before, unmeasured, so that a model's file cache holds what it held.
+    pub before: Option<Profile>,
 }
 
 /// What is to be measured.
@@ -318,6 +320,7 @@ impl<'a> Asker<'a> {
         load: &UserLoad,
         salt: u64,
     ) -> Result<TransactionLoad, BenchError> {
+        self.set_up(bench, load)?;
         let trial = self.trial(load, salt)?;
         let mut outcome = self.measure(bench, &trial)?;
         let is_cut = trial.goal.is_none() && outcome.ending == Ending::Budget;
@@ -334,6 +337,23 @@ impl<'a> Asker<'a> {
         let found = self.keep(&trial, &mut outcome);
         self.check(&trial, outcome)?;
         Ok(found)
+    }
+
+    /// A model's file cache is set up by reading; that of real storage was filled.
+    fn set_up(&mut self, bench: &mut Bench, load: &UserLoad) -> Result<(), BenchError> {
+        let Some(profile) = load.before.clone().filter(|_| self.is_simulated) else {
+            return Ok(());
+        };
+        let before = UserLoad {
+            name: "transactions-set-up".into(),
+            users: 1,
+            profiles: vec![profile],
+            before: None,
+            ..load.clone()
+        };
+        let trial = self.trial(&before, u64::MAX)?;
+        let outcome = self.measure(bench, &trial)?;
+        self.check(&trial, outcome)
     }
 
     fn keep(&mut self, trial: &Trial, outcome: &mut Outcome) -> TransactionLoad {

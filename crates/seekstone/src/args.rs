@@ -9,6 +9,7 @@ mod rab;
 mod random;
 mod transactions;
 mod transfer;
+mod what_if;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,7 @@ pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
+pub use what_if::WhatIfArgs;
 
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
@@ -76,6 +78,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// List the simulated devices, and show one with the source of each value.
     Devices(DevicesArgs),
+    /// Fit a model to an archived run, say how well it predicts, and predict another load.
+    Whatif(WhatIfArgs),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.

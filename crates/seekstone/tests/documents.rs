@@ -48,12 +48,16 @@ fn the_examples_of_the_readme_run() {
     let data = data.display().to_string();
     let first = finish(scratch.seekstone(["run", "sim:delay", "--budget", "1s", "--quiet"]));
     first.check(&["run"], 0, "Saved as run 1");
+    let curve = ["curve", "sim:mmc?servers=4&mean=5ms", "--think", "50ms"];
+    let curve = [&curve[..], &["--seed", "1", "--quiet"]].concat();
+    finish(scratch.seekstone(&curve)).check(&curve, 0, "Saved as run 2");
     let examples = examples();
     assert!(examples.len() >= 10, "{examples:?}");
     for example in examples {
         let line = shortened(&example)
             .replace("/data", &data)
-            .replace(" 12", " 1");
+            .replace(" 12", " 1")
+            .replace(" 34", " 2");
         let line = line.replacen("seekstone", PROGRAM, 1);
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &line]);

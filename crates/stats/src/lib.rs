@@ -57,6 +57,7 @@ pub use evaluation::{Evaluation, evaluate, evaluate_fully};
 pub use findings::{Finding, findings};
 pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};
+pub use modes::valley;
 pub use quantile::{PercentileEstimate, percentiles, quantile_interval, share_within};
 pub use slot::{Slot, SlotAccumulator, Tally};
 pub use store::SlotStore;

@@ -61,6 +61,7 @@ impl Asker<'_> {
                 goal: Some(goal),
                 duration_max,
                 preparation: Preparation::None,
+                before: None,
             };
             let limit = TimeLimit {
                 share: options.share,

@@ -21,3 +21,5 @@ pub mod transact;
 pub mod transactions;
 pub mod transfer;
 pub mod trial;
+pub mod what_if;
+mod what_if_device;

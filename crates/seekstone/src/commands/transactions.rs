@@ -130,6 +130,7 @@ fn standard_loads(test: &StandardTest, args: &TransactionsArgs) -> UsersQuestion
         } else {
             Preparation::None
         },
+        before: test.before.clone(),
     });
     UsersQuestion::Loads(loads.collect())
 }
@@ -169,6 +170,7 @@ fn question(args: &TransactionsArgs, profiles: Vec<Profile>, users: u32) -> User
         goal,
         duration_max,
         preparation: Preparation::None,
+        before: None,
     }])
 }
 

@@ -1,0 +1,283 @@
+//! What a run holds that a model can be fitted to.
+
+use results::{Curve, CurvePoint, Run, Severity, TransactionLoad, Transactions};
+use stats::{Channel, Estimate};
+
+use super::network::Processors;
+
+/// Fewer points that were measured for the result than this are no curve.
+const FINALS_MIN: usize = 2;
+/// Points that are known no better than this share say next to nothing.
+const HALF_WIDTH_MAX: f64 = 0.3;
+/// A think time below this share of the shortest response time is none.
+const THINK_MIN: f64 = 0.01;
+/// How far Little's law may be off from a think time that was asked for.
+const LAW_TOLERANCE: f64 = 0.05;
+
+/// One number of clients, measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadPoint {
+    /// Number of clients.
+    pub clients: u32,
+    /// Operations, or transactions, per second.
+    pub load: Estimate,
+    /// Mean response time from due, nanoseconds.
+    pub response: Estimate,
+}
+
+/// Everything that the fit knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// What was measured, in words.
+    pub title: String,
+    /// `clients` or `users`.
+    pub clients_name: &'static str,
+    /// Points in order of clients.
+    pub points: Vec<LoadPoint>,
+    /// Points that no fit sees, by where they come from.
+    pub unseen: Vec<(String, Vec<LoadPoint>)>,
+    /// Mean think time, nanoseconds.
+    pub think: Estimate,
+    /// Processor work, of transactions.
+    pub processors: Option<Processors>,
+}
+
+/// Why a run cannot be fitted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvidenceError {
+    /// Of another kind.
+    #[error(
+        "run {id} is a run of `{command}`, and holds neither a load curve nor transactions: fit a \
+         run of `seekstone curve`, `run` or `transactions`"
+    )]
+    Kind {
+        /// Its number.
+        id: i64,
+        /// What made it.
+        command: String,
+    },
+    /// Nothing that is a result.
+    #[error(
+        "run {id} holds {found} points that were measured for its result and are known to 30 %, \
+         and {wanted} are needed; scouts alone only show the way: measure it again with more \
+         --budget"
+    )]
+    ScoutsOnly {
+        /// Its number.
+        id: i64,
+        /// How many there are.
+        found: usize,
+        /// How many it takes.
+        wanted: usize,
+    },
+    /// Numbers that must not be used.
+    #[error("run {id} has numbers that must not be used: {why}")]
+    Void {
+        /// Its number.
+        id: i64,
+        /// The warning.
+        why: String,
+    },
+    /// Levels of another time.
+    #[error("run {id} is about the service time, and this is about the response time from due")]
+    Service {
+        /// Its number.
+        id: i64,
+    },
+    /// Not alike.
+    #[error(
+        "runs {first} and {second} are not of the same kind: \"{one}\" and \"{other}\"; only runs \
+         of one target and one workload can be taken together"
+    )]
+    Unlike {
+        /// The first run.
+        first: i64,
+        /// The other run.
+        second: i64,
+        /// What the first is.
+        one: String,
+        /// What the other is.
+        other: String,
+    },
+}
+
+/// What `run` holds. `think_ns` is the think time that was asked for, of a curve, if it is known.
+///
+/// # Errors
+/// When it is of another kind, or holds nothing that a model may be fitted to.
+pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceError> {
+    let id = run.id.unwrap_or_default();
+    let void = run.all_warnings().find(|it| it.severity == Severity::Void);
+    if let Some(warning) = void {
+        let why = warning.text.clone();
+        return Err(EvidenceError::Void { id, why });
+    }
+    match (&run.curve, &run.transactions) {
+        (Some(curve), _) => curve_evidence(curve, &run.target.given, id, think_ns),
+        (None, Some(found)) => of_transactions(found, run, id),
+        _ => Err(EvidenceError::Kind {
+            id,
+            command: run.settings.command.clone(),
+        }),
+    }
+}
+
+impl Evidence {
+    /// Add the points of another run to those that are fitted.
+    ///
+    /// # Errors
+    /// When it is of another kind.
+    pub fn join(&mut self, other: Self, ids: (i64, i64)) -> Result<(), EvidenceError> {
+        self.check_likeness(&other, ids)?;
+        self.points.extend(other.points);
+        self.points.sort_by_key(|point| point.clients);
+        Ok(())
+    }
+
+    /// Add the points of another run to those that no fit sees.
+    ///
+    /// # Errors
+    /// When it is of another kind.
+    pub fn check_with(&mut self, other: Self, ids: (i64, i64)) -> Result<(), EvidenceError> {
+        self.check_likeness(&other, ids)?;
+        self.unseen.push((format!("run {}", ids.1), other.points));
+        Ok(())
+    }
+
+    fn check_likeness(&self, other: &Self, ids: (i64, i64)) -> Result<(), EvidenceError> {
+        if self.title == other.title {
+            return Ok(());
+        }
+        Err(EvidenceError::Unlike {
+            first: ids.0,
+            second: ids.1,
+            one: self.title.clone(),
+            other: other.title.clone(),
+        })
+    }
+}
+
+/// What a curve of `target` holds, as [`evidence`].
+///
+/// # Errors
+/// When it is about another time, or has too few points that were measured for the result.
+pub fn curve_evidence(
+    curve: &Curve,
+    target: &str,
+    id: i64,
+    think_ns: Option<f64>,
+) -> Result<Evidence, EvidenceError> {
+    if curve.channel == Channel::Service {
+        return Err(EvidenceError::Service { id });
+    }
+    let is_usable = |point: &&CurvePoint| is_sound(point.load) && is_sound(point.response);
+    let finals = curve.points.iter().filter(is_usable);
+    let found = finals.filter(|point| !point.is_scout).count();
+    if found < FINALS_MIN {
+        return Err(EvidenceError::ScoutsOnly {
+            id,
+            found,
+            wanted: FINALS_MIN,
+        });
+    }
+    let points: Vec<LoadPoint> = curve
+        .points
+        .iter()
+        .filter(is_usable)
+        .map(|point| LoadPoint {
+            clients: point.clients,
+            load: point.load,
+            response: point.response,
+        })
+        .collect();
+    Ok(Evidence {
+        title: format!("{} on {target}", curve.title),
+        clients_name: "clients",
+        think: think_time(&points, think_ns),
+        points,
+        unseen: Vec::new(),
+        processors: None,
+    })
+}
+
+fn of_transactions(found: &Transactions, run: &Run, id: i64) -> Result<Evidence, EvidenceError> {
+    let is_usable = |load: &&TransactionLoad| {
+        is_sound(load.per_second_steady) && is_sound(load.all.from_due.mean)
+    };
+    let loads: Vec<&TransactionLoad> = found.loads.iter().filter(is_usable).collect();
+    let Some(first) = loads.first() else {
+        return Err(EvidenceError::ScoutsOnly {
+            id,
+            found: 0,
+            wanted: 1,
+        });
+    };
+    let mut points: Vec<LoadPoint> = loads
+        .iter()
+        .map(|load| LoadPoint {
+            clients: load.users,
+            load: load.per_second_steady,
+            response: load.all.from_due.mean,
+        })
+        .collect();
+    points.sort_by_key(|point| point.clients);
+    let mean = |of: &dyn Fn(&TransactionLoad) -> f64| {
+        loads.iter().map(|load| of(load)).sum::<f64>() / loads.len() as f64
+    };
+    let demand = mean(&|load| load.cpu_each_ns.unwrap_or(load.cpu_work_each_ns));
+    // The share of all processors, and what one was busy: their ratio is how many there are.
+    let count = first.cpu_share.map_or(1.0, |share| {
+        let busy = demand / 1e9 * first.per_second_whole;
+        (busy / share).round().max(1.0)
+    });
+    // All but how many users there are: that is what differs between the points.
+    let of_title = run
+        .measurement(&first.measurement)
+        .map(|it| it.title.as_str());
+    let what = of_title.and_then(|title| title.split_once(", "));
+    let what = what.map_or("transactions", |(_, what)| what);
+    Ok(Evidence {
+        title: format!("{what} on {}", run.target.given),
+        clients_name: "users",
+        points,
+        unseen: Vec::new(),
+        think: Estimate::exact(mean(&|load| load.think_ns), loads.len() as f64),
+        processors: (demand > 0.0).then_some(Processors { demand, count }),
+    })
+}
+
+fn is_sound(estimate: Estimate) -> bool {
+    estimate.is_bounded() && estimate.low > 0.0 && estimate.relative_half_width() <= HALF_WIDTH_MAX
+}
+
+/// The mean think time by Little's law, Z = N / X - R, or as it was asked for if the law agrees.
+fn think_time(points: &[LoadPoint], asked: Option<f64>) -> Estimate {
+    let mut sum = 0.0;
+    let mut weights = 0.0;
+    let half_width = |estimate: Estimate| 0.5 * (estimate.high - estimate.low);
+    for point in points {
+        let cycle = f64::from(point.clients) / point.load.value * 1e9;
+        let error = half_width(point.load) / point.load.value * cycle;
+        let error = error.hypot(half_width(point.response)).max(1e-3 * cycle);
+        let weight = error.powi(-2);
+        sum += weight * (cycle - point.response.value);
+        weights += weight;
+    }
+    let think = (sum / weights).max(0.0);
+    let shortest = points.iter().map(|point| point.response.value);
+    let shortest = shortest.fold(f64::INFINITY, f64::min);
+    let samples = points.len() as f64;
+    let error = weights.powf(-0.5);
+    let tolerance = (LAW_TOLERANCE * think)
+        .max(THINK_MIN * shortest)
+        .max(2.0 * error);
+    match asked {
+        Some(asked) if (asked - think).abs() <= tolerance => Estimate::exact(asked, samples),
+        _ if think <= THINK_MIN * shortest => Estimate::exact(0.0, samples),
+        _ => Estimate {
+            low: (think - error).max(0.0),
+            high: think + error,
+            ..Estimate::exact(think, samples)
+        },
+    }
+}

@@ -1,0 +1,264 @@
+//! Closed networks of queues and their exact mean values.
+//!
+//! A number of clients think, and ask a station with a rate that grows with the requests present
+//! until all servers are busy; a delay without a queue may come on top. With exponential times the
+//! numbers at the stations have a product form (J. Buzen, "Computational Algorithms for Closed
+//! Queueing Networks with Exponential Servers", Comm. ACM 16(9), 1973; M. Reiser, S. Lavenberg,
+//! "Mean-Value Analysis of Closed Multichain Queuing Networks", J. ACM 27(2), 1980). The number of
+//! servers need not be whole: between two, a partly parallel device is meant.
+
+/// Terms below this share of their sum are left out.
+const NEGLIGIBLE: f64 = 1e-17;
+
+/// What a transaction asks of processors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Processors {
+    /// Processor time of a transaction, nanoseconds.
+    pub demand: f64,
+    /// How many processors there are.
+    pub count: f64,
+}
+
+/// How the storage answers; times in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Arrivals as of a crowd without end: R = S / (1 - X S).
+    Open,
+    /// Exponential service times.
+    Exponential,
+    /// One server whose times have this squared coefficient of variation.
+    General(f64),
+}
+
+/// Storage: servers, and a delay without a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Storage {
+    /// How service times spread, and what arrivals look like.
+    pub law: Law,
+    /// Mean service time, nanoseconds.
+    pub service: f64,
+    /// Number of servers, at least one.
+    pub servers: f64,
+    /// What every request takes besides, nanoseconds.
+    pub delay: f64,
+}
+
+impl Storage {
+    /// Mean response time when so many clients think for `think`, nanoseconds.
+    #[must_use]
+    pub fn response(&self, clients: u32, think: f64, processors: Option<Processors>) -> f64 {
+        if let Some(processors) = processors {
+            return self.with_processors(clients, think, processors);
+        }
+        match self.law {
+            Law::Open => open(clients, think, self.service),
+            Law::Exponential => self.exponential(clients, think),
+            Law::General(variation) => self.general(clients, think, variation),
+        }
+    }
+
+    /// The stationary distribution of the number present, summed from its mode outwards.
+    fn exponential(&self, clients: u32, think: f64) -> f64 {
+        let away = think + self.delay;
+        let all = f64::from(clients);
+        let busy = |present: f64| present.min(self.servers);
+        if away <= 0.0 {
+            return all * self.service / busy(all);
+        }
+        // With `present` at the station, one more comes by a factor of this.
+        let factor = |present: f64| (all - present) / away * self.service / busy(present + 1.0);
+        let (mut low, mut high) = (0_u32, clients);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if factor(f64::from(middle)) >= 1.0 {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let mode = f64::from(low);
+        let (mut total, mut rate) = (1.0, busy(mode));
+        let (mut weight, mut present) = (1.0, mode);
+        while present < all && weight > NEGLIGIBLE * total {
+            weight *= factor(present);
+            present += 1.0;
+            total += weight;
+            rate += weight * busy(present);
+        }
+        (weight, present) = (1.0, mode);
+        while present > 0.0 && weight > NEGLIGIBLE * total {
+            present -= 1.0;
+            weight /= factor(present);
+            total += weight;
+            rate += weight * busy(present);
+        }
+        all * self.service * total / rate - think
+    }
+
+    /// Approximate mean value analysis of one server with any service times: an arrival meets the
+    /// residual time of the request in service (M. Reiser, "A Queueing Network Analysis of
+    /// Computer Communication Networks with Window Flow Control", IEEE Trans. Comm. 27(8), 1979).
+    fn general(&self, clients: u32, think: f64, variation: f64) -> f64 {
+        let away = think + self.delay;
+        let (mut queue, mut busy, mut response) = (0.0, 0.0, self.service);
+        for present in 1..=clients {
+            let present = f64::from(present);
+            let waiting = queue + 0.5 * busy * (variation - 1.0);
+            response = self.service * (1.0 + waiting);
+            // No server does more than it can.
+            response = response.max(present * self.service - away);
+            let load = present / (away + response);
+            queue = load * response;
+            busy = load * self.service;
+        }
+        response + self.delay
+    }
+
+    /// The convolution of thinking clients, processors and storage.
+    fn with_processors(&self, clients: u32, think: f64, processors: Processors) -> f64 {
+        let all = clients as usize;
+        let away = think + self.delay;
+        let one = away + processors.demand + self.service;
+        // Any scale gives the same answer; that of the load keeps the terms near one.
+        let scale = (f64::from(clients) / one)
+            .min(processors.count / processors.demand)
+            .min(self.servers / self.service);
+        let mut terms = poisson(all, scale * away);
+        terms = convolved(&terms, scale * processors.demand, processors.count);
+        terms = convolved(&terms, scale * self.service, self.servers);
+        let load = scale * terms[all - 1] / terms[all];
+        f64::from(clients) / load - think
+    }
+}
+
+/// R = S / (1 - X S) with X = N / (Z + R), solved for R.
+fn open(clients: u32, think: f64, service: f64) -> f64 {
+    let half = 0.5 * (think - f64::from(clients) * service - service);
+    (half * half + service * think).sqrt() - half
+}
+
+/// Weights of 0..=n clients thinking.
+fn poisson(n: usize, mean: f64) -> Vec<f64> {
+    let mut log = -mean;
+    let mut terms = Vec::with_capacity(n + 1);
+    terms.push(if mean > 0.0 { log.exp() } else { 1.0 });
+    for present in 1..=n {
+        log += mean.ln() - (present as f64).ln();
+        terms.push(if mean > 0.0 { log.exp() } else { 0.0 });
+    }
+    terms
+}
+
+/// The weights with a further station, which has `work` of `servers` to do. From the last server
+/// on, its own weights are a geometric series.
+fn convolved(others: &[f64], work: f64, servers: f64) -> Vec<f64> {
+    let first = servers.ceil().max(1.0) as usize;
+    let mut own = vec![1.0];
+    for present in 1..=first {
+        own.push(own[present - 1] * work / (present as f64).min(servers));
+    }
+    let mut tail = 0.0;
+    (0..others.len())
+        .map(|n| {
+            tail *= work / servers;
+            if n >= first {
+                tail += own[first] * others[n - first];
+            }
+            let few = (0..first.min(n + 1)).map(|present| own[present] * others[n - present]);
+            tail + few.sum::<f64>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn storage(servers: f64, delay: f64) -> Storage {
+        Storage {
+            law: Law::Exponential,
+            service: 5.0,
+            servers,
+            delay,
+        }
+    }
+
+    /// Birth and death, written out: M/M/c//N.
+    fn textbook(clients: u32, think: f64, servers: u32) -> f64 {
+        let (mut weight, mut total, mut busy) = (1.0, 0.0, 0.0);
+        for present in 0..=clients {
+            total += weight;
+            busy += weight * f64::from(present.min(servers));
+            let arrivals = f64::from(clients - present) / think;
+            weight *= arrivals * 5.0 / f64::from((present + 1).min(servers));
+        }
+        f64::from(clients) * 5.0 * total / busy - think
+    }
+
+    fn check(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn closed_queues_agree_with_the_textbook() {
+        for servers in [1, 2, 4, 8] {
+            for clients in [1, 2, 7, 30, 80] {
+                let found = storage(f64::from(servers), 0.0).response(clients, 50.0, None);
+                check(found, textbook(clients, 50.0, servers));
+            }
+        }
+    }
+
+    #[test]
+    fn a_delay_is_thinking_that_counts() {
+        let found = storage(4.0, 20.0).response(30, 30.0, None);
+        check(found, textbook(30, 50.0, 4) + 20.0);
+    }
+
+    #[test]
+    fn without_thinking_all_are_at_the_station() {
+        check(storage(4.0, 0.0).response(3, 0.0, None), 5.0);
+        check(storage(4.0, 0.0).response(20, 0.0, None), 25.0);
+        check(storage(2.5, 0.0).response(20, 0.0, None), 40.0);
+    }
+
+    #[test]
+    fn the_convolution_is_the_same_network() {
+        for clients in [1, 5, 40, 900] {
+            let no_work = Processors {
+                demand: 1e-9,
+                count: 1.0,
+            };
+            let found = storage(3.5, 2.0).response(clients, 60.0, Some(no_work));
+            check(found, storage(3.5, 2.0).response(clients, 60.0, None));
+        }
+    }
+
+    /// Two equal stations without thinking: X = N / (N + 1) / S.
+    #[test]
+    fn balanced_stations_have_a_short_formula() {
+        let work = Processors {
+            demand: 5.0,
+            count: 1.0,
+        };
+        check(storage(1.0, 0.0).response(9, 0.0, Some(work)), 50.0);
+    }
+
+    #[test]
+    fn one_exponential_server_by_the_general_law_is_exact() {
+        let general = Storage {
+            law: Law::General(1.0),
+            ..storage(1.0, 3.0)
+        };
+        for clients in [1, 6, 40] {
+            let expected = storage(1.0, 3.0).response(clients, 20.0, None);
+            check(general.response(clients, 20.0, None), expected);
+        }
+    }
+
+    #[test]
+    fn huge_populations_stay_finite() {
+        check(storage(4.0, 0.0).response(100_000, 50.0, None), 124_950.0);
+        assert!(storage(4.0, 1.0).response(100_000, 1e9, None).is_finite());
+    }
+}

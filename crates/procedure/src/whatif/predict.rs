@@ -1,0 +1,382 @@
+//! Predictions with their intervals, inside the measured range and beyond it.
+
+use results::Prediction;
+use stats::Estimate;
+use units::{format_count, format_duration_ns};
+
+use super::fit::Fitted;
+use super::model::{Part, Setting};
+use super::network::Law;
+use super::score::{Analysis, quantiles};
+
+/// No farther beyond the measured range than this factor, whatever is asked for.
+const BEYOND_MAX: f64 = 10.0;
+/// What is beyond the range by rounding alone is inside.
+const ROUNDING: f64 = 1.001;
+/// The interval grows by so many of its widths with each doubling beyond the range ...
+const WIDER: f64 = 2.0;
+/// ... and by this in the logarithm.
+const WIDER_BY: f64 = 0.05;
+/// A changed system counts as beyond the range by this factor at least.
+const CHANGE_MIN: f64 = 2.0;
+/// Clients are looked for up to so many times the most that were measured.
+const SEARCH: u32 = 20;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Question {
+    /// Response time and load of so many clients.
+    Clients(u32),
+    /// Response time at so many operations per second.
+    Load(f64),
+    /// Load at a mean response time, nanoseconds.
+    Level(f64),
+}
+
+/// How the system shall differ from the one that was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Change {
+    /// Another number of servers.
+    pub servers: Option<f64>,
+    /// The mean service time times this.
+    pub service_factor: Option<f64>,
+}
+
+/// A question, and what surrounds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inquiry {
+    /// What is asked.
+    pub question: Question,
+    /// Of what system.
+    pub change: Change,
+    /// Whether answers beyond the measured range are wanted.
+    pub may_extrapolate: bool,
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuestionError {
+    /// Beyond what was measured.
+    #[error("{asked} is outside of what was measured, {range}: {advice}")]
+    Outside {
+        /// What was asked.
+        asked: String,
+        /// What was measured.
+        range: String,
+        /// What to do.
+        advice: String,
+    },
+    /// The model has no such state.
+    #[error("{asked}: by the model {why}")]
+    Impossible {
+        /// What was asked.
+        asked: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Response time and load at one place of a model's curve.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    clients: f64,
+    response: f64,
+    load: f64,
+}
+
+/// Where a search for a place ended.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    At(Place),
+    /// Even one client is above.
+    Above,
+    /// However many clients, it stays below.
+    Never,
+}
+
+/// A model with its changes.
+struct System<'a> {
+    fitted: &'a Fitted,
+    setting: &'a Setting,
+    change: Change,
+}
+
+impl System<'_> {
+    fn place(&self, clients: u32) -> Place {
+        let mut storage = self.fitted.model.storage(&self.fitted.logs);
+        storage.servers = self.change.servers.unwrap_or(storage.servers);
+        storage.service *= self.change.service_factor.unwrap_or(1.0);
+        let Setting {
+            think, processors, ..
+        } = *self.setting;
+        let response = storage.response(clients, think, processors) / 1e9;
+        Place {
+            clients: f64::from(clients),
+            response: response * 1e9,
+            load: f64::from(clients) / (think / 1e9 + response),
+        }
+    }
+
+    /// Where `of` reaches `wanted`, on straight lines between whole numbers of clients.
+    fn search(&self, wanted: f64, of: impl Fn(&Place) -> f64) -> Found {
+        let first = self.place(1);
+        if of(&first) >= wanted * ROUNDING {
+            return Found::Above;
+        }
+        let (mut low, mut high) = (1, self.setting.clients_max.saturating_mul(SEARCH).max(2));
+        if of(&self.place(high)) * ROUNDING.powf(0.001) < wanted {
+            return Found::Never;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if of(&self.place(middle)) < wanted {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let (below, above) = (self.place(low), self.place(high));
+        let way = of(&above) - of(&below);
+        let part = if way > 0.0 {
+            ((wanted - of(&below)) / way).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        let between = |a: f64, b: f64| a + part * (b - a);
+        Found::At(Place {
+            clients: between(below.clients, above.clients),
+            response: between(below.response, above.response),
+            load: between(below.load, above.load),
+        })
+    }
+
+    fn answer(&self, question: Question) -> Found {
+        match question {
+            Question::Clients(clients) => Found::At(self.place(clients)),
+            Question::Load(load) => self.search(load, |place| place.load),
+            Question::Level(level) => self.search(level, |place| place.response),
+        }
+    }
+
+    /// Relative change of the response time over that of the load, around so many clients.
+    fn slope(&self, clients: f64) -> f64 {
+        let low = self.place((clients.floor() as u32).max(2) - 1);
+        let high = self.place(clients.ceil() as u32 + 1);
+        let load = (high.load / low.load).ln().max(1e-12);
+        (high.response / low.response).ln().max(0.0) / load
+    }
+}
+
+impl Analysis {
+    /// Answer a question.
+    ///
+    /// # Errors
+    /// When it is about a load that was not measured and extrapolation was not asked for, or that
+    /// the model cannot have.
+    pub fn predict(&self, inquiry: &Inquiry) -> Result<Prediction, QuestionError> {
+        let beyond = self.beyond(inquiry)?;
+        let Inquiry {
+            question, change, ..
+        } = *inquiry;
+        let system = self.system(&self.chosen, &self.setting, change);
+        let place = match system.answer(question) {
+            Found::At(place) => place,
+            Found::Above => return Err(self.impossible(question, &system.place(1), true)),
+            Found::Never => {
+                let most = self.setting.clients_max.saturating_mul(SEARCH);
+                return Err(self.impossible(question, &system.place(most), false));
+            }
+        };
+        let (response, load) = self.intervals(&system, question, &place, beyond);
+        Ok(Prediction {
+            question: self.words(question),
+            response,
+            load,
+            clients: place.clients,
+            is_extrapolated: beyond > 1.0,
+        })
+    }
+
+    /// Response time and load of so many clients, wherever they lie.
+    pub(super) fn predict_clients(&self, clients: u32) -> (Estimate, Estimate) {
+        let system = self.system(&self.chosen, &self.setting, Change::default());
+        let place = system.place(clients);
+        self.intervals(&system, Question::Clients(clients), &place, 1.0)
+    }
+
+    const fn system<'a>(
+        &self,
+        fitted: &'a Fitted,
+        setting: &'a Setting,
+        change: Change,
+    ) -> System<'a> {
+        System {
+            fitted,
+            setting,
+            change,
+        }
+    }
+
+    /// The uncertainty of the parameters and the error on left-out points, each in its direction.
+    fn intervals(
+        &self,
+        system: &System<'_>,
+        question: Question,
+        place: &Place,
+        beyond: f64,
+    ) -> (Estimate, Estimate) {
+        let drawn: Vec<Found> = self
+            .draws
+            .iter()
+            .map(|(fitted, setting)| {
+                let system = self.system(fitted, setting, system.change);
+                system.answer(question)
+            })
+            .collect();
+        let values = |of: fn(&Place) -> f64| -> Vec<f64> {
+            let value = |found: &Found| match found {
+                Found::At(place) => of(place),
+                Found::Above => 0.0,
+                Found::Never => f64::INFINITY,
+            };
+            drawn.iter().map(value).collect()
+        };
+        let think = system.setting.think;
+        let waiting = place.response / (think + place.response);
+        let slope = system.slope(place.clients);
+        // An error of the response time at a number of clients moves the point along the line of
+        // those clients; what is left at a load, or at a time, follows from the slope there.
+        let (response_error, load_error) = match question {
+            Question::Clients(_) => (self.error, self.error * waiting),
+            Question::Load(_) => (self.error * (1.0 + slope * waiting), 0.0),
+            Question::Level(_) => (0.0, self.error * (waiting + 1.0 / slope.max(1e-9))),
+        };
+        let interval = |value: f64, of: fn(&Place) -> f64, error: f64, is_asked: bool| {
+            if is_asked {
+                return Estimate::exact(value, self.evidence.points.len() as f64);
+            }
+            let (low, high) = quantiles(values(of));
+            let estimate = Estimate::exact(value, self.evidence.points.len() as f64);
+            widened(estimate, low, high, error, beyond)
+        };
+        let is_load = matches!(question, Question::Load(_));
+        let is_level = matches!(question, Question::Level(_));
+        (
+            interval(place.response, |it| it.response, response_error, is_level),
+            interval(place.load, |it| it.load, load_error, is_load),
+        )
+    }
+
+    /// By which factor a question lies outside of what was measured; 1 inside.
+    fn beyond(&self, inquiry: &Inquiry) -> Result<f64, QuestionError> {
+        let range = &self.range;
+        let name = self.evidence.clients_name;
+        let ((low, high), asked, text) = match inquiry.question {
+            Question::Clients(clients) => (
+                (f64::from(range.clients_min), f64::from(range.clients_max)),
+                f64::from(clients),
+                format!("{} to {} {name}", range.clients_min, range.clients_max),
+            ),
+            Question::Load(load) => {
+                let (low, high) = (range.load_min, range.load_max);
+                let text = format!("{} to {}/s", format_count(low), format_count(high));
+                ((low, high), load, text)
+            }
+            Question::Level(level) => {
+                let (low, high) = (range.response_min_ns, range.response_max_ns);
+                let [a, b] = [low, high].map(format_duration_ns);
+                ((low, high), level, format!("{a} to {b}"))
+            }
+        };
+        let mut factor = (low / asked).max(asked / high);
+        if factor <= ROUNDING {
+            factor = 1.0;
+        }
+        let outside = |advice: &str| QuestionError::Outside {
+            asked: self.words(inquiry.question),
+            range: text.clone(),
+            advice: advice.into(),
+        };
+        if factor > BEYOND_MAX {
+            return Err(outside(
+                "that is more than ten times beyond it, where no model is worth asking. Measure \
+                 there",
+            ));
+        }
+        let changed = self.changed(inquiry.change);
+        if factor > 1.0 && !inquiry.may_extrapolate {
+            return Err(outside(
+                "measure there, or say --extrapolate for a guess with a wider interval",
+            ));
+        }
+        Ok(factor.max(changed))
+    }
+
+    /// By which factor a change leads away from what was measured.
+    fn changed(&self, change: Change) -> f64 {
+        let servers = self.chosen.model.storage(&self.chosen.logs).servers;
+        let away = |factor: f64| factor.max(1.0 / factor).max(CHANGE_MIN);
+        let by_servers = change.servers.map(|asked| away(asked / servers));
+        let by_service = change.service_factor.map(away);
+        by_servers.into_iter().chain(by_service).fold(1.0, f64::max)
+    }
+
+    fn words(&self, question: Question) -> String {
+        let name = self.evidence.clients_name;
+        match question {
+            Question::Clients(1) => format!("1 {}", name.trim_end_matches('s')),
+            Question::Clients(clients) => format!("{clients} {name}"),
+            Question::Load(load) => format!("a load of {}/s", format_count(load)),
+            Question::Level(level) => format!("a response time of {}", format_duration_ns(level)),
+        }
+    }
+
+    fn impossible(&self, question: Question, end: &Place, is_above: bool) -> QuestionError {
+        let (load, time) = (format_count(end.load), format_duration_ns(end.response));
+        let name = self.evidence.clients_name;
+        let one = name.trim_end_matches('s');
+        let why = match (question, is_above) {
+            (Question::Level(_), true) => format!("even one {one} waits {time}"),
+            (_, true) => format!("even one {one} makes {load}/s"),
+            (Question::Level(_), false) => {
+                format!("the response time stays at {time}, however many {name} there are")
+            }
+            (_, false) => format!("the storage carries {load}/s at most"),
+        };
+        QuestionError::Impossible {
+            asked: self.words(question),
+            why,
+        }
+    }
+
+    /// Whether the chosen model has servers of which there could be more.
+    #[must_use]
+    pub fn has_servers(&self) -> bool {
+        let storage = self.chosen.model.storage(&self.chosen.logs);
+        let parts = self.chosen.model.parts();
+        matches!(storage.law, Law::Exponential) && parts.contains(&Part::Service)
+    }
+
+    /// Whether the chosen model has a service time that a cache could change.
+    #[must_use]
+    pub fn has_service(&self) -> bool {
+        self.chosen.model.parts().contains(&Part::Service)
+    }
+}
+
+/// The interval around a value: drawn ends and the model's error, as independent of each other, in
+/// the logarithm; wider by the rule of extrapolation.
+fn widened(estimate: Estimate, low: f64, high: f64, error: f64, beyond: f64) -> Estimate {
+    let value = estimate.value;
+    let doublings = beyond.log2();
+    let reach = |end: f64| {
+        let drawn = (end / value).ln();
+        drawn.hypot(error) * (1.0 + WIDER * doublings) + WIDER_BY * doublings
+    };
+    let (below, above) = (low.min(value), high.max(value));
+    Estimate {
+        low: value * (-reach(below)).exp(),
+        high: value * reach(above).exp(),
+        ..estimate
+    }
+}

@@ -1,0 +1,243 @@
+//! `seekstone whatif`: a model of a measured run, its scores, and what it predicts.
+
+use archive::{Archive, ArchiveError};
+use clap::Parser as _;
+use procedure::{
+    Analysis, CacheClasses, Change, Evidence, GROUPS_MIN, Inquiry, Question, cache_classes,
+    evidence,
+};
+use results::{Run, Status, Warning, WhatIf};
+
+use crate::args::{Command, Seekstone, WhatIfArgs, WorkloadArgs};
+use crate::commands::setup::archive_path;
+use crate::commands::what_if_device::same_load;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// The version of the JSON form.
+const SCHEMA: u32 = 1;
+
+/// Fit, score and predict.
+///
+/// # Errors
+/// When a run cannot be read or fitted, or a question has no answer.
+pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
+    let path = archive_path(args.archive.as_ref())?;
+    if !path.exists() {
+        return Err(ArchiveError::Empty { path }.into());
+    }
+    let archive = Archive::open(&path)?;
+    let load = |ids: &[i64]| ids.iter().map(|&id| archive.load(id)).collect();
+    let runs: Result<Vec<Run>, ArchiveError> = load(&args.runs);
+    let runs = runs?;
+    let checks: Result<Vec<Run>, ArchiveError> = load(&args.check);
+    let checks = checks?;
+    drop(archive);
+    refuse_doubles(args)?;
+    let evidence = all_evidence(&runs, &checks)?;
+    let count = evidence.points.len();
+    let name = evidence.clients_name;
+    let seed = runs[0].settings.seed;
+    let analysis = Analysis::new(evidence, seed).ok_or_else(|| {
+        UsageError(format!(
+            "{count} points are too few: they hold fewer than {GROUPS_MIN} numbers of {name} a \
+             quarter apart, which it takes to fit a model and to test it on what it did not \
+             see. Measure a curve with several --level, name several runs of the same \
+             workload, or further ones with --check"
+        ))
+    })?;
+    let mut found = found(args, &runs, &analysis);
+    let change = change(args, &runs, &analysis)?;
+    if found.refusal.is_none() {
+        for question in questions(args, &analysis) {
+            let inquiry = Inquiry {
+                question,
+                change,
+                may_extrapolate: args.extrapolate,
+            };
+            let prediction = analysis.predict(&inquiry);
+            let mut prediction = prediction.map_err(|error| UsageError(error.to_string()))?;
+            prediction.question.push_str(&changed(args));
+            found.predictions.push(prediction);
+        }
+    }
+    if let Some(device) = &args.device {
+        let workload = workload_of(&runs[0]);
+        let (rows, stopped) = same_load(device, &analysis.evidence, workload.as_ref(), args, seed)?;
+        found.device = Some(device.clone());
+        found.device_rows = rows;
+        if stopped {
+            found.warnings.push(Warning::doubt(
+                "device-partial",
+                "The simulated device was stopped before every number of clients was done.",
+            ));
+        }
+    }
+    deliver(args, &found)
+}
+
+fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
+    let takes_stdout = args
+        .json
+        .as_deref()
+        .is_some_and(|path| path.as_os_str() == "-");
+    if !takes_stdout {
+        output::print(report::what_if(found, &output::style(true)).trim_end())?;
+    }
+    if let Some(path) = &args.json {
+        output::write_file(path, &report::what_if_json(found))?;
+    }
+    Ok(if found.refusal.is_some() {
+        output::complain("error: the model is too far off to predict from; its scores are above");
+        Exit::Failed
+    } else if found.warnings.iter().any(|it| it.code == "device-partial") {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
+}
+
+fn refuse_doubles(args: &WhatIfArgs) -> Result<(), UsageError> {
+    let all: Vec<i64> = args.runs.iter().chain(&args.check).copied().collect();
+    for (index, id) in all.iter().enumerate() {
+        if all[..index].contains(id) {
+            return Err(UsageError(format!(
+                "run {id} is named twice: a model is not tested on what it was fitted to"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The points of all runs, and those that no fit sees.
+fn all_evidence(runs: &[Run], checks: &[Run]) -> Result<Evidence, UsageError> {
+    let of = |run: &Run| {
+        let think = workload_of(run).map(|workload| workload.think.as_nanos() as f64);
+        evidence(run, think).map_err(|error| UsageError(error.to_string()))
+    };
+    let refuse = |error: procedure::EvidenceError| UsageError(error.to_string());
+    let id = |run: &Run| run.id.unwrap_or_default();
+    let (first, others) = runs.split_first().expect("a run is required");
+    let mut all = of(first)?;
+    for run in others {
+        all.join(of(run)?, (id(first), id(run))).map_err(refuse)?;
+    }
+    for run in checks {
+        all.check_with(of(run)?, (id(first), id(run)))
+            .map_err(refuse)?;
+    }
+    Ok(all)
+}
+
+/// What the clients of a curve did, from the arguments that made it.
+pub fn workload_of(run: &Run) -> Option<WorkloadArgs> {
+    let typed =
+        std::iter::once("seekstone").chain(run.settings.arguments.iter().map(String::as_str));
+    match Seekstone::try_parse_from(typed).ok()?.command {
+        Command::Curve(args) => Some(args.workload),
+        _ => None,
+    }
+}
+
+fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
+    let evidence = &analysis.evidence;
+    let partial = runs.iter().filter_map(|run| match &run.status {
+        Status::Partial { reason } => Some((run.id.unwrap_or_default(), reason)),
+        Status::Complete => None,
+    });
+    let rivals = (!analysis.rivals.is_empty()).then(|| {
+        Warning::note(
+            "rival-models",
+            format!(
+                "other models predict about as well ({}): inside of what was measured it makes no \
+                 difference, but do not take the parameters for the parts of the storage.",
+                analysis.rivals.join("; ")
+            ),
+        )
+    });
+    let warnings = partial.map(|(id, reason)| {
+        Warning::note(
+            "partial-run",
+            format!("run {id} was stopped early ({reason}): what it had measured is fitted."),
+        )
+    });
+    WhatIf {
+        schema: SCHEMA,
+        runs: args.runs.clone(),
+        title: evidence.title.clone(),
+        clients_name: evidence.clients_name.into(),
+        points: evidence.points.len() as u32,
+        think: evidence.think,
+        range: analysis.range,
+        model: analysis.model_in_words().into(),
+        parameters: analysis.parameters.clone(),
+        scores: analysis.scores.clone(),
+        unseen: analysis.unseen.clone(),
+        refusal: analysis.refusal(),
+        predictions: Vec::new(),
+        device: None,
+        device_rows: Vec::new(),
+        warnings: warnings.chain(rivals).collect(),
+    }
+}
+
+/// What was asked; of a changed system without a question, the load that was measured.
+fn questions(args: &WhatIfArgs, analysis: &Analysis) -> Vec<Question> {
+    let clients = args
+        .clients
+        .iter()
+        .map(|&clients| Question::Clients(clients));
+    let loads = args
+        .loads
+        .iter()
+        .map(|load| Question::Load(load.per_second()));
+    let levels = args.levels.iter();
+    let levels = levels.map(|level| Question::Level(level.as_nanos() as f64));
+    let mut questions: Vec<Question> = clients.chain(loads).chain(levels).collect();
+    if questions.is_empty() && (args.servers.is_some() || args.cache.is_some()) {
+        let range = analysis.range;
+        questions = vec![
+            Question::Clients(range.clients_min),
+            Question::Clients(range.clients_max),
+        ];
+    }
+    questions
+}
+
+/// How the system shall differ.
+fn change(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> Result<Change, UsageError> {
+    let mut change = Change::default();
+    if let Some(servers) = args.servers {
+        if !analysis.has_servers() {
+            return Err(UsageError(format!(
+                "--servers: the model, {}, has no servers of which there could be others",
+                analysis.model_in_words()
+            )));
+        }
+        change.servers = Some(f64::from(servers));
+    }
+    if let Some(share) = args.cache {
+        let classes = runs.iter().find_map(cache_classes);
+        let classes = classes.filter(|_| analysis.has_service()).ok_or_else(|| {
+            UsageError(
+                "--cache: no run named here shows times of cache and device apart: it takes a \
+                 measurement of reads one at a time with two modes, as `seekstone run` keeps it"
+                    .into(),
+            )
+        })?;
+        change.service_factor = Some(CacheClasses::factor(&classes, share));
+    }
+    Ok(change)
+}
+
+/// The change in words.
+fn changed(args: &WhatIfArgs) -> String {
+    let servers = args.servers.map(|servers| {
+        let plural = if servers == 1 { "" } else { "s" };
+        format!(", {servers} server{plural}")
+    });
+    let cache = args
+        .cache
+        .map(|share| format!(", the cache answers {:.0} %", share * 100.0));
+    servers.into_iter().chain(cache).collect()
+}

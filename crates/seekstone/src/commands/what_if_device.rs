@@ -1,0 +1,111 @@
+//! The load of a measured run on a simulated device.
+
+use anyhow::Context as _;
+use procedure::{Evidence, LoadPoint};
+use results::DeviceRow;
+use runner::bench::{BenchRequest, default_settings};
+use runner::interrupt::Interrupt;
+use runner::single_load::{LoadRequest, Question, measure_load};
+use sim::{SIM_PREFIX, SimSpec};
+use stats::Goal;
+use units::Duration;
+
+use crate::args::{WhatIfArgs, WorkloadArgs};
+use crate::commands::trial::{spec, think};
+use crate::exit::UsageError;
+use crate::progress::Progress;
+
+/// At most so many numbers of clients are run.
+const ROWS_MAX: usize = 8;
+/// How precise each of them is, and how much virtual time it may take.
+const PRECISION: f64 = 0.03;
+const DURATION_MAX: Duration = Duration::from_secs(120);
+/// Requests that may be outstanding at once.
+const DEPTH_MAX: u32 = 65_536;
+
+/// Measured points beside those of the device, and whether it was stopped before the end.
+///
+/// # Errors
+/// When the device does not exist, or the workload is not known.
+pub fn same_load(
+    device: &str,
+    evidence: &Evidence,
+    workload: Option<&WorkloadArgs>,
+    args: &WhatIfArgs,
+    seed: u64,
+) -> anyhow::Result<(Vec<DeviceRow>, bool)> {
+    if !device.starts_with(SIM_PREFIX) {
+        let text = format!("--device {device}: only a simulated device, as in sim:mm1?mean=1ms");
+        return Err(UsageError(text).into());
+    }
+    SimSpec::parse(device).map_err(|error| UsageError(format!("--device: {error}")))?;
+    let workload = workload.filter(|_| args.runs.len() == 1).ok_or_else(|| {
+        UsageError(
+            "--device takes one run of `seekstone curve`: only there the workload is known that \
+             would be run"
+                .into(),
+        )
+    })?;
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let mut progress = Progress::new(args.quiet);
+    let mut rows = Vec::new();
+    for (index, point) in spread(&evidence.points).into_iter().enumerate() {
+        let request = LoadRequest {
+            bench: BenchRequest {
+                target: device.into(),
+                purpose: "what if".into(),
+                size: None,
+                reserve: None,
+                overwrite: false,
+                confirmed: None,
+                storage: default_settings(seed.wrapping_add(index as u64)),
+                arguments: Vec::new(),
+            },
+            spec: spec(workload, think(workload))?,
+            title: format!("{} clients", point.clients),
+            question: Question::Trial {
+                clients: point.clients,
+                depth: point.clients.min(DEPTH_MAX),
+                goal: Some(Goal::result(PRECISION)),
+                duration_max: DURATION_MAX,
+            },
+        };
+        let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
+        if interrupt.is_raised().is_some() {
+            break;
+        }
+        let run = measured?;
+        let measurement = run.measurements.first().context("nothing was measured")?;
+        rows.push(DeviceRow {
+            clients: point.clients,
+            response: point.response,
+            load: point.load,
+            device_response: measurement.response.mean,
+            device_load: measurement.throughput,
+        });
+    }
+    progress.finish();
+    Ok((rows, interrupt.is_raised().is_some()))
+}
+
+/// Points spread over all of them, each number of clients once, the most precise of its own.
+fn spread(points: &[LoadPoint]) -> Vec<LoadPoint> {
+    let mut once: Vec<LoadPoint> = Vec::new();
+    for point in points {
+        let width = |it: &LoadPoint| it.response.relative_half_width();
+        match once.last_mut() {
+            Some(last) if last.clients == point.clients => {
+                if width(point) < width(last) {
+                    *last = *point;
+                }
+            }
+            _ => once.push(*point),
+        }
+    }
+    let last = once.len() - 1;
+    let rows = once.len().min(ROWS_MAX);
+    if rows == 1 {
+        return once;
+    }
+    (0..rows).map(|row| once[row * last / (rows - 1)]).collect()
+}
