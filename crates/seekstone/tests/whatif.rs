@@ -83,7 +83,7 @@ fn mistakes_are_named() {
         2,
         "only a simulated device",
     );
-    check(&["1", "--device", "sim:floppy"], 2, "no simulated device");
+    check(&["1", "--device", "sim:drum"], 2, "no simulated device");
     check(&["1", "--check", "1"], 2, "named twice");
 }
 
