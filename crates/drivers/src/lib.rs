@@ -10,6 +10,7 @@
 mod alignment;
 mod blocking;
 mod buffers;
+mod child;
 mod clock;
 mod compute;
 #[doc(hidden)]
@@ -35,6 +36,7 @@ mod work_directory;
 
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
+pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
 pub use open::{

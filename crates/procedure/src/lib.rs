@@ -13,6 +13,7 @@ mod random_access;
 mod replay;
 mod sampler;
 mod single;
+mod timing;
 mod transactions;
 mod transfer;
 mod trial;
@@ -35,6 +36,10 @@ pub use random_access::{
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
+pub use timing::{
+    ROUNDS_MIN, TimingEnd, TimingProcedure, TimingRule, TimingStep, compare_commands,
+    summarise_command,
+};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
     PassCount, PassRule, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over,

@@ -13,6 +13,7 @@ use crate::random_access;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::target;
+use crate::timing;
 use crate::transactions;
 use crate::transfer;
 use crate::warnings;
@@ -48,6 +49,10 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(found) = &run.random {
         page.blank();
         random_access::section(&mut page, found);
+    }
+    if let Some(found) = &run.timing {
+        page.blank();
+        timing::section(&mut page, found);
     }
     if !run.findings.is_empty() {
         page.blank();

@@ -314,6 +314,42 @@ fn number(value: f64) -> String {
     }
 }
 
+/// Every run of commands that were timed, one line each; `None` when there are none.
+#[must_use]
+pub fn csv_timed_runs(run: &Run) -> Option<String> {
+    const COLUMNS: [&str; 9] = [
+        "command",
+        "round",
+        "real_s",
+        "user_s",
+        "system_s",
+        "read_bytes",
+        "written_bytes",
+        "memory_bytes",
+        "exit",
+    ];
+    let mut text = String::new();
+    line(&mut text, COLUMNS.map(String::from).into_iter());
+    let header = text.len();
+    let commands = run.timing.iter().flat_map(|found| &found.commands);
+    for (command, run) in commands.flat_map(|it| it.runs.iter().map(move |run| (it, run))) {
+        let row = [
+            command.name.clone(),
+            run.round.to_string(),
+            number(run.real_s),
+            number(run.user_s),
+            number(run.system_s),
+            run.read_bytes.to_string(),
+            run.written_bytes.to_string(),
+            run.memory_bytes
+                .map_or_else(String::new, |most| most.to_string()),
+            run.exit.to_string(),
+        ];
+        line(&mut text, row.into_iter());
+    }
+    (text.len() > header).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

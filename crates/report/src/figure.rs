@@ -1,5 +1,6 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
+use crate::timing;
 use results::{Access, Curve, Measurement, RandomAccess, RandomCell, RandomKind, Run, Severity};
 use stats::{Estimate, Verdict};
 use units::{
@@ -232,6 +233,7 @@ pub fn headline(run: &Run) -> String {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
     parts.extend(run.random.iter().flat_map(of_random));
+    parts.extend(run.timing.iter().flat_map(timing::headline));
     let series = run.transfer.iter().flat_map(|found| &found.series);
     if let Some(last) = series.last() {
         parts.push(format!("{} {}", last.title, format_rate(last.rate.value)));

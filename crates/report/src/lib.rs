@@ -21,13 +21,14 @@ pub mod sample;
 mod style;
 mod table;
 mod target;
+mod timing;
 mod transactions;
 mod transfer;
 mod warnings;
 mod what_if;
 
 pub use check_up::check_up;
-pub use csv::{csv_intervals, csv_measurements, csv_passes};
+pub use csv::{csv_intervals, csv_measurements, csv_passes, csv_timed_runs};
 pub use curve::curve_table;
 pub use devices::{DeviceRow, DeviceSheet, device_list, device_sheet};
 pub use figure::headline;

@@ -4,11 +4,13 @@
 
 mod rab;
 mod random_access;
+mod timing;
 mod transactions;
 mod transfer;
 
 pub use rab::rab;
 pub use random_access::random_access;
+pub use timing::timing;
 pub use transactions::transactions;
 pub use transfer::transfer;
 
@@ -50,6 +52,7 @@ pub fn run() -> Run {
         transactions: None,
         transfer: None,
         random: None,
+        timing: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."

@@ -9,6 +9,7 @@ mod rab;
 mod random_access;
 mod run;
 mod series;
+mod timing;
 mod transactions;
 mod transfer;
 mod warning;
@@ -22,6 +23,7 @@ pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabW
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use series::{SystemSample, SystemSeries};
+pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
     UserTimes,

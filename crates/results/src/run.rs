@@ -7,6 +7,7 @@ use crate::environment::{Environment, TargetDescription};
 use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
 use crate::random_access::RandomAccess;
+use crate::timing::Timing;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
@@ -84,6 +85,9 @@ pub struct Run {
     /// Service times of random access.
     #[serde(default)]
     pub random: Option<RandomAccess>,
+    /// Commands that were timed side by side.
+    #[serde(default)]
+    pub timing: Option<Timing>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -125,6 +129,12 @@ impl Run {
                     .iter()
                     .flat_map(|found| &found.cells)
                     .flat_map(|cell| &cell.warnings),
+            )
+            .chain(
+                self.timing
+                    .iter()
+                    .flat_map(|found| &found.commands)
+                    .flat_map(|command| &command.warnings),
             )
     }
 

@@ -7,6 +7,7 @@ mod diskrand;
 mod parse;
 mod rab;
 mod random;
+mod time;
 mod transactions;
 mod transfer;
 mod what_if;
@@ -26,6 +27,7 @@ use parse::{
 };
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
+pub use time::TimeArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use what_if::WhatIfArgs;
@@ -80,6 +82,8 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Fit a model to an archived run, say how well it predicts, and predict another load.
     Whatif(WhatIfArgs),
+    /// Time a command, or compare several in interleaved rounds.
+    Time(Box<TimeArgs>),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.
@@ -423,6 +427,8 @@ pub enum ExportForm {
     Intervals,
     /// One line for each pass of `transfer`.
     Passes,
+    /// One line for each run of the commands of `time`.
+    Times,
 }
 
 /// `seekstone clean`.

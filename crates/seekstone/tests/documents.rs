@@ -33,6 +33,7 @@ fn shortened(example: &str) -> String {
         Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
         Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
+        Some("time") => " --runs 2",
         Some("trial") => " --budget 1s --size 16MiB --reserve 0",
         _ => "",
     };

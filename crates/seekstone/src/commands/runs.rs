@@ -57,6 +57,9 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
                 ExportForm::Passes => {
                     report::csv_passes(&run).ok_or_else(|| nothing(*id, "passes", "transfer"))?
                 }
+                ExportForm::Times => {
+                    report::csv_timed_runs(&run).ok_or_else(|| nothing(*id, "times", "time"))?
+                }
             };
             output::write_file(output, &text)?;
             Ok(Exit::Done)

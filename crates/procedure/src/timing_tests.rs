@@ -1,0 +1,204 @@
+use super::*;
+
+const RULE: TimingRule = TimingRule {
+    rounds: None,
+    rounds_min: 8,
+    rounds_max: 100,
+    precision: 0.02,
+    budget: Duration::from_secs(1000),
+};
+
+fn run(round: u32, real_s: f64) -> TimedRun {
+    TimedRun {
+        round,
+        real_s,
+        user_s: real_s / 2.0,
+        system_s: 0.0,
+        read_bytes: 0,
+        written_bytes: 0,
+        memory_bytes: None,
+        exit: 0,
+    }
+}
+
+fn command(name: &str, seconds: &[f64]) -> TimedCommand {
+    let runs = seconds.iter().zip(1..).map(|(&s, round)| run(round, s));
+    summarise_command(name.into(), name.into(), runs.collect(), None)
+}
+
+/// A normal variate by the sum of twelve uniform ones: enough for a spread.
+fn noise(stream: &mut Stream) -> f64 {
+    (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0
+}
+
+/// Run to the end on a machine where command `i` takes `truth[i]` seconds, with 3 % of noise, and
+/// everything takes 0.2 % more from run to run.
+fn simulate(truth: &[f64], rule: TimingRule, seed: u64) -> (Vec<TimedCommand>, TimingEnd) {
+    let mut procedure = TimingProcedure::new(truth.len(), rule, seed);
+    let mut stream = Stream::new(seed, 1, Purpose::Demand);
+    let mut runs = vec![Vec::new(); truth.len()];
+    let mut elapsed = 0.0;
+    for made in 0.. {
+        match procedure.next(Duration::from_secs_f64(elapsed)) {
+            TimingStep::Run { command, round } => {
+                let drift = 0.002 * f64::from(made);
+                let seconds = truth[command] * (0.03 * noise(&mut stream) + drift).exp();
+                elapsed += seconds;
+                procedure.record(seconds);
+                runs[command].push(run(round, seconds));
+            }
+            TimingStep::Finish(end) => {
+                let name = |at: usize| format!("c{at}");
+                let made = runs.into_iter().enumerate();
+                let made = made.map(|(at, runs)| summarise_command(name(at), name(at), runs, None));
+                return (made.collect(), end);
+            }
+        }
+    }
+    unreachable!("the rounds have an end")
+}
+
+#[test]
+fn each_round_runs_every_command_once_and_the_next_in_reverse() {
+    let rule = TimingRule {
+        rounds: Some(6),
+        ..RULE
+    };
+    let mut procedure = TimingProcedure::new(3, rule, 7);
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new(); 6];
+    while let TimingStep::Run { command, round } = procedure.next(Duration::ZERO) {
+        orders[round as usize - 1].push(command);
+        procedure.record(1.0);
+    }
+    for pair in orders.chunks(2) {
+        let mut sorted = pair[0].clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 1, 2]);
+        let reversed: Vec<usize> = pair[0].iter().rev().copied().collect();
+        assert_eq!(pair[1], reversed);
+    }
+    assert!(orders.iter().any(|order| order != &orders[0]));
+}
+
+#[test]
+fn asking_again_before_the_run_is_recorded_changes_nothing() {
+    let mut procedure = TimingProcedure::new(2, RULE, 1);
+    assert_eq!(
+        procedure.next(Duration::ZERO),
+        procedure.next(Duration::ZERO)
+    );
+}
+
+#[test]
+fn constant_times_end_after_the_fewest_rounds() {
+    let mut procedure = TimingProcedure::new(1, RULE, 1);
+    let mut rounds = 0;
+    let end = loop {
+        match procedure.next(Duration::ZERO) {
+            TimingStep::Run { round, .. } => {
+                rounds = round;
+                procedure.record(0.5);
+            }
+            TimingStep::Finish(end) => break end,
+        }
+    };
+    // Precise at the first look, after ten, and ended by the second.
+    assert_eq!((rounds, end), (13, TimingEnd::Precise));
+}
+
+#[test]
+fn time_is_up_only_after_the_fewest_rounds() {
+    let rule = TimingRule {
+        budget: Duration::from_secs(1),
+        precision: 1e-6,
+        ..RULE
+    };
+    let (commands, end) = simulate(&[10.0, 10.0], rule, 3);
+    assert_eq!(end, TimingEnd::Budget);
+    assert_eq!(commands[0].runs.len(), 8);
+}
+
+#[test]
+fn a_true_ratio_lies_in_its_interval_and_its_verdict_is_right() {
+    let (mut covered, mut slower) = (0, 0);
+    for seed in 0..400 {
+        let (commands, _) = simulate(&[1.0, 1.1], RULE, seed);
+        let found = &compare_commands(&commands, 0.02)[0];
+        covered += u32::from(found.ratio.contains(1.1));
+        slower += u32::from(found.verdict == "slower");
+        assert_ne!(found.verdict, "faster", "seed {seed}");
+    }
+    // .95 of 400 less three standard deviations.
+    assert!(covered >= 367, "{covered} of 400, nominal 380");
+    assert!(slower >= 380, "{slower} of 400");
+}
+
+#[test]
+fn equal_commands_are_seldom_told_apart_however_many_they_are() {
+    let mut false_claims = 0;
+    for seed in 0..400 {
+        let (commands, _) = simulate(&[1.0; 4], RULE, seed);
+        let found = compare_commands(&commands, 0.0);
+        assert_eq!(found.len(), 3);
+        let is_claim = |it: &CommandComparison| ["slower", "faster"].contains(&&*it.verdict);
+        false_claims += u32::from(found.iter().any(is_claim));
+    }
+    // 5 % of 400, and three standard deviations.
+    assert!(false_claims <= 33, "{false_claims} of 400");
+}
+
+#[test]
+fn rounds_that_hold_one_of_two_are_no_pairs() {
+    let mut slow = command("slow", &[2.0; 6]);
+    slow.runs.remove(2);
+    let found = compare_commands(&[command("first", &[1.0; 6]), slow], 0.02);
+    assert_eq!((found[0].pairs, found[0].ratio.value), (5, 2.0));
+    assert_eq!(found[0].verdict, "slower");
+}
+
+#[test]
+fn what_cannot_be_compared_is_left_out() {
+    let one = command("one", &[1.0; 6]);
+    assert!(compare_commands(&[], 0.02).is_empty());
+    assert!(compare_commands(std::slice::from_ref(&one), 0.02).is_empty());
+    assert!(compare_commands(&[one.clone(), command("none", &[0.0; 6])], 0.02).is_empty());
+    assert!(compare_commands(&[one, command("once", &[1.0])], 0.02).is_empty());
+}
+
+#[test]
+fn doubts_are_told() {
+    let codes = |command: &TimedCommand| {
+        let codes = command.warnings.iter().map(|it| it.code.clone());
+        codes.collect::<Vec<String>>()
+    };
+    let cold = command("cold", &[3.0, 1.0, 1.01, 0.99, 1.02, 0.98]);
+    assert_eq!(
+        (codes(&cold), cold.outliers),
+        (vec!["first-run-differs".into()], vec![1])
+    );
+    let runs = vec![run(1, 0.004), run(2, 0.004)];
+    let short = summarise_command("s".into(), "s".into(), runs.clone(), None);
+    assert_eq!(codes(&short), ["mostly-start"]);
+    let shell = summarise_command("s".into(), "s".into(), runs, Some(0.001));
+    assert_eq!(codes(&shell), ["mostly-shell"]);
+    let failed = TimedRun {
+        exit: 3,
+        ..run(2, 1.0)
+    };
+    let failed = summarise_command("f".into(), "f".into(), vec![run(1, 1.0), failed], None);
+    assert_eq!(codes(&failed), ["failed-runs"]);
+    assert!(codes(&command("fine", &[1.0, 1.1, 0.9])).is_empty());
+}
+
+#[test]
+fn progress_reaches_the_end_with_the_budget() {
+    let mut procedure = TimingProcedure::new(2, RULE, 1);
+    assert_eq!(procedure.progress(Duration::ZERO), 0.0);
+    let half = procedure.progress(Duration::from_secs(500));
+    assert!((half - 0.5).abs() < 1e-12);
+    assert_eq!(procedure.progress(Duration::from_secs(2000)), 1.0);
+    procedure.next(Duration::ZERO);
+    procedure.record(1.0);
+    // Half of one of ten rounds.
+    assert!((procedure.progress(Duration::from_secs(1)) - 0.05).abs() < 1e-12);
+}

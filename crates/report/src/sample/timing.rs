@@ -1,0 +1,62 @@
+//! Invented times of commands.
+
+use results::{CommandComparison, TimedCommand, TimedRun, Timing, Warning};
+
+use super::estimate;
+
+/// Two commands, one of which had a slow run.
+#[must_use]
+pub fn timing() -> Timing {
+    Timing {
+        commands: vec![
+            command("gzip", "gzip -k -f data", &[1.50, 1.52, 1.49, 1.51, 1.90]),
+            command("zstd", "zstd -k -f data", &[0.30, 0.31, 0.30, 0.29, 0.31]),
+        ],
+        comparisons: vec![CommandComparison {
+            name: "zstd".into(),
+            reference: "gzip".into(),
+            ratio: estimate(0.191, 0.15),
+            p_value: 0.000_012,
+            pairs: 5,
+            verdict: "faster".into(),
+        }],
+        warm_ups: 1,
+        is_cold: false,
+        margin: 0.02,
+        ended_by: "rounds".into(),
+        shell_s: Some(0.000_9),
+    }
+}
+
+fn command(name: &str, typed: &str, seconds: &[f64]) -> TimedCommand {
+    let runs: Vec<TimedRun> = seconds
+        .iter()
+        .zip(1..)
+        .map(|(&real_s, round)| TimedRun {
+            round,
+            real_s,
+            user_s: 0.9 * real_s,
+            system_s: 0.05 * real_s,
+            read_bytes: 0,
+            written_bytes: 4 << 20,
+            memory_bytes: (round > 1).then_some(50 << 20),
+            exit: 0,
+        })
+        .collect();
+    let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+    let is_slow = seconds.iter().any(|&s| s > 1.8);
+    TimedCommand {
+        name: name.into(),
+        command: typed.into(),
+        real_s: Some(estimate(mean, 0.1)),
+        user_s: Some(estimate(0.9 * mean, 0.1)),
+        system_s: Some(estimate(0.05 * mean, 0.2)),
+        outliers: if is_slow { vec![5] } else { Vec::new() },
+        warnings: if is_slow {
+            vec![Warning::note("mostly-start", "An invented doubt.")]
+        } else {
+            Vec::new()
+        },
+        runs,
+    }
+}

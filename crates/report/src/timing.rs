@@ -1,0 +1,244 @@
+//! Commands timed side by side.
+
+use results::{CommandComparison, TimedCommand, Timing};
+use stats::Estimate;
+use units::{Bytes, format_duration_ns};
+
+use crate::figure::time;
+use crate::page::Page;
+use crate::style::Tone;
+use crate::table::{Align, Table};
+
+/// Everything about the commands.
+pub(crate) fn section(page: &mut Page<'_>, timing: &Timing) {
+    page.paragraph(Tone::Plain, &how(timing));
+    for command in &timing.commands {
+        if command.name != command.command {
+            page.fact(&command.name, &command.command);
+        }
+    }
+    page.blank();
+    page.table(&table(timing));
+    if page.style.all {
+        every_run(page, timing);
+    }
+    if timing.commands.len() > 1 {
+        page.blank();
+        page.heading("Comparison");
+        for found in &timing.comparisons {
+            let (tone, text) = sentence(found, timing.margin);
+            page.item(tone, "-", &text);
+        }
+    }
+    outliers(page, timing);
+    page.blank();
+    page.paragraph(Tone::Quiet, &legend(timing));
+}
+
+fn how(timing: &Timing) -> String {
+    let rounds = timing.commands.iter().map(|it| it.runs.len()).max();
+    let caches = if timing.is_cold {
+        "the system's caches dropped before each"
+    } else {
+        match timing.warm_ups {
+            0 => "no run before the first that counts",
+            _ => "warm caches",
+        }
+    };
+    let ended = match timing.ended_by.as_str() {
+        "precise" => "until precise",
+        "budget" => "until time was up",
+        "stopped" => "until stopped",
+        _ => "as many as asked for",
+    };
+    let order = if timing.commands.len() > 1 {
+        ", in random order, every second one in reverse"
+    } else {
+        ""
+    };
+    format!(
+        "{} rounds, {ended}{order}; {caches}",
+        rounds.unwrap_or_default()
+    )
+}
+
+fn table(timing: &Timing) -> Table {
+    let mut table = Table::new(&[
+        ("command", Align::Left, 9),
+        ("real", Align::Right, 9),
+        ("95 % interval", Align::Left, 9),
+        ("user", Align::Right, 7),
+        ("system", Align::Right, 7),
+        ("memory", Align::Right, 4),
+        ("runs", Align::Right, 5),
+    ]);
+    for command in &timing.commands {
+        let (value, interval) = seconds(command.real_s);
+        let memory = command.runs.iter().filter_map(|run| run.memory_bytes).max();
+        table.row(
+            Tone::Plain,
+            [
+                command.name.clone(),
+                value,
+                interval,
+                seconds(command.user_s).0,
+                seconds(command.system_s).0,
+                memory.map_or(String::new(), |bytes| Bytes(bytes).to_string()),
+                command.runs.len().to_string(),
+            ],
+        );
+    }
+    table
+}
+
+fn every_run(page: &mut Page<'_>, timing: &Timing) {
+    for command in &timing.commands {
+        page.blank();
+        page.heading(&command.name);
+        let mut table = Table::new(&[
+            ("round", Align::Right, 9),
+            ("real", Align::Right, 9),
+            ("user", Align::Right, 7),
+            ("system", Align::Right, 7),
+            ("read", Align::Right, 4),
+            ("written", Align::Right, 4),
+            ("exit", Align::Right, 5),
+        ]);
+        for run in &command.runs {
+            let tone = if command.outliers.contains(&run.round) {
+                Tone::Doubtful
+            } else {
+                Tone::Plain
+            };
+            table.row(
+                tone,
+                [
+                    run.round.to_string(),
+                    format_duration_ns(run.real_s * 1e9),
+                    format_duration_ns(run.user_s * 1e9),
+                    format_duration_ns(run.system_s * 1e9),
+                    Bytes(run.read_bytes).to_string(),
+                    Bytes(run.written_bytes).to_string(),
+                    run.exit.to_string(),
+                ],
+            );
+        }
+        page.table(&table);
+    }
+}
+
+/// What a comparison shows, in one sentence and never beyond it.
+fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
+    let (name, first) = (&found.name, &found.reference);
+    let margin = format!("{:.1} %", margin * 100.0);
+    match found.verdict.as_str() {
+        "slower" => {
+            let times = factor(found.ratio);
+            let text = format!("{name} takes {times} times as long as {first}");
+            (Tone::Strong, text)
+        }
+        "faster" => {
+            let inverse = Estimate {
+                value: 1.0 / found.ratio.value,
+                low: 1.0 / found.ratio.high,
+                high: 1.0 / found.ratio.low,
+                ..found.ratio
+            };
+            let text = format!("{name} is {} times as fast as {first}", factor(inverse));
+            (Tone::Strong, text)
+        }
+        "equivalent" => {
+            let times = factor(found.ratio);
+            let text =
+                format!("{name} takes as long as {first}, within {margin}: {times} times as long");
+            (Tone::Plain, text)
+        }
+        _ => {
+            let times = factor(found.ratio);
+            let text = format!(
+                "no difference of more than {margin} shown between {name} and {first}: {name} \
+                 takes {times} times as long"
+            );
+            (Tone::Plain, text)
+        }
+    }
+}
+
+fn factor(ratio: Estimate) -> String {
+    let digits = if ratio.value >= 2.0 { 2 } else { 3 };
+    let shown = |x: f64| format!("{x:.digits$}");
+    format!(
+        "{} ({} .. {})",
+        shown(ratio.value),
+        shown(ratio.low),
+        shown(ratio.high)
+    )
+}
+
+fn outliers(page: &mut Page<'_>, timing: &Timing) {
+    let named: Vec<String> = timing
+        .commands
+        .iter()
+        .filter(|command| !command.outliers.is_empty())
+        .map(outliers_of)
+        .collect();
+    if !named.is_empty() {
+        page.blank();
+        page.item(
+            Tone::Plain,
+            "far from the others, and counted:",
+            &named.join("; "),
+        );
+    }
+}
+
+fn outliers_of(command: &TimedCommand) -> String {
+    let shown = command.runs.iter().filter_map(|run| {
+        let is_far = command.outliers.contains(&run.round);
+        is_far.then(|| {
+            format!(
+                "round {} {}",
+                run.round,
+                format_duration_ns(run.real_s * 1e9)
+            )
+        })
+    });
+    format!("{}: {}", command.name, shown.collect::<Vec<_>>().join(", "))
+}
+
+fn legend(timing: &Timing) -> String {
+    let shell = timing.shell_s.map_or(String::new(), |shell| {
+        format!(
+            " The shell that starts the commands takes {} of each.",
+            format_duration_ns(shell * 1e9)
+        )
+    });
+    let ratios = if timing.commands.len() > 1 {
+        " Ratios: geometric mean over rounds, Student's t on the logarithms of pairs of one round; \
+         claims are corrected for their number (Holm)."
+    } else {
+        ""
+    };
+    format!(
+        "real: mean elapsed time, interval by Student's t over runs; user and system: mean \
+         processor time of the command and all that it waited for; memory: the most that one \
+         process held, where that is more than this program's own.{ratios}{shell}"
+    )
+}
+
+fn seconds(estimate: Option<Estimate>) -> (String, String) {
+    estimate.map_or((String::new(), String::new()), |it| time(it.scale(1e9)))
+}
+
+/// Mean elapsed times, for lists.
+pub(crate) fn headline(timing: &Timing) -> Vec<String> {
+    let shown = timing.commands.iter().take(2).filter_map(|command| {
+        let real = command.real_s?;
+        Some(format!(
+            "{} {}",
+            command.name,
+            format_duration_ns(real.value * 1e9)
+        ))
+    });
+    shown.collect()
+}

@@ -1,0 +1,93 @@
+//! The screen of commands timed side by side, with invented figures.
+
+use report::{Style, check_up, csv_timed_runs, headline, sample};
+use results::Run;
+
+/// A run that did nothing but time commands.
+fn run() -> Run {
+    let mut run = sample::run();
+    run.settings.command = "time".into();
+    run.measurements.clear();
+    run.findings.clear();
+    run.warnings.clear();
+    run.curve = None;
+    run.timing = Some(sample::timing());
+    run
+}
+
+/// A page whose lines fit into this file.
+const NARROW: Style = Style {
+    width: 92,
+    color: false,
+    unicode: true,
+    all: false,
+};
+
+#[test]
+fn means_comparison_and_outliers() {
+    insta::assert_snapshot!(check_up(&run(), &NARROW), @r"
+    time of .                                                                  58.2 s, seed 8213
+      ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
+      23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+
+      5 rounds, as many as asked for, in random order, every second one in reverse; warm caches
+      gzip               gzip -k -f data
+      zstd               zstd -k -f data
+
+      command    real  95 % interval    user   system  memory  runs
+      gzip     1.58 s  1.43 .. 1.74   1.43 s  79.2 ms  50 MiB     5
+      zstd     302 ms  272 .. 332     272 ms  15.1 ms  50 MiB     5
+
+    Comparison
+      - zstd is 5.24 (4.55 .. 6.16) times as fast as gzip
+
+      far from the others, and counted: gzip: round 5 1.90 s
+
+      real: mean elapsed time, interval by Student's t over runs; user and system: mean
+      processor time of the command and all that it waited for; memory: the most that one
+      process held, where that is more than this program's own. Ratios: geometric mean over
+      rounds, Student's t on the logarithms of pairs of one round; claims are corrected for
+      their number (Holm). The shell that starts the commands takes 900 us of each.
+
+    Warnings
+      note  An invented doubt.
+    ");
+}
+
+#[test]
+fn a_verdict_says_what_the_interval_says() {
+    let said = |verdict: &str| {
+        let mut run = run();
+        let timing = run.timing.as_mut().expect("set above");
+        timing.comparisons[0].verdict = verdict.into();
+        let page = check_up(&run, &NARROW);
+        let (_, comparison) = page.split_once("Comparison").expect("a heading");
+        let lines = comparison
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.is_empty());
+        lines.map(str::trim).collect::<Vec<_>>().join(" ")
+    };
+    let ratio = "0.191 (0.162 .. 0.220) times as long";
+    let as_fast = "- zstd is 5.24 (4.55 .. 6.16) times as fast as gzip";
+    assert_eq!(said("faster"), as_fast);
+    assert_eq!(said("slower"), format!("- zstd takes {ratio} as gzip"));
+    let alike = format!("- zstd takes as long as gzip, within 2.0 %: {ratio}");
+    assert_eq!(said("equivalent"), alike);
+    let unknown = "- no difference of more than 2.0 % shown between zstd and gzip";
+    assert_eq!(said("not-shown"), format!("{unknown}: zstd takes {ratio}"));
+}
+
+#[test]
+fn every_run_is_exported() {
+    let text = csv_timed_runs(&run()).expect("there are runs");
+    assert_eq!(text.lines().count(), 11);
+    let slow = "gzip,5,1.9,1.71,0.095,0,4194304,52428800,0";
+    assert_eq!(text.lines().nth(5), Some(slow));
+    assert_eq!(csv_timed_runs(&sample::run()), None);
+}
+
+#[test]
+fn the_list_names_the_means() {
+    insta::assert_snapshot!(headline(&run()), @"gzip 1.58 s, zstd 302 ms");
+}
