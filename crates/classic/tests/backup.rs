@@ -258,9 +258,10 @@ fn entry(kind: EntryKind, size: u64, name: &str) -> Entry {
     }
 }
 
-/// Entries with their bytes.
-fn unpacked(content: &[u8], step: usize) -> Result<(Vec<(Entry, Vec<u8>)>, bool), EntryFault> {
-    let mut found: Vec<(Entry, Vec<u8>)> = Vec::new();
+type WithBytes = (Entry, Vec<u8>);
+
+fn unpacked(content: &[u8], step: usize) -> Result<(Vec<WithBytes>, bool), EntryFault> {
+    let mut found: Vec<WithBytes> = Vec::new();
     let mut unpacker = Unpacker::default();
     for piece in content.chunks(step) {
         unpacker.take(piece, &mut |it| {
