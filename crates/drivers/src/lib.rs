@@ -17,6 +17,7 @@ mod compute;
 pub mod conformance;
 mod counter;
 mod device;
+mod extents;
 mod open;
 mod page_cache;
 mod payload;
@@ -39,6 +40,7 @@ pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incom
 pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
+pub use extents::count_extents;
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };

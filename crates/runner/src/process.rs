@@ -200,6 +200,8 @@ struct Running {
     pid: u32,
     pidfd: rustix::fd::OwnedFd,
     stderr: Option<ChildStderr>,
+    /// Its standard error comes to us.
+    is_heard: bool,
     tail: Vec<u8>,
     is_reaped: bool,
 }
@@ -215,6 +217,7 @@ impl Running {
         Ok(Self {
             pid,
             pidfd,
+            is_heard: stderr.is_some(),
             stderr,
             tail: Vec::new(),
             is_reaped: false,
@@ -288,6 +291,7 @@ impl Running {
     fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.tail);
         match text.trim() {
+            "" if self.is_heard => "; it said nothing on its standard error".to_owned(),
             "" => String::new(),
             said => format!("; it said: {said}"),
         }
