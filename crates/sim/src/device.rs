@@ -25,8 +25,6 @@ pub enum Action {
         work_ns: u64,
         /// Bytes of its own memory that the client touches.
         touched: u64,
-        /// Who works.
-        client: ClientId,
     },
 }
 
@@ -37,6 +35,8 @@ pub struct Command {
     pub tag: u64,
     /// What is asked.
     pub action: Action,
+    /// For whom; none for what a part of the machine does of itself.
+    pub client: Option<ClientId>,
     /// First byte.
     pub offset: u64,
     /// Number of bytes.

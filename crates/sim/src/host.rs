@@ -262,6 +262,7 @@ impl Host {
         let command = Command {
             tag: job,
             action,
+            client: self.jobs.at(job).command.client,
             offset,
             len,
         };
@@ -406,6 +407,7 @@ impl Host {
         let command = Command {
             tag: 0,
             action,
+            client: None,
             offset,
             len,
         };
@@ -463,12 +465,10 @@ impl Device for Host {
                 let job = self.job(command, Stage::Drain, 0..0);
                 self.begin_flush(now, job);
             }
-            Action::Compute {
-                work_ns,
-                touched,
-                client,
-            } => {
-                self.touch_memory(client, touched);
+            Action::Compute { work_ns, touched } => {
+                if let Some(client) = command.client {
+                    self.touch_memory(client, touched);
+                }
                 let job = self.job(command, Stage::Last, 0..0);
                 self.work(now, job, work_ns);
             }

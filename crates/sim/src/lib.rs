@@ -28,7 +28,9 @@ pub use definition::{
     is_file, read as read_definition,
 };
 pub use device::{Action, Answer, Calendar, Command, Device};
-pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
+pub use disk::{
+    BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, ZoneSpec,
+};
 pub use drive::DriveLaw;
 pub use driver::SimDriver;
 pub use facts::Fact;

@@ -155,6 +155,7 @@ impl Link {
         let command = Command {
             tag: number,
             action: job.command.action,
+            client: job.command.client,
             offset: job.offset,
             len: job.len,
         };

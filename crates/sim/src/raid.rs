@@ -165,12 +165,18 @@ impl Array {
             Action::Write(_) => operations.writes += 1,
             _ => {}
         }
-        self.jobs.at(job).outstanding += 1;
+        let asking = self.jobs.at(job);
+        asking.outstanding += 1;
+        let client = match asking.owner {
+            Owner::Command(command) => command.client,
+            Owner::Stripe => None,
+        };
         self.disks[step.disk].begin(
             now,
             Command {
                 tag: job,
                 action: step.action,
+                client,
                 offset: step.offset,
                 len: step.len,
             },

@@ -397,9 +397,12 @@ fn memory_of_programs_takes_the_file_cache_away() {
     let work = Action::Compute {
         work_ns: MS,
         touched: 6 << 20,
-        client: workload::ClientId(1),
     };
-    let now = finish(&mut host, now, command(work, 0, 0));
+    let work = Command {
+        client: Some(workload::ClientId(1)),
+        ..command(work, 0, 0)
+    };
+    let now = finish(&mut host, now, work);
     let (_, hits) = read_all(&mut host, now);
     assert_eq!(
         hits, 0,
