@@ -10,6 +10,8 @@ use std::fmt::Debug;
 use units::Instant;
 use workload::{ClientId, Durability, Errno};
 
+use crate::raid::ArrayState;
+
 /// What a command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -98,6 +100,11 @@ pub trait Device: Debug + Send {
 
     /// Do what is due by `now`, and append what is answered.
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>);
+
+    /// In which state the array is that is in here, if one is.
+    fn array_state(&self) -> Option<ArrayState> {
+        None
+    }
 }
 
 /// What will happen, in order of time; what happens at the same instant, in order of its planning.

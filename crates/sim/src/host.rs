@@ -14,6 +14,7 @@ use workload::{ClientId, Durability, Errno};
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
 use crate::processor::Processors;
+use crate::raid::ArrayState;
 
 use file_cache::FileCache;
 
@@ -478,6 +479,10 @@ impl Device for Host {
     fn next(&self) -> Option<Instant> {
         let own = first(self.cpu.next_done(), self.timers.next());
         first(own, self.storage.next())
+    }
+
+    fn array_state(&self) -> Option<ArrayState> {
+        self.storage.array_state()
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {

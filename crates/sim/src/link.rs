@@ -7,6 +7,7 @@
 use units::{Duration, Instant};
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, first, transfer_ns};
+use crate::raid::ArrayState;
 
 /// Everything that fixes a link. Sizes are bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,6 +208,10 @@ impl Device for Link {
 
     fn next(&self) -> Option<Instant> {
         first(self.calendar.next(), self.server.next())
+    }
+
+    fn array_state(&self) -> Option<ArrayState> {
+        self.server.array_state()
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
