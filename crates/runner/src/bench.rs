@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Owner, TargetError, free_space};
-use procedure::{CheckUpFacts, SIZE_MIN, cached_part};
+use procedure::{CheckUpFacts, PositioningError, SIZE_MIN, cached_part};
 use results::environment::{RaidActivity, RaidState, TargetKind};
 use results::{Access, Caution, Settings, Severity, TargetDescription, Warning};
 use sim::{ArrayActivity, Level, SIM_PREFIX};
@@ -79,6 +79,9 @@ pub enum BenchError {
     /// Nothing could be measured.
     #[error(transparent)]
     Laboratory(#[from] LaboratoryError),
+    /// A file could not be opened.
+    #[error(transparent)]
+    Positioning(#[from] PositioningError),
     /// Options that do not go together, or with the target.
     #[error("{0}")]
     Usage(String),

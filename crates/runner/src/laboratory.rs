@@ -172,6 +172,12 @@ impl SimLaboratory {
         }
     }
 
+    /// The model.
+    #[must_use]
+    pub const fn spec(&self) -> &SimSpec {
+        &self.spec
+    }
+
     /// In which state the model's array is, if it has one.
     #[must_use]
     pub fn array_state(&self) -> Option<ArrayState> {
