@@ -16,7 +16,7 @@ use svg::{Anchor, Drawing};
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 460.0;
 /// Around the inner area; beneath stands the key as well.
-const LEFT: f64 = 78.0;
+const LEFT: f64 = 92.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 44.0;
 const BELOW_AXIS: f64 = 56.0;

@@ -71,14 +71,13 @@ fn histogram(page: &mut Page<'_>, found: &Positioning) {
     let longest = values.chain(counted.iter().map(|&count| f64::from(count)));
     let longest = longest.fold(1.0, f64::max);
     for bin in 0..found.bins.len().max(counted.len()) {
-        let from = format_duration_ns(found.bin_ns as f64 * bin as f64);
-        let to = format_duration_ns(found.bin_ns as f64 * (bin + 1) as f64);
+        let bin_name = name_of(bin as u64, found.bin_ns);
         let files = found.bins.get(bin).copied();
         let in_document = published.map(|_| counted.get(bin).copied().unwrap_or(0));
         table.row(
             Tone::Plain,
             [
-                format!("{from} .. {to}"),
+                bin_name,
                 files.map_or_else(|| "0".into(), |it| format_count(it.value)),
                 files.and_then(band).unwrap_or_default(),
                 in_document.map_or_else(String::new, |count| count.to_string()),
@@ -87,6 +86,22 @@ fn histogram(page: &mut Page<'_>, found: &Positioning) {
         );
     }
     page.table(&table);
+}
+
+/// From where to where a bin goes, in the unit of its width.
+fn name_of(bin: u64, width_ns: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1000, "us"),
+        (1, "ns"),
+    ];
+    let fitting = UNITS
+        .into_iter()
+        .find(|(unit, _)| width_ns.is_multiple_of(*unit));
+    let (unit, name) = fitting.unwrap_or((1, "ns"));
+    let width = width_ns / unit;
+    format!("{} .. {} {name}", bin * width, (bin + 1) * width)
 }
 
 fn band(count: Estimate) -> Option<String> {

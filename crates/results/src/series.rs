@@ -47,8 +47,10 @@ pub struct SteadyLaw {
     /// The law, in words.
     pub name: String,
     /// Operations per second before anything must be cleaned.
+    #[serde(with = "stats::undefined")]
     pub fresh_per_second: f64,
     /// Operations per second in the long run.
+    #[serde(with = "stats::undefined")]
     pub steady_per_second: f64,
 }
 

@@ -39,7 +39,16 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
     let mut marks = Vec::new();
     let (mut load_max, mut time_max) = (0.0_f64, 0.0_f64);
     for ((name, curve), ink) in curves.iter().zip(inks.into_iter().cycle()) {
-        let cited = curve.points.iter().filter(|point| !point.is_scout);
+        // Of several points with as many clients, the last is the one that answers.
+        let later = curve.points.iter().skip(1).map(Some).chain([None]);
+        let cited = curve.points.iter().zip(later);
+        let cited = cited
+            .filter(|(point, later)| {
+                let is_followed =
+                    later.is_some_and(|later| later.clients == point.clients && !later.is_scout);
+                !point.is_scout && !is_followed
+            })
+            .map(|(point, _)| point);
         let at = cited.map(|point| {
             let time = Spread::of(point.time(curve.channel), MS);
             [Spread::of(point.load, 1.0), time]
@@ -168,7 +177,7 @@ pub fn positioning_svg(found: &Positioning) -> String {
 /// Load over time, interval by interval, with the law of the model where there is one; nothing
 /// where a measurement has no intervals.
 #[must_use]
-pub fn series_svg(measurement: &Measurement) -> Option<String> {
+pub fn series_svg(target: &str, measurement: &Measurement) -> Option<String> {
     let samples = &measurement.series.as_ref()?.samples;
     let last = samples.last()?;
     let until = samples
@@ -213,7 +222,7 @@ pub fn series_svg(measurement: &Measurement) -> Option<String> {
         }
     }
     let picture = Picture {
-        title: measurement.title.clone(),
+        title: format!("{target}: {}", measurement.title),
         across: "time, s".into(),
         up: "operations per second".into(),
         ends: [last.end_ns as f64 / SECOND, highest * HEADROOM],

@@ -88,7 +88,8 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
 /// trial.
 fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
     let id = run.id.unwrap_or_default();
-    let drawn = run.measurements.iter().find_map(report::series_svg);
+    let mut measured = run.measurements.iter();
+    let drawn = measured.find_map(|it| report::series_svg(&run.target.given, it));
     if let (Some(drawn), None) = (drawn, beside) {
         return Ok(drawn);
     }
@@ -122,7 +123,11 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
         .map(|(name, (_, curve))| (name.as_str(), *curve))
         .collect();
     Ok(report::curves_svg(
-        if is_one { &title } else { "load curves" },
+        &if is_one {
+            format!("{title}: load curve")
+        } else {
+            "load curves".into()
+        },
         &named,
     ))
 }
