@@ -158,11 +158,7 @@ impl SimDriver {
         let action = match request.op {
             Op::Read { .. } => Action::Read,
             Op::Write { durability, .. } => Action::Write(durability),
-            Op::Compute { work_ns, touched } => Action::Compute {
-                work_ns,
-                touched,
-                client: request.client,
-            },
+            Op::Compute { work_ns, touched } => Action::Compute { work_ns, touched },
             _ => Action::Flush,
         };
         let offset = match request.op {
@@ -173,6 +169,7 @@ impl SimDriver {
         let command = Command {
             tag: 0,
             action,
+            client: Some(request.client),
             offset,
             len,
         };
@@ -379,6 +376,7 @@ impl Driver for SimDriver {
             command: command.unwrap_or(Command {
                 tag: 0,
                 action: Action::Flush,
+                client: None,
                 offset: 0,
                 len: 0,
             }),

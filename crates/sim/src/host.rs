@@ -14,6 +14,7 @@ use workload::{ClientId, Durability, Errno};
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
 use crate::processor::Processors;
+use crate::raid::ArrayState;
 
 use file_cache::FileCache;
 
@@ -262,6 +263,7 @@ impl Host {
         let command = Command {
             tag: job,
             action,
+            client: self.jobs.at(job).command.client,
             offset,
             len,
         };
@@ -406,6 +408,7 @@ impl Host {
         let command = Command {
             tag: 0,
             action,
+            client: None,
             offset,
             len,
         };
@@ -463,12 +466,10 @@ impl Device for Host {
                 let job = self.job(command, Stage::Drain, 0..0);
                 self.begin_flush(now, job);
             }
-            Action::Compute {
-                work_ns,
-                touched,
-                client,
-            } => {
-                self.touch_memory(client, touched);
+            Action::Compute { work_ns, touched } => {
+                if let Some(client) = command.client {
+                    self.touch_memory(client, touched);
+                }
                 let job = self.job(command, Stage::Last, 0..0);
                 self.work(now, job, work_ns);
             }
@@ -478,6 +479,10 @@ impl Device for Host {
     fn next(&self) -> Option<Instant> {
         let own = first(self.cpu.next_done(), self.timers.next());
         first(own, self.storage.next())
+    }
+
+    fn array_state(&self) -> Option<ArrayState> {
+        self.storage.array_state()
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
