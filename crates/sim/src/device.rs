@@ -101,10 +101,24 @@ pub trait Device: Debug + Send {
     /// Do what is due by `now`, and append what is answered.
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>);
 
+    /// What became of reads at the file cache that stands in front of it, if one does.
+    fn cache_reads(&self) -> Option<CacheReads> {
+        None
+    }
+
     /// In which state the array is that is in here, if one is.
     fn array_state(&self) -> Option<ArrayState> {
         None
     }
+}
+
+/// Reads that a file cache has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheReads {
+    /// All of them.
+    pub asked: u64,
+    /// Those that it had all pages for.
+    pub answered: u64,
 }
 
 /// What will happen, in order of time; what happens at the same instant, in order of its planning.

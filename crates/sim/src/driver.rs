@@ -7,7 +7,7 @@ use random::{Purpose, Stream};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
-use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
+use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
 use crate::faults::{Faults, Trigger};
 use crate::processor::Processors;
 
@@ -140,6 +140,12 @@ impl SimDriver {
             has_host,
         };
         self
+    }
+
+    /// What became of reads at the file cache in front of the device, if there is one.
+    #[must_use]
+    pub fn cache_reads(&self) -> Option<CacheReads> {
+        self.device.cache_reads()
     }
 
     /// Let everything outstanding end; returns the device and when that was.

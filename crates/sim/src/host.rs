@@ -12,7 +12,7 @@ use std::ops::Range;
 use units::{Duration, Instant};
 use workload::{ClientId, Durability, Errno};
 
-use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
+use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
 use crate::processor::Processors;
 use crate::raid::ArrayState;
 
@@ -99,6 +99,7 @@ pub struct Host {
     spec: HostSpec,
     storage: Box<dyn Device>,
     cache: FileCache,
+    cache_reads: CacheReads,
     limit: u64,
     taken: BTreeMap<ClientId, u64>,
     cpu: Processors<u64>,
@@ -150,6 +151,7 @@ impl Host {
         let room = spec.room(spec.cache, 0) / spec.page;
         Self {
             cache: FileCache::new(room as usize),
+            cache_reads: CacheReads::default(),
             limit: spec.cache,
             taken: BTreeMap::new(),
             cpu: Processors::new(spec.cpus),
@@ -202,6 +204,8 @@ impl Host {
             .clone()
             .filter(|&page| !self.cache.touch(page))
             .collect();
+        self.cache_reads.asked += 1;
+        self.cache_reads.answered += u64::from(missing.is_empty());
         let is_in_order = self.follows(&command);
         let (Some(&from), Some(&to)) = (missing.first(), missing.last()) else {
             let job = self.job(command, Stage::Last, pages);
@@ -479,6 +483,10 @@ impl Device for Host {
     fn next(&self) -> Option<Instant> {
         let own = first(self.cpu.next_done(), self.timers.next());
         first(own, self.storage.next())
+    }
+
+    fn cache_reads(&self) -> Option<CacheReads> {
+        Some(self.cache_reads)
     }
 
     fn array_state(&self) -> Option<ArrayState> {

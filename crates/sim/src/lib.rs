@@ -27,7 +27,7 @@ pub use definition::{
     ArrayPart, Definition, DefinitionError, DefinitionFault, Kind, LocatedFault, Parameter,
     is_file, read as read_definition,
 };
-pub use device::{Action, Answer, Calendar, Command, Device};
+pub use device::{Action, Answer, CacheReads, Calendar, Command, Device};
 pub use disk::{
     BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, ZoneSpec,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use random::{Purpose, Stream};
 
-use crate::support::{assert_empty, measured, place, reading, refused};
+use crate::support::{assert_empty, measured, model, place, reading, refused, try_measured};
 
 /// Records of 4 KiB in 1 MiB.
 const RECORDS: u64 = 256;
@@ -76,4 +76,26 @@ fn popularity_is_a_law_with_its_parameter() {
             "{why}"
         );
     }
+}
+
+#[test]
+fn the_file_cache_of_a_model_answers_the_share_that_it_holds() {
+    // A file cache of 7 MiB in front of a disk; uniform reads of twice and of four times as much.
+    for (working_set, expected) in [("14MiB", 0.5), ("28MiB", 0.25), ("3500KiB", 1.0)] {
+        let settings = format!("working-set = {working_set:?}\nreads = 4000\nwarm-up = 20000");
+        let readings = measured("cache", &settings, &model("sim:p100"));
+        let hits = reading(&readings, "page cache hits");
+        let allowed = 5.0 * (expected * (1.0 - expected) / 4000.0_f64).sqrt() + 1e-9;
+        assert!((hits - expected).abs() <= allowed, "{working_set}: {hits}");
+        // Every hit costs the processor its time: 2.4 ms.
+        assert!(expected < 1.0 || (reading(&readings, "read time") - 0.0024).abs() < 1e-6);
+    }
+    let none = measured(
+        "cache",
+        "reads = 10\nbuffer = \"1MiB\"",
+        &model("sim:md1?size=64MiB"),
+    );
+    assert!(reading(&none, "page cache hits").abs() < 1e-9);
+    let error = try_measured("cache", "direct = true", &model("sim:p100")).expect_err("a model");
+    assert!(error.to_string().ends_with("leave direct out"), "{error}");
 }
