@@ -16,6 +16,7 @@ mod compute;
 pub mod conformance;
 mod counter;
 mod device;
+mod network;
 mod open;
 mod page_cache;
 mod payload;
@@ -37,6 +38,7 @@ pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
+pub use network::{limit_window, open_tap};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
