@@ -7,6 +7,7 @@ mod measurement;
 mod mode;
 mod rab;
 mod random_access;
+mod reading;
 mod run;
 mod series;
 mod transactions;
@@ -20,6 +21,7 @@ pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurem
 pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
+pub use reading::{Better, Reading, Unit};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use series::{SystemSample, SystemSeries};
 pub use transactions::{
