@@ -15,7 +15,7 @@ use crate::patience::{Patience, Weary};
 use crate::socket::{self, SocketOptions};
 
 /// What is sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPlan {
     /// The receiver's own address; the port is of the system's choice.
     pub receiver: IpAddr,

@@ -6,11 +6,15 @@
 //! program left.
 
 pub mod command;
+pub mod ftp;
+pub mod http;
 pub mod kind;
+pub mod net;
 pub mod place;
 pub mod records;
 pub mod settings;
 pub mod store;
+pub mod tcp;
 pub mod transfer;
 
 use results::Reading;
@@ -30,10 +34,22 @@ pub enum Measurement {
     Command(command::Command),
     /// Writing and reading one file.
     Transfer(transfer::Transfer),
+    /// Pages of a web server.
+    Http(http::Http),
+    /// A file of an FTP server.
+    Ftp(ftp::Ftp),
+    /// A stream of bytes over TCP.
+    Tcp(tcp::Tcp),
 }
 
 /// All kinds, in the order of their documentation.
-const KINDS: &[Kind] = &[command::KIND, transfer::KIND];
+const KINDS: &[Kind] = &[
+    command::KIND,
+    transfer::KIND,
+    http::KIND,
+    ftp::KIND,
+    tcp::KIND,
+];
 
 impl Measurement {
     /// What can be measured.
@@ -52,6 +68,9 @@ impl Measurement {
         let settings = Settings::of(known, settings)?;
         Ok(match known.name {
             "command" => Self::Command(command::Command::from_settings(&settings)?),
+            "http" => Self::Http(http::Http::from_settings(&settings)?),
+            "ftp" => Self::Ftp(ftp::Ftp::from_settings(&settings)?),
+            "tcp" => Self::Tcp(tcp::Tcp::from_settings(&settings)?),
             _ => Self::Transfer(transfer::Transfer::from_settings(&settings)?),
         })
     }
@@ -64,6 +83,9 @@ impl Measurement {
         match self {
             Self::Command(it) => it.check(place),
             Self::Transfer(it) => it.check(place),
+            Self::Http(it) => it.check(place),
+            Self::Ftp(it) => it.check(place),
+            Self::Tcp(it) => it.check(place),
         }
     }
 
@@ -76,6 +98,9 @@ impl Measurement {
         match self {
             Self::Command(it) => it.measure(place, stop),
             Self::Transfer(it) => it.measure(place, stop),
+            Self::Http(it) => it.measure(stop),
+            Self::Ftp(it) => it.measure(place, stop),
+            Self::Tcp(it) => it.measure(stop),
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::patience::Patience;
 use crate::socket::SocketOptions;
 use crate::url::Url;
 
+/// What a server says of a file that it does not have.
+const NO_SUCH_FILE: u16 = 550;
+
 /// Which way a file goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -102,9 +105,20 @@ fn carry_out(
     outcome.round_trip = control.round_trip;
     control.log_in(&plan.user, &plan.password)?;
     let path = &plan.file.path;
-    let expected = match plan.direction {
-        Direction::Store(bytes) => Some(bytes),
-        Direction::Retrieve => size_of(&mut control, path)?,
+    let size = control.ask(&format!("SIZE {path}"))?;
+    let expected = match (plan.direction, size.code) {
+        // The server may not know; then its word at the end must do.
+        (Direction::Retrieve, 213) => size.text.trim().parse().ok(),
+        (Direction::Retrieve, _) => None,
+        (Direction::Store(bytes), NO_SUCH_FILE) => Some(bytes),
+        (Direction::Store(_), 213) => {
+            let cause = "it is there already, and is left alone: choose a new name";
+            return Err(Trouble::Fault(cause.into()));
+        }
+        (Direction::Store(_), _) => {
+            let cause = "SIZE: the server does not tell whether it is there already";
+            return Err(Trouble::Fault(cause.into()));
+        }
     };
     let mut data = control.open_data(&plan.socket)?;
     let transfer_begun = Instant::now();
@@ -118,9 +132,13 @@ fn carry_out(
         Direction::Store(bytes) => send(plan, &mut data, bytes, patience, outcome),
     };
     drop(data);
-    moved?;
-    good("end of the transfer", control.reply("end of the transfer")?)?;
+    let ended = control.reply("end of the transfer");
     outcome.transfer = transfer_begun.elapsed();
+    if matches!(plan.direction, Direction::Store(_)) {
+        remove(&mut control, path)?;
+    }
+    moved?;
+    good("end of the transfer", ended?)?;
     match expected {
         Some(expected) if expected != outcome.bytes => Err(Trouble::Fault(format!(
             "{} bytes came, the server has {expected}",
@@ -130,13 +148,16 @@ fn carry_out(
     }
 }
 
-/// The server may not know; then its word at the end must do.
-fn size_of(control: &mut Control<'_>, path: &str) -> Result<Option<u64>, Trouble> {
-    let reply = control.ask(&format!("SIZE {path}"))?;
-    Ok(match reply.code {
-        213 => reply.text.trim().parse().ok(),
-        _ => None,
-    })
+/// What was stored is ours, and does not stay.
+fn remove(control: &mut Control<'_>, path: &str) -> Result<(), Trouble> {
+    let reply = control.ask(&format!("DELE {path}"))?;
+    if reply.is_good() {
+        return Ok(());
+    }
+    Err(Trouble::Fault(format!(
+        "stored, and not to be removed again: {} {}; remove it on the server",
+        reply.code, reply.text
+    )))
 }
 
 fn receive(
