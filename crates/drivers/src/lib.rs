@@ -42,7 +42,7 @@ pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
 pub use extents::count_extents;
-pub use network::{limit_window, open_tap};
+pub use network::{limit_window, open_tap, round_trip};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };

@@ -1,10 +1,11 @@
-//! Two system calls that no crate wraps: the limit of a window, and an Ethernet interface whose
-//! packets a program carries (TAP, the kernel's `Documentation/networking/tuntap.rst`).
+//! System calls that no crate wraps: the limit of a window, the round trip that a connection sees,
+//! and an Ethernet interface whose packets a program carries (TAP, the kernel's `Documentation/networking/tuntap.rst`).
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
 
 /// Never offer a peer a window above this (`TCP_WINDOW_CLAMP`, tcp(7)).
 ///
@@ -24,6 +25,31 @@ pub fn limit_window(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
     };
     if outcome == 0 {
         Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// The round trip as the sender of a connection sees it, smoothed (`TCP_INFO`, RFC 6298).
+///
+/// # Errors
+/// When it is no connection.
+pub fn round_trip(socket: BorrowedFd<'_>) -> io::Result<Duration> {
+    // SAFETY: all zeroes is a valid value: the kernel may fill less than all of it.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into a struct of its own layout.
+    let outcome = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    };
+    if outcome == 0 {
+        Ok(Duration::from_micros(u64::from(info.tcpi_rtt)))
     } else {
         Err(io::Error::last_os_error())
     }
@@ -61,7 +87,7 @@ pub fn open_tap(name: &str) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd;
 
     use super::*;
@@ -72,6 +98,19 @@ mod tests {
         limit_window(socket.as_fd(), 9216).unwrap();
         let file = tempfile::tempfile().unwrap();
         assert!(limit_window(file.as_fd(), 9216).is_err(), "no socket");
+    }
+
+    #[test]
+    fn a_connection_has_a_round_trip() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let found = round_trip(stream.as_fd()).unwrap();
+        assert!(
+            found > Duration::ZERO && found < Duration::from_secs(60),
+            "{found:?}"
+        );
+        let file = tempfile::tempfile().unwrap();
+        assert!(round_trip(file.as_fd()).is_err(), "no socket");
     }
 
     #[test]

@@ -62,7 +62,9 @@ impl Patience<'_> {
     }
 }
 
-fn is_silence(error: &io::Error) -> bool {
+/// Whether an error only says that nothing came within a slice.
+#[must_use]
+pub fn is_silence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted

@@ -19,6 +19,17 @@ pub struct SocketOptions {
 }
 
 impl SocketOptions {
+    /// The same again, now that bytes have come: with the first ones the kernel sees how large
+    /// packets are, and reckons a limit of its own from the size of the buffer.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(crate) fn hold_window(&self, stream: &TcpStream) -> io::Result<()> {
+        self.window.map_or(Ok(()), |window| {
+            drivers::limit_window(stream.as_fd(), window)
+        })
+    }
+
     /// Before it connects or listens: the scale of windows is agreed on when a connection begins.
     ///
     /// What a receiver offers never exceeds the window (`TCP_WINDOW_CLAMP`). The buffer is twice

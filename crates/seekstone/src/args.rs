@@ -10,6 +10,7 @@ mod random;
 mod transactions;
 mod transfer;
 mod what_if;
+mod wire;
 
 use std::path::PathBuf;
 
@@ -29,6 +30,7 @@ pub use random::{Part, RandomArgs};
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use what_if::WhatIfArgs;
+pub use wire::WireArgs;
 
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
@@ -80,6 +82,8 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Fit a model to an archived run, say how well it predicts, and predict another load.
     Whatif(WhatIfArgs),
+    /// Make a link with a known delay and rate between two network namespaces.
+    Wire(WireArgs),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.

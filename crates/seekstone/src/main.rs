@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Devices(args) => commands::devices::devices(&args),
         Command::Whatif(args) => commands::what_if::what_if(&args),
+        Command::Wire(args) => commands::wire::wire(&args),
         Command::Runs(args) => commands::runs::runs(&args),
         Command::Clean(args) => commands::clean::clean(&args),
         Command::Completions(args) => commands::generate::completions(&args),

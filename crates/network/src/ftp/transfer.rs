@@ -180,6 +180,9 @@ fn receive(
             break;
         }
         outcome.bytes += count as u64;
+        plan.socket
+            .hold_window(data)
+            .map_err(|error| Trouble::Fault(format!("window: {error}")))?;
         sink.take(&buffer[..count]).map_err(local)?;
         outcome.allocations = sink.allocations;
         if (patience.is_stopped)() {

@@ -37,8 +37,14 @@ pub fn relay(
         lanes: [lane(0), lane(1)],
         begun: Instant::now(),
     };
+    hurry();
     relay.run(is_stopped).map_err(WireError::Relay)?;
     Ok(relay.lanes.map(|lane| lane.tally))
+}
+
+/// A link is late for nobody: before all others where the system lets us, else as it comes.
+fn hurry() {
+    let _ = rustix::process::nice(-20);
 }
 
 struct Relay<'a> {

@@ -45,7 +45,7 @@ pub const KIND: Kind = Kind {
             "rate",
             "bytes per second, from connecting to the last byte at the receiver",
         ),
-        ("round trip", "what connecting took"),
+        ("round trip", "what the sender saw of it, on average"),
         ("sender CPU", "processor time of the sender for a MiB"),
         ("receiver CPU", "processor time of the receiver for a MiB"),
     ],

@@ -23,3 +23,4 @@ pub mod transfer;
 pub mod trial;
 pub mod what_if;
 mod what_if_device;
+pub mod wire;
