@@ -7,8 +7,10 @@ mod measurement;
 mod mode;
 mod rab;
 mod random_access;
+mod reading;
 mod run;
 mod series;
+mod study;
 mod transactions;
 mod transfer;
 mod warning;
@@ -20,8 +22,13 @@ pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurem
 pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
+pub use reading::{Better, Reading, Unit};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use series::{SystemSample, SystemSeries};
+pub use study::{
+    Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
+    StudyScale, StudySetting, StudyVerdict,
+};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
     UserTimes,

@@ -1,0 +1,117 @@
+//! What one replicate of a measurement gives: named figures with their units.
+
+use serde::{Deserialize, Serialize};
+use units::{Bytes, format_count, format_duration_ns};
+
+/// The unit of a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Seconds of processor time for 1,048,576 bytes.
+    SecondsPerMib,
+    /// Operations per second.
+    PerSecond,
+    /// Bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+    /// A part of a whole, 0 to 1.
+    Share,
+    /// A number without a unit, such as a quotient.
+    Ratio,
+}
+
+/// Which of two readings is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// The higher one.
+    Higher,
+    /// The lower one.
+    Lower,
+    /// Neither: it only explains others.
+    Neither,
+}
+
+/// One figure of one replicate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What it is called, such as `write rate`.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The figure.
+    #[serde(with = "stats::undefined")]
+    pub value: f64,
+    /// Which direction is better.
+    pub better: Better,
+    /// The single values that it sums up, in the same unit, where a picture of them is worth
+    /// keeping: the time of each file that was opened, the rate second by second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<f64>,
+}
+
+impl Reading {
+    /// A reading of `value`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, unit: Unit, value: f64, better: Better) -> Self {
+        Self {
+            name: name.into(),
+            unit,
+            value,
+            better,
+            parts: Vec::new(),
+        }
+    }
+
+    /// The same reading with the values that it sums up.
+    #[must_use]
+    pub fn of(mut self, parts: Vec<f64>) -> Self {
+        self.parts = parts;
+        self
+    }
+}
+
+impl Unit {
+    /// The value with its unit, such as `412 MB/s` or `1.30 s`.
+    #[must_use]
+    pub fn format(self, value: f64) -> String {
+        if !value.is_finite() {
+            return "?".into();
+        }
+        match self {
+            Self::Seconds => format_duration_ns(value * 1e9),
+            Self::BytesPerSecond => format!("{}/s", Bytes(value.round() as u64).decimal()),
+            Self::SecondsPerMib => format!("{}/MiB", format_duration_ns(value * 1e9)),
+            Self::PerSecond => format!("{}/s", format_count(value)),
+            Self::Bytes => Bytes(value.round() as u64).to_string(),
+            Self::Count | Self::Ratio => format_count(value),
+            Self::Share => format!("{:.1} %", value * 100.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_printed_with_its_unit() {
+        let check = |unit: Unit, value: f64, expected: &str| {
+            assert_eq!(unit.format(value), expected, "{unit:?}");
+        };
+        check(Unit::Seconds, 35.9, "35.9 s");
+        check(Unit::BytesPerSecond, 4_129_000.0, "4.13 MB/s");
+        check(Unit::SecondsPerMib, 0.275, "275 ms/MiB");
+        check(Unit::PerSecond, 18_400.0, "18,400/s");
+        check(Unit::Bytes, 65_536.0, "64 KiB");
+        check(Unit::Count, 91.0, "91");
+        check(Unit::Share, 0.78, "78.0 %");
+        check(Unit::Ratio, 1.64, "1.64");
+        check(Unit::Ratio, f64::NAN, "?");
+    }
+}
