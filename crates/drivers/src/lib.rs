@@ -10,12 +10,14 @@
 mod alignment;
 mod blocking;
 mod buffers;
+mod child;
 mod clock;
 mod compute;
 #[doc(hidden)]
 pub mod conformance;
 mod counter;
 mod device;
+mod extents;
 mod open;
 mod page_cache;
 mod payload;
@@ -35,8 +37,10 @@ mod work_directory;
 
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
+pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
+pub use extents::count_extents;
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };

@@ -10,6 +10,7 @@ pub mod interrupt;
 pub mod laboratory;
 pub mod left_over;
 pub mod limits;
+pub mod measure;
 pub mod rab;
 pub mod random_access;
 pub mod simulated;

@@ -1,0 +1,93 @@
+//! What a process that ended has taken, as the kernel tells whoever waits for it.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
+use units::{Bytes, Duration};
+
+/// A process that has ended, and all that it waited for itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Reaped {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Processor time in programs.
+    pub user: Duration,
+    /// Processor time in the kernel.
+    pub system: Duration,
+    /// The most memory that it, or one that it waited for, had at once.
+    pub resident_max: Bytes,
+}
+
+/// Take the child `pid` off the kernel's list if it has ended. Nobody else may wait for it.
+///
+/// # Errors
+/// When it is no child of this process, or was waited for before.
+pub fn reap(pid: u32) -> io::Result<Option<Reaped>> {
+    let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both pointers live through the call; all zeroes are a valid `rusage`.
+    let found = unsafe { libc::wait4(pid, &raw mut status, libc::WNOHANG, usage.as_mut_ptr()) };
+    match found {
+        0 => return Ok(None),
+        found if found != pid => return Err(io::Error::last_os_error()),
+        _ => {}
+    }
+    // SAFETY: it was zeroed, and filled in by the kernel.
+    let usage = unsafe { usage.assume_init() };
+    Ok(Some(Reaped {
+        status: ExitStatus::from_raw(status),
+        user: span(usage.ru_utime),
+        system: span(usage.ru_stime),
+        resident_max: Bytes::from_kib(usage.ru_maxrss.max(0).cast_unsigned()),
+    }))
+}
+
+fn span(time: libc::timeval) -> Duration {
+    let seconds = time.tv_sec.max(0).cast_unsigned();
+    let micros = time.tv_usec.max(0).cast_unsigned();
+    Duration::from_secs(seconds) + Duration::from_micros(micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    // It is waited for by the function under test.
+    #[allow(clippy::zombie_processes)]
+    fn ended(script: &str) -> Reaped {
+        let mut command = Command::new("sh");
+        let child = command.args(["-c", script]).stdin(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        let pid = child.id();
+        // It waits for the end of its input, so it is still there.
+        assert!(reap(pid).unwrap().is_none());
+        drop(child.stdin);
+        loop {
+            if let Some(reaped) = reap(pid).unwrap() {
+                assert!(reap(pid).is_err(), "it is waited for once only");
+                return reaped;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn an_end_comes_with_its_status_and_its_cost() {
+        let reaped = ended("cat; exit 7");
+        assert_eq!(reaped.status.code(), Some(7));
+        assert!(reaped.resident_max > Bytes::ZERO);
+        assert_eq!(ended("cat; kill -9 $$").status.signal(), Some(9));
+    }
+
+    #[test]
+    fn what_a_child_waited_for_counts_with_it() {
+        let busy = "cat; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let reaped = ended(&format!("sh -c '{busy}'; true"));
+        assert!(reaped.user + reaped.system > Duration::from_millis(10));
+    }
+}

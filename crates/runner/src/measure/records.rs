@@ -1,0 +1,281 @@
+//! Writes and reads files record by record, as a plain program does: one thread, one record at a
+//! time.
+//!
+//! Records do not compress, and each begins with a stamp, so that a record in the wrong place, or
+//! of another replicate, is noticed when it is read.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::time::Instant;
+
+use drivers::{AlignedBuffer, fill_incompressible};
+use results::{Better, Reading, Unit};
+use units::{Bytes, Duration};
+
+use super::Stop;
+use super::place::{MeasureError, go_on};
+use crate::counters::{process_cpu_ns, thread_cpu_ns};
+
+/// Different records in memory, of this many bytes at least: a storage that finds equal blocks
+/// must not find one.
+const VARIETY_BYTES: usize = 4 << 20;
+/// Bytes of a stamp.
+const STAMP_BYTES: usize = 16;
+/// Signals are looked at after this many bytes.
+const LOOK_BYTES: u64 = 1 << 20;
+const MIB: f64 = 1_048_576.0;
+
+/// The content of a file: records that anybody with the same seed makes again.
+#[derive(Debug)]
+pub struct Pattern {
+    memory: AlignedBuffer,
+    len: usize,
+    count: u64,
+    seed: u64,
+}
+
+impl Pattern {
+    /// Records of `len` bytes.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn new(len: Bytes, seed: u64) -> Result<Self, MeasureError> {
+        let len = usize::try_from(len.0).unwrap_or(usize::MAX).max(1);
+        let count = VARIETY_BYTES.div_ceil(len);
+        let mut memory = buffer(len.saturating_mul(count))?;
+        fill_incompressible(memory.as_mut_slice(), seed);
+        Ok(Self {
+            memory,
+            len,
+            count: count as u64,
+            seed,
+        })
+    }
+
+    /// Record `number`, with its stamp.
+    pub fn record(&mut self, number: u64) -> &[u8] {
+        let stamp = self.stamp(number);
+        let start = self.start(number);
+        let record = &mut self.memory.as_mut_slice()[start..start + self.len];
+        let stamped = stamp.len().min(record.len());
+        record[..stamped].copy_from_slice(&stamp[..stamped]);
+        record
+    }
+
+    /// Whether `bytes` begin as record `number` does.
+    #[must_use]
+    pub fn begins(&self, number: u64, bytes: &[u8]) -> bool {
+        let stamp = self.stamp(number);
+        let len = stamp.len().min(bytes.len());
+        stamp[..len] == bytes[..len]
+    }
+
+    /// Whether `bytes` are record `number`, or the beginning of it.
+    #[must_use]
+    pub fn is(&self, number: u64, bytes: &[u8]) -> bool {
+        let start = self.start(number);
+        let known = &self.memory.as_slice()[start..start + self.len];
+        let rest = STAMP_BYTES.min(bytes.len());
+        self.begins(number, bytes) && known[rest..bytes.len()] == bytes[rest..]
+    }
+
+    fn start(&self, number: u64) -> usize {
+        (number % self.count) as usize * self.len
+    }
+
+    fn stamp(&self, number: u64) -> [u8; STAMP_BYTES] {
+        let mut stamp = [0; STAMP_BYTES];
+        stamp[..8].copy_from_slice(&number.to_le_bytes());
+        stamp[8..].copy_from_slice(&(self.seed ^ number.rotate_left(32)).to_le_bytes());
+        stamp
+    }
+}
+
+/// Aligned memory.
+///
+/// # Errors
+/// When there is none.
+pub fn buffer(len: usize) -> Result<AlignedBuffer, MeasureError> {
+    AlignedBuffer::zeroed(len).map_err(|error| MeasureError::Failed(error.to_string()))
+}
+
+/// When written data are forced to the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synced {
+    /// Never: what is measured is the way into the page cache.
+    No,
+    /// Once, at the end of the file, within the time.
+    AtEnd,
+    /// After each record.
+    EachRecord,
+}
+
+/// What moving bytes took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the first to the last.
+    pub elapsed: Duration,
+    /// Processor time.
+    pub cpu: Duration,
+}
+
+impl Flow {
+    /// Bytes per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Rate, and processor time for a MiB, of what is called `name`.
+    #[must_use]
+    pub fn readings(&self, name: &str) -> [Reading; 2] {
+        let per_mib = self.cpu.as_secs_f64() / (self.bytes as f64 / MIB).max(1e-9);
+        let (rate, cpu) = (format!("{name} rate"), format!("{name} CPU"));
+        [
+            Reading::new(rate, Unit::BytesPerSecond, self.rate(), Better::Higher),
+            Reading::new(cpu, Unit::SecondsPerMib, per_mib, Better::Lower),
+        ]
+    }
+}
+
+/// Measures a stretch of work.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauge {
+    begun: Instant,
+    cpu_ns: u64,
+    who: Who,
+}
+
+/// Whose processor time is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The calling thread's.
+    Thread,
+    /// That of all threads of this process.
+    Process,
+}
+
+impl Who {
+    fn cpu_ns(self) -> u64 {
+        match self {
+            Self::Thread => thread_cpu_ns(),
+            Self::Process => process_cpu_ns(),
+        }
+    }
+}
+
+impl Gauge {
+    /// Begin now.
+    #[must_use]
+    pub fn start(who: Who) -> Self {
+        let cpu_ns = who.cpu_ns();
+        Self {
+            begun: Instant::now(),
+            cpu_ns,
+            who,
+        }
+    }
+
+    /// What it took until now to move `bytes`.
+    #[must_use]
+    pub fn flow(&self, bytes: u64) -> Flow {
+        Flow {
+            bytes,
+            elapsed: self.begun.elapsed().into(),
+            cpu: Duration::from_nanos(self.who.cpu_ns().saturating_sub(self.cpu_ns)),
+        }
+    }
+}
+
+/// A file, and where it is, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The open file.
+    pub file: &'a File,
+    /// Its path.
+    pub path: &'a Path,
+}
+
+/// Write the records of `pattern` from the first byte on, `size` bytes in all.
+///
+/// # Errors
+/// When the storage fails, or somebody stopped it.
+pub fn write_records(
+    to: Named<'_>,
+    pattern: &mut Pattern,
+    size: Bytes,
+    synced: Synced,
+    stop: &Stop,
+) -> Result<Flow, MeasureError> {
+    let gauge = Gauge::start(Who::Thread);
+    let len = pattern.len as u64;
+    for number in 0..size.0.div_ceil(len) {
+        let at = number * len;
+        look(at, len, stop)?;
+        let part = len.min(size.0 - at) as usize;
+        let record = &pattern.record(number)[..part];
+        let written = to.file.write_all_at(record, at);
+        written.map_err(MeasureError::io("write", to.path))?;
+        if synced == Synced::EachRecord {
+            sync(to)?;
+        }
+    }
+    if synced == Synced::AtEnd {
+        sync(to)?;
+    }
+    Ok(gauge.flow(size.0))
+}
+
+/// Read `size` bytes from the first on in records of `len`, and check the beginning of each if it is
+/// known what was `written`.
+///
+/// # Errors
+/// When the storage fails, gives wrong data, or somebody stopped it.
+pub fn read_records(
+    from: Named<'_>,
+    len: Bytes,
+    size: Bytes,
+    written: Option<&Pattern>,
+    stop: &Stop,
+) -> Result<Flow, MeasureError> {
+    let mut memory = buffer(len.0 as usize)?;
+    let gauge = Gauge::start(Who::Thread);
+    for number in 0..size.0.div_ceil(len.0) {
+        let at = number * len.0;
+        look(at, len.0, stop)?;
+        let part = len.0.min(size.0 - at) as usize;
+        let record = &mut memory.as_mut_slice()[..part];
+        let read = from.file.read_exact_at(record, at);
+        read.map_err(MeasureError::io("read", from.path))?;
+        if written.is_some_and(|pattern| !pattern.begins(number, record)) {
+            return Err(wrong_data(from.path, at));
+        }
+    }
+    Ok(gauge.flow(size.0))
+}
+
+/// What was read is not what was written.
+#[must_use]
+pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
+    MeasureError::Failed(format!(
+        "{} returned something else at byte {offset} than was written there: the storage is not to \
+         be trusted",
+        path.display()
+    ))
+}
+
+fn sync(to: Named<'_>) -> Result<(), MeasureError> {
+    to.file
+        .sync_data()
+        .map_err(MeasureError::io("sync", to.path))
+}
+
+fn look(at: u64, len: u64, stop: &Stop) -> Result<(), MeasureError> {
+    if at % LOOK_BYTES < len {
+        go_on(stop)?;
+    }
+    Ok(())
+}
