@@ -87,7 +87,7 @@ fn a_study_is_read() {
     let text = |key: &str| settings[key].as_str().expect("a text");
     assert_eq!((text("record"), text("size")), ("64KiB", "64MiB"));
     assert_eq!(text("dir"), "mnt8");
-    assert_eq!(study.factors[1].levels[1].setup.as_ref().unwrap().place, "s.toml:23");
+    assert_eq!(study.factors[1].levels[1].setup.as_ref().unwrap().place, "s.toml:25");
 }
 
 #[test]
@@ -195,16 +195,16 @@ setup = 7
             "s.toml:3: precision = 5",
             "s.toml:4: budget = \"soon\"",
             "s.toml:5: unknown key \"colour\"",
-            "s.toml:10: two levels \"1KiB\"",
-            "s.toml:14: against = \"2KiB\"",
-            "s.toml:21: setup = 7",
-            "s.toml:20: the key \"name\" is missing",
-            "s.toml:18: the factor \"mount\" has no levels",
             "s.toml:6: block = \"9KiB\": the factor \"block\" has the levels 1KiB",
-            "s.toml:6: no factor \"bloc\"",
-            "s.toml:15: the factor \"host\" changes nothing",
+            "s.toml:6: there is no factor \"bloc\"",
             "s.toml:9: it is a size",
+            "s.toml:10: two levels \"1KiB\"",
             "s.toml:13: it is a size",
+            "s.toml:14: against = \"2KiB\"",
+            "s.toml:15: the factor \"host\" changes nothing",
+            "s.toml:18: the factor \"mount\" has no levels",
+            "s.toml:20: the key \"name\" is missing",
+            "s.toml:21: setup = 7",
         ],
     );
 }
@@ -280,6 +280,32 @@ fn a_round_visits_every_cell_once_and_keeps_set_ups_together() {
     assert_eq!(rehearsed.len(), 2);
 }
 
+/// A compiler is run for each combination of the factors that its command names.
+#[test]
+fn a_level_that_a_set_up_names_is_set_up_of_its_own() {
+    let study = read(
+        r#"
+title = "Options"
+[measurement]
+kind = "command"
+command = "./a.out"
+[[factor]]
+name = "source"
+levels = ["one", "many"]
+[[factor]]
+name = "options"
+[[factor.level]]
+name = "-O2"
+setup = "cc $SEEKSTONE_OPTIONS $SEEKSTONE_SOURCE.c"
+[[factor.level]]
+name = "-O0"
+setup = "cc $SEEKSTONE_OPTIONS $SEEKSTONE_SOURCE.c"
+"#,
+    )
+    .expect("a study");
+    assert_eq!(StudyPlan::new(&study).round(1, 1).len(), 4);
+}
+
 /// What a measurement of one reading gives in each round and cell.
 fn replicates(
     shape: &StudyShape,
@@ -327,7 +353,7 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
     });
     let found = analyse(&shape, &made);
     let told = found.conclusions.join("\n");
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(told, @r"");
     assert_eq!(found.cells.len(), 6);
     assert_eq!(found.cells[0].figures.len(), 2);
 }
@@ -342,7 +368,7 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
         rate * (0.01 * normal(&mut stream)).exp()
     });
     let told = analyse(&shape, &made).conclusions.join("\n");
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(told, @r"");
 }
 
 #[test]

@@ -6,7 +6,8 @@
 
 use random::{Purpose, Stream};
 
-use crate::study::definition::StudyDefinition;
+use crate::study::definition::{Level, Script, StudyDefinition};
+use crate::study::effects::level_variable;
 
 /// Cells that share what must be set up, in the order of measuring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +30,7 @@ impl StudyPlan {
     #[must_use]
     pub fn new(definition: &StudyDefinition) -> Self {
         let cells = definition.cells();
-        let needs: Vec<bool> = definition
-            .factors
-            .iter()
-            .map(|factor| factor.levels.iter().any(super::definition::Level::has_scripts))
-            .collect();
+        let needs = needs_setup(definition);
         let setup = |cell: &Vec<usize>| {
             let pairs = cell.iter().zip(&needs);
             pairs
@@ -95,6 +92,23 @@ impl StudyPlan {
         }
         groups
     }
+}
+
+/// For each factor whether its levels are made by scripts, or named in those of another.
+fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
+    let levels = definition.factors.iter().flat_map(|factor| &factor.levels);
+    let scripts: Vec<&Script> = levels
+        .flat_map(|level| [&level.setup, &level.teardown])
+        .flatten()
+        .collect();
+    let factors = definition.factors.iter();
+    factors
+        .map(|factor| {
+            let variable = level_variable(&factor.name);
+            let is_named = scripts.iter().any(|script| script.text.contains(&variable));
+            is_named || factor.levels.iter().any(Level::has_scripts)
+        })
+        .collect()
 }
 
 /// All orders are equally likely (Fisher and Yates).

@@ -79,9 +79,16 @@ pub fn read_study(
     if source.faults.is_empty() {
         Ok(study)
     } else {
-        let faults = source.faults;
+        let mut faults = source.faults;
+        faults.sort_by_key(|fault| line_of(&fault.place));
         Err(StudyError { faults })
     }
+}
+
+/// Mistakes of options come after those of the file.
+fn line_of(place: &str) -> usize {
+    let line = place.rsplit_once(':').and_then(|(_, line)| line.parse().ok());
+    line.unwrap_or(usize::MAX)
 }
 
 fn read_top<'t>(

@@ -194,9 +194,12 @@ fn no_difference(
         ));
     }
     for it in here.iter().filter(|it| it.verdict == StudyVerdict::NotShown) {
+        // Shown, but not shown to be more than the margin.
+        let is_small = !it.value.contains(zero(it)) && it.scale == StudyScale::Ratio;
+        let size = if is_small { " of interest" } else { "" };
         sentences.push(format!(
-            "No difference in {reading} shown between {factor} {} and {}{place}; what the data do \
-             not exclude: {}.",
+            "No difference{size} in {reading} shown between {factor} {} and {}{place}; what the \
+             data do not exclude: {}.",
             it.level,
             it.against,
             open_range(it)
