@@ -162,7 +162,9 @@ fn said(output: &mut File) -> String {
         .seek(SeekFrom::Start(start))
         .and_then(|_| output.read_to_end(&mut text));
     let text = String::from_utf8_lossy(&text);
-    let words: Vec<&str> = text.split_whitespace().collect();
+    // The first word may have been cut.
+    let cut = usize::from(start > 0);
+    let words: Vec<&str> = text.split_whitespace().skip(cut).collect();
     if read.is_err() || words.is_empty() {
         return "; it said nothing".into();
     }
