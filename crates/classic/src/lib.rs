@@ -1,5 +1,6 @@
 //! The classic programs' files, procedures and arithmetic, as their documents state them.
 
+pub mod backup;
 pub mod diskmbps;
 pub mod diskrand;
 mod fault;

@@ -13,6 +13,7 @@ mod random_access;
 mod replay;
 mod sampler;
 mod single;
+pub mod study;
 mod transactions;
 mod transfer;
 mod trial;

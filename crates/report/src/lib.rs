@@ -18,6 +18,8 @@ mod rab;
 mod random_access;
 #[doc(hidden)]
 pub mod sample;
+mod study;
+mod study_note;
 mod style;
 mod table;
 mod target;
@@ -35,5 +37,7 @@ pub use inspection::inspection;
 pub use json::{JsonError, from_json, json};
 pub use list::{ListRow, run_list};
 pub use measurement::measurement;
+pub use study::{csv_study, csv_study_replicates};
+pub use study_note::markdown_note;
 pub use style::Style;
 pub use what_if::{what_if, what_if_json};

@@ -7,6 +7,7 @@ mod diskrand;
 mod parse;
 mod rab;
 mod random;
+mod study;
 mod transactions;
 mod transfer;
 mod what_if;
@@ -27,6 +28,7 @@ use parse::{
 };
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
+pub use study::{StudyArgs, StudyCommand};
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use what_if::WhatIfArgs;
@@ -76,6 +78,8 @@ pub enum Command {
     Diskrand(DiskRandArgs),
     /// Run one control thread of the RAID Performance Test, and print its messages.
     Transact(Box<TransactArgs>),
+    /// Measure how something depends on factors, and note environment, results and conclusions.
+    Study(Box<StudyArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
     /// List the simulated devices, and show one with the source of each value.
@@ -386,7 +390,7 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON or its measurements as CSV.
+    /// Write a run as JSON, its measurements as CSV, or the note of a study.
     Export {
         /// Its number.
         id: i64,
@@ -421,8 +425,14 @@ pub enum RunsCommand {
 pub enum ExportForm {
     /// Everything, as documented in docs/json-schema.md.
     Json,
-    /// One line for each measurement.
+    /// One line for each measurement; of a study for each combination and reading.
     Csv,
+    /// What `runs show` prints.
+    Text,
+    /// The note of a study.
+    Markdown,
+    /// One line for each replicate of a study and each of its readings.
+    Replicates,
     /// One line for each interval of `transactions`: rates, and what the machine did.
     Intervals,
     /// One line for each pass of `transfer`.

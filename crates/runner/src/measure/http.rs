@@ -157,7 +157,7 @@ impl Http {
         net::refuse_model(KIND.name, place)
     }
 
-    pub(super) fn measure(&self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let inside = run_in(self.namespace.as_deref(), || self.measure_here(stop));
         inside.map_err(|error| net::of_name_space(&error))?
     }

@@ -71,13 +71,28 @@ impl Pattern {
         stamp[..len] == bytes[..len]
     }
 
-    /// Whether `bytes` are record `number`, or the beginning of it.
+    /// Whether `bytes` are those at `offset` of a file that begins with record `first`.
     #[must_use]
-    pub fn is(&self, number: u64, bytes: &[u8]) -> bool {
-        let start = self.start(number);
-        let known = &self.memory.as_slice()[start..start + self.len];
-        let rest = STAMP_BYTES.min(bytes.len());
-        self.begins(number, bytes) && known[rest..bytes.len()] == bytes[rest..]
+    pub fn matches(&self, first: u64, offset: u64, mut bytes: &[u8]) -> bool {
+        let len = self.len as u64;
+        let mut at = offset;
+        while !bytes.is_empty() {
+            let (number, inside) = (first + at / len, (at % len) as usize);
+            let (piece, rest) = bytes.split_at(bytes.len().min(self.len - inside));
+            let known = &self.memory.as_slice()[self.start(number)..][..self.len];
+            let stamp = self.stamp(number);
+            let stamped = STAMP_BYTES.min(self.len);
+            let split = stamped.saturating_sub(inside).min(piece.len());
+            let (head, body) = piece.split_at(split);
+            if !head.is_empty() && *head != stamp[inside..inside + head.len()]
+                || *body != known[inside + split..][..body.len()]
+            {
+                return false;
+            }
+            at += piece.len() as u64;
+            bytes = rest;
+        }
+        true
     }
 
     fn start(&self, number: u64) -> usize {
@@ -199,13 +214,14 @@ pub struct Named<'a> {
     pub path: &'a Path,
 }
 
-/// Write the records of `pattern` from the first byte on, `size` bytes in all.
+/// Write the records of `pattern` from number `first` on, `size` bytes in all.
 ///
 /// # Errors
 /// When the storage fails, or somebody stopped it.
 pub fn write_records(
     to: Named<'_>,
     pattern: &mut Pattern,
+    first: u64,
     size: Bytes,
     synced: Synced,
     stop: &Stop,
@@ -216,7 +232,7 @@ pub fn write_records(
         let at = number * len;
         look(at, len, stop)?;
         let part = len.min(size.0 - at) as usize;
-        let record = &pattern.record(number)[..part];
+        let record = &pattern.record(first + number)[..part];
         let written = to.file.write_all_at(record, at);
         written.map_err(MeasureError::io("write", to.path))?;
         if synced == Synced::EachRecord {
@@ -278,4 +294,43 @@ fn look(at: u64, len: u64, stop: &Stop) -> Result<(), MeasureError> {
         go_on(stop)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_known_wherever_they_are_looked_at() {
+        for len in [1, 7, 16, 100, 4096] {
+            let mut pattern = Pattern::new(Bytes(len), 3).unwrap();
+            let first = 1 << 32;
+            let mut file = Vec::new();
+            while file.len() < 9000 {
+                let number = first + file.len() as u64 / len;
+                file.extend_from_slice(pattern.record(number));
+            }
+            for (offset, end) in [
+                (0, 9000),
+                (1, 2),
+                (15, 17),
+                (99, 8000),
+                (4095, 4097),
+                (5, 5),
+            ] {
+                let piece = &file[offset..end];
+                assert!(
+                    pattern.matches(first, offset as u64, piece),
+                    "{len}: {offset}"
+                );
+                assert!(piece.len() < 20 || !pattern.matches(first, offset as u64 + 1, piece));
+                assert!(piece.len() < 20 || !pattern.matches(first + 1, offset as u64, piece));
+            }
+            for byte in 0..9000 {
+                file[byte] ^= 1;
+                assert!(!pattern.matches(first, 0, &file), "{len}: byte {byte}");
+                file[byte] ^= 1;
+            }
+        }
+    }
 }

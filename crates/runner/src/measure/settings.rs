@@ -48,6 +48,17 @@ pub enum TextOrList {
     List(Vec<String>),
 }
 
+impl TextOrList {
+    /// The texts, a single one as a list of itself.
+    #[must_use]
+    pub fn all(self) -> Vec<String> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::List(texts) => texts,
+        }
+    }
+}
+
 /// The settings of one measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {

@@ -44,6 +44,20 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// When the system refuses.
     fn cool(&self) -> Result<(), MeasureError>;
+
+    /// Remove all that this run put into it.
+    ///
+    /// # Errors
+    /// When something is left; the message says where.
+    fn close(&self) -> Result<(), MeasureError>;
+}
+
+/// Say whether the store that `named` means can be used, before anything is put into it.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_store(named: Option<&str>, place: &Place) -> Result<(), MeasureError> {
+    store_place(named, place).directory("archive").map(drop)
 }
 
 /// The store that `named` means (a directory; the place itself when absent), with room for
@@ -56,12 +70,15 @@ pub fn open_store(
     place: &Place,
     wanted: u64,
 ) -> Result<Box<dyn Store>, MeasureError> {
-    let there = Place {
+    let directory = store_place(named, place).work_directory("archive", wanted)?;
+    Ok(Box::new(DirectoryStore::new(directory)))
+}
+
+fn store_place(named: Option<&str>, place: &Place) -> Place {
+    Place {
         target: named.unwrap_or(&place.target).to_owned(),
         ..place.clone()
-    };
-    let directory = there.work_directory("archive", wanted)?;
-    Ok(Box::new(DirectoryStore::new(directory)))
+    }
 }
 
 /// A directory of our own; every file is synced before it counts as kept.
@@ -133,10 +150,17 @@ impl Store for DirectoryStore {
         }
         Ok(())
     }
+
+    fn close(&self) -> Result<(), MeasureError> {
+        Ok(self.directory.remove()?)
+    }
 }
 
 /// Move all bytes from one to the other, through memory of this program.
-fn pump(from: &mut dyn Read, to: &mut dyn Write) -> std::io::Result<u64> {
+///
+/// # Errors
+/// When one of them fails.
+pub fn pump(from: &mut dyn Read, to: &mut dyn Write) -> std::io::Result<u64> {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut moved = 0;
     loop {

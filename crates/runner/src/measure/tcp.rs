@@ -82,7 +82,7 @@ impl Tcp {
         net::refuse_model(KIND.name, place)
     }
 
-    pub(super) fn measure(&self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let is_stopped = || stop.is_raised().is_some();
         let outcome = send_stream(&self.plan, &is_stopped)
             .map_err(|error| MeasureError::Usage(error.to_string()))?;

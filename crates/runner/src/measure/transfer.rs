@@ -163,7 +163,7 @@ impl Transfer {
             file: target.file(),
             path: target.path(),
         };
-        let written = write_records(to, &mut pattern, self.size, self.synced, stop)?;
+        let written = write_records(to, &mut pattern, 0, self.size, self.synced, stop)?;
         let mut readings = written.readings("write").to_vec();
         readings.extend(self.read(&target, Some(&pattern), stop)?);
         drop(target);

@@ -17,6 +17,7 @@ pub mod rpt;
 pub mod run;
 pub mod runs;
 pub mod setup;
+pub mod study;
 pub mod transact;
 pub mod transactions;
 pub mod transfer;

@@ -1,0 +1,15 @@
+//! The stream that the measurement `backup` writes: blocks of one size, each with its number and a
+//! CRC, and groups of them with a block of redundancy, as the BACKUP of VMS has them.
+//!
+//! The format is our own, described in docs/backup-stream.md. Only bytes are turned into bytes here;
+//! who reads and writes them is another's affair.
+
+mod block;
+mod decoder;
+mod encoder;
+mod entries;
+
+pub use block::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, HEADER_BYTES, Layout, Role};
+pub use decoder::{Damage, Decoder, Unreadable, What};
+pub use encoder::Encoder;
+pub use entries::{Entry, EntryFault, EntryKind, NAME_BYTES_MAX, Unpacked, Unpacker, packed};

@@ -1,0 +1,177 @@
+//! One block: its header, and what can be wrong with it.
+
+use crc32fast::Hasher;
+
+/// Bytes of a block before its payload.
+pub const HEADER_BYTES: usize = 40;
+/// The smallest block.
+pub const BLOCK_BYTES_MIN: u32 = 512;
+/// The largest block.
+pub const BLOCK_BYTES_MAX: u32 = 16 << 20;
+/// The most blocks that one block of redundancy stands for.
+pub const GROUP_MAX: u16 = 1000;
+
+const MAGIC: [u8; 4] = *b"SKB1";
+const KIND: usize = 4;
+const CHECKED: usize = 5;
+const ID: usize = 8;
+const NUMBER: usize = 16;
+const LENGTH: usize = 24;
+const CRC: usize = 28;
+const CRCS: usize = 32;
+/// Bytes of the description in the payload of the first block.
+const DESCRIPTION_BYTES: usize = 8;
+
+/// What all blocks of a stream have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of a block, header included.
+    pub block: u32,
+    /// Blocks of data that a block of redundancy follows; 0 for none.
+    pub group: u16,
+    /// Whether each block carries a CRC.
+    pub is_checked: bool,
+    /// Tells this stream's blocks from others'.
+    pub id: u64,
+}
+
+/// What a block is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Describes the stream.
+    First,
+    /// Carries content.
+    Data,
+    /// The exclusive or of the blocks of its group.
+    Redundancy,
+    /// Says how much there is; a stream without it was cut off.
+    Last,
+}
+
+impl Role {
+    const ALL: [Self; 4] = [Self::First, Self::Data, Self::Redundancy, Self::Last];
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::First => 1,
+            Self::Data => 2,
+            Self::Redundancy => 3,
+            Self::Last => 4,
+        }
+    }
+}
+
+/// The header of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) role: Role,
+    pub(super) number: u64,
+    /// Bytes of the payload in use; of redundancy: the exclusive or of those of its group.
+    pub(super) length: u32,
+    /// Of redundancy: the exclusive or of the CRCs of its group.
+    pub(super) crcs: u32,
+}
+
+impl Layout {
+    /// Bytes of a block's payload.
+    #[must_use]
+    pub const fn payload(&self) -> usize {
+        self.block as usize - HEADER_BYTES
+    }
+
+    /// Write the header into a block whose payload is there.
+    pub(super) fn seal(&self, block: &mut [u8], header: Header) {
+        block[..4].copy_from_slice(&MAGIC);
+        block[KIND] = header.role.code();
+        block[CHECKED] = u8::from(self.is_checked);
+        block[6..ID].fill(0);
+        block[ID..NUMBER].copy_from_slice(&self.id.to_le_bytes());
+        block[NUMBER..LENGTH].copy_from_slice(&header.number.to_le_bytes());
+        block[LENGTH..CRC].copy_from_slice(&header.length.to_le_bytes());
+        block[CRC..CRCS].fill(0);
+        block[CRCS..CRCS + 4].copy_from_slice(&header.crcs.to_le_bytes());
+        block[CRCS + 4..HEADER_BYTES].fill(0);
+        if self.is_checked {
+            let crc = crc_of(block);
+            block[CRC..CRCS].copy_from_slice(&crc.to_le_bytes());
+        }
+    }
+
+    /// The header of a block of this stream; `None` when it cannot be one.
+    pub(super) fn header(&self, block: &[u8]) -> Option<Header> {
+        let is_ours = block[..4] == MAGIC && u64_at(block, ID) == self.id;
+        let role = Role::ALL.into_iter().find(|it| it.code() == block[KIND])?;
+        let header = Header {
+            role,
+            number: u64_at(block, NUMBER),
+            length: u32_at(block, LENGTH),
+            crcs: u32_at(block, CRCS),
+        };
+        let is_sound = role == Role::Redundancy || header.length as usize <= self.payload();
+        (is_ours && is_sound).then_some(header)
+    }
+
+    /// Whether the CRC of a block is that of its bytes; true where blocks carry none.
+    pub(super) fn is_intact(&self, block: &[u8]) -> bool {
+        !self.is_checked || crc_in(block) == crc_of(block)
+    }
+
+    pub(super) fn describe(&self) -> [u8; DESCRIPTION_BYTES] {
+        let mut bytes = [0; DESCRIPTION_BYTES];
+        bytes[..4].copy_from_slice(&self.block.to_le_bytes());
+        bytes[4..6].copy_from_slice(&self.group.to_le_bytes());
+        bytes[6] = u8::from(self.is_checked);
+        bytes
+    }
+
+    /// The layout that the beginning of a first block tells of; `None` when it is none.
+    pub(super) fn described(start: &[u8]) -> Option<Self> {
+        let description = start.get(HEADER_BYTES..HEADER_BYTES + DESCRIPTION_BYTES)?;
+        let layout = Self {
+            block: u32_at(description, 0),
+            group: u16::from_le_bytes([description[4], description[5]]),
+            is_checked: description[6] == 1,
+            id: u64_at(start, ID),
+        };
+        let is_sound = (BLOCK_BYTES_MIN..=BLOCK_BYTES_MAX).contains(&layout.block)
+            && layout.group <= GROUP_MAX
+            && description[6] <= 1
+            && description[6] == start[CHECKED]
+            && layout.header(start)?.role == Role::First;
+        is_sound.then_some(layout)
+    }
+}
+
+/// The CRC that a block carries.
+pub(super) fn crc_in(block: &[u8]) -> u32 {
+    u32_at(block, CRC)
+}
+
+/// Give a block that CRC.
+pub(super) fn put_crc(block: &mut [u8], crc: u32) {
+    block[CRC..CRCS].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// CRC-32 (IEEE 802.3) of a block, its own field taken for zero.
+fn crc_of(block: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    hasher.update(&block[..CRC]);
+    hasher.update(&[0; CRCS - CRC]);
+    hasher.update(&block[CRCS..]);
+    hasher.finalize()
+}
+
+/// `sum` becomes the exclusive or of itself and `part`.
+pub(super) fn fold(sum: &mut [u8], part: &[u8]) {
+    for (sum, part) in sum.iter_mut().zip(part) {
+        *sum ^= part;
+    }
+}
+
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|place| bytes[at + place]))
+}
+
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|place| bytes[at + place]))
+}

@@ -1,0 +1,332 @@
+//! From blocks back to content, with what was wrong on the way.
+
+use std::fmt;
+
+use super::block::{HEADER_BYTES, Header, Layout, Role, crc_in, fold, put_crc, u64_at};
+
+/// Blocks that are taken together where there are no groups.
+const BATCH: u64 = 16;
+/// Damages that are kept; a stream of noise has millions.
+const DAMAGES_MAX: usize = 100;
+
+/// Why a stream cannot be read at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// It begins with something else.
+    #[error("it does not begin with the first block of a backup stream")]
+    NoBeginning,
+    /// It has no room for its first and its last block.
+    #[error("it was cut off: it is only {bytes} bytes long, with blocks of {block}")]
+    TooShort {
+        /// Bytes of the stream.
+        bytes: u64,
+        /// Bytes of a block.
+        block: u32,
+    },
+}
+
+/// Something wrong with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The place of the block in the stream, from 0.
+    pub block: u64,
+    /// What is wrong.
+    pub what: What,
+    /// Whether the redundancy of its group made up for it.
+    pub is_repaired: bool,
+}
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It is no block of this stream.
+    Foreign,
+    /// Its bytes are not those that were written.
+    Changed,
+    /// It is whole, and belongs elsewhere.
+    Misplaced {
+        /// Where it belongs.
+        found: u64,
+    },
+    /// The stream ends before its last block.
+    CutOff,
+    /// The blocks of a group do not agree with their redundancy, and no CRC tells which is wrong.
+    Disagrees,
+    /// The last block tells of more, or less, than there is.
+    WrongTotal,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let block = self.block;
+        match self.what {
+            What::Foreign => write!(f, "block {block} is no block of this stream"),
+            What::Changed => write!(f, "block {block} was changed after it was written"),
+            What::Misplaced { found } => {
+                write!(f, "block {found} stands in the place of block {block}")
+            }
+            What::CutOff => write!(f, "the stream was cut off: it ends with block {block}"),
+            What::Disagrees => write!(
+                f,
+                "a block of the group that ends with block {block} was changed after it was written"
+            ),
+            What::WrongTotal => write!(f, "blocks are missing before block {block}, the last one"),
+        }?;
+        if self.is_repaired {
+            f.write_str(" (made up for by redundancy)")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a stream, some blocks at a time.
+#[derive(Debug)]
+pub struct Decoder {
+    layout: Layout,
+    /// Blocks of the whole stream.
+    total: u64,
+    /// Bytes behind the last whole block.
+    rest: u64,
+    next: u64,
+    data_blocks: u64,
+    content_bytes: u64,
+    damages: Vec<Damage>,
+    /// Damages in all, and those that nothing made up for.
+    seen: u64,
+    lost: u64,
+}
+
+impl Decoder {
+    /// A decoder of the stream that begins with `start` (a few hundred bytes) and is `len` long.
+    ///
+    /// # Errors
+    /// When it cannot be read at all.
+    pub fn new(start: &[u8], len: u64) -> Result<Self, Unreadable> {
+        let layout = Layout::described(start).ok_or(Unreadable::NoBeginning)?;
+        let block = u64::from(layout.block);
+        if len < 2 * block {
+            return Err(Unreadable::TooShort {
+                bytes: len,
+                block: layout.block,
+            });
+        }
+        Ok(Self {
+            layout,
+            total: len / block,
+            rest: len % block,
+            next: 0,
+            data_blocks: 0,
+            content_bytes: 0,
+            damages: Vec::new(),
+            seen: 0,
+            lost: 0,
+        })
+    }
+
+    /// What its blocks have in common.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Bytes that [`Self::take`] wants next; 0 at the end.
+    #[must_use]
+    pub fn wanted(&self) -> usize {
+        let last = self.total - 1;
+        let blocks = match (self.next, self.layout.group) {
+            (0, _) => 1,
+            (next, _) if next >= last => self.total - next,
+            (next, 0) => BATCH.min(last - next),
+            (next, group) => (u64::from(group) + 1).min(last - next),
+        };
+        blocks as usize * self.layout.block as usize
+    }
+
+    /// The next blocks, as many bytes as were [wanted](Self::wanted). They are repaired in place,
+    /// and the sink gets their content unless some of it is lost.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn take<E>(
+        &mut self,
+        blocks: &mut [u8],
+        sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        assert_eq!(blocks.len(), self.wanted(), "other bytes than were wanted");
+        let first = self.next;
+        let count = blocks.len() / self.layout.block as usize;
+        self.next += count as u64;
+        if first == 0 {
+            self.check(blocks, 0, Role::First);
+            return Ok(());
+        }
+        if first == self.total - 1 {
+            self.take_last(blocks);
+            return Ok(());
+        }
+        let data = count - usize::from(self.layout.group > 0);
+        self.take_group(blocks, first, data);
+        self.data_blocks += data as u64;
+        for block in blocks.chunks_exact(self.layout.block as usize).take(data) {
+            // What is lost has no place in the content, and what follows would slip into it.
+            if self.lost == 0
+                && let Some(header) = self.layout.header(block)
+            {
+                self.content_bytes += u64::from(header.length);
+                sink(&block[HEADER_BYTES..HEADER_BYTES + header.length as usize])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All that was wrong, the first hundred.
+    #[must_use]
+    pub fn damages(&self) -> &[Damage] {
+        &self.damages
+    }
+
+    /// Blocks that were wrong.
+    #[must_use]
+    pub const fn damages_seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Whether all content was there, or could be made up for.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.lost == 0 && self.wanted_none()
+    }
+
+    const fn wanted_none(&self) -> bool {
+        self.next == self.total
+    }
+
+    /// Blocks of a group, `data` of them with content, and one of redundancy if there are groups.
+    fn take_group(&mut self, blocks: &mut [u8], first: u64, data: usize) {
+        let len = self.layout.block as usize;
+        let mut wrong = Vec::new();
+        for (place, block) in blocks.chunks_exact(len).enumerate() {
+            let role = if place < data {
+                Role::Data
+            } else {
+                Role::Redundancy
+            };
+            if let Some(what) = self.fault_of(block, first + place as u64, role) {
+                wrong.push((place, what));
+            }
+        }
+        let mended = match wrong.as_slice() {
+            [(place, _)] if self.layout.group > 0 => {
+                *place == data || self.mend(blocks, *place, first + *place as u64)
+            }
+            _ => false,
+        };
+        if wrong.is_empty() && self.disagrees(blocks) {
+            wrong.push((data, What::Disagrees));
+        }
+        for (place, what) in wrong {
+            self.note(first + place as u64, what, mended);
+        }
+    }
+
+    /// Without CRCs only the redundancy tells that something was changed.
+    fn disagrees(&self, blocks: &[u8]) -> bool {
+        if self.layout.group == 0 || self.layout.is_checked {
+            return false;
+        }
+        let mut sum = vec![0; self.layout.payload()];
+        let mut lengths = 0;
+        for block in blocks.chunks_exact(self.layout.block as usize) {
+            fold(&mut sum, &block[HEADER_BYTES..]);
+            lengths ^= self.layout.header(block).map_or(0, |header| header.length);
+        }
+        lengths != 0 || sum.iter().any(|&byte| byte != 0)
+    }
+
+    /// Make the block at `place` from the others; whether that succeeded.
+    fn mend(&self, blocks: &mut [u8], place: usize, number: u64) -> bool {
+        let len = self.layout.block as usize;
+        let mut made = vec![0; len];
+        let (mut length, mut crc) = (0, 0);
+        for (other, block) in blocks.chunks_exact(len).enumerate() {
+            let Some(header) = self.layout.header(block).filter(|_| other != place) else {
+                continue;
+            };
+            fold(&mut made[HEADER_BYTES..], &block[HEADER_BYTES..]);
+            length ^= header.length;
+            crc ^= match header.role {
+                Role::Redundancy => header.crcs,
+                _ => crc_in(block),
+            };
+        }
+        if length as usize > self.layout.payload() {
+            return false;
+        }
+        let header = Header {
+            role: Role::Data,
+            number,
+            length,
+            crcs: 0,
+        };
+        self.layout.seal(&mut made, header);
+        if self.layout.is_checked {
+            put_crc(&mut made, crc);
+        }
+        let is_right = self.layout.is_intact(&made);
+        blocks[place * len..(place + 1) * len].copy_from_slice(&made);
+        is_right
+    }
+
+    fn take_last(&mut self, block: &[u8]) {
+        let last = self.total - 1;
+        // A whole block that should not be the last one, or bytes behind it: the end is missing.
+        let header = self.layout.header(block);
+        let is_data = header.is_some_and(|it| it.role != Role::Last && it.number == last);
+        if is_data || self.rest > 0 {
+            self.note(last, What::CutOff, false);
+            return;
+        }
+        if !self.check(block, last, Role::Last) {
+            return;
+        }
+        let told = |at: usize| u64_at(block, HEADER_BYTES + at);
+        let is_all = told(0) == self.data_blocks;
+        if !is_all || self.lost == 0 && told(8) != self.content_bytes {
+            self.note(last, What::WrongTotal, false);
+        }
+    }
+
+    fn check(&mut self, block: &[u8], number: u64, role: Role) -> bool {
+        let what = self.fault_of(block, number, role);
+        if let Some(what) = what {
+            self.note(number, what, false);
+        }
+        what.is_none()
+    }
+
+    fn fault_of(&self, block: &[u8], number: u64, role: Role) -> Option<What> {
+        if !self.layout.is_intact(block) {
+            return Some(What::Changed);
+        }
+        let Some(header) = self.layout.header(block) else {
+            return Some(What::Foreign);
+        };
+        if header.number != number {
+            let found = header.number;
+            return Some(What::Misplaced { found });
+        }
+        (header.role != role).then_some(What::Changed)
+    }
+
+    fn note(&mut self, block: u64, what: What, is_repaired: bool) {
+        self.seen += 1;
+        self.lost += u64::from(!is_repaired);
+        if self.damages.len() < DAMAGES_MAX {
+            self.damages.push(Damage {
+                block,
+                what,
+                is_repaired,
+            });
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What the content of a stream is: files, directories and links one after the other, or an image.
+
+use super::block::{u32_at, u64_at};
+
+/// The longest name, a path.
+pub const NAME_BYTES_MAX: usize = 4096;
+
+/// Bytes of an entry before its name.
+const HEAD_BYTES: usize = 16;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file; its bytes follow.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link; what it points to follows.
+    Link,
+    /// A file system or device as one piece; its bytes follow.
+    Image,
+    /// Nothing follows.
+    End,
+}
+
+impl EntryKind {
+    const ALL: [(Self, u8); 5] = [
+        (Self::File, b'F'),
+        (Self::Directory, b'D'),
+        (Self::Link, b'L'),
+        (Self::Image, b'I'),
+        (Self::End, b'E'),
+    ];
+}
+
+/// What was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its permissions.
+    pub mode: u32,
+    /// Bytes that follow.
+    pub size: u64,
+    /// Its path from the top of what was saved, as bytes: the system's names need not be text.
+    pub name: Vec<u8>,
+}
+
+/// The content is no sequence of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryFault {
+    /// No entry begins like this.
+    #[error("byte {at} of the content begins no entry")]
+    Unknown {
+        /// Where.
+        at: u64,
+    },
+    /// A name is longer than any.
+    #[error("the entry at byte {at} of the content has a name of {bytes} bytes")]
+    NameTooLong {
+        /// Where.
+        at: u64,
+        /// Its length.
+        bytes: usize,
+    },
+    /// There is content behind the end.
+    #[error("there is content behind its end, at byte {at}")]
+    BehindEnd {
+        /// Where.
+        at: u64,
+    },
+}
+
+/// What comes out of the content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unpacked<'a> {
+    /// An entry begins.
+    Entry(&'a Entry),
+    /// The next bytes of the entry under way.
+    Bytes(&'a [u8]),
+}
+
+/// The bytes that begin an entry.
+#[must_use]
+pub fn packed(entry: &Entry) -> Vec<u8> {
+    let code = EntryKind::ALL.iter().find(|(kind, _)| *kind == entry.kind);
+    let name_len = u16::try_from(entry.name.len()).unwrap_or(u16::MAX);
+    assert!(
+        usize::from(name_len) <= NAME_BYTES_MAX,
+        "a name of {} bytes",
+        entry.name.len()
+    );
+    let mut bytes = vec![code.map_or(0, |(_, code)| *code), 0];
+    bytes.extend(name_len.to_le_bytes());
+    bytes.extend(entry.mode.to_le_bytes());
+    bytes.extend(entry.size.to_le_bytes());
+    bytes.extend(&entry.name);
+    bytes
+}
+
+/// Takes content apart.
+#[derive(Debug, Default)]
+pub struct Unpacker {
+    /// The beginning of an entry that is not whole yet.
+    head: Vec<u8>,
+    /// Bytes still to come of the entry under way.
+    left: u64,
+    at: u64,
+    is_ended: bool,
+}
+
+impl Unpacker {
+    /// The next piece of content.
+    ///
+    /// # Errors
+    /// When it is no sequence of entries, and those of the sink.
+    pub fn take<E: From<EntryFault>>(
+        &mut self,
+        mut content: &[u8],
+        sink: &mut impl FnMut(Unpacked<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while !content.is_empty() {
+            if self.is_ended {
+                return Err(EntryFault::BehindEnd { at: self.at }.into());
+            }
+            let taken = if self.left > 0 {
+                let len = usize::try_from(self.left).unwrap_or(usize::MAX);
+                let len = len.min(content.len());
+                sink(Unpacked::Bytes(&content[..len]))?;
+                self.left -= len as u64;
+                len
+            } else {
+                self.take_head(content, sink)?
+            };
+            self.at += taken as u64;
+            content = &content[taken..];
+        }
+        Ok(())
+    }
+
+    /// Whether the end was reached.
+    #[must_use]
+    pub const fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    fn take_head<E: From<EntryFault>>(
+        &mut self,
+        content: &[u8],
+        sink: &mut impl FnMut(Unpacked<'_>) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let begun = self.at - self.head.len() as u64;
+        let mut taken = 0;
+        let mut fill_to = |head: &mut Vec<u8>, len: usize| {
+            let missing = len.saturating_sub(head.len()).min(content.len() - taken);
+            head.extend(&content[taken..taken + missing]);
+            taken += missing;
+            head.len() >= len
+        };
+        if !fill_to(&mut self.head, HEAD_BYTES) {
+            return Ok(taken);
+        }
+        let kind = EntryKind::ALL
+            .iter()
+            .find(|(_, code)| *code == self.head[0]);
+        let (kind, _) = kind.ok_or(EntryFault::Unknown { at: begun })?;
+        let name_len = usize::from(u16::from_le_bytes([self.head[2], self.head[3]]));
+        if name_len > NAME_BYTES_MAX {
+            let bytes = name_len;
+            return Err(EntryFault::NameTooLong { at: begun, bytes }.into());
+        }
+        if !fill_to(&mut self.head, HEAD_BYTES + name_len) {
+            return Ok(taken);
+        }
+        let entry = Entry {
+            kind: *kind,
+            mode: u32_at(&self.head, 4),
+            size: u64_at(&self.head, 8),
+            name: self.head[HEAD_BYTES..].to_vec(),
+        };
+        self.head.clear();
+        self.left = entry.size;
+        self.is_ended = entry.kind == EntryKind::End;
+        sink(Unpacked::Entry(&entry))?;
+        Ok(taken)
+    }
+}

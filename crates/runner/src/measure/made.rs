@@ -1,0 +1,174 @@
+//! Many files of our own, for the measurements that open, archive or save them.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use drivers::{Caching, WorkDirectory};
+use units::Bytes;
+
+use super::Stop;
+use super::copy::cool;
+use super::place::MeasureError;
+use super::records::{Named, Pattern, Synced, write_records};
+
+/// Bytes of the records that the files consist of.
+const RECORD_BYTES: u64 = 4096;
+
+/// Files that lie in a work directory, all of one size.
+#[derive(Debug)]
+pub struct MadeFiles<'a> {
+    directory: &'a WorkDirectory,
+    count: u64,
+    size: Bytes,
+    pattern: Pattern,
+}
+
+impl<'a> MadeFiles<'a> {
+    /// Make `count` files of `size` bytes and see them to the storage.
+    ///
+    /// # Errors
+    /// When the storage fails, or somebody stopped it.
+    pub fn make(
+        directory: &'a WorkDirectory,
+        count: u64,
+        size: Bytes,
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<Self, MeasureError> {
+        let mut this = Self {
+            directory,
+            count,
+            size,
+            pattern: Pattern::new(Bytes(RECORD_BYTES), seed)?,
+        };
+        for number in 0..count {
+            let file = directory.create_file(&this.name(number))?;
+            let path = this.path(number);
+            let to = Named {
+                file: &file,
+                path: &path,
+            };
+            let first = first_record(number);
+            write_records(to, &mut this.pattern, first, size, Synced::AtEnd, stop)?;
+        }
+        Ok(this)
+    }
+
+    /// Drop all of them from the page cache.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn cool(&self) -> Result<(), MeasureError> {
+        for number in 0..self.count {
+            let file = self.open(number)?;
+            cool(Named {
+                file: &file,
+                path: &self.path(number),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Bytes of each.
+    #[must_use]
+    pub const fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// The name of a file, from number 0.
+    #[must_use]
+    pub fn name(&self, number: u64) -> String {
+        format!("file{number:06}")
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self, number: u64) -> PathBuf {
+        self.directory.path().join(self.name(number))
+    }
+
+    /// Open it for reading.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn open(&self, number: u64) -> Result<File, MeasureError> {
+        let target = self
+            .directory
+            .open_target(&self.name(number), Caching::Buffered)?;
+        let file = target.file().try_clone();
+        file.map_err(MeasureError::io("open", &self.path(number)))
+    }
+
+    /// Whether `bytes` are what a file holds from `offset` on.
+    #[must_use]
+    pub fn holds(&self, number: u64, offset: u64, bytes: &[u8]) -> bool {
+        self.pattern.matches(first_record(number), offset, bytes)
+    }
+
+    /// Something that takes the bytes of a file and compares them.
+    #[must_use]
+    pub const fn checker(&self, number: u64) -> Checker<'_> {
+        Checker {
+            files: self,
+            number,
+            at: 0,
+            differs_at: None,
+        }
+    }
+}
+
+/// No two files have a record in common.
+const fn first_record(number: u64) -> u64 {
+    number << 32
+}
+
+/// Takes what comes back of a file.
+#[derive(Debug)]
+pub struct Checker<'a> {
+    files: &'a MadeFiles<'a>,
+    number: u64,
+    at: u64,
+    differs_at: Option<u64>,
+}
+
+impl Checker<'_> {
+    /// Whether all of the file came back as it was.
+    ///
+    /// # Errors
+    /// When it did not.
+    pub fn finish(&self) -> Result<(), MeasureError> {
+        let name = self.files.name(self.number);
+        match self.differs_at {
+            Some(at) => Err(MeasureError::Failed(format!(
+                "{name} came back with other bytes from {at} on than were put in: the store is not \
+                 to be trusted"
+            ))),
+            None if self.at != self.files.size.0 => Err(MeasureError::Failed(format!(
+                "{name} came back with {} of its {} bytes",
+                self.at, self.files.size.0
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Write for Checker<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.differs_at.is_none() && !self.files.holds(self.number, self.at, bytes) {
+            self.differs_at = Some(self.at);
+        }
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
