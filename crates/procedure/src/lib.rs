@@ -14,6 +14,7 @@ mod random_access;
 mod replay;
 mod sampler;
 mod single;
+pub mod study;
 mod transactions;
 mod transfer;
 mod trial;

@@ -20,6 +20,8 @@ mod rab;
 mod random_access;
 #[doc(hidden)]
 pub mod sample;
+mod study;
+mod study_note;
 mod style;
 mod table;
 mod target;
@@ -39,5 +41,7 @@ pub use list::{ListRow, run_list};
 pub use measurement::measurement;
 pub use picture::{curves_svg, positioning_svg, series_svg};
 pub use positioning::{positioning, positioning_json};
+pub use study::{csv_study, csv_study_replicates};
+pub use study_note::markdown_note;
 pub use style::Style;
 pub use what_if::{what_if, what_if_json};

@@ -11,6 +11,7 @@ mod random_access;
 mod reading;
 mod run;
 mod series;
+mod study;
 mod transactions;
 mod transfer;
 mod warning;
@@ -26,6 +27,10 @@ pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
 pub use series::{SteadyLaw, SystemSample, SystemSeries};
+pub use study::{
+    Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
+    StudyScale, StudySetting, StudyVerdict,
+};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
     UserTimes,

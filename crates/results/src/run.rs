@@ -7,6 +7,7 @@ use crate::environment::{Environment, TargetDescription};
 use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
 use crate::random_access::RandomAccess;
+use crate::study::Study;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
@@ -84,6 +85,9 @@ pub struct Run {
     /// Service times of random access.
     #[serde(default)]
     pub random: Option<RandomAccess>,
+    /// How a measurement depends on factors.
+    #[serde(default)]
+    pub study: Option<Study>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.

@@ -17,6 +17,7 @@ pub mod random_access;
 pub mod simulated;
 pub mod single_load;
 pub mod storage;
+pub mod study;
 pub mod test_file;
 pub mod transactions;
 pub mod transfer;

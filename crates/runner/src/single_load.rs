@@ -116,6 +116,7 @@ pub fn measure_load(
         transactions: None,
         transfer: None,
         random: None,
+        study: None,
         warnings,
     })
 }
@@ -193,6 +194,7 @@ fn on_null(
         transactions: None,
         transfer: None,
         random: None,
+        study: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",

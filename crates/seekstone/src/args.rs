@@ -8,9 +8,11 @@ mod parse;
 mod positioning;
 mod rab;
 mod random;
+mod study;
 mod transactions;
 mod transfer;
 mod what_if;
+mod wire;
 
 use std::path::PathBuf;
 
@@ -28,9 +30,11 @@ use parse::{
 pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
+pub use study::{StudyArgs, StudyCommand};
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use what_if::WhatIfArgs;
+pub use wire::WireArgs;
 
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
@@ -78,12 +82,16 @@ pub enum Command {
     Diskrand(DiskRandArgs),
     /// Run one control thread of the RAID Performance Test, and print its messages.
     Transact(Box<TransactArgs>),
+    /// Measure how something depends on factors, and note environment, results and conclusions.
+    Study(Box<StudyArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
     /// List the simulated devices, and show one with the source of each value.
     Devices(DevicesArgs),
     /// Fit a model to an archived run, say how well it predicts, and predict another load.
     Whatif(WhatIfArgs),
+    /// Make a link with a known delay and rate between two network namespaces.
+    Wire(WireArgs),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.
@@ -389,7 +397,8 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON, its measurements as CSV, or a picture of its curve or intervals.
+    /// Write a run as JSON, its measurements as CSV, the note of a study, or a picture of its curve or
+    /// intervals.
     Export {
         /// Its number.
         id: i64,
@@ -427,8 +436,14 @@ pub enum RunsCommand {
 pub enum ExportForm {
     /// Everything, as documented in docs/json-schema.md.
     Json,
-    /// One line for each measurement.
+    /// One line for each measurement; of a study for each combination and reading.
     Csv,
+    /// What `runs show` prints.
+    Text,
+    /// The note of a study.
+    Markdown,
+    /// One line for each replicate of a study and each of its readings.
+    Replicates,
     /// One line for each interval of `transactions`: rates, and what the machine did.
     Intervals,
     /// One line for each pass of `transfer`.

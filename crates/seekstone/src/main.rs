@@ -6,6 +6,7 @@ mod exit;
 mod onlooker;
 mod output;
 mod progress;
+mod studies;
 
 use std::process::ExitCode;
 
@@ -34,9 +35,11 @@ fn main() -> ExitCode {
         Command::Diskrand(args) => commands::diskrand::diskrand(&args),
         Command::Transact(args) => commands::transact::transact(&args),
         Command::Transactions(args) => commands::transactions::transactions(&args),
+        Command::Study(args) => commands::study::study(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Devices(args) => commands::devices::devices(&args),
         Command::Whatif(args) => commands::what_if::what_if(&args),
+        Command::Wire(args) => commands::wire::wire(&args),
         Command::Runs(args) => commands::runs::runs(&args),
         Command::Clean(args) => commands::clean::clean(&args),
         Command::Completions(args) => commands::generate::completions(&args),

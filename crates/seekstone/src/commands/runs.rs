@@ -64,7 +64,15 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
                     picture(&run, other.as_ref())?
                 }
                 ExportForm::Json => report::json(&run),
-                ExportForm::Csv => report::csv_measurements(&run),
+                ExportForm::Csv => {
+                    report::csv_study(&run).unwrap_or_else(|| report::csv_measurements(&run))
+                }
+                ExportForm::Text => show(&run, false),
+                ExportForm::Markdown => {
+                    report::markdown_note(&run).ok_or_else(|| nothing(*id, "note", "study"))?
+                }
+                ExportForm::Replicates => report::csv_study_replicates(&run)
+                    .ok_or_else(|| nothing(*id, "replicates", "study"))?,
                 ExportForm::Intervals => report::csv_intervals(&run)
                     .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
                 ExportForm::Passes => {

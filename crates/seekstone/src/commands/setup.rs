@@ -92,7 +92,11 @@ pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     }
 }
 
-fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
+/// The archive that runs are kept in, unless they are not to be kept.
+///
+/// # Errors
+/// When it cannot be opened, or the options contradict each other.
+pub fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
     if common.no_save {
         return match &common.archive {
             Some(_) => Err(UsageError("--archive and --no-save exclude each other".into()).into()),
