@@ -10,6 +10,7 @@ use crate::figure::{Standing, cpu, figure, percent};
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
+use crate::study;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::target;
@@ -54,6 +55,10 @@ pub fn check_up(run: &Run, style: &Style) -> String {
         page.blank();
         timing::section(&mut page, found);
     }
+    if let Some(found) = &run.study {
+        page.blank();
+        study::section(&mut page, found);
+    }
     if !run.findings.is_empty() {
         page.blank();
         page.heading("Findings");
@@ -97,7 +102,7 @@ fn header(page: &mut Page<'_>, run: &Run) {
 }
 
 /// The machine, and what of the settings changes the meaning of the numbers.
-fn machine(run: &Run) -> String {
+pub(crate) fn machine(run: &Run) -> String {
     let environment = &run.environment;
     let memory = environment.memory_total_bytes;
     let limit = environment

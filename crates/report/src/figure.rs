@@ -249,6 +249,9 @@ pub fn headline(run: &Run) -> String {
             parts.push(format!("{} RABmark[r] {mark}", found.name));
         }
     }
+    if let Some(study) = &run.study {
+        parts.push(study.title.clone());
+    }
     if parts.is_empty() {
         parts.extend(run.measurements.iter().take(2).map(part));
     }

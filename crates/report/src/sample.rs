@@ -53,6 +53,7 @@ pub fn run() -> Run {
         transfer: None,
         random: None,
         timing: None,
+        study: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."
@@ -340,6 +341,8 @@ fn plain(kind: &Kind) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        series: None,
+        law: None,
         service_quantiles: Vec::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! Tables whose first column gives way, and whose least important columns go when space is short.
 
+use std::borrow::Cow;
+
 use crate::page::{clean, wrap};
 use crate::style::Tone;
 
@@ -16,9 +18,9 @@ pub(crate) enum Align {
 }
 
 /// One column. The first one is wrapped where necessary, the others never.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column {
-    pub heading: &'static str,
+    pub heading: Cow<'static, str>,
     pub align: Align,
     /// Columns with a smaller weight are left out first.
     pub weight: u8,
@@ -33,16 +35,23 @@ pub(crate) struct Table {
 impl Table {
     /// A table with these columns: heading, side, weight.
     pub fn new(columns: &[(&'static str, Align, u8)]) -> Self {
-        let columns = columns
-            .iter()
-            .map(|&(heading, align, weight)| Column {
-                heading,
-                align,
-                weight,
-            })
-            .collect();
+        let columns = columns.iter();
+        Self::with_headings(
+            columns.map(|&(heading, align, weight)| (heading.into(), align, weight)),
+        )
+    }
+
+    /// A table whose headings are only known when it is made.
+    pub fn with_headings(
+        columns: impl IntoIterator<Item = (Cow<'static, str>, Align, u8)>,
+    ) -> Self {
+        let column = |(heading, align, weight)| Column {
+            heading,
+            align,
+            weight,
+        };
         Self {
-            columns,
+            columns: columns.into_iter().map(column).collect(),
             rows: Vec::new(),
         }
     }
@@ -90,7 +99,7 @@ impl Table {
             let headings: Vec<String> = self
                 .columns
                 .iter()
-                .map(|column| column.heading.to_owned())
+                .map(|column| clean(&column.heading))
                 .collect();
             self.lay(&shown, first, Tone::Quiet, &headings, &mut lines);
         }

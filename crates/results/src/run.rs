@@ -8,6 +8,7 @@ use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
 use crate::random_access::RandomAccess;
 use crate::timing::Timing;
+use crate::study::Study;
 use crate::transactions::Transactions;
 use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
@@ -88,6 +89,9 @@ pub struct Run {
     /// Commands that were timed side by side.
     #[serde(default)]
     pub timing: Option<Timing>,
+    /// How a measurement depends on factors.
+    #[serde(default)]
+    pub study: Option<Study>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.

@@ -135,6 +135,7 @@ impl Session<'_> {
             transfer: None,
             random: None,
             timing: None,
+            study: None,
             warnings,
         })
     }

@@ -100,6 +100,7 @@ pub fn measure_random(
         transfer: None,
         random: Some(found),
         timing: None,
+        study: None,
         warnings,
     })
 }

@@ -191,6 +191,7 @@ pub fn measure_transactions(
         transfer: None,
         random: None,
         timing: None,
+        study: None,
         warnings,
     })
 }

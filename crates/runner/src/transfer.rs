@@ -146,6 +146,7 @@ fn run_of(
         transfer: Some(transfer),
         random: None,
         timing: None,
+        study: None,
         findings,
         warnings,
     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use results::{Run, Status};
 use runner::bench::BenchError;
 use runner::laboratory::LaboratoryError;
+use runner::study::StudyRunError;
 
 use crate::output;
 
@@ -47,7 +48,12 @@ impl Exit {
         if error.is::<UsageError>() {
             return Self::Usage;
         }
-        match error.downcast_ref::<BenchError>() {
+        let bench = match error.downcast_ref::<StudyRunError>() {
+            Some(StudyRunError::Usage(_)) => return Self::Usage,
+            Some(StudyRunError::Target(error)) => Some(error),
+            _ => error.downcast_ref::<BenchError>(),
+        };
+        match bench {
             Some(
                 BenchError::Usage(_)
                 | BenchError::Sim(_)

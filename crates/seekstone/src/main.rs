@@ -6,6 +6,7 @@ mod exit;
 mod onlooker;
 mod output;
 mod progress;
+mod studies;
 
 use std::process::ExitCode;
 
@@ -27,16 +28,19 @@ fn main() -> ExitCode {
         Command::Curve(args) => commands::curve::curve(&args),
         Command::Rab(args) => commands::rab::rab(&args),
         Command::Random(args) => commands::random::random(&args),
+        Command::Positioning(args) => commands::positioning::positioning(&args),
         Command::Rpt(args) => commands::rpt::rpt(&args),
         Command::Transfer(args) => commands::transfer::transfer(&args),
         Command::Diskmbps(args) => commands::diskmbps::diskmbps(&args),
         Command::Diskrand(args) => commands::diskrand::diskrand(&args),
         Command::Transact(args) => commands::transact::transact(&args),
         Command::Transactions(args) => commands::transactions::transactions(&args),
+        Command::Study(args) => commands::study::study(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Devices(args) => commands::devices::devices(&args),
         Command::Whatif(args) => commands::what_if::what_if(&args),
         Command::Time(args) => commands::time::time(&args),
+        Command::Wire(args) => commands::wire::wire(&args),
         Command::Runs(args) => commands::runs::runs(&args),
         Command::Clean(args) => commands::clean::clean(&args),
         Command::Completions(args) => commands::generate::completions(&args),

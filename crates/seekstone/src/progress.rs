@@ -5,6 +5,7 @@ use std::time::Duration as StdDuration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::check_up::Stage;
+use runner::study::StudyStage;
 use units::{Duration, format_count, format_duration_ns};
 
 use crate::output;
@@ -55,6 +56,26 @@ impl Progress {
             }
             Self::Lines { last } => {
                 if last != stage.title {
+                    stage.title.clone_into(last);
+                    let elapsed = whole_seconds(stage.elapsed);
+                    output::complain(&format!("[{elapsed:>6}] {}", stage.title));
+                }
+            }
+        }
+    }
+
+    /// Show where a study is.
+    pub fn show_study(&mut self, stage: &StudyStage) {
+        match self {
+            Self::Quiet => {}
+            Self::Bar(bar) => {
+                bar.set_position((stage.done * STEPS as f64) as u64);
+                let left = stage.left.map(whole_seconds);
+                bar.set_prefix(left.map_or(String::new(), |left| format!("about {left} left")));
+                bar.set_message(stage.title.clone());
+            }
+            Self::Lines { last } => {
+                if *last != stage.title {
                     stage.title.clone_into(last);
                     let elapsed = whole_seconds(stage.elapsed);
                     output::complain(&format!("[{elapsed:>6}] {}", stage.title));

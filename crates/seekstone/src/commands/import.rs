@@ -211,6 +211,7 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
         transfer: None,
         random: None,
         timing: None,
+        study: None,
         findings: Vec::new(),
         warnings: Vec::new(),
     }

@@ -92,10 +92,10 @@ pub fn archive_path(asked: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// The archive, unless runs are not to be kept.
+/// The archive that runs are kept in, unless they are not to be kept.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// When it cannot be opened, or the options contradict each other.
 pub fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
     if common.no_save {
         return match &common.archive {

@@ -1,0 +1,24 @@
+//! Studies: how a measurement depends on factors.
+//!
+//! A file says what is varied; the plan says in which order it is measured; the analysis says what
+//! the replicates bear. Each round visits every cell once in a random order, and levels are
+//! compared within rounds, so that the machine's own drift meets all of them alike.
+
+mod analysis;
+mod contrast;
+mod definition;
+mod effects;
+mod fault;
+mod form;
+mod plan;
+mod reader;
+mod wording;
+
+pub use analysis::{StudyFindings, StudyShape, analyse, is_precise, rounds_needed};
+pub use definition::{
+    Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
+};
+pub use effects::{Kinds, SettingMistake, level_variable};
+pub use fault::{StudyError, StudyFault};
+pub use plan::{Group, StudyPlan};
+pub use reader::{StudyOverrides, read_study};

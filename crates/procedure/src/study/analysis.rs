@@ -1,0 +1,381 @@
+//! What the replicates of a study bear.
+//!
+//! Each level is compared with its reference, averaged over the combinations of the other factors
+//! at which both were measured. Where the effect differs between those combinations, it is stated
+//! for each of them instead. Three families of contrasts (averages, whether they differ, and the
+//! single ones) share the chance of a false claim, each corrected by Holm; the intervals are those
+//! of Bonferroni, which hold together. With one factor there is one family.
+
+use results::{
+    Better, StudyCell, StudyComparison, StudyFigure, StudyOutlier, StudyReplicate, StudyScale,
+    StudyVerdict,
+};
+use stats::{CONFIDENCE, Estimate, PAIRS_MIN, outliers, replicate_mean};
+
+use crate::study::contrast::{Column, Contrast, ERROR, Family, estimate};
+use crate::study::definition::{Against, StudyDefinition};
+use crate::study::wording;
+
+/// Rounds grow by this factor at most from one look at the precision to the next.
+const LOOK_GROWTH: f64 = 2.0;
+/// A little more than the spread asks for, so that the next look is rarely the last but one.
+const LOOK_RESERVE: f64 = 1.1;
+
+/// What of a study its analysis must know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyShape {
+    /// Names of the factors.
+    pub factors: Vec<String>,
+    /// Names of their levels.
+    pub levels: Vec<Vec<String>>,
+    /// What the levels of each are compared with.
+    pub against: Vec<Against>,
+    /// Combinations that are measured.
+    pub cells: Vec<Vec<usize>>,
+    /// Differences below this share are of no interest.
+    pub margin: f64,
+    /// Readings that count; all when empty.
+    pub readings: Vec<String>,
+}
+
+impl StudyShape {
+    /// The shape of a study.
+    #[must_use]
+    pub fn of(definition: &StudyDefinition) -> Self {
+        let factors = &definition.factors;
+        let names = |factor: &super::definition::Factor| {
+            let levels = factor.levels.iter();
+            levels.map(|level| level.name.clone()).collect()
+        };
+        Self {
+            factors: factors.iter().map(|factor| factor.name.clone()).collect(),
+            levels: factors.iter().map(names).collect(),
+            against: factors.iter().map(|it| it.against.clone()).collect(),
+            cells: definition.cells(),
+            margin: definition.margin,
+            readings: definition.readings.clone(),
+        }
+    }
+
+    fn names(&self) -> Vec<Vec<String>> {
+        let name = |cell: &Vec<usize>| {
+            let levels = cell.iter().zip(&self.levels);
+            levels.map(|(&level, names)| names[level].clone()).collect()
+        };
+        self.cells.iter().map(name).collect()
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyFindings {
+    /// One for each combination of levels.
+    pub cells: Vec<StudyCell>,
+    /// Every comparison.
+    pub comparisons: Vec<StudyComparison>,
+    /// In words.
+    pub conclusions: Vec<String>,
+}
+
+/// Analyse what has been measured so far.
+#[must_use]
+pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindings {
+    let names = shape.names();
+    let columns = Column::all(replicates, &names, &shape.readings);
+    let cells = cells_of(&names, &columns, replicates);
+    let rounds = replicates.iter().map(|it| it.round).max().unwrap_or(0);
+    let compared = compare(shape, &columns);
+    let conclusions = wording::conclusions(shape, &compared, rounds);
+    let comparisons = compared.into_iter().map(|it| it.comparison).collect();
+    StudyFindings {
+        cells,
+        comparisons,
+        conclusions,
+    }
+}
+
+fn cells_of(
+    names: &[Vec<String>],
+    columns: &[Column],
+    replicates: &[StudyReplicate],
+) -> Vec<StudyCell> {
+    let of_cell = |(cell, levels): (usize, &Vec<String>)| {
+        let figures = columns.iter().filter_map(|column| figure(column, cell));
+        let count = replicates.iter().filter(|it| it.levels == *levels).count();
+        StudyCell {
+            levels: levels.clone(),
+            replicates: count as u32,
+            figures: figures.collect(),
+        }
+    };
+    names.iter().enumerate().map(of_cell).collect()
+}
+
+fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
+    let found = column.of_cell(cell);
+    let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
+    let first = *values.first()?;
+    // A single replicate says nothing about the next.
+    let value = replicate_mean(&values, CONFIDENCE).unwrap_or(Estimate {
+        value: first,
+        low: f64::NAN,
+        high: f64::INFINITY,
+        confidence: CONFIDENCE,
+        samples: 1.0,
+    });
+    let far = outliers(&values).into_iter().map(|at| StudyOutlier {
+        round: found[at].0,
+        value: found[at].1,
+    });
+    Some(StudyFigure {
+        reading: column.reading.name.clone(),
+        unit: column.reading.unit,
+        better: column.reading.better,
+        value,
+        outliers: far.collect(),
+    })
+}
+
+/// A comparison and the factor's position.
+pub(super) struct Compared {
+    pub factor: usize,
+    pub comparison: StudyComparison,
+}
+
+/// A level and its reference, at each combination of the other factors that has both.
+struct Pairing {
+    factor: usize,
+    level: usize,
+    against: usize,
+    /// For each combination: its levels, the cell, the reference's cell.
+    contexts: Vec<(Vec<usize>, usize, usize)>,
+}
+
+impl Pairing {
+    fn average(&self) -> Contrast {
+        let cells: Vec<usize> = self.contexts.iter().map(|context| context.1).collect();
+        let others: Vec<usize> = self.contexts.iter().map(|context| context.2).collect();
+        Contrast::between(&cells, &others)
+    }
+
+    /// The effect at one combination.
+    fn at(&self, context: usize) -> Contrast {
+        let (_, cell, other) = &self.contexts[context];
+        Contrast::between(&[*cell], &[*other])
+    }
+
+    /// The effect at one combination minus that averaged over the others.
+    fn deviation(&self, context: usize) -> Contrast {
+        let others = self.contexts.iter().enumerate();
+        let others: Vec<_> = others.filter(|(at, _)| *at != context).collect();
+        let cells: Vec<usize> = others.iter().map(|(_, it)| it.1).collect();
+        let against: Vec<usize> = others.iter().map(|(_, it)| it.2).collect();
+        self.at(context).minus(&Contrast::between(&cells, &against))
+    }
+}
+
+fn pairings(shape: &StudyShape) -> Vec<Pairing> {
+    let mut found = Vec::new();
+    for (factor, names) in shape.levels.iter().enumerate() {
+        let pairs: Vec<(usize, usize)> = match shape.against[factor] {
+            Against::Level(against) => (0..names.len())
+                .filter(|&level| level != against)
+                .map(|level| (level, against))
+                .collect(),
+            Against::Each => (0..names.len())
+                .flat_map(|against| (against + 1..names.len()).map(move |level| (level, against)))
+                .collect(),
+        };
+        for (level, against) in pairs {
+            let contexts = contexts_of(shape, factor, level, against);
+            if !contexts.is_empty() {
+                found.push(Pairing {
+                    factor,
+                    level,
+                    against,
+                    contexts,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn contexts_of(
+    shape: &StudyShape,
+    factor: usize,
+    level: usize,
+    against: usize,
+) -> Vec<(Vec<usize>, usize, usize)> {
+    let cells = shape.cells.iter().enumerate();
+    let of_level = cells.filter(|(_, cell)| cell[factor] == level);
+    of_level
+        .filter_map(|(at, cell)| {
+            let mut other = cell.clone();
+            other[factor] = against;
+            let other_at = shape.cells.iter().position(|cell| *cell == other)?;
+            Some((cell.clone(), at, other_at))
+        })
+        .collect()
+}
+
+/// Every comparison of every reading that has a better direction.
+fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
+    let pairings = pairings(shape);
+    let judged: Vec<&Column> = columns
+        .iter()
+        .filter(|column| column.reading.better != Better::Neither)
+        .collect();
+    let parts = if pairings.iter().any(|it| it.contexts.len() > 1) {
+        3
+    } else {
+        1
+    };
+    let mut averages = Family::new(parts);
+    let mut deviations = Family::new(parts);
+    let mut singles = Family::new(parts);
+    // Positions in the families, in the order of the loops below.
+    let mut drafts = Vec::new();
+    for column in &judged {
+        let margin = column.margin(shape.margin);
+        for pairing in &pairings {
+            let average = pairing.average().values(column);
+            let position = averages.add(&average, margin);
+            let mut of_contexts = Vec::new();
+            if pairing.contexts.len() > 1 {
+                for context in 0..pairing.contexts.len() {
+                    let single = pairing.at(context).values(column);
+                    let deviation = pairing.deviation(context).values(column);
+                    let deviates = deviations.add(&deviation, margin);
+                    of_contexts.push((deviates, singles.add(&single, margin), single));
+                }
+            }
+            drafts.push((*column, pairing, (position, average), of_contexts));
+        }
+    }
+    let (p_average, p_deviation) = (averages.adjusted(), deviations.adjusted());
+    let p_single = singles.adjusted();
+    let differs = |column: &Column, factor: usize| {
+        drafts.iter().any(|(its, pairing, _, contexts)| {
+            its.reading.name == column.reading.name
+                && pairing.factor == factor
+                && contexts.iter().any(|it| p_deviation[it.0] <= ERROR)
+        })
+    };
+    let mut compared = Vec::new();
+    for (column, pairing, (position, average), contexts) in &drafts {
+        let differs = differs(column, pairing.factor);
+        let judge = Judge {
+            shape,
+            column,
+            pairing,
+        };
+        let is_stated = !differs || contexts.is_empty();
+        let found = (p_average[*position], averages.confidence());
+        compared.extend(judge.comparison(average, found, None, is_stated));
+        for (context, (_, position, values)) in contexts.iter().enumerate() {
+            let found = (p_single[*position], singles.confidence());
+            compared.extend(judge.comparison(values, found, Some(context), differs));
+        }
+    }
+    compared
+}
+
+struct Judge<'a> {
+    shape: &'a StudyShape,
+    column: &'a Column,
+    pairing: &'a Pairing,
+}
+
+impl Judge<'_> {
+    fn comparison(
+        &self,
+        values: &[f64],
+        (p_adjusted, confidence): (f64, f64),
+        context: Option<usize>,
+        is_stated: bool,
+    ) -> Option<Compared> {
+        let scale = self.column.scale();
+        let value = estimate(values, confidence, scale)?;
+        let names = &self.shape.levels;
+        let factor = self.pairing.factor;
+        let context = context.map_or_else(
+            || vec![String::new(); names.len()],
+            |context| {
+                let levels = self.pairing.contexts[context].0.iter().enumerate();
+                let name = |(at, &level): (usize, &usize)| {
+                    if at == factor || names[at].len() == 1 {
+                        String::new()
+                    } else {
+                        names[at][level].clone()
+                    }
+                };
+                levels.map(name).collect()
+            },
+        );
+        let comparison = StudyComparison {
+            reading: self.column.reading.name.clone(),
+            unit: self.column.reading.unit,
+            factor: self.shape.factors[factor].clone(),
+            level: names[factor][self.pairing.level].clone(),
+            against: names[factor][self.pairing.against].clone(),
+            context,
+            scale,
+            value,
+            p_adjusted,
+            verdict: self.verdict(values, p_adjusted, value),
+            is_stated,
+        };
+        Some(Compared { factor, comparison })
+    }
+
+    fn verdict(&self, values: &[f64], p_adjusted: f64, value: Estimate) -> StudyVerdict {
+        let scale = self.column.scale();
+        let margin = self.column.margin(self.shape.margin);
+        let (zero, below, above) = match scale {
+            StudyScale::Ratio => (1.0, (-margin).exp(), margin.exp()),
+            StudyScale::Difference => (0.0, -margin, margin),
+        };
+        if values.len() < PAIRS_MIN {
+            StudyVerdict::NotShown
+        } else if p_adjusted <= ERROR && value.value > zero {
+            StudyVerdict::Higher
+        } else if p_adjusted <= ERROR {
+            StudyVerdict::Lower
+        } else if value.low >= below && value.high <= above {
+            StudyVerdict::Same
+        } else {
+            StudyVerdict::NotShown
+        }
+    }
+}
+
+/// Whether every cell is as precise as asked for.
+#[must_use]
+pub fn is_precise(cells: &[StudyCell], precision: f64) -> bool {
+    widest(cells, precision) <= 1.0
+}
+
+/// How many rounds there should be before the next look, after `rounds` of them: as many as the
+/// spread seen so far asks for, but at most twice as many. `None` when every cell is precise.
+#[must_use]
+pub fn rounds_needed(cells: &[StudyCell], rounds: u32, precision: f64) -> Option<u32> {
+    let widest = widest(cells, precision);
+    if widest <= 1.0 {
+        return None;
+    }
+    let growth = (widest * widest * LOOK_RESERVE).min(LOOK_GROWTH);
+    Some(((f64::from(rounds) * growth).ceil() as u32).max(rounds + 1))
+}
+
+/// The widest interval over what was asked for.
+fn widest(cells: &[StudyCell], precision: f64) -> f64 {
+    let figures = cells.iter().flat_map(|cell| &cell.figures);
+    let judged = figures.filter(|figure| figure.better != Better::Neither);
+    let widths = judged.map(|figure| match figure.unit {
+        results::Unit::Share => (figure.value.high - figure.value.low) / 2.0,
+        _ => figure.value.relative_half_width(),
+    });
+    let known = widths.map(|width| if width.is_nan() { f64::INFINITY } else { width });
+    known.fold(0.0, f64::max) / precision
+}

@@ -1,0 +1,195 @@
+//! Contrasts: sums over cells, one value for each round, whose mean is compared with zero.
+//!
+//! Within a round the machine was much the same for all cells, so a contrast is formed round by
+//! round, and Student's t is applied to its values. Nothing is pooled over cells: a cache and a
+//! disk do not scatter alike.
+
+use results::{Reading, StudyReplicate, StudyScale, Unit};
+use stats::{CONFIDENCE, Estimate, compare_pairs, holm, replicate_mean};
+
+/// One reading: a value for each cell and round.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub reading: Reading,
+    /// By cell, then by round; none where it was not measured.
+    pub values: Vec<Vec<Option<f64>>>,
+}
+
+impl Column {
+    /// Every reading, in the order of their first appearance.
+    pub fn all(
+        replicates: &[StudyReplicate],
+        cells: &[Vec<String>],
+        wanted: &[String],
+    ) -> Vec<Self> {
+        let rounds = replicates.iter().map(|it| it.round).max().unwrap_or(0) as usize;
+        let mut columns: Vec<Self> = Vec::new();
+        for replicate in replicates {
+            let Some(cell) = cells.iter().position(|cell| *cell == replicate.levels) else {
+                continue;
+            };
+            for reading in &replicate.readings {
+                if !wanted.is_empty() && !wanted.contains(&reading.name) {
+                    continue;
+                }
+                let known = columns
+                    .iter()
+                    .position(|it| it.reading.name == reading.name);
+                let at = known.unwrap_or_else(|| {
+                    columns.push(Self {
+                        reading: reading.clone(),
+                        values: vec![vec![None; rounds]; cells.len()],
+                    });
+                    columns.len() - 1
+                });
+                let value = Some(reading.value).filter(|value| value.is_finite());
+                columns[at].values[cell][replicate.round as usize - 1] = value;
+            }
+        }
+        columns
+    }
+
+    /// Values of a cell with their rounds, counted from 1.
+    pub fn of_cell(&self, cell: usize) -> Vec<(u32, f64)> {
+        let values = self.values[cell].iter().enumerate();
+        values
+            .filter_map(|(round, value)| Some((round as u32 + 1, (*value)?)))
+            .collect()
+    }
+
+    /// Shares are compared by their difference, and so is what need not be positive.
+    pub fn scale(&self) -> StudyScale {
+        let mut values = self.values.iter().flatten().flatten();
+        if self.reading.unit != Unit::Share && values.all(|value| *value > 0.0) {
+            StudyScale::Ratio
+        } else {
+            StudyScale::Difference
+        }
+    }
+
+    /// The margin on the scale of contrasts.
+    pub fn margin(&self, margin: f64) -> f64 {
+        match (self.scale(), self.reading.unit) {
+            (StudyScale::Ratio, _) => margin.ln_1p(),
+            (StudyScale::Difference, Unit::Share) => margin,
+            // There is nothing that a part of it could be taken of.
+            (StudyScale::Difference, _) => 0.0,
+        }
+    }
+}
+
+/// A sum over cells with weights.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Contrast {
+    pub terms: Vec<(usize, f64)>,
+}
+
+impl Contrast {
+    /// The mean of `cells` minus the mean of `others`.
+    pub fn between(cells: &[usize], others: &[usize]) -> Self {
+        let weight = |cells: &[usize], sign: f64| {
+            let weight = sign / cells.len() as f64;
+            cells.iter().map(|&cell| (cell, weight)).collect::<Vec<_>>()
+        };
+        let terms = [weight(cells, 1.0), weight(others, -1.0)].concat();
+        Self { terms }
+    }
+
+    /// This contrast minus another.
+    pub fn minus(&self, other: &Self) -> Self {
+        let negative = other.terms.iter().map(|&(cell, weight)| (cell, -weight));
+        let terms = self.terms.iter().copied().chain(negative).collect();
+        Self { terms }
+    }
+
+    /// Its value in every round in which all its cells were measured.
+    pub fn values(&self, column: &Column) -> Vec<f64> {
+        let scale = column.scale();
+        let rounds = column.values.first().map_or(0, Vec::len);
+        let value = |round: usize| {
+            self.terms.iter().try_fold(0.0, |sum, &(cell, weight)| {
+                let value = column.values[cell][round]?;
+                let value = if scale == StudyScale::Ratio {
+                    value.ln()
+                } else {
+                    value
+                };
+                Some(sum + weight * value)
+            })
+        };
+        (0..rounds).filter_map(value).collect()
+    }
+}
+
+/// The chance that a study makes even one false claim.
+pub(super) const ERROR: f64 = 1.0 - CONFIDENCE;
+
+/// Contrasts that are judged together: no more than `error` of such families hold a false claim.
+pub(super) struct Family {
+    error: f64,
+    p_values: Vec<f64>,
+}
+
+impl Family {
+    /// A family with one part in `parts` of the study's chance of a false claim.
+    pub fn new(parts: u32) -> Self {
+        Self {
+            error: ERROR / f64::from(parts),
+            p_values: Vec::new(),
+        }
+    }
+
+    /// Add a contrast; gives its position.
+    pub fn add(&mut self, values: &[f64], margin: f64) -> usize {
+        self.p_values.push(p_beyond(values, margin));
+        self.p_values.len() - 1
+    }
+
+    /// For each contrast the probability adjusted by Holm, so that claims are those below
+    /// [`ERROR`].
+    pub fn adjusted(&self) -> Vec<f64> {
+        let factor = ERROR / self.error;
+        let adjusted = holm(&self.p_values);
+        adjusted
+            .into_iter()
+            .map(|p| (p * factor).min(1.0))
+            .collect()
+    }
+
+    /// The confidence of each interval with which all hold together (Bonferroni).
+    pub fn confidence(&self) -> f64 {
+        1.0 - self.error / self.p_values.len().max(1) as f64
+    }
+}
+
+/// Two-sided probability of values at least this far beyond the margin if there were none beyond.
+fn p_beyond(values: &[f64], margin: f64) -> f64 {
+    let Some(mean) = replicate_mean(values, CONFIDENCE).map(|mean| mean.value) else {
+        return 1.0;
+    };
+    if mean.abs() <= margin {
+        return 1.0;
+    }
+    let beyond: Vec<f64> = values.iter().map(|it| it - margin.copysign(mean)).collect();
+    // The test does not see the unit, and exponentials of large numbers would overflow.
+    let largest = beyond.iter().fold(0.0_f64, |most, it| most.max(it.abs()));
+    let pairs: Vec<(f64, f64)> = beyond
+        .iter()
+        .map(|it| ((it / largest).exp(), 1.0))
+        .collect();
+    compare_pairs(&pairs, CONFIDENCE).map_or(1.0, |found| found.p_value)
+}
+
+/// The mean of a contrast on the scale of the reading: a quotient, or a difference.
+pub(super) fn estimate(values: &[f64], confidence: f64, scale: StudyScale) -> Option<Estimate> {
+    let mean = replicate_mean(values, confidence)?;
+    Some(match scale {
+        StudyScale::Difference => mean,
+        StudyScale::Ratio => Estimate {
+            value: mean.value.exp(),
+            low: mean.low.exp(),
+            high: mean.high.exp(),
+            ..mean
+        },
+    })
+}

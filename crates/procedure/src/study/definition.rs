@@ -1,0 +1,316 @@
+//! What a study file says, once it has been read without a mistake.
+
+use std::collections::BTreeMap;
+
+use units::Duration;
+
+/// Rounds at least where the file says nothing else: the fewest from which a difference is claimed.
+pub const ROUNDS_MIN_DEFAULT: u32 = stats::PAIRS_MIN as u32;
+/// A study with a precision goes on up to this many times the fewest rounds.
+pub const ROUNDS_GROWTH: u32 = 4;
+/// How long a set-up or tear-down may take where the file says nothing else.
+pub const TIME_LIMIT_DEFAULT: Duration = Duration::from_secs(60);
+
+/// Commands for the shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// The commands.
+    pub text: String,
+    /// File and line.
+    pub place: String,
+}
+
+/// One level of a factor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Level {
+    /// Its name in tables.
+    pub name: String,
+    /// Settings of the measurement that it fixes.
+    pub set: toml::Table,
+    /// File and line of each.
+    pub places: BTreeMap<String, String>,
+    /// What is measured, if it is not the study's target.
+    pub target: Option<String>,
+    /// Makes the level.
+    pub setup: Option<Script>,
+    /// Takes it away again.
+    pub teardown: Option<Script>,
+}
+
+impl Level {
+    /// Whether something must be run to make it.
+    #[must_use]
+    pub fn has_scripts(&self) -> bool {
+        self.setup.is_some() || self.teardown.is_some()
+    }
+}
+
+/// Which levels are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// Each with this one, by its position.
+    Level(usize),
+    /// Each with each.
+    Each,
+}
+
+/// Something that is varied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Its levels; one is a label.
+    pub levels: Vec<Level>,
+    /// What they are compared with.
+    pub against: Against,
+}
+
+/// A study as it is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyDefinition {
+    /// What it is called.
+    pub title: String,
+    /// The environment in the user's words.
+    pub environment: Vec<String>,
+    /// Seed of the order.
+    pub seed: Option<u64>,
+    /// Rounds at least.
+    pub rounds_min: u32,
+    /// Rounds at most.
+    pub rounds_max: u32,
+    /// Relative half-width that every cell shall reach.
+    pub precision: Option<f64>,
+    /// No round begins after this time.
+    pub budget: Option<Duration>,
+    /// What is measured.
+    pub target: String,
+    /// Differences below this share are of no interest.
+    pub margin: f64,
+    /// Readings that are shown and compared; all when empty.
+    pub readings: Vec<String>,
+    /// Programs that must be there; `root` stands for its rights.
+    pub needs: Vec<String>,
+    /// Before everything.
+    pub setup: Option<Script>,
+    /// After everything.
+    pub teardown: Option<Script>,
+    /// Before each replicate.
+    pub before: Option<Script>,
+    /// After each replicate.
+    pub after: Option<Script>,
+    /// How long each of these may take.
+    pub time_limit: Duration,
+    /// Whether all set-ups are tried before the first replicate.
+    pub rehearse: bool,
+    /// Kind of the measurement.
+    pub measurement: String,
+    /// Its settings in all cells.
+    pub settings: toml::Table,
+    /// What is varied.
+    pub factors: Vec<Factor>,
+    /// Cells that are left out: for each factor a level, or any.
+    pub exclude: Vec<Vec<Option<usize>>>,
+}
+
+impl StudyDefinition {
+    /// All combinations of levels but those left out, the last factor varying fastest.
+    #[must_use]
+    pub fn cells(&self) -> Vec<Vec<usize>> {
+        let mut cells = vec![Vec::new()];
+        for factor in &self.factors {
+            cells = cells
+                .iter()
+                .flat_map(|cell| {
+                    (0..factor.levels.len()).map(|level| [cell.as_slice(), &[level]].concat())
+                })
+                .collect();
+        }
+        cells.retain(|cell| !self.exclude.iter().any(|rule| is_excluded(cell, rule)));
+        cells
+    }
+
+    /// The levels of a cell.
+    pub fn levels<'a>(&'a self, cell: &'a [usize]) -> impl Iterator<Item = &'a Level> {
+        let pairs = self.factors.iter().zip(cell);
+        pairs.map(|(factor, &level)| &factor.levels[level])
+    }
+
+    /// Names of a cell's levels.
+    #[must_use]
+    pub fn names(&self, cell: &[usize]) -> Vec<String> {
+        self.levels(cell).map(|level| level.name.clone()).collect()
+    }
+
+    /// A cell in words: `block 64KiB, mount default`.
+    #[must_use]
+    pub fn describe(&self, cell: &[usize]) -> String {
+        let names = self.factors.iter().zip(self.levels(cell));
+        let words: Vec<String> = names
+            .map(|(factor, level)| format!("{} {}", factor.name, level.name))
+            .collect();
+        words.join(", ")
+    }
+
+    /// The measurement's settings in a cell, with `{factor}` replaced by the name of its level.
+    #[must_use]
+    pub fn settings_of(&self, cell: &[usize]) -> toml::Table {
+        let mut settings = self.settings.clone();
+        for level in self.levels(cell) {
+            settings.extend(level.set.clone());
+        }
+        let names: Vec<(&str, &str)> = self
+            .factors
+            .iter()
+            .zip(self.levels(cell))
+            .map(|(factor, level)| (factor.name.as_str(), level.name.as_str()))
+            .collect();
+        for (_, value) in &mut settings {
+            fill(value, &names);
+        }
+        settings
+    }
+
+    /// What a cell measures.
+    #[must_use]
+    pub fn target_of(&self, cell: &[usize]) -> String {
+        let own = self.levels(cell).filter_map(|level| level.target.as_ref());
+        let target = own.last().unwrap_or(&self.target);
+        let names = self.factors.iter().zip(self.levels(cell));
+        let names: Vec<_> = names
+            .map(|(factor, level)| (factor.name.as_str(), level.name.as_str()))
+            .collect();
+        filled(target, &names)
+    }
+
+    /// Everything that decides what is measured, and not how often: a study may go on where it was
+    /// interrupted if this is the same.
+    #[must_use]
+    pub fn meaning(&self) -> String {
+        let Self {
+            target,
+            setup,
+            teardown,
+            before,
+            after,
+            measurement,
+            settings,
+            factors,
+            exclude,
+            ..
+        } = self;
+        let script = |script: &Option<Script>| {
+            script
+                .as_ref()
+                .map_or(String::new(), |script| format!("{:?}", script.text))
+        };
+        let mut lines = vec![
+            format!("target {target:?}"),
+            format!("measurement {measurement:?} {settings:?}"),
+            format!("exclude {exclude:?}"),
+        ];
+        for (name, text) in [
+            ("setup", setup),
+            ("teardown", teardown),
+            ("before", before),
+            ("after", after),
+        ] {
+            lines.push(format!("{name} {}", script(text)));
+        }
+        for factor in factors {
+            for level in &factor.levels {
+                lines.push(format!(
+                    "{:?} {:?} {:?} {:?} {} {}",
+                    factor.name,
+                    level.name,
+                    level.set,
+                    level.target,
+                    script(&level.setup),
+                    script(&level.teardown)
+                ));
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+fn is_excluded(cell: &[usize], rule: &[Option<usize>]) -> bool {
+    let pairs = cell.iter().zip(rule);
+    pairs.fold(true, |all, (level, rule)| {
+        all && rule.is_none_or(|excluded| excluded == *level)
+    })
+}
+
+fn fill(value: &mut toml::Value, names: &[(&str, &str)]) {
+    match value {
+        toml::Value::String(text) => *text = filled(text, names),
+        toml::Value::Array(items) => items.iter_mut().for_each(|item| fill(item, names)),
+        toml::Value::Table(table) => table.iter_mut().for_each(|(_, item)| fill(item, names)),
+        _ => {}
+    }
+}
+
+/// The text with `{name}` replaced by its value, except after a `$`: that is the shell's.
+#[must_use]
+pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, after) = rest.split_at(at);
+        result.push_str(before);
+        let hit = names.iter().find(|(name, _)| {
+            after[1..]
+                .strip_prefix(name)
+                .is_some_and(|tail| tail.starts_with('}'))
+        });
+        match hit {
+            Some((name, value)) if !result.ends_with('$') => {
+                result.push_str(value);
+                rest = &after[name.len() + 2..];
+            }
+            _ => {
+                result.push('{');
+                rest = &after[1..];
+            }
+        }
+    }
+    result.push_str(rest);
+    result
+}
+
+/// The 64-bit hash of Fowler, Noll and Vo (FNV-1a) of a text, in sixteen hexadecimal digits.
+#[must_use]
+pub fn digest(text: &str) -> String {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let hash = text.bytes().fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    });
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_braces_are_replaced_but_not_those_of_the_shell() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(
+                filled(text, &[("opt", "2"), ("block size", "8k")]),
+                expected
+            );
+        };
+        check("cc -O{opt} -o {out}", "cc -O2 -o {out}");
+        check("${opt} {opt", "${opt} {opt");
+        check("{block size}{opt}", "8k2");
+        check("awk '{print $1}' {{opt}}", "awk '{print $1}' {2}");
+        check("", "");
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_published_vectors() {
+        assert_eq!(digest(""), "cbf29ce484222325");
+        assert_eq!(digest("a"), "af63dc4c8601ec8c");
+        assert_eq!(digest("foobar"), "85944171f73967e8");
+    }
+}

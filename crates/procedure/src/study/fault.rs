@@ -1,0 +1,50 @@
+//! What is wrong with a study file, all at once, with file and line.
+
+use std::fmt;
+
+/// The most mistakes that a message tells.
+const TOLD_MAX: usize = 20;
+/// The most characters of something typed that a message repeats.
+const CHARS_MAX: usize = 60;
+
+/// One mistake and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StudyFault {
+    /// File and line, or the option as typed.
+    pub place: String,
+    /// What is wrong, and what is right.
+    pub message: String,
+}
+
+/// The mistakes of a study file; one line of text for each.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct StudyError {
+    /// One at least.
+    pub faults: Vec<StudyFault>,
+}
+
+impl fmt::Display for StudyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, StudyFault { place, message }) in self.faults.iter().take(TOLD_MAX).enumerate()
+        {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{place}: {message}")?;
+        }
+        match self.faults.len().saturating_sub(TOLD_MAX) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more mistakes"),
+        }
+    }
+}
+
+/// Something typed, for a message: short, on one line.
+pub(super) fn shortened(text: &str) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let mut short: String = text.chars().take(CHARS_MAX).map(clean).collect();
+    if text.chars().nth(CHARS_MAX).is_some() {
+        short.push_str("...");
+    }
+    short
+}

@@ -1,0 +1,120 @@
+//! The order of a study: rounds that visit every cell once, in a random order of their own.
+//!
+//! Whatever the machine does meanwhile then meets all cells alike, and two levels are compared
+//! within each round. Cells whose levels need a set-up are grouped, so that each is made once a
+//! round; the groups, and the cells in each, come in random order.
+
+use random::{Purpose, Stream};
+
+use crate::study::definition::{Level, Script, StudyDefinition};
+use crate::study::effects::level_variable;
+
+/// Cells that share what must be set up, in the order of measuring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// One level for each factor; that of a factor without set-up is `None`.
+    pub setup: Vec<Option<usize>>,
+    /// Positions of the cells.
+    pub cells: Vec<usize>,
+}
+
+/// The cells of a study, and what must be set up for each.
+#[derive(Clone, Debug)]
+pub struct StudyPlan {
+    cells: Vec<Vec<usize>>,
+    setups: Vec<Vec<Option<usize>>>,
+}
+
+impl StudyPlan {
+    /// The plan of a study.
+    #[must_use]
+    pub fn new(definition: &StudyDefinition) -> Self {
+        let cells = definition.cells();
+        let needs = needs_setup(definition);
+        let setup = |cell: &Vec<usize>| {
+            let pairs = cell.iter().zip(&needs);
+            pairs
+                .map(|(&level, &needed)| needed.then_some(level))
+                .collect()
+        };
+        let setups = cells.iter().map(setup).collect();
+        Self { cells, setups }
+    }
+
+    /// Every combination of levels that is measured.
+    #[must_use]
+    pub fn cells(&self) -> &[Vec<usize>] {
+        &self.cells
+    }
+
+    /// The order of a round, counted from 1. It depends on the seed and the round alone, so that an
+    /// interrupted study goes on as it would have.
+    #[must_use]
+    pub fn round(&self, seed: u64, round: u32) -> Vec<Group> {
+        let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
+        let mut groups = self.groups();
+        shuffle(&mut groups, &mut stream);
+        for group in &mut groups {
+            shuffle(&mut group.cells, &mut stream);
+        }
+        groups
+    }
+
+    /// The fewest groups in which every level that needs a set-up is set up once.
+    #[must_use]
+    pub fn rehearsal(&self) -> Vec<Group> {
+        let mut seen: Vec<(usize, usize)> = Vec::new();
+        let mut chosen = Vec::new();
+        for group in self.groups() {
+            let levels = group.setup.iter().enumerate();
+            let fresh: Vec<(usize, usize)> = levels
+                .filter_map(|(factor, level)| level.map(|level| (factor, level)))
+                .filter(|level| !seen.contains(level))
+                .collect();
+            if !fresh.is_empty() {
+                seen.extend(fresh);
+                chosen.push(group);
+            }
+        }
+        chosen
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (cell, setup) in self.setups.iter().enumerate() {
+            match groups.iter_mut().find(|group| group.setup == *setup) {
+                Some(group) => group.cells.push(cell),
+                None => groups.push(Group {
+                    setup: setup.clone(),
+                    cells: vec![cell],
+                }),
+            }
+        }
+        groups
+    }
+}
+
+/// For each factor whether its levels are made by scripts, or named in those of another.
+fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
+    let levels = definition.factors.iter().flat_map(|factor| &factor.levels);
+    let scripts: Vec<&Script> = levels
+        .flat_map(|level| [&level.setup, &level.teardown])
+        .flatten()
+        .collect();
+    let factors = definition.factors.iter();
+    factors
+        .map(|factor| {
+            let variable = level_variable(&factor.name);
+            let is_named = scripts.iter().any(|script| script.text.contains(&variable));
+            is_named || factor.levels.iter().any(Level::has_scripts)
+        })
+        .collect()
+}
+
+/// All orders are equally likely (Fisher and Yates).
+fn shuffle<T>(items: &mut [T], stream: &mut Stream) {
+    for last in (1..items.len()).rev() {
+        let other = stream.below(last as u64 + 1) as usize;
+        items.swap(last, other);
+    }
+}

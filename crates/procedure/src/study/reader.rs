@@ -1,0 +1,482 @@
+//! Reads a study file and gathers all mistakes with their lines.
+
+use std::collections::BTreeMap;
+
+use toml::de::{DeTable, DeValue};
+use units::Duration;
+
+use crate::study::definition::{
+    Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
+};
+use crate::study::effects::{Kinds, Places, check_cells, settle_factors};
+use crate::study::fault::{StudyError, StudyFault, shortened};
+use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
+
+/// The longest text that is read.
+const BYTES_MAX: usize = 256 << 10;
+/// The most cells.
+const CELLS_MAX: usize = 10_000;
+/// The most rounds.
+const ROUNDS_MAX: u64 = 10_000;
+
+/// What the command line says in place of the file.
+#[derive(Clone, Debug, Default)]
+pub struct StudyOverrides {
+    /// Settings of the measurement, in TOML or as plain text.
+    pub set: Vec<(String, String)>,
+    /// Levels to which a factor is confined.
+    pub only: Vec<(String, Vec<String>)>,
+    /// Rounds at least; then the goal of precision is gone unless it is given, too.
+    pub replicates: Option<u32>,
+    /// Relative half-width.
+    pub precision: Option<f64>,
+    /// No round begins after this time.
+    pub budget: Option<Duration>,
+    /// What is measured.
+    pub target: Option<String>,
+}
+
+/// Read a study.
+///
+/// # Errors
+/// All mistakes, in the order of the file.
+pub fn read_study(
+    file: &str,
+    text: &str,
+    overrides: &StudyOverrides,
+    kinds: &Kinds<'_>,
+) -> Result<StudyDefinition, StudyError> {
+    let file: String = shortened(file);
+    let alone = |place: String, message: String| {
+        Err(StudyError {
+            faults: vec![StudyFault { place, message }],
+        })
+    };
+    if text.len() > BYTES_MAX {
+        let message = format!("{} bytes, and a study has {BYTES_MAX} at most", text.len());
+        return alone(file, message);
+    }
+    let mut source = Source {
+        file: &file,
+        text,
+        faults: Vec::new(),
+    };
+    let document = match DeTable::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let place = source.place(&error.span().unwrap_or_default());
+            let message = shortened(&error.message().escape_debug().to_string());
+            return alone(place, format!("not TOML: {message}"));
+        }
+    };
+    let mut places = Places::default();
+    let mut study = read_top(&mut source, document.get_ref(), &mut places);
+    override_study(&mut source, &mut study, overrides, &mut places);
+    if !study.measurement.is_empty() && check_size(&mut source, &study) {
+        settle_factors(&mut source, &mut study, &places, kinds);
+        check_cells(&mut source, &study, &places, kinds);
+    }
+    if source.faults.is_empty() {
+        Ok(study)
+    } else {
+        let mut faults = source.faults;
+        faults.sort_by_key(|fault| line_of(&fault.place));
+        Err(StudyError { faults })
+    }
+}
+
+/// Mistakes of options come after those of the file.
+fn line_of(place: &str) -> usize {
+    let line = place
+        .rsplit_once(':')
+        .and_then(|(_, line)| line.parse().ok());
+    line.unwrap_or(usize::MAX)
+}
+
+fn read_top<'t>(
+    source: &mut Source<'t>,
+    table: &'t DeTable<'t>,
+    places: &mut Places,
+) -> StudyDefinition {
+    let place = format!("{}:1", source.file);
+    let mut form = Form::new(source, table, place, "a study");
+    let title = form.name("title", "one line, such as \"Block size and rate\"");
+    let title = form.require("title", title, "one line, such as title = \"Block sizes\"");
+    let environment = form.texts(
+        "environment",
+        "a list of lines, such as [\"client: linux1\"]",
+    );
+    let seed = form.count("seed", 0..=i64::MAX as u64);
+    let rounds = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
+    let rounds_min = form.count("replicates", 1..=ROUNDS_MAX);
+    let rounds_min = rounds(rounds_min).unwrap_or(ROUNDS_MIN_DEFAULT);
+    let precision = form.share("precision", 0.001..=0.5);
+    let rounds_max = rounds(form.count("max-replicates", 1..=ROUNDS_MAX));
+    let rounds_max = rounds_max.unwrap_or(rounds_min.saturating_mul(ROUNDS_GROWTH));
+    let budget = form.span("budget");
+    let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
+    let margin = form.share("margin", 0.0..=0.5);
+    let readings = form.texts("readings", "a list of names, such as [\"read rate\"]");
+    let needs = form.texts(
+        "needs",
+        "a list of programs, such as [\"mkfs.ext4\", \"root\"]",
+    );
+    let (setup, teardown) = (form.script("setup"), form.script("teardown"));
+    let (before, after) = (form.script("before"), form.script("after"));
+    let time_limit = form.span("time-limit").unwrap_or(TIME_LIMIT_DEFAULT);
+    let rehearse = form.flag("rehearse").unwrap_or(true);
+    let (measurement, settings) = read_measurement(&mut form, places);
+    let tables = form.tables("factor", "a table for each factor: [[factor]]");
+    let exclude = form.tables(
+        "exclude",
+        "a list of tables, such as [{ block = \"64KiB\" }]",
+    );
+    form.finish();
+    let mut factors: Vec<Factor> = Vec::new();
+    for (table, place) in tables {
+        if let Some(factor) = read_factor(source, table, place.clone()) {
+            if factors.iter().any(|known| known.name == factor.name) {
+                source.note(
+                    place.clone(),
+                    format!("there are two factors {:?}", factor.name),
+                );
+            }
+            places.factors.push(place);
+            factors.push(factor);
+        }
+    }
+    let exclude = exclude
+        .into_iter()
+        .filter_map(|(table, place)| read_exclusion(source, table, &place, &factors))
+        .collect();
+    StudyDefinition {
+        title: title.unwrap_or_default(),
+        environment,
+        seed,
+        rounds_min,
+        rounds_max: rounds_max.max(rounds_min),
+        precision,
+        budget,
+        target: target.unwrap_or_else(|| ".".into()),
+        margin: margin.unwrap_or(stats::MARGIN_DEFAULT),
+        readings,
+        needs,
+        setup,
+        teardown,
+        before,
+        after,
+        time_limit,
+        rehearse,
+        measurement,
+        settings,
+        factors,
+        exclude,
+    }
+}
+
+fn read_measurement(form: &mut Form<'_, '_>, places: &mut Places) -> (String, toml::Table) {
+    let wanted = "a table [measurement] with its kind: `seekstone study measurements` lists them";
+    let nothing = (String::new(), toml::Table::new());
+    let Some((value, place)) = form.find("measurement") else {
+        form.require::<()>("measurement", None, wanted);
+        return nothing;
+    };
+    let DeValue::Table(table) = value else {
+        let message = format!("measurement = {}: it is {wanted}", typed(value));
+        form.source.note(place, message);
+        return nothing;
+    };
+    places.measurement = place;
+    for (name, _) in table {
+        let place = form.source.place(&name.span());
+        places.settings.insert(name.get_ref().to_string(), place);
+    }
+    let mut settings = owned_table(table);
+    let kind = settings.remove("kind");
+    let Some(kind) = kind.as_ref().and_then(toml::Value::as_str) else {
+        let message = format!("the key \"kind\" is missing: {wanted}");
+        form.source.note(places.measurement.clone(), message);
+        return nothing;
+    };
+    (kind.to_owned(), settings)
+}
+
+fn read_factor<'t>(
+    source: &mut Source<'t>,
+    table: &'t DeTable<'t>,
+    place: String,
+) -> Option<Factor> {
+    let mut form = Form::new(source, table, place.clone(), "a factor");
+    let name = form.name("name", "one line, such as \"block\"");
+    let name = form.require(
+        "name",
+        name,
+        "the heading of its column, such as name = \"block\"",
+    );
+    let setting = form.name("setting", "the name of a setting of the measurement");
+    let plain = form.find("levels");
+    let tables = form.tables("level", "a table for each level: [[factor.level]]");
+    let against = form.text("against", "the name of a level, or \"each\"");
+    let against_place = form.find("against").map(|(_, place)| place);
+    form.finish();
+    let name = name?;
+    let key = setting.clone().unwrap_or_else(|| name.clone());
+    let mut levels = Vec::new();
+    if let Some((value, place)) = plain {
+        levels.extend(plain_levels(source, value, &place, &name, &key));
+    }
+    for (table, place) in tables {
+        levels.extend(read_level(source, table, place, &key));
+    }
+    if levels.is_empty() {
+        let message = format!(
+            "the factor {name:?} has no levels: write levels = [\"1KiB\", \"8KiB\"], or a table \
+             [[factor.level]] for each"
+        );
+        source.note(place, message);
+        return None;
+    }
+    for (index, level) in levels.iter().enumerate() {
+        if levels[..index].iter().any(|known| known.name == level.name) {
+            let message = format!("the factor {name:?} has two levels {:?}", level.name);
+            source.note(place.clone(), message);
+        }
+    }
+    let against = match against.as_deref() {
+        None => Against::Level(0),
+        Some("each") => Against::Each,
+        Some(wanted) => match levels.iter().position(|level| level.name == wanted) {
+            Some(level) => Against::Level(level),
+            None => {
+                let message = format!("against = {wanted:?}: {}", no_level(&name, &levels));
+                source.note(against_place.unwrap_or(place), message);
+                Against::Level(0)
+            }
+        },
+    };
+    Some(Factor {
+        name,
+        levels,
+        against,
+    })
+}
+
+fn no_level(factor: &str, levels: &[Level]) -> String {
+    let names: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
+    format!("the factor {factor:?} has the levels {}", names.join(", "))
+}
+
+/// Levels that are values of one setting.
+fn plain_levels(
+    source: &mut Source<'_>,
+    value: &DeValue<'_>,
+    place: &str,
+    factor: &str,
+    key: &str,
+) -> Vec<Level> {
+    let DeValue::Array(items) = value else {
+        let message = format!("levels = {}: levels is a list of values", typed(value));
+        source.note(place.to_owned(), message);
+        return Vec::new();
+    };
+    let mut levels = Vec::new();
+    for item in items {
+        let place = source.place(&item.span());
+        let value = owned(item.get_ref());
+        let name = match &value {
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Array(_) | toml::Value::Table(_) => {
+                let message = format!(
+                    "a level of {factor:?} is one value; for more write a table [[factor.level]]"
+                );
+                source.note(place, message);
+                continue;
+            }
+            other => other.to_string(),
+        };
+        if !is_name(&name) {
+            source.note(place, format!("a level of {factor:?} has no name"));
+            continue;
+        }
+        levels.push(Level {
+            name,
+            set: toml::Table::from_iter([(key.to_owned(), value)]),
+            places: BTreeMap::from([(key.to_owned(), place)]),
+            ..Level::default()
+        });
+    }
+    levels
+}
+
+fn read_level<'t>(
+    source: &mut Source<'t>,
+    table: &'t DeTable<'t>,
+    place: String,
+    key: &str,
+) -> Option<Level> {
+    let mut form = Form::new(source, table, place, "a level");
+    let name = form.name("name", "one line, such as \"rsize 8k\"");
+    let name = form.require("name", name, "its name in tables, such as name = \"8k\"");
+    let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
+    let (setup, teardown) = (form.script("setup"), form.script("teardown"));
+    let value = form.find("value");
+    let set = form.find("set");
+    form.finish();
+    let mut level = Level {
+        name: name?,
+        target,
+        setup,
+        teardown,
+        ..Level::default()
+    };
+    match set {
+        None => {}
+        Some((DeValue::Table(table), _)) => {
+            for (name, value) in table {
+                let place = source.place(&name.span());
+                let name = name.get_ref().to_string();
+                level.places.insert(name.clone(), place);
+                level.set.insert(name, owned(value.get_ref()));
+            }
+        }
+        Some((other, place)) => {
+            let message = format!(
+                "set = {}: set is a table of settings, such as {{ block = \"8KiB\" }}",
+                typed(other)
+            );
+            source.note(place, message);
+        }
+    }
+    if let Some((value, place)) = value {
+        level.places.insert(key.to_owned(), place);
+        level.set.insert(key.to_owned(), owned(value));
+    }
+    Some(level)
+}
+
+fn read_exclusion(
+    source: &mut Source<'_>,
+    table: &DeTable<'_>,
+    place: &str,
+    factors: &[Factor],
+) -> Option<Vec<Option<usize>>> {
+    let mut rule = vec![None; factors.len()];
+    for (name, value) in table {
+        let typed: &str = name.get_ref();
+        let Some(at) = factors.iter().position(|factor| factor.name == typed) else {
+            let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+            let message = format!(
+                "exclude: there is no factor {:?}; there are {}",
+                shortened(typed),
+                names.join(", ")
+            );
+            source.note(place.to_owned(), message);
+            return None;
+        };
+        let wanted = match owned(value.get_ref()) {
+            toml::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let levels = &factors[at].levels;
+        rule[at] = levels.iter().position(|level| level.name == wanted);
+        if rule[at].is_none() {
+            let message = format!(
+                "exclude: {typed} = {:?}: {}",
+                shortened(&wanted),
+                no_level(typed, levels)
+            );
+            source.note(place.to_owned(), message);
+            return None;
+        }
+    }
+    // A rule without a level would leave out everything.
+    rule.iter().any(Option::is_some).then_some(rule)
+}
+
+fn override_study(
+    source: &mut Source<'_>,
+    study: &mut StudyDefinition,
+    overrides: &StudyOverrides,
+    places: &mut Places,
+) {
+    for (key, text) in &overrides.set {
+        let parsed = toml::from_str::<toml::Table>(&format!("value = {text}"));
+        let value = parsed.ok().and_then(|mut table| table.remove("value"));
+        let value = value.unwrap_or_else(|| toml::Value::String(text.clone()));
+        study.settings.insert(key.clone(), value);
+        let place = format!("--set {}={}", shortened(key), shortened(text));
+        places.settings.insert(key.clone(), place);
+    }
+    for (name, wanted) in &overrides.only {
+        confine(source, study, name, wanted);
+    }
+    if let Some(target) = &overrides.target {
+        study.target.clone_from(target);
+    }
+    if let Some(rounds) = overrides.replicates {
+        study.rounds_min = rounds;
+        study.rounds_max = study.rounds_max.max(rounds);
+        study.precision = None;
+    }
+    study.precision = overrides.precision.or(study.precision);
+    study.budget = overrides.budget.or(study.budget);
+}
+
+/// Confine a factor to some of its levels.
+fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wanted: &[String]) {
+    let place = format!(
+        "--only {}={}",
+        shortened(name),
+        shortened(&wanted.join(","))
+    );
+    let Some(at) = study.factors.iter().position(|factor| factor.name == name) else {
+        let names: Vec<&str> = study.factors.iter().map(|it| it.name.as_str()).collect();
+        let message = format!(
+            "there is no factor {name:?}; there are {}",
+            names.join(", ")
+        );
+        source.note(place, message);
+        return;
+    };
+    let factor = &mut study.factors[at];
+    let is_level = |wanted: &&String| factor.levels.iter().any(|level| level.name == **wanted);
+    if let Some(missing) = wanted.iter().find(|level| !is_level(level)) {
+        let message = format!("no level {missing:?}: {}", no_level(name, &factor.levels));
+        source.note(place, message);
+        return;
+    }
+    let kept: Vec<usize> = (0..factor.levels.len())
+        .filter(|&level| wanted.contains(&factor.levels[level].name))
+        .collect();
+    factor.levels = kept.iter().map(|&at| factor.levels[at].clone()).collect();
+    if let Against::Level(level) = factor.against {
+        let moved = kept.iter().position(|&at| at == level);
+        factor.against = Against::Level(moved.unwrap_or(0));
+    }
+    study.exclude.retain_mut(|rule| match rule[at] {
+        None => true,
+        Some(level) => {
+            rule[at] = kept.iter().position(|&at| at == level);
+            rule[at].is_some()
+        }
+    });
+}
+
+/// Whether there are cells, and not too many.
+fn check_size(source: &mut Source<'_>, study: &StudyDefinition) -> bool {
+    let place = format!("{}:1", source.file);
+    let sizes = study.factors.iter().map(|factor| factor.levels.len());
+    let count = sizes.fold(1_usize, usize::saturating_mul);
+    if count > CELLS_MAX {
+        let message = format!(
+            "the levels make {count} combinations, and {CELLS_MAX} is the most: leave levels out"
+        );
+        source.note(place, message);
+        return false;
+    }
+    if study.cells().is_empty() {
+        source.note(place, "exclude leaves no combination of levels to measure");
+        return false;
+    }
+    true
+}

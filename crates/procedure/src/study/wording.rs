@@ -1,0 +1,271 @@
+//! Conclusions in words: what the statistics say, and never more.
+//!
+//! Ends of intervals are rounded outwards, so that the words never claim more than the numbers.
+
+use results::{StudyComparison, StudyScale, StudyVerdict, Unit};
+use stats::PAIRS_MIN;
+
+use crate::study::analysis::{Compared, StudyShape};
+
+/// From this quotient on effects are stated as times, below in percent.
+const TIMES_FROM: f64 = 2.0;
+
+/// Sentences for a study with so many rounds.
+pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32) -> Vec<String> {
+    if compared.is_empty() {
+        return Vec::new();
+    }
+    if (rounds as usize) < PAIRS_MIN {
+        let plural = if rounds == 1 { "" } else { "s" };
+        return vec![format!(
+            "{rounds} replicate{plural} of each combination bear no conclusion: it takes \
+             {PAIRS_MIN} at least."
+        )];
+    }
+    let mut sentences = Vec::new();
+    let mut done: Vec<(&str, usize)> = Vec::new();
+    for Compared { factor, comparison } in compared {
+        let key = (comparison.reading.as_str(), *factor);
+        if !done.contains(&key) {
+            done.push(key);
+            sentences.extend(of_factor(shape, compared, key));
+        }
+    }
+    sentences.push(method(shape, compared));
+    sentences
+}
+
+/// What is said of one factor and one reading.
+fn of_factor(
+    shape: &StudyShape,
+    compared: &[Compared],
+    (reading, factor): (&str, usize),
+) -> Vec<String> {
+    let stated: Vec<&StudyComparison> = compared
+        .iter()
+        .filter(|it| it.factor == factor && it.comparison.reading == reading)
+        .map(|it| &it.comparison)
+        .filter(|it| it.is_stated)
+        .collect();
+    let is_in_context = |it: &&StudyComparison| it.context.iter().any(|name| !name.is_empty());
+    let name = &shape.factors[factor];
+    let mut sentences = Vec::new();
+    if stated.iter().any(is_in_context) {
+        sentences.push(format!(
+            "The effect of {name} on {reading} differs with {}, and is stated for each:",
+            others(shape, factor)
+        ));
+    }
+    let mut contexts: Vec<&[String]> = Vec::new();
+    for comparison in &stated {
+        if !contexts.contains(&comparison.context.as_slice()) {
+            contexts.push(&comparison.context);
+        }
+    }
+    for context in contexts {
+        let here = stated.iter().filter(|it| it.context == context);
+        let here: Vec<&StudyComparison> = here.copied().collect();
+        let place = place(shape, factor, context);
+        sentences.extend(
+            here.iter()
+                .filter(|it| matches!(it.verdict, StudyVerdict::Higher | StudyVerdict::Lower))
+                .map(|it| shown(it, name, &place)),
+        );
+        sentences.extend(no_difference(&here, name, reading, &place));
+    }
+    sentences
+}
+
+/// Other factors that have more than one level.
+fn others(shape: &StudyShape, factor: usize) -> String {
+    let varied = (0..shape.factors.len()).filter(|&it| it != factor && shape.levels[it].len() > 1);
+    let names: Vec<&str> = varied.map(|it| shape.factors[it].as_str()).collect();
+    listed(&names)
+}
+
+/// The combination at which something holds: ` (mount default)`, or over which it is an average.
+fn place(shape: &StudyShape, factor: usize, context: &[String]) -> String {
+    let named = shape.factors.iter().zip(context);
+    let words: Vec<String> = named
+        .filter(|(_, level)| !level.is_empty())
+        .map(|(factor, level)| format!("{factor} {level}"))
+        .collect();
+    let others = others(shape, factor);
+    match (words.is_empty(), others.is_empty()) {
+        (false, _) => format!(" ({})", words.join(", ")),
+        (true, false) => format!(" (averaged over {others})"),
+        (true, true) => String::new(),
+    }
+}
+
+fn shown(it: &StudyComparison, factor: &str, place: &str) -> String {
+    format!(
+        "{factor} {}: {} {} than with {}{place}.",
+        it.level,
+        it.reading,
+        effect(it),
+        it.against
+    )
+}
+
+/// `5.4 to 6.1 times lower`, `12 to 15 % higher`.
+fn effect(it: &StudyComparison) -> String {
+    let (low, high) = (it.value.low, it.value.high);
+    let is_higher = it.verdict == StudyVerdict::Higher;
+    let word = if is_higher { "higher" } else { "lower" };
+    if it.scale == StudyScale::Difference {
+        // The nearer end first; Holm may show what Bonferroni's interval does not clear.
+        let (near, far) = if is_higher {
+            (low, high)
+        } else {
+            (-high, -low)
+        };
+        return difference(near.max(0.0), far, it.unit, word);
+    }
+    let is_times = if is_higher {
+        low >= TIMES_FROM
+    } else {
+        high <= 1.0 / TIMES_FROM
+    };
+    let (near, far) = match (is_times, is_higher) {
+        (true, true) => (low, high),
+        (true, false) => (1.0 / high, 1.0 / low),
+        (false, true) => ((low - 1.0).max(0.0) * 100.0, (high - 1.0) * 100.0),
+        (false, false) => ((1.0 - high).max(0.0) * 100.0, (1.0 - low) * 100.0),
+    };
+    let unit = if is_times { "times" } else { "%" };
+    span(near, far, unit, word)
+}
+
+fn difference(near: f64, far: f64, unit: Unit, word: &str) -> String {
+    if unit == Unit::Share {
+        return span(near * 100.0, far * 100.0, "percentage points", word);
+    }
+    if near == 0.0 {
+        return format!("up to {} {word}", unit.format(far));
+    }
+    format!("{} to {} {word}", unit.format(near), unit.format(far))
+}
+
+/// A range with its ends rounded outwards.
+fn span(near: f64, far: f64, unit: &str, word: &str) -> String {
+    let digits = digits_for(near, far);
+    let (low, high) = (round_down(near, digits), round_up(far, digits));
+    if near <= 0.0 {
+        format!("up to {high} {unit} {word}")
+    } else if low == high {
+        format!("{low} {unit} {word}")
+    } else {
+        format!("{low} to {high} {unit} {word}")
+    }
+}
+
+/// Decimals that tell the ends of a range apart, and no more than are of use.
+fn digits_for(near: f64, far: f64) -> usize {
+    match (far - near).abs() {
+        _ if far >= 100.0 => 0,
+        width if width >= 5.0 => 0,
+        width if width >= 0.2 || width == 0.0 => 1,
+        _ => 2,
+    }
+}
+
+fn round_down(value: f64, digits: usize) -> String {
+    let step = 10_f64.powi(digits as i32);
+    // What lies this near to a step is meant to lie on it.
+    format!("{:.digits$}", (value * step + 1e-9).floor() / step)
+}
+
+fn round_up(value: f64, digits: usize) -> String {
+    let step = 10_f64.powi(digits as i32);
+    format!("{:.digits$}", (value * step - 1e-9).ceil() / step)
+}
+
+/// Levels between which nothing was shown, with what the data leave open.
+fn no_difference(
+    here: &[&StudyComparison],
+    factor: &str,
+    reading: &str,
+    place: &str,
+) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for it in here.iter().filter(|it| it.verdict == StudyVerdict::Same) {
+        sentences.push(format!(
+            "{factor} {} and {}: {reading} is the same, {}{place}.",
+            it.level,
+            it.against,
+            open_range(it)
+        ));
+    }
+    for it in here
+        .iter()
+        .filter(|it| it.verdict == StudyVerdict::NotShown)
+    {
+        // Shown, but not shown to be more than the margin.
+        let is_small = !it.value.contains(zero(it)) && it.scale == StudyScale::Ratio;
+        let size = if is_small { " of interest" } else { "" };
+        sentences.push(format!(
+            "No difference{size} in {reading} shown between {factor} {} and {}{place}; what the \
+             data do not exclude: {}.",
+            it.level,
+            it.against,
+            open_range(it)
+        ));
+    }
+    sentences
+}
+
+/// `3 % lower to 5 % higher`, the ends rounded outwards.
+fn open_range(it: &StudyComparison) -> String {
+    let low = open_end(it, it.value.low, it.value.low < zero(it));
+    let high = open_end(it, it.value.high, it.value.high > zero(it));
+    format!("{low} to {high}")
+}
+
+fn zero(it: &StudyComparison) -> f64 {
+    match it.scale {
+        StudyScale::Ratio => 1.0,
+        StudyScale::Difference => 0.0,
+    }
+}
+
+fn open_end(it: &StudyComparison, value: f64, is_away: bool) -> String {
+    let rounded = if is_away { round_up } else { round_down };
+    let (size, unit) = match it.scale {
+        StudyScale::Ratio if value >= TIMES_FROM => (value, "times"),
+        StudyScale::Ratio if value <= 1.0 / TIMES_FROM => (-1.0 / value, "times"),
+        StudyScale::Ratio => ((value - 1.0) * 100.0, "%"),
+        StudyScale::Difference if it.unit == Unit::Share => (value * 100.0, "percentage points"),
+        StudyScale::Difference => {
+            let word = if value < 0.0 { "lower" } else { "higher" };
+            return format!("{} {word}", it.unit.format(value.abs()));
+        }
+    };
+    let word = if size < 0.0 { "lower" } else { "higher" };
+    let digits = usize::from(size.abs() < 10.0);
+    format!("{} {unit} {word}", rounded(size.abs(), digits))
+}
+
+/// How the claims were made, so that nobody reads more into them.
+fn method(shape: &StudyShape, compared: &[Compared]) -> String {
+    let count = compared.len();
+    let margin = shape.margin * 100.0;
+    let together = if count == 1 {
+        "The interval is one of 95 %".to_owned()
+    } else {
+        format!(
+            "The intervals hold for all {count} comparisons together with 95 % (Bonferroni), and \
+             differences are claimed by Holm's correction: at most one study in twenty makes \
+             even one false claim"
+        )
+    };
+    format!("{together}; differences below {margin} % count as none.")
+}
+
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}

@@ -1,0 +1,414 @@
+//! A study as its note: test environment, results, conclusions.
+
+use std::borrow::Cow;
+
+use results::{Run, Study, StudyCell, StudyFigure, Unit};
+use stats::Estimate;
+use units::{format_interval_count, format_interval_ns, format_interval_rate};
+
+use crate::csv;
+use crate::list::moment;
+use crate::page::Page;
+use crate::style::Tone;
+use crate::table::{Align, Table};
+
+/// Columns between the border of the page and the text of a section.
+const INDENT: usize = 2;
+/// Columns between two cells.
+const GAP: usize = 2;
+/// The most bins of a distribution.
+const BINS_MAX: f64 = 12.0;
+/// The most stars of a bin.
+const STARS_MAX: usize = 50;
+/// Distributions of so many combinations are shown; all are in the exported replicates.
+const DISTRIBUTIONS_MAX: usize = 8;
+/// Fewer values are no distribution.
+const PARTS_MIN: usize = 10;
+
+/// What the interval is, for the legend of tables.
+pub(crate) const LEGEND: &str = "Means over the replicates with 95 % intervals of Student's t, each \
+                                 on its own; conclusions allow for the number of comparisons.";
+
+pub(crate) fn section(page: &mut Page<'_>, study: &Study) {
+    page.heading(&study.title);
+    page.blank();
+    page.heading("Test environment");
+    for line in environment(study) {
+        page.item(Tone::Plain, "-", &line);
+    }
+    page.blank();
+    page.heading("Results");
+    for table in tables(study, page.style.columns() - INDENT) {
+        page.table(&table);
+    }
+    page.paragraph(Tone::Quiet, LEGEND);
+    for line in outliers(study) {
+        page.paragraph(Tone::Doubtful, &line);
+    }
+    for (title, lines) in distributions(study) {
+        page.blank();
+        page.paragraph(Tone::Plain, &title);
+        for line in lines {
+            page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
+        }
+    }
+    if !study.conclusions.is_empty() {
+        page.blank();
+        page.heading("Conclusions");
+        for conclusion in &study.conclusions {
+            page.item(Tone::Plain, "-", conclusion);
+        }
+    }
+}
+
+/// What was done, when, and in the user's words where. The machine and the target stand above.
+pub(crate) fn environment(study: &Study) -> Vec<String> {
+    let mut lines = study.environment.clone();
+    let moments: Vec<String> = study.begun_at.iter().map(|it| moment(it)).collect();
+    let (first, later) = match moments.split_first() {
+        Some((first, later)) => (first.as_str(), later),
+        None => ("", [].as_slice()),
+    };
+    let resumed = match later {
+        [] => String::new(),
+        later => format!(", gone on with {}", later.join(", ")),
+    };
+    lines.push(format!("Done {first}{resumed}"));
+    let settings: Vec<String> = study
+        .settings
+        .iter()
+        .map(|setting| format!("{} {}", setting.key, setting.value))
+        .collect();
+    let settings = if settings.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", settings.join(", "))
+    };
+    lines.push(format!("Measurement {}{settings}", study.measurement));
+    let rounds = study.replicates.iter().map(|it| it.round).max();
+    lines.push(format!(
+        "{} replicates, {} of each combination, in rounds of random order",
+        study.replicates.len(),
+        rounds.unwrap_or(0),
+    ));
+    lines
+}
+
+/// Names of the readings, in the order of their first appearance.
+pub(crate) fn readings(study: &Study) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for figure in study.cells.iter().flat_map(|cell| &cell.figures) {
+        if !names.contains(&figure.reading.as_str()) {
+            names.push(&figure.reading);
+        }
+    }
+    names
+}
+
+/// A value and its interval in the cell of a table.
+pub(crate) fn shown(cell: &StudyCell, reading: &str) -> (String, String) {
+    let figure = cell.figures.iter().find(|figure| figure.reading == reading);
+    figure.map_or_else(Default::default, |figure| {
+        let (value, interval) = with_interval(figure.unit, figure.value);
+        let mark = if figure.outliers.is_empty() { "" } else { "*" };
+        (format!("{value}{mark}"), interval)
+    })
+}
+
+fn with_interval(unit: Unit, estimate: Estimate) -> (String, String) {
+    let Estimate {
+        value, low, high, ..
+    } = estimate;
+    if !estimate.is_bounded() {
+        return (unit.format(value), "one replicate".into());
+    }
+    match unit {
+        Unit::Seconds => format_interval_ns(value * 1e9, low * 1e9, high * 1e9),
+        Unit::SecondsPerMib => {
+            let (value, interval) = format_interval_ns(value * 1e9, low * 1e9, high * 1e9);
+            (format!("{value}/MiB"), interval)
+        }
+        Unit::BytesPerSecond => format_interval_rate(value, low, high),
+        Unit::PerSecond => {
+            let (value, interval) = format_interval_count(value, low, high);
+            (format!("{value}/s"), interval)
+        }
+        Unit::Share => {
+            let (value, interval) = format_interval_count(value * 100.0, low * 100.0, high * 100.0);
+            (format!("{value} %"), interval)
+        }
+        Unit::Count | Unit::Ratio => format_interval_count(value, low, high),
+        Unit::Bytes => (
+            unit.format(value),
+            format!("{} .. {}", unit.format(low.max(0.0)), unit.format(high)),
+        ),
+    }
+}
+
+/// The results: one row for each combination; readings that do not fit beside each other stand in
+/// tables below each other.
+fn tables(study: &Study, width: usize) -> Vec<Table> {
+    let factors: usize = (0..study.factors.len())
+        .map(|factor| {
+            let levels = study.factors[factor].levels.iter();
+            let widest = levels.map(|level| level.chars().count()).max();
+            widest
+                .unwrap_or(0)
+                .max(study.factors[factor].name.chars().count())
+                + GAP
+        })
+        .sum();
+    let mut groups: Vec<Vec<&str>> = Vec::new();
+    let mut room = 0;
+    for reading in readings(study) {
+        let needed = reading_width(study, reading);
+        match groups.last_mut() {
+            Some(group) if needed <= room => group.push(reading),
+            _ => {
+                groups.push(vec![reading]);
+                room = width.saturating_sub(factors);
+            }
+        }
+        room = room.saturating_sub(needed);
+    }
+    groups.iter().map(|group| table(study, group)).collect()
+}
+
+fn reading_width(study: &Study, reading: &str) -> usize {
+    let cells = study.cells.iter().map(|cell| shown(cell, reading));
+    let (mut value, mut interval) = (reading.chars().count(), "95 % interval".len());
+    for (its_value, its_interval) in cells {
+        value = value.max(its_value.chars().count());
+        interval = interval.max(its_interval.chars().count());
+    }
+    value + interval + 2 * GAP
+}
+
+fn table(study: &Study, readings: &[&str]) -> Table {
+    let factors = study.factors.iter();
+    let mut columns: Vec<(Cow<'static, str>, Align, u8)> = factors
+        .map(|factor| (factor.name.clone().into(), Align::Left, 9))
+        .collect();
+    for reading in readings {
+        columns.push(((*reading).to_owned().into(), Align::Right, 9));
+        columns.push(("95 % interval".into(), Align::Left, 8));
+    }
+    let mut table = Table::with_headings(columns);
+    for cell in &study.cells {
+        let figures = readings.iter().flat_map(|reading| {
+            let (value, interval) = shown(cell, reading);
+            [value, interval]
+        });
+        table.row(Tone::Plain, cell.levels.iter().cloned().chain(figures));
+    }
+    table
+}
+
+/// Replicates that lie far from the others, by name.
+pub(crate) fn outliers(study: &Study) -> Vec<String> {
+    let mut found = Vec::new();
+    for cell in &study.cells {
+        for figure in &cell.figures {
+            let values: Vec<String> = figure
+                .outliers
+                .iter()
+                .map(|it| format!("{} in round {}", figure.unit.format(it.value), it.round))
+                .collect();
+            if !values.is_empty() {
+                let cell = combination(study, &cell.levels);
+                found.push(format!("{}{cell}: {}", figure.reading, values.join(", ")));
+            }
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let text = found.join("; ");
+    vec![format!(
+        "* far from the others of its combination, and counted all the same: {text}"
+    )]
+}
+
+/// ` (block 8KiB, mount default)`.
+fn combination(study: &Study, levels: &[String]) -> String {
+    let words: Vec<String> = study
+        .factors
+        .iter()
+        .zip(levels)
+        .map(|(factor, level)| format!("{} {level}", factor.name))
+        .collect();
+    if words.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", words.join(", "))
+}
+
+/// How the single values of times spread, for each combination: a title and lines of stars.
+pub(crate) fn distributions(study: &Study) -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    for cell in &study.cells {
+        let times = |figure: &&StudyFigure| figure.unit == Unit::Seconds;
+        for figure in cell.figures.iter().filter(times) {
+            let replicates = study.replicates.iter();
+            let values: Vec<f64> = replicates
+                .filter(|replicate| replicate.levels == cell.levels)
+                .flat_map(|replicate| &replicate.readings)
+                .filter(|reading| reading.name == figure.reading)
+                .flat_map(|reading| reading.parts.iter().copied())
+                .filter(|value| value.is_finite())
+                .collect();
+            if values.len() >= PARTS_MIN {
+                let title = format!(
+                    "Distribution of {}{}: {} values, mean {}",
+                    figure.reading,
+                    combination(study, &cell.levels),
+                    values.len(),
+                    figure
+                        .unit
+                        .format(values.iter().sum::<f64>() / values.len() as f64),
+                );
+                found.push((title, stars(&values, figure.unit)));
+            }
+        }
+    }
+    found.truncate(DISTRIBUTIONS_MAX);
+    found
+}
+
+/// Bins of a round width, each with its count as a number and as stars.
+fn stars(values: &[f64], unit: Unit) -> Vec<String> {
+    let highest = values.iter().copied().fold(f64::MIN, f64::max);
+    let lowest = values.iter().copied().fold(f64::MAX, f64::min);
+    // Bins from zero show how long nothing takes; far from zero they would be empty.
+    let from = if lowest < highest / 2.0 { 0.0 } else { lowest };
+    let step = round_step((highest - from) / BINS_MAX);
+    let first = (from / step).floor();
+    let count = ((highest / step).floor() - first) as usize + 1;
+    let mut bins = vec![0_usize; count];
+    for value in values {
+        let bin = ((value / step).floor() - first).max(0.0) as usize;
+        bins[bin.min(count - 1)] += 1;
+    }
+    let most = bins.iter().copied().max().unwrap_or(0);
+    let each = most.div_ceil(STARS_MAX).max(1);
+    let edge = |bin: usize| unit.format((first + bin as f64) * step);
+    let mut lines: Vec<String> = bins
+        .iter()
+        .enumerate()
+        .map(|(bin, &count)| {
+            let stars = "*".repeat(count.div_ceil(each));
+            format!(
+                "{:>8} to {:>8} {count:>6} {stars}",
+                edge(bin),
+                edge(bin + 1)
+            )
+        })
+        .collect();
+    if each > 1 {
+        lines.push(format!(
+            "Each star stands for {each} values, the last for fewer."
+        ));
+    }
+    lines
+}
+
+/// The next of 1, 2, 5, 10 ... that is not below.
+fn round_step(least: f64) -> f64 {
+    if least <= 0.0 {
+        return 1e-9;
+    }
+    let power = 10_f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
+    let fitting = steps.into_iter().find(|step| *step >= least * 0.999_999);
+    fitting.unwrap_or(10.0 * power)
+}
+
+/// The results as comma-separated values, one line for each combination and reading; `None` for a
+/// run that is no study.
+#[must_use]
+pub fn csv_study(run: &Run) -> Option<String> {
+    let study = run.study.as_ref()?;
+    let mut text = String::new();
+    let factors = study.factors.iter().map(|factor| factor.name.clone());
+    let columns = ["reading", "unit", "mean", "low", "high", "replicates"];
+    csv::line(&mut text, factors.chain(columns.map(str::to_owned)));
+    for cell in &study.cells {
+        for figure in &cell.figures {
+            let values = [
+                figure.reading.clone(),
+                unit_name(figure.unit).to_owned(),
+                csv::number(figure.value.value),
+                csv::number(figure.value.low),
+                csv::number(figure.value.high),
+                format!("{:.0}", figure.value.samples),
+            ];
+            csv::line(&mut text, cell.levels.iter().cloned().chain(values));
+        }
+    }
+    Some(text)
+}
+
+/// Every replicate, one line for each of its readings; `None` for a run that is no study.
+#[must_use]
+pub fn csv_study_replicates(run: &Run) -> Option<String> {
+    let study = run.study.as_ref()?;
+    let mut text = String::new();
+    let factors = study.factors.iter().map(|factor| factor.name.clone());
+    let first = ["replicate", "round", "started_at", "elapsed_s"].map(str::to_owned);
+    let last = ["reading", "unit", "value"].map(str::to_owned);
+    csv::line(&mut text, first.into_iter().chain(factors).chain(last));
+    for replicate in &study.replicates {
+        for reading in &replicate.readings {
+            let first = [
+                replicate.number.to_string(),
+                replicate.round.to_string(),
+                replicate.started_at.clone(),
+                csv::number(replicate.elapsed_ns as f64 / 1e9),
+            ];
+            let last = [
+                reading.name.clone(),
+                unit_name(reading.unit).to_owned(),
+                csv::number(reading.value),
+            ];
+            let levels = replicate.levels.iter().cloned();
+            csv::line(&mut text, first.into_iter().chain(levels).chain(last));
+        }
+    }
+    Some(text)
+}
+
+fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "s",
+        Unit::BytesPerSecond => "B/s",
+        Unit::SecondsPerMib => "s/MiB",
+        Unit::PerSecond => "1/s",
+        Unit::Bytes => "B",
+        Unit::Count | Unit::Ratio | Unit::Share => "1",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_round_and_hold_every_value() {
+        let values: Vec<f64> = (0..91).map(|it| f64::from(it) * 0.97).collect();
+        let lines = stars(&values, Unit::Seconds);
+        assert_eq!(lines.len(), 9);
+        assert_eq!(lines[0].trim(), "0 s to   10.0 s     11 ***********");
+        let counts = lines.iter().map(|line| line.matches('*').count());
+        assert_eq!(counts.sum::<usize>(), 91);
+        // All alike, or one far from zero.
+        assert_eq!(stars(&[3.0; 12], Unit::Seconds).len(), 1);
+        assert!(stars(&[100.0, 101.0, 103.0], Unit::Seconds).len() <= 13);
+    }
+
+    #[test]
+    fn many_values_share_a_star() {
+        let lines = stars(&[1.0; 120], Unit::Seconds);
+        assert_eq!(lines[0].matches('*').count(), 40);
+        assert!(lines[1].contains("3 values"));
+    }
+}

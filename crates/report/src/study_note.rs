@@ -1,0 +1,89 @@
+//! The note of a study in Markdown.
+
+use results::{Run, Status, Study};
+
+use crate::check_up::machine;
+use crate::study::{LEGEND, distributions, environment, outliers, readings, shown};
+use crate::target;
+
+/// The note: test environment, results, conclusions; `None` for a run that is no study.
+#[must_use]
+pub fn markdown_note(run: &Run) -> Option<String> {
+    let study = run.study.as_ref()?;
+    let mut text = format!("# {}\n\n## Test environment\n\n", plain(&study.title));
+    let target = format!("{}: {}", run.target.given, target::in_brief(&run.target));
+    let machine = format!("{}, {}", run.environment.host_name, machine(run));
+    for line in environment(study).iter().chain([&target, &machine]) {
+        text.push_str(&format!("- {}\n", plain(line)));
+    }
+    if let Status::Partial { reason } = &run.status {
+        text.push_str(&format!("- Partial: {}\n", plain(reason)));
+    }
+    text.push_str("\n## Results\n\n");
+    text.push_str(&table(study));
+    text.push_str(&format!("\n{LEGEND}\n"));
+    for line in outliers(study) {
+        text.push_str(&format!("\n{}\n", plain(&line)));
+    }
+    for (title, lines) in distributions(study) {
+        text.push_str(&format!(
+            "\n{}\n\n```text\n{}\n```\n",
+            plain(&title),
+            lines.join("\n")
+        ));
+    }
+    if !study.conclusions.is_empty() {
+        text.push_str("\n## Conclusions\n\n");
+        for conclusion in &study.conclusions {
+            text.push_str(&format!("- {}\n", plain(conclusion)));
+        }
+    }
+    let doubts: Vec<_> = run.all_warnings().collect();
+    if !doubts.is_empty() {
+        text.push_str("\n## Warnings\n\n");
+        for warning in doubts {
+            text.push_str(&format!("- {}\n", plain(&warning.text)));
+        }
+    }
+    Some(text)
+}
+
+fn table(study: &Study) -> String {
+    let readings = readings(study);
+    let mut header: Vec<String> = study.factors.iter().map(|it| plain(&it.name)).collect();
+    let mut sides: Vec<&str> = header.iter().map(|_| "---").collect();
+    for reading in &readings {
+        header.extend([plain(reading), "95 % interval".to_owned()]);
+        sides.extend(["---:", "---"]);
+    }
+    let mut lines = vec![row(&header), format!("| {} |", sides.join(" | "))];
+    for cell in &study.cells {
+        let mut fields: Vec<String> = cell.levels.iter().map(|level| plain(level)).collect();
+        for reading in &readings {
+            let (value, interval) = shown(cell, reading);
+            fields.extend([plain(&value), plain(&interval)]);
+        }
+        lines.push(row(&fields));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn row(fields: &[String]) -> String {
+    format!("| {} |", fields.join(" | "))
+}
+
+/// Text in which nothing is markup: one line, no signs that Markdown would take.
+fn plain(text: &str) -> String {
+    let mut safe = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '*' | '_' | '`' | '<' | '#' | '[' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

@@ -1,0 +1,175 @@
+//! A study: how a measurement depends on factors, from replicates in rounds of random order.
+
+use serde::{Deserialize, Serialize};
+use stats::Estimate;
+
+use crate::reading::{Better, Reading, Unit};
+
+/// A setting of the measurement that all cells share, as TOML.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudySetting {
+    /// Its name.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// Something that the study varies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudyFactor {
+    /// Its name, the heading of its column.
+    pub name: String,
+    /// Its levels in the order of the file.
+    pub levels: Vec<String>,
+    /// The level that the others are compared with; null: each with each.
+    pub against: Option<String>,
+}
+
+/// One measurement of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyReplicate {
+    /// Position in the order of measuring, from 1.
+    pub number: u32,
+    /// The round that it belongs to, from 1; each visits every cell once.
+    pub round: u32,
+    /// Levels, one for each factor.
+    pub levels: Vec<String>,
+    /// When it began, RFC 3339, UTC.
+    pub started_at: String,
+    /// How long it took, nanoseconds.
+    pub elapsed_ns: u64,
+    /// What was measured.
+    pub readings: Vec<Reading>,
+}
+
+/// A replicate that lies far from the others of its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyOutlier {
+    /// Its round.
+    pub round: u32,
+    /// Its value.
+    #[serde(with = "stats::undefined")]
+    pub value: f64,
+}
+
+/// One reading of one cell over its replicates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyFigure {
+    /// Name of the reading.
+    pub reading: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// Mean with the interval of Student's t over the replicates, without a bound for a single one.
+    pub value: Estimate,
+    /// Those far from the others; they count all the same.
+    pub outliers: Vec<StudyOutlier>,
+}
+
+/// A combination of levels, and what was found there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyCell {
+    /// Levels, one for each factor.
+    pub levels: Vec<String>,
+    /// How many replicates there are.
+    pub replicates: u32,
+    /// One for each reading.
+    pub figures: Vec<StudyFigure>,
+}
+
+/// What a comparison shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StudyVerdict {
+    /// Higher, by more than the margin.
+    Higher,
+    /// Lower, by more than the margin.
+    Lower,
+    /// The same within the margin.
+    Same,
+    /// No difference was shown.
+    NotShown,
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StudyScale {
+    /// By their quotient.
+    Ratio,
+    /// By their difference: a share, or values that need not be positive.
+    Difference,
+}
+
+/// A level and what it is held against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyComparison {
+    /// Name of the reading.
+    pub reading: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The factor.
+    pub factor: String,
+    /// The level.
+    pub level: String,
+    /// What it is compared with.
+    pub against: String,
+    /// Levels of the other factors at which this holds, empty for those over which it is an
+    /// average; the place of the factor itself is empty, too.
+    pub context: Vec<String>,
+    /// Whether `value` is a quotient or a difference.
+    pub scale: StudyScale,
+    /// The quotient or difference, with an interval that holds for all comparisons together.
+    pub value: Estimate,
+    /// Probability of such a value if there were no difference beyond the margin, adjusted for the
+    /// number of comparisons.
+    #[serde(with = "stats::undefined")]
+    pub p_adjusted: f64,
+    /// What it shows.
+    pub verdict: StudyVerdict,
+    /// Whether it is stated in the conclusions.
+    pub is_stated: bool,
+}
+
+/// What `seekstone study` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// Title of the study.
+    pub title: String,
+    /// The file, or the name of a study that comes with the program.
+    pub source: String,
+    /// The text of the file.
+    pub definition: String,
+    /// A number that changes with what the study means.
+    pub digest: String,
+    /// The environment in the user's words.
+    pub environment: Vec<String>,
+    /// Kind of the measurement.
+    pub measurement: String,
+    /// Its settings that all cells share.
+    pub settings: Vec<StudySetting>,
+    /// What is varied.
+    pub factors: Vec<StudyFactor>,
+    /// Rounds at least.
+    pub rounds_min: u32,
+    /// Rounds at most.
+    pub rounds_max: u32,
+    /// Relative half-width that was asked for.
+    pub precision: Option<f64>,
+    /// Whether every cell is as precise; null when no precision was asked for.
+    pub is_precise: Option<bool>,
+    /// Differences below this share are of no interest.
+    #[serde(with = "stats::undefined")]
+    pub margin: f64,
+    /// When it was begun and gone on with, RFC 3339, UTC.
+    pub begun_at: Vec<String>,
+    /// Every replicate, in the order of measuring.
+    pub replicates: Vec<StudyReplicate>,
+    /// Every combination of levels, in the order of the file.
+    pub cells: Vec<StudyCell>,
+    /// Every comparison that was made.
+    pub comparisons: Vec<StudyComparison>,
+    /// What the statistics bear, in words.
+    pub conclusions: Vec<String>,
+}

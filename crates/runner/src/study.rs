@@ -1,0 +1,310 @@
+//! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
+
+mod journal;
+mod preflight;
+mod scratch;
+mod script;
+mod session;
+
+use std::path::PathBuf;
+
+use procedure::study::{
+    Against, Kinds, SettingMistake, StudyDefinition, StudyFindings, StudyShape, analyse, digest,
+    is_precise,
+};
+use results::{
+    Run, SCHEMA_VERSION, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting,
+    TargetDescription, Warning,
+};
+use units::{Bytes, Duration};
+
+use crate::bench::BenchError;
+use crate::environment;
+use crate::interrupt::Interrupt;
+use crate::laboratory::with_causes;
+use crate::measure::{MeasureError, Measurement};
+use preflight::{describe, refuse_missing};
+use session::Session;
+
+pub use journal::{Journal, JournalError, JournalHead};
+pub use script::ScriptError;
+
+/// Whether a study goes on where an earlier one was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// It begins; an interrupted one is an error.
+    New,
+    /// It goes on where it was interrupted.
+    Resume,
+    /// What was measured before is thrown away.
+    Restart,
+}
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct StudyRequest {
+    /// The study.
+    pub definition: StudyDefinition,
+    /// The file, or the name of a study that comes with the program.
+    pub source: String,
+    /// Its text.
+    pub text: String,
+    /// Where the file is, for its scripts.
+    pub directory: PathBuf,
+    /// Seed of the order, unless it goes on with another.
+    pub seed: u64,
+    /// Whether it goes on.
+    pub beginning: Beginning,
+    /// Where each replicate is kept at once; nowhere when absent.
+    pub journal: Option<PathBuf>,
+    /// Room that stays free; the program's choice when absent.
+    pub reserve: Option<Bytes>,
+    /// The arguments as typed, for the record.
+    pub arguments: Vec<String>,
+}
+
+/// Where a study stands.
+#[derive(Clone, Debug)]
+pub struct StudyStage {
+    /// What is done, in words.
+    pub title: String,
+    /// Share of the work that is done, 0 to 1.
+    pub done: f64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Time that is left, as far as it can be told.
+    pub left: Option<Duration>,
+}
+
+/// Is told where a study stands.
+pub type ShowStudy<'a> = &'a mut dyn FnMut(&StudyStage);
+
+/// Why there is no run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyRunError {
+    /// What is asked for does not go together, or with what was measured before.
+    #[error("{0}")]
+    Usage(String),
+    /// The machine lacks something that the study needs.
+    #[error("the study needs {0}")]
+    Needs(String),
+    /// The target cannot be used.
+    #[error(transparent)]
+    Target(#[from] BenchError),
+    /// A set-up or tear-down failed.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// Replicates cannot be kept.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The scratch directory cannot be made.
+    #[error("no directory for set-ups can be made in {}", path.display())]
+    Scratch {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A replicate failed.
+    #[error("{cell}: {}", with_causes(source))]
+    Measure {
+        /// Its levels, in words.
+        cell: String,
+        /// Why.
+        source: MeasureError,
+    },
+    /// A signal came.
+    #[error("stopped by {0}")]
+    Interrupted(&'static str),
+    /// The budget was used up before the fewest rounds were done.
+    #[error("out of its time after {done} of {wanted} replicates of each combination")]
+    OutOfTime {
+        /// Whole rounds.
+        done: u32,
+        /// The fewest that were asked for.
+        wanted: u32,
+    },
+}
+
+/// The kinds of measurements, for the reader of study files.
+#[must_use]
+pub fn study_kinds() -> Kinds<'static> {
+    Kinds {
+        settings_of: &settings_of,
+        check: &check_settings,
+    }
+}
+
+fn settings_of(kind: &str) -> Option<Vec<String>> {
+    let kind = Measurement::kinds()
+        .iter()
+        .find(|known| known.name == kind)?;
+    Some(kind.settings.iter().map(|it| it.name.to_owned()).collect())
+}
+
+fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMistake> {
+    let checked = Measurement::from_table(kind, settings);
+    checked.map(drop).map_err(|fault| SettingMistake {
+        key: fault.key,
+        message: fault.message,
+    })
+}
+
+/// Run a study.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn run_study(
+    request: &StudyRequest,
+    interrupt: &Interrupt,
+    show: ShowStudy<'_>,
+) -> Result<Run, StudyRunError> {
+    refuse_missing(&request.definition.needs)?;
+    let (target, cautions) = describe(&request.definition)?;
+    let environment = environment::capture();
+    let mut session = Session::open(request, &environment, interrupt, show)?;
+    let measured = session.measure_all();
+    let ended = session.close();
+    let status = match measured {
+        Ok(()) => Status::Complete,
+        Err(error) if ended.replicates.is_empty() => {
+            // There is nothing to go on with.
+            ended.journal.map_or(Ok(()), Journal::remove)?;
+            return Err(error);
+        }
+        Err(error) => Status::Partial {
+            reason: with_causes(&error),
+        },
+    };
+    if status == Status::Complete
+        && let Some(journal) = ended.journal
+    {
+        journal.remove()?;
+    }
+    let mut warnings: Vec<Warning> = cautions
+        .into_iter()
+        .map(|caution| Warning::note(&caution.code, caution.text))
+        .collect();
+    warnings.extend(ended.warnings);
+    let study = study_of(request, ended.begun_at, ended.replicates);
+    warnings.extend(unprecise(&study));
+    Ok(run_of(
+        study,
+        request.settings(ended.seed),
+        (environment, target),
+        (status, ended.elapsed),
+        warnings,
+    ))
+}
+
+impl StudyRequest {
+    fn settings(&self, seed: u64) -> Settings {
+        Settings {
+            command: "study".into(),
+            arguments: self.arguments.clone(),
+            seed,
+            budget_ns: self.definition.budget.map(Duration::as_nanos),
+            size_bytes: None,
+            levels_ns: Vec::new(),
+            workers: 1,
+            driver: "auto".into(),
+            batch: 1,
+        }
+    }
+}
+
+/// The study as it is kept, with what follows from its replicates.
+fn study_of(
+    request: &StudyRequest,
+    begun_at: Vec<String>,
+    replicates: Vec<StudyReplicate>,
+) -> Study {
+    let definition = &request.definition;
+    let shape = StudyShape::of(definition);
+    let StudyFindings {
+        cells,
+        comparisons,
+        conclusions,
+    } = analyse(&shape, &replicates);
+    let settings = definition.settings.iter();
+    let against = |against: &Against, levels: &[String]| match against {
+        Against::Level(level) => Some(levels[*level].clone()),
+        Against::Each => None,
+    };
+    let factors = shape.factors.iter().zip(&shape.levels).zip(&shape.against);
+    Study {
+        title: definition.title.clone(),
+        source: request.source.clone(),
+        definition: request.text.clone(),
+        digest: digest(&definition.meaning()),
+        environment: definition.environment.clone(),
+        measurement: definition.measurement.clone(),
+        settings: settings
+            .map(|(key, value)| StudySetting {
+                key: key.clone(),
+                value: value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            })
+            .collect(),
+        factors: factors
+            .map(|((name, levels), compared)| StudyFactor {
+                name: name.clone(),
+                levels: levels.clone(),
+                against: against(compared, levels),
+            })
+            .collect(),
+        rounds_min: definition.rounds_min,
+        rounds_max: definition.rounds_max,
+        precision: definition.precision,
+        is_precise: definition
+            .precision
+            .map(|precision| is_precise(&cells, precision)),
+        margin: definition.margin,
+        begun_at,
+        replicates,
+        cells,
+        comparisons,
+        conclusions,
+    }
+}
+
+fn unprecise(study: &Study) -> Option<Warning> {
+    let precision = study
+        .precision
+        .filter(|_| study.is_precise == Some(false))?;
+    Some(Warning::doubt(
+        "study-not-precise",
+        format!(
+            "Not every figure is within {} %: allow more replicates (max-replicates) or time.",
+            precision * 100.0
+        ),
+    ))
+}
+
+fn run_of(
+    study: Study,
+    settings: Settings,
+    (environment, target): (results::Environment, TargetDescription),
+    (status, elapsed): (Status, Duration),
+    warnings: Vec<Warning>,
+) -> Run {
+    Run {
+        schema: SCHEMA_VERSION,
+        id: None,
+        status,
+        settings,
+        environment,
+        target,
+        elapsed_ns: elapsed.as_nanos(),
+        measurements: Vec::new(),
+        curve: None,
+        rab: None,
+        transactions: None,
+        transfer: None,
+        random: None,
+        study: Some(study),
+        findings: Vec::new(),
+        warnings,
+    }
+}

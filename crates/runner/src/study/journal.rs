@@ -1,0 +1,354 @@
+//! The journal of a study: every replicate as soon as it is measured, so that even a killed study
+//! goes on where it was.
+//!
+//! One line of JSON for each entry, forced to the storage before the next replicate begins. A last
+//! line that was cut off is not there. The lock on the file tells that a study is under way.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use procedure::study::Script;
+use results::StudyReplicate;
+use serde::{Deserialize, Serialize};
+
+/// Version of the form.
+const SCHEMA: u32 = 1;
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The system refused.
+    #[error("cannot {action} the study's journal {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The journal.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another program has it.
+    #[error("this study is under way in another process, which holds {}", path.display())]
+    Busy {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// It is something else.
+    #[error(
+        "{} is no journal of a study ({why}): move it away",
+        path.display()
+    )]
+    Foreign {
+        /// The journal.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What a study is known by when it goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalHead {
+    /// [`SCHEMA`] of the program that began it.
+    pub schema: u32,
+    /// What decides what is measured.
+    pub meaning: String,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Host and kernel.
+    pub machine: String,
+}
+
+impl JournalHead {
+    /// The head of a new journal.
+    #[must_use]
+    pub fn new(meaning: String, seed: u64, machine: String) -> Self {
+        Self {
+            schema: SCHEMA,
+            meaning,
+            seed,
+            machine,
+        }
+    }
+}
+
+/// A script that must still be run to undo what a set-up did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    /// File and line.
+    pub place: String,
+    /// Which one.
+    pub what: String,
+    /// The commands.
+    pub text: String,
+    /// What they find in their environment.
+    pub variables: Vec<(String, String)>,
+}
+
+impl Undo {
+    /// As a script.
+    #[must_use]
+    pub fn script(&self) -> Script {
+        Script {
+            text: self.text.clone(),
+            place: self.place.clone(),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Entry {
+    Head(JournalHead),
+    Begun(String),
+    Scratch(Option<PathBuf>),
+    Undo(Vec<Undo>),
+    Replicate(StudyReplicate),
+}
+
+/// What a journal holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// What it is of.
+    pub head: Option<JournalHead>,
+    /// When the study was begun and gone on with.
+    pub begun_at: Vec<String>,
+    /// The scratch directory of a program that was killed.
+    pub scratch: Option<PathBuf>,
+    /// What a killed program had set up, in the order in which it must be undone.
+    pub undo: Vec<Undo>,
+    /// Replicates, in their order.
+    pub replicates: Vec<StudyReplicate>,
+}
+
+/// An open, locked journal.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Open the journal, or make an empty one, and read it.
+    ///
+    /// # Errors
+    /// When another process has it, or the system refuses.
+    pub fn open(path: &Path) -> Result<(Self, Recorded), JournalError> {
+        let failed = |action| {
+            let path = path.to_owned();
+            move |source| JournalError::Io {
+                action,
+                path,
+                source,
+            }
+        };
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(failed("open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let path = path.to_owned();
+                return Err(JournalError::Busy { path });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed("read"))?;
+        let (recorded, whole) = read(&bytes).map_err(|why| JournalError::Foreign {
+            path: path.to_owned(),
+            why,
+        })?;
+        // What was cut off must not be taken for the beginning of the next entry.
+        if whole < bytes.len() {
+            file.set_len(whole as u64).map_err(failed("repair"))?;
+        }
+        let path = path.to_owned();
+        Ok((Self { path, file }, recorded))
+    }
+
+    /// Begin anew, whatever was in it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn restart(&mut self) -> Result<(), JournalError> {
+        let emptied = self.file.set_len(0);
+        let emptied = emptied.and_then(|()| self.file.seek(SeekFrom::Start(0)).map(drop));
+        emptied.map_err(|error| self.failed("empty", error))
+    }
+
+    /// Say what follows.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn head(&mut self, head: &JournalHead) -> Result<(), JournalError> {
+        self.write(&Entry::Head(head.clone()))
+    }
+
+    /// Note that the study begins, or goes on.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn begun(&mut self, moment: &str) -> Result<(), JournalError> {
+        self.write(&Entry::Begun(moment.to_owned()))
+    }
+
+    /// Note what must be removed; nothing any more without a path.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn scratch(&mut self, path: Option<&Path>) -> Result<(), JournalError> {
+        self.write(&Entry::Scratch(path.map(Path::to_owned)))
+    }
+
+    /// Note what must be undone from now on.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn undo(&mut self, undo: &[Undo]) -> Result<(), JournalError> {
+        self.write(&Entry::Undo(undo.to_vec()))
+    }
+
+    /// Keep a replicate.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn replicate(&mut self, replicate: &StudyReplicate) -> Result<(), JournalError> {
+        self.write(&Entry::Replicate(replicate.clone()))
+    }
+
+    /// Remove it: the study is done.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove(self) -> Result<(), JournalError> {
+        fs::remove_file(&self.path).map_err(|error| self.failed("remove", error))
+    }
+
+    fn write(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let mut line =
+            serde_json::to_vec(entry).map_err(|error| self.failed("fill", error.into()))?;
+        line.push(b'\n');
+        let written = self.file.write_all(&line);
+        written
+            .and_then(|()| self.file.sync_data())
+            .map_err(|error| self.failed("write", error))
+    }
+
+    fn failed(&self, action: &'static str, source: io::Error) -> JournalError {
+        JournalError::Io {
+            action,
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// What the lines say, and how many bytes are whole lines.
+fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
+    let mut recorded = Recorded::default();
+    let mut whole = 0;
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        let entry = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        whole += line.len();
+        match entry {
+            Entry::Head(head) if head.schema > SCHEMA => {
+                return Err("a newer version of this program wrote it".into());
+            }
+            Entry::Head(head) => recorded.head = Some(head),
+            Entry::Begun(moment) => recorded.begun_at.push(moment),
+            Entry::Scratch(path) => recorded.scratch = path,
+            Entry::Undo(undo) => recorded.undo = undo,
+            Entry::Replicate(replicate) => recorded.replicates.push(replicate),
+        }
+    }
+    Ok((recorded, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replicate(number: u32) -> StudyReplicate {
+        StudyReplicate {
+            number,
+            round: 1,
+            levels: vec!["8KiB".into()],
+            started_at: "2027-01-31T12:00:00Z".into(),
+            elapsed_ns: 7,
+            readings: Vec::new(),
+        }
+    }
+
+    fn head() -> JournalHead {
+        JournalHead::new("transfer".into(), 5, "host".into())
+    }
+
+    #[test]
+    fn what_was_kept_is_there_again_and_a_torn_line_is_not() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = top.path().join("deep/journal");
+        let (mut journal, empty) = Journal::open(&path).expect("a journal");
+        assert_eq!(empty, Recorded::default());
+        journal.head(&head()).expect("kept");
+        journal.begun("2027-01-31T12:00:00Z").expect("kept");
+        journal.replicate(&replicate(1)).expect("kept");
+        journal.replicate(&replicate(2)).expect("kept");
+        drop(journal);
+        let whole = fs::read(&path).expect("bytes");
+        // Killed at any byte of the last entry, the one before is whole.
+        let last = whole[..whole.len() - 1].iter().rposition(|&it| it == b'\n');
+        for length in last.expect("lines") + 1..whole.len() {
+            fs::write(&path, &whole[..length]).expect("a file");
+            let (mut journal, found) = Journal::open(&path).expect("a journal");
+            assert_eq!(found.head, Some(head()));
+            assert_eq!(found.replicates, [replicate(1)], "{length}");
+            journal.replicate(&replicate(3)).expect("kept");
+            drop(journal);
+            let (_, found) = Journal::open(&path).expect("a journal");
+            assert_eq!(found.replicates, [replicate(1), replicate(3)]);
+        }
+    }
+
+    #[test]
+    fn two_processes_do_not_share_one() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = top.path().join("journal");
+        let first = Journal::open(&path).expect("a journal");
+        assert!(matches!(
+            Journal::open(&path),
+            Err(JournalError::Busy { .. })
+        ));
+        first.0.remove().expect("removed");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn other_files_are_refused_and_a_restart_empties() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = top.path().join("journal");
+        fs::write(&path, "not ours\n").expect("a file");
+        assert!(matches!(
+            Journal::open(&path),
+            Err(JournalError::Foreign { .. })
+        ));
+        fs::remove_file(&path).expect("removed");
+        let (mut journal, _) = Journal::open(&path).expect("a journal");
+        journal.head(&head()).expect("kept");
+        journal.restart().expect("emptied");
+        journal.begun("now").expect("kept");
+        drop(journal);
+        let (_, found) = Journal::open(&path).expect("a journal");
+        assert_eq!((found.head, found.begun_at), (None, vec!["now".to_owned()]));
+    }
+}

@@ -1,0 +1,69 @@
+//! What is looked at before a study begins.
+
+use std::env;
+use std::path::Path;
+
+use procedure::study::StudyDefinition;
+use results::environment::TargetKind;
+use results::{Caution, TargetDescription};
+use sim::SIM_PREFIX;
+
+use crate::bench::BenchError;
+use crate::inspect::inspect;
+use crate::simulated::open_model;
+use crate::study::StudyRunError;
+
+/// Stands for the rights of root among the programs that a study needs.
+const ROOT: &str = "root";
+
+/// Refuse to begin where something is missing.
+pub(super) fn refuse_missing(needs: &[String]) -> Result<(), StudyRunError> {
+    let missing: Vec<&str> = needs
+        .iter()
+        .map(String::as_str)
+        .filter(|need| !is_there(need))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = missing
+        .iter()
+        .map(|need| match *need {
+            ROOT => "the rights of root".to_owned(),
+            program => format!("the program {program}, which is not installed"),
+        })
+        .collect();
+    Err(StudyRunError::Needs(words.join(", and ")))
+}
+
+fn is_there(need: &str) -> bool {
+    if need == ROOT {
+        return rustix::process::geteuid().is_root();
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|directory| directory.join(need).is_file())
+}
+
+/// What the study's target is, and what would mislead.
+pub(super) fn describe(
+    definition: &StudyDefinition,
+) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    let target = definition.target.as_str();
+    if !target.starts_with(SIM_PREFIX) {
+        return Ok(inspect(Path::new(target))?);
+    }
+    let spec = open_model(target)?;
+    let description = TargetDescription {
+        given: target.to_owned(),
+        path: spec.text.clone(),
+        kind: TargetKind::Simulated,
+        size_bytes: Some(spec.size.as_u64()),
+        allocated_bytes: None,
+        file_system: None,
+        devices: Vec::new(),
+        memory_backed: false,
+        remote: false,
+        raid: None,
+    };
+    Ok((description, Vec::new()))
+}

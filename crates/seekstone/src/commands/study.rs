@@ -1,0 +1,260 @@
+//! `seekstone study`: how a measurement depends on factors, as a note.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use archive::Archive;
+use procedure::study::{StudyDefinition, StudyOverrides, digest, read_study};
+use results::{Run, Status};
+use runner::interrupt::Interrupt;
+use runner::measure::{Default as SettingDefault, Kind, Measurement};
+use runner::study::{Beginning, StudyRequest, run_study, study_kinds};
+
+use crate::args::{StudyArgs, StudyCommand};
+use crate::commands::clean::offer_removal;
+use crate::commands::finish::deliver;
+use crate::commands::setup::{archive_path, fresh_seed, open_archive};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+use crate::studies::SHIPPED;
+
+/// Run a study, or say what there is.
+///
+/// # Errors
+/// When the study cannot be read, or nothing could be measured.
+pub fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        Some(StudyCommand::List) => list(),
+        Some(StudyCommand::Show { name }) => {
+            let file = shipped(name).ok_or_else(|| unknown(name))?;
+            output::print(file.text.trim_end())
+        }
+        Some(StudyCommand::Check { study }) => check(study),
+        Some(StudyCommand::Measurements { kind }) => measurements(kind.as_deref()),
+        None => run(args),
+    }
+}
+
+/// A study's text, and where it is from.
+struct StudyFile {
+    source: String,
+    text: String,
+    directory: PathBuf,
+}
+
+/// A file, or a study that comes with the program.
+fn open(name: &str) -> anyhow::Result<StudyFile> {
+    let path = Path::new(name);
+    if !path.exists()
+        && let Some(file) = shipped(name)
+    {
+        return Ok(file);
+    }
+    if !path.exists() && path.extension().is_none() && path.components().count() == 1 {
+        return Err(unknown(name).into());
+    }
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("the study {} cannot be read", path.display()))?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let directory = if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
+    };
+    Ok(StudyFile {
+        source: name.to_owned(),
+        text,
+        directory: fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned()),
+    })
+}
+
+fn shipped(name: &str) -> Option<StudyFile> {
+    let found = SHIPPED.iter().find(|shipped| shipped.name == name)?;
+    Some(StudyFile {
+        source: found.name.to_owned(),
+        text: found.text.to_owned(),
+        directory: std::env::current_dir().unwrap_or_default(),
+    })
+}
+
+fn unknown(name: &str) -> UsageError {
+    let names: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).collect();
+    UsageError(format!(
+        "there is no file and no study {name:?}; the program brings {}",
+        names.join(", ")
+    ))
+}
+
+fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition, UsageError> {
+    let read = read_study(&file.source, &file.text, overrides, &study_kinds());
+    read.map_err(|error| UsageError(error.to_string()))
+}
+
+fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
+    let name = args.study.as_deref().unwrap_or_default();
+    let file = open(name)?;
+    let overrides = StudyOverrides {
+        set: args.set.clone(),
+        only: args
+            .only
+            .iter()
+            .map(|(name, levels)| {
+                let levels = levels.split(',').map(|level| level.trim().to_owned());
+                (name.clone(), levels.collect())
+            })
+            .collect(),
+        replicates: args.replicates,
+        precision: args.precision,
+        budget: args.budget,
+        target: args.target.clone(),
+    };
+    let definition = read(&file, &overrides)?;
+    let archive = open_archive(&args.common)?;
+    if let Some(directory) = runner::bench::directory_of(&definition.target) {
+        offer_removal(&directory, args.common.yes)?;
+    }
+    let journal = match &archive {
+        None => None,
+        Some(_) => Some(journal_path(
+            &archive_path(args.common.archive.as_ref())?,
+            &definition,
+        )),
+    };
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let request = StudyRequest {
+        seed: args
+            .common
+            .seed
+            .or(definition.seed)
+            .unwrap_or_else(fresh_seed),
+        definition,
+        source: file.source,
+        text: file.text,
+        directory: file.directory,
+        beginning: match (args.resume, args.restart) {
+            (true, _) => Beginning::Resume,
+            (_, true) => Beginning::Restart,
+            _ => Beginning::New,
+        },
+        journal,
+        reserve: args.reserve,
+        arguments: std::env::args().skip(1).collect(),
+    };
+    let mut progress = Progress::new(args.common.quiet);
+    let measured = run_study(&request, &interrupt, &mut |stage| {
+        progress.show_study(stage)
+    });
+    progress.finish();
+    finish(&mut measured?, archive, args, name)
+}
+
+/// Beside the archive, named by what the study means.
+fn journal_path(archive: &Path, definition: &StudyDefinition) -> PathBuf {
+    let mut name = archive.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".study-{}", digest(&definition.meaning())));
+    archive.with_file_name(name)
+}
+
+fn finish(
+    run: &mut Run,
+    archive: Option<Archive>,
+    args: &StudyArgs,
+    name: &str,
+) -> anyhow::Result<Exit> {
+    let is_resumable = archive.is_some();
+    let takes_stdout = args
+        .markdown
+        .as_deref()
+        .is_some_and(|path| path.as_os_str() == "-");
+    let delivered = if takes_stdout {
+        deliver(run, archive, &args.common, |run| {
+            report::markdown_note(run).unwrap_or_default()
+        })
+    } else {
+        deliver(run, archive, &args.common, |run| {
+            report::check_up(run, &output::style(false))
+        })
+    };
+    if let (Some(path), false) = (&args.markdown, takes_stdout) {
+        output::write_file(path, &report::markdown_note(run).unwrap_or_default())?;
+    }
+    if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
+        output::complain(&format!(
+            "What was measured is kept: `seekstone study {name} --resume`, with the same options, \
+             goes on."
+        ));
+    }
+    delivered
+}
+
+fn list() -> anyhow::Result<Exit> {
+    let width = SHIPPED.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for it in SHIPPED {
+        let file = shipped(it.name).ok_or_else(|| unknown(it.name))?;
+        let title = read(&file, &StudyOverrides::default())?.title;
+        lines.push(format!("{:width$}  {title}", it.name));
+    }
+    lines.push(
+        "\nPrint one with `seekstone study show NAME`, run it with `seekstone study NAME`.".into(),
+    );
+    output::print(&lines.join("\n"))
+}
+
+fn check(name: &str) -> anyhow::Result<Exit> {
+    let file = open(name)?;
+    let study = read(&file, &StudyOverrides::default())?;
+    let cells = study.cells();
+    let mut lines = vec![format!(
+        "{}: {} of {}, {} combinations, {} replicates of each at least",
+        study.title,
+        study.measurement,
+        study.target,
+        cells.len(),
+        study.rounds_min
+    )];
+    lines.extend(
+        cells
+            .iter()
+            .map(|cell| format!("  {}", study.describe(cell))),
+    );
+    output::print(&lines.join("\n"))
+}
+
+fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
+    let kinds = Measurement::kinds();
+    let chosen: Vec<&Kind> = kinds
+        .iter()
+        .filter(|known| kind.is_none_or(|kind| kind == known.name))
+        .collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+        let kind = kind.unwrap_or_default();
+        let text = format!(
+            "there is no measurement {kind:?}; there are {}",
+            names.join(", ")
+        );
+        return Err(UsageError(text).into());
+    }
+    let texts: Vec<String> = chosen.into_iter().map(described).collect();
+    output::print(texts.join("\n\n").trim_end())
+}
+
+fn described(kind: &Kind) -> String {
+    let mut lines = vec![format!("{}: {}", kind.name, kind.about)];
+    for setting in kind.settings {
+        let default = match setting.default {
+            SettingDefault::Required => " (required)".to_owned(),
+            SettingDefault::Nothing => String::new(),
+            SettingDefault::Is(value) => format!(" [default: {value}]"),
+        };
+        lines.push(format!("  {} = {}{default}", setting.name, setting.form));
+        lines.push(format!("      {}", setting.meaning));
+    }
+    lines.push("  gives:".into());
+    let readings = kind.readings.iter();
+    lines.extend(readings.map(|(name, meaning)| format!("    {name}: {meaning}")));
+    lines.join("\n")
+}

@@ -1,0 +1,23 @@
+//! The studies that come with the program: those of the KP3 group, 1994 to 1999.
+
+/// A study that comes with the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped {
+    /// What it is called by.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+/// A study by its name, which is that of its file.
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$(Shipped {
+            name: $name,
+            text: include_str!(concat!("../../../studies/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All of them, by their names.
+pub const SHIPPED: &[Shipped] = shipped!["compilers", "disk-io", "fortran-options", "paw"];
