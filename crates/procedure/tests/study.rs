@@ -87,7 +87,10 @@ fn a_study_is_read() {
     let text = |key: &str| settings[key].as_str().expect("a text");
     assert_eq!((text("record"), text("size")), ("64KiB", "64MiB"));
     assert_eq!(text("dir"), "mnt8");
-    assert_eq!(study.factors[1].levels[1].setup.as_ref().unwrap().place, "s.toml:24");
+    assert_eq!(
+        study.factors[1].levels[1].setup.as_ref().unwrap().place,
+        "s.toml:24"
+    );
 }
 
 #[test]
@@ -121,7 +124,12 @@ levels = ["linux1"]
     let commands: Vec<String> = study
         .cells()
         .iter()
-        .map(|cell| study.settings_of(cell)["command"].as_str().unwrap().to_owned())
+        .map(|cell| {
+            study.settings_of(cell)["command"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     assert_eq!(commands, ["cc -O0 ${HOME}", "cc -O2 ${HOME}"]);
 }
@@ -134,7 +142,10 @@ fn check_mistakes(text: &str, expected: &[&str]) {
     assert_eq!(lines.len(), expected.len(), "{told}");
     for (line, expected) in lines.iter().zip(expected) {
         let (place, words) = expected.split_once(": ").expect("a place and words");
-        assert!(line.starts_with(&format!("{place}: ")), "{line}\n{expected}");
+        assert!(
+            line.starts_with(&format!("{place}: ")),
+            "{line}\n{expected}"
+        );
         assert!(line.contains(words), "{line}\n{expected}");
     }
 }
@@ -228,8 +239,14 @@ fn the_command_line_overrides_the_file() {
         ..StudyOverrides::default()
     };
     let told = read_with(STUDY, &overrides).expect_err("mistakes");
-    assert!(told.contains("--set size=wrong: size = \"wrong\": it is a size"), "{told}");
-    assert!(told.contains("--only block=2KiB: no level \"2KiB\""), "{told}");
+    assert!(
+        told.contains("--set size=wrong: size = \"wrong\": it is a size"),
+        "{told}"
+    );
+    assert!(
+        told.contains("--only block=2KiB: no level \"2KiB\""),
+        "{told}"
+    );
 }
 
 #[test]
@@ -265,7 +282,10 @@ fn a_round_visits_every_cell_once_and_keeps_set_ups_together() {
     for round in 1..=50 {
         let groups = plan.round(1, round);
         assert_eq!(groups.len(), 2, "one for each mount");
-        let order: Vec<usize> = groups.iter().flat_map(|group| group.cells.clone()).collect();
+        let order: Vec<usize> = groups
+            .iter()
+            .flat_map(|group| group.cells.clone())
+            .collect();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..6).collect::<Vec<_>>());
@@ -357,16 +377,19 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
     });
     let found = analyse(&shape, &made);
     let told = found.conclusions.join("\n");
-    assert_eq!(told, lines(&[
-        "block 64KiB: rate 5.67 to 5.80 times lower than with 8KiB (averaged over mount).",
-        "No difference of interest in rate shown between block 1KiB and 8KiB (averaged over \
+    assert_eq!(
+        told,
+        lines(&[
+            "block 64KiB: rate 5.67 to 5.80 times lower than with 8KiB (averaged over mount).",
+            "No difference of interest in rate shown between block 1KiB and 8KiB (averaged over \
          mount); what the data do not exclude: 3.5 % lower to 1.0 % lower.",
-        "mount rsize 8k and default: rate is the same, 0.4 % lower to 1.2 % higher \
+            "mount rsize 8k and default: rate is the same, 0.4 % lower to 1.2 % higher \
          (averaged over block).",
-        "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
+            "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
          differences are claimed by Holm's correction: at most one study in twenty makes \
          even one false claim; differences below 2 % count as none.",
-    ]));
+        ])
+    );
     assert_eq!(found.cells.len(), 6);
     assert_eq!(found.cells[0].figures.len(), 2);
 }
@@ -377,27 +400,34 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
     let mut stream = Stream::new(4, 0, Purpose::Order);
     // Of the second mount, block size does not matter.
     let made = replicates(&shape, 10, |cell, _| {
-        let rate = if cell[1] == 0 { [2e6, 8e6, 8e6][cell[0]] } else { 4e6 };
+        let rate = if cell[1] == 0 {
+            [2e6, 8e6, 8e6][cell[0]]
+        } else {
+            4e6
+        };
         rate * (0.01 * normal(&mut stream)).exp()
     });
     let told = analyse(&shape, &made).conclusions.join("\n");
-    assert_eq!(told, lines(&[
-        "The effect of block on rate differs with mount, and is stated for each:",
-        "block 1KiB: rate 3.92 to 4.09 times lower than with 8KiB (mount default).",
-        "No difference in rate shown between block 64KiB and 8KiB (mount default); what the \
+    assert_eq!(
+        told,
+        lines(&[
+            "The effect of block on rate differs with mount, and is stated for each:",
+            "block 1KiB: rate 3.92 to 4.09 times lower than with 8KiB (mount default).",
+            "No difference in rate shown between block 64KiB and 8KiB (mount default); what the \
          data do not exclude: 2.5 % lower to 2.6 % higher.",
-        "No difference in rate shown between block 1KiB and 8KiB (mount rsize 8k); what the \
+            "No difference in rate shown between block 1KiB and 8KiB (mount rsize 8k); what the \
          data do not exclude: 2.2 % lower to 3.3 % higher.",
-        "No difference in rate shown between block 64KiB and 8KiB (mount rsize 8k); what \
+            "No difference in rate shown between block 64KiB and 8KiB (mount rsize 8k); what \
          the data do not exclude: 1.6 % lower to 2.9 % higher.",
-        "The effect of mount on rate differs with block, and is stated for each:",
-        "mount rsize 8k: rate 95 to 105 % higher than with default (block 1KiB).",
-        "mount rsize 8k: rate 49.5 to 51.2 % lower than with default (block 8KiB).",
-        "mount rsize 8k: rate 49.1 to 51.0 % lower than with default (block 64KiB).",
-        "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
+            "The effect of mount on rate differs with block, and is stated for each:",
+            "mount rsize 8k: rate 95 to 105 % higher than with default (block 1KiB).",
+            "mount rsize 8k: rate 49.5 to 51.2 % lower than with default (block 8KiB).",
+            "mount rsize 8k: rate 49.1 to 51.0 % lower than with default (block 64KiB).",
+            "The intervals hold for all 10 comparisons together with 95 % (Bonferroni), and \
          differences are claimed by Holm's correction: at most one study in twenty makes \
          even one false claim; differences below 2 % count as none.",
-    ]));
+        ])
+    );
 }
 
 #[test]
@@ -407,7 +437,12 @@ fn few_replicates_bear_no_conclusion() {
     let found = analyse(&shape, &made);
     assert_eq!(found.conclusions.len(), 1);
     assert!(found.conclusions[0].contains("bear no conclusion"));
-    assert!(found.comparisons.iter().all(|it| it.verdict == StudyVerdict::NotShown));
+    assert!(
+        found
+            .comparisons
+            .iter()
+            .all(|it| it.verdict == StudyVerdict::NotShown)
+    );
     let found = analyse(&shape, &[]);
     assert!(found.cells.iter().all(|cell| cell.figures.is_empty()));
 }
@@ -423,7 +458,12 @@ fn a_round_that_was_cut_off_counts_for_what_it_has() {
     let found = analyse(&shape, &made);
     assert_eq!(found.cells[0].replicates, 7);
     assert_eq!(found.cells[5].replicates, 6);
-    assert!(found.comparisons.iter().any(|it| it.verdict == StudyVerdict::Lower));
+    assert!(
+        found
+            .comparisons
+            .iter()
+            .any(|it| it.verdict == StudyVerdict::Lower)
+    );
 }
 
 #[test]
@@ -450,12 +490,7 @@ struct Score {
 
 /// Studies with this true log rate for each cell, noise of this size, and a machine whose rounds
 /// differ; `goal` adds rounds until a precision is reached.
-fn score(
-    seed: u64,
-    rounds: u32,
-    goal: Option<f64>,
-    truth: impl Fn(&[usize]) -> f64,
-) -> Score {
+fn score(seed: u64, rounds: u32, goal: Option<f64>, truth: impl Fn(&[usize]) -> f64) -> Score {
     let shape = shape();
     let mut score = Score {
         false_claims: 0,
@@ -496,13 +531,18 @@ fn score(
     score
 }
 
-fn true_ratio(
-    shape: &StudyShape,
-    it: &StudyComparison,
-    truth: &impl Fn(&[usize]) -> f64,
-) -> f64 {
-    let factor = shape.factors.iter().position(|name| *name == it.factor).unwrap();
-    let level = |name: &str| shape.levels[factor].iter().position(|it| it == name).unwrap();
+fn true_ratio(shape: &StudyShape, it: &StudyComparison, truth: &impl Fn(&[usize]) -> f64) -> f64 {
+    let factor = shape
+        .factors
+        .iter()
+        .position(|name| *name == it.factor)
+        .unwrap();
+    let level = |name: &str| {
+        shape.levels[factor]
+            .iter()
+            .position(|it| it == name)
+            .unwrap()
+    };
     let other = 1 - factor;
     let contexts = (0..shape.levels[other].len())
         .filter(|&at| it.context[other].is_empty() || it.context[other] == shape.levels[other][at]);
@@ -524,7 +564,11 @@ const FALSE_MAX: u32 = 35;
 #[test]
 fn without_effects_at_most_one_study_in_twenty_claims_one() {
     let score = score(11, 6, None, |_| 0.0);
-    assert!(score.false_claims <= FALSE_MAX, "{} of 400", score.false_claims);
+    assert!(
+        score.false_claims <= FALSE_MAX,
+        "{} of 400",
+        score.false_claims
+    );
     assert!(score.uncovered <= FALSE_MAX, "{} of 400", score.uncovered);
 }
 
@@ -532,16 +576,27 @@ fn without_effects_at_most_one_study_in_twenty_claims_one() {
 fn known_effects_are_found_and_their_intervals_cover() {
     let truth = |cell: &[usize]| [-1.7, 0.0, 0.05][cell[0]] + 0.02 * cell[1] as f64;
     let score = score(12, 8, None, truth);
-    assert!(score.false_claims <= FALSE_MAX, "{} of 400", score.false_claims);
+    assert!(
+        score.false_claims <= FALSE_MAX,
+        "{} of 400",
+        score.false_claims
+    );
     assert!(score.uncovered <= FALSE_MAX, "{} of 400", score.uncovered);
-    assert_eq!(score.found, score.studies, "an effect of 5.5 times is found");
+    assert_eq!(
+        score.found, score.studies,
+        "an effect of 5.5 times is found"
+    );
 }
 
 #[test]
 fn effects_that_depend_on_each_other_are_covered_too() {
     let truth = |cell: &[usize]| if cell == [0, 1] { 0.0 } else { cell[0] as f64 };
     let score = score(13, 8, None, truth);
-    assert!(score.false_claims <= FALSE_MAX, "{} of 400", score.false_claims);
+    assert!(
+        score.false_claims <= FALSE_MAX,
+        "{} of 400",
+        score.false_claims
+    );
     assert!(score.uncovered <= FALSE_MAX, "{} of 400", score.uncovered);
 }
 
@@ -549,6 +604,10 @@ fn effects_that_depend_on_each_other_are_covered_too() {
 #[test]
 fn a_goal_of_precision_makes_no_false_claims() {
     let score = score(14, 5, Some(0.12), |_| 0.0);
-    assert!(score.false_claims <= FALSE_MAX, "{} of 400", score.false_claims);
+    assert!(
+        score.false_claims <= FALSE_MAX,
+        "{} of 400",
+        score.false_claims
+    );
     assert!(score.uncovered <= FALSE_MAX, "{} of 400", score.uncovered);
 }

@@ -297,11 +297,17 @@ fn stars(values: &[f64], unit: Unit) -> Vec<String> {
         .enumerate()
         .map(|(bin, &count)| {
             let stars = "*".repeat(count.div_ceil(each));
-            format!("{:>8} to {:>8} {count:>6} {stars}", edge(bin), edge(bin + 1))
+            format!(
+                "{:>8} to {:>8} {count:>6} {stars}",
+                edge(bin),
+                edge(bin + 1)
+            )
         })
         .collect();
     if each > 1 {
-        lines.push(format!("Each star stands for {each} values, the last for fewer."));
+        lines.push(format!(
+            "Each star stands for {each} values, the last for fewer."
+        ));
     }
     lines
 }

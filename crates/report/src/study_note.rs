@@ -26,7 +26,11 @@ pub fn markdown_note(run: &Run) -> Option<String> {
         text.push_str(&format!("\n{}\n", plain(&line)));
     }
     for (title, lines) in distributions(study) {
-        text.push_str(&format!("\n{}\n\n```text\n{}\n```\n", plain(&title), lines.join("\n")));
+        text.push_str(&format!(
+            "\n{}\n\n```text\n{}\n```\n",
+            plain(&title),
+            lines.join("\n")
+        ));
     }
     if !study.conclusions.is_empty() {
         text.push_str("\n## Conclusions\n\n");

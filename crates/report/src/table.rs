@@ -36,7 +36,9 @@ impl Table {
     /// A table with these columns: heading, side, weight.
     pub fn new(columns: &[(&'static str, Align, u8)]) -> Self {
         let columns = columns.iter();
-        Self::with_headings(columns.map(|&(heading, align, weight)| (heading.into(), align, weight)))
+        Self::with_headings(
+            columns.map(|&(heading, align, weight)| (heading.into(), align, weight)),
+        )
     }
 
     /// A table whose headings are only known when it is made.

@@ -136,7 +136,9 @@ pub fn study_kinds() -> Kinds<'static> {
 }
 
 fn settings_of(kind: &str) -> Option<Vec<String>> {
-    let kind = Measurement::kinds().iter().find(|known| known.name == kind)?;
+    let kind = Measurement::kinds()
+        .iter()
+        .find(|known| known.name == kind)?;
     Some(kind.settings.iter().map(|it| it.name.to_owned()).collect())
 }
 
@@ -240,7 +242,9 @@ fn study_of(
         settings: settings
             .map(|(key, value)| StudySetting {
                 key: key.clone(),
-                value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                value: value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
             })
             .collect(),
         factors: factors
@@ -266,7 +270,9 @@ fn study_of(
 }
 
 fn unprecise(study: &Study) -> Option<Warning> {
-    let precision = study.precision.filter(|_| study.is_precise == Some(false))?;
+    let precision = study
+        .precision
+        .filter(|_| study.is_precise == Some(false))?;
     Some(Warning::doubt(
         "study-not-precise",
         format!(

@@ -17,7 +17,11 @@ pub(super) struct Column {
 
 impl Column {
     /// Every reading, in the order of their first appearance.
-    pub fn all(replicates: &[StudyReplicate], cells: &[Vec<String>], wanted: &[String]) -> Vec<Self> {
+    pub fn all(
+        replicates: &[StudyReplicate],
+        cells: &[Vec<String>],
+        wanted: &[String],
+    ) -> Vec<Self> {
         let rounds = replicates.iter().map(|it| it.round).max().unwrap_or(0) as usize;
         let mut columns: Vec<Self> = Vec::new();
         for replicate in replicates {
@@ -28,7 +32,9 @@ impl Column {
                 if !wanted.is_empty() && !wanted.contains(&reading.name) {
                     continue;
                 }
-                let known = columns.iter().position(|it| it.reading.name == reading.name);
+                let known = columns
+                    .iter()
+                    .position(|it| it.reading.name == reading.name);
                 let at = known.unwrap_or_else(|| {
                     columns.push(Self {
                         reading: reading.clone(),
@@ -144,7 +150,10 @@ impl Family {
     pub fn adjusted(&self) -> Vec<f64> {
         let factor = ERROR / self.error;
         let adjusted = holm(&self.p_values);
-        adjusted.into_iter().map(|p| (p * factor).min(1.0)).collect()
+        adjusted
+            .into_iter()
+            .map(|p| (p * factor).min(1.0))
+            .collect()
     }
 
     /// The confidence of each interval with which all hold together (Bonferroni).
@@ -164,7 +173,10 @@ fn p_beyond(values: &[f64], margin: f64) -> f64 {
     let beyond: Vec<f64> = values.iter().map(|it| it - margin.copysign(mean)).collect();
     // The test does not see the unit, and exponentials of large numbers would overflow.
     let largest = beyond.iter().fold(0.0_f64, |most, it| most.max(it.abs()));
-    let pairs: Vec<(f64, f64)> = beyond.iter().map(|it| ((it / largest).exp(), 1.0)).collect();
+    let pairs: Vec<(f64, f64)> = beyond
+        .iter()
+        .map(|it| ((it / largest).exp(), 1.0))
+        .collect();
     compare_pairs(&pairs, CONFIDENCE).map_or(1.0, |found| found.p_value)
 }
 

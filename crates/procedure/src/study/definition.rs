@@ -282,9 +282,9 @@ pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
 pub fn digest(text: &str) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let hash = text
-        .bytes()
-        .fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    let hash = text.bytes().fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    });
     format!("{hash:016x}")
 }
 
@@ -295,7 +295,10 @@ mod tests {
     #[test]
     fn names_in_braces_are_replaced_but_not_those_of_the_shell() {
         let check = |text: &str, expected: &str| {
-            assert_eq!(filled(text, &[("opt", "2"), ("block size", "8k")]), expected);
+            assert_eq!(
+                filled(text, &[("opt", "2"), ("block size", "8k")]),
+                expected
+            );
         };
         check("cc -O{opt} -o {out}", "cc -O2 -o {out}");
         check("${opt} {opt", "${opt} {opt");

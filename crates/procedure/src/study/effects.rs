@@ -56,10 +56,8 @@ pub(super) fn settle_factors(
     for (at, factor) in study.factors.iter_mut().enumerate() {
         let is_setting = settings.contains(&factor.name);
         let is_label = factor.levels.len() == 1;
-        let (in_setting, in_script) = (
-            format!("{{{}}}", factor.name),
-            level_variable(&factor.name),
-        );
+        let (in_setting, in_script) =
+            (format!("{{{}}}", factor.name), level_variable(&factor.name));
         let is_named = texts
             .iter()
             .any(|text| text.contains(&in_setting) || text.contains(&in_script));

@@ -226,8 +226,10 @@ fn integer(value: &DeValue<'_>) -> Option<i64> {
 pub(super) fn owned(value: &DeValue<'_>) -> toml::Value {
     match value {
         DeValue::String(text) => toml::Value::String(text.to_string()),
-        DeValue::Integer(number) => integer(value)
-            .map_or_else(|| toml::Value::String(number.to_string()), toml::Value::Integer),
+        DeValue::Integer(number) => integer(value).map_or_else(
+            || toml::Value::String(number.to_string()),
+            toml::Value::Integer,
+        ),
         DeValue::Float(number) => {
             let text: String = number.as_str().chars().filter(|c| *c != '_').collect();
             text.parse()

@@ -87,7 +87,9 @@ pub fn read_study(
 
 /// Mistakes of options come after those of the file.
 fn line_of(place: &str) -> usize {
-    let line = place.rsplit_once(':').and_then(|(_, line)| line.parse().ok());
+    let line = place
+        .rsplit_once(':')
+        .and_then(|(_, line)| line.parse().ok());
     line.unwrap_or(usize::MAX)
 }
 
@@ -100,7 +102,10 @@ fn read_top<'t>(
     let mut form = Form::new(source, table, place, "a study");
     let title = form.name("title", "one line, such as \"Block size and rate\"");
     let title = form.require("title", title, "one line, such as title = \"Block sizes\"");
-    let environment = form.texts("environment", "a list of lines, such as [\"client: linux1\"]");
+    let environment = form.texts(
+        "environment",
+        "a list of lines, such as [\"client: linux1\"]",
+    );
     let seed = form.count("seed", 0..=i64::MAX as u64);
     let rounds = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
     let rounds_min = form.count("replicates", 1..=ROUNDS_MAX);
@@ -112,20 +117,29 @@ fn read_top<'t>(
     let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
     let margin = form.share("margin", 0.0..=0.5);
     let readings = form.texts("readings", "a list of names, such as [\"read rate\"]");
-    let needs = form.texts("needs", "a list of programs, such as [\"mkfs.ext4\", \"root\"]");
+    let needs = form.texts(
+        "needs",
+        "a list of programs, such as [\"mkfs.ext4\", \"root\"]",
+    );
     let (setup, teardown) = (form.script("setup"), form.script("teardown"));
     let (before, after) = (form.script("before"), form.script("after"));
     let time_limit = form.span("time-limit").unwrap_or(TIME_LIMIT_DEFAULT);
     let rehearse = form.flag("rehearse").unwrap_or(true);
     let (measurement, settings) = read_measurement(&mut form, places);
     let tables = form.tables("factor", "a table for each factor: [[factor]]");
-    let exclude = form.tables("exclude", "a list of tables, such as [{ block = \"64KiB\" }]");
+    let exclude = form.tables(
+        "exclude",
+        "a list of tables, such as [{ block = \"64KiB\" }]",
+    );
     form.finish();
     let mut factors: Vec<Factor> = Vec::new();
     for (table, place) in tables {
         if let Some(factor) = read_factor(source, table, place.clone()) {
             if factors.iter().any(|known| known.name == factor.name) {
-                source.note(place.clone(), format!("there are two factors {:?}", factor.name));
+                source.note(
+                    place.clone(),
+                    format!("there are two factors {:?}", factor.name),
+                );
             }
             places.factors.push(place);
             factors.push(factor);
@@ -194,7 +208,11 @@ fn read_factor<'t>(
 ) -> Option<Factor> {
     let mut form = Form::new(source, table, place.clone(), "a factor");
     let name = form.name("name", "one line, such as \"block\"");
-    let name = form.require("name", name, "the heading of its column, such as name = \"block\"");
+    let name = form.require(
+        "name",
+        name,
+        "the heading of its column, such as name = \"block\"",
+    );
     let setting = form.name("setting", "the name of a setting of the measurement");
     let plain = form.find("levels");
     let tables = form.tables("level", "a table for each level: [[factor.level]]");
@@ -406,10 +424,17 @@ fn override_study(
 
 /// Confine a factor to some of its levels.
 fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wanted: &[String]) {
-    let place = format!("--only {}={}", shortened(name), shortened(&wanted.join(",")));
+    let place = format!(
+        "--only {}={}",
+        shortened(name),
+        shortened(&wanted.join(","))
+    );
     let Some(at) = study.factors.iter().position(|factor| factor.name == name) else {
         let names: Vec<&str> = study.factors.iter().map(|it| it.name.as_str()).collect();
-        let message = format!("there is no factor {name:?}; there are {}", names.join(", "));
+        let message = format!(
+            "there is no factor {name:?}; there are {}",
+            names.join(", ")
+        );
         source.note(place, message);
         return;
     };

@@ -115,7 +115,11 @@ fn effect(it: &StudyComparison) -> String {
     let word = if is_higher { "higher" } else { "lower" };
     if it.scale == StudyScale::Difference {
         // The nearer end first; Holm may show what Bonferroni's interval does not clear.
-        let (near, far) = if is_higher { (low, high) } else { (-high, -low) };
+        let (near, far) = if is_higher {
+            (low, high)
+        } else {
+            (-high, -low)
+        };
         return difference(near.max(0.0), far, it.unit, word);
     }
     let is_times = if is_higher {
@@ -193,7 +197,10 @@ fn no_difference(
             open_range(it)
         ));
     }
-    for it in here.iter().filter(|it| it.verdict == StudyVerdict::NotShown) {
+    for it in here
+        .iter()
+        .filter(|it| it.verdict == StudyVerdict::NotShown)
+    {
         // Shown, but not shown to be more than the margin.
         let is_small = !it.value.contains(zero(it)) && it.scale == StudyScale::Ratio;
         let size = if is_small { " of interest" } else { "" };

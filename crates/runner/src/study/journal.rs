@@ -233,7 +233,8 @@ impl Journal {
     }
 
     fn write(&mut self, entry: &Entry) -> Result<(), JournalError> {
-        let mut line = serde_json::to_vec(entry).map_err(|error| self.failed("fill", error.into()))?;
+        let mut line =
+            serde_json::to_vec(entry).map_err(|error| self.failed("fill", error.into()))?;
         line.push(b'\n');
         let written = self.file.write_all(&line);
         written
@@ -324,7 +325,10 @@ mod tests {
         let top = tempfile::tempdir().expect("a directory");
         let path = top.path().join("journal");
         let first = Journal::open(&path).expect("a journal");
-        assert!(matches!(Journal::open(&path), Err(JournalError::Busy { .. })));
+        assert!(matches!(
+            Journal::open(&path),
+            Err(JournalError::Busy { .. })
+        ));
         first.0.remove().expect("removed");
         assert!(!path.exists());
     }
@@ -334,7 +338,10 @@ mod tests {
         let top = tempfile::tempdir().expect("a directory");
         let path = top.path().join("journal");
         fs::write(&path, "not ours\n").expect("a file");
-        assert!(matches!(Journal::open(&path), Err(JournalError::Foreign { .. })));
+        assert!(matches!(
+            Journal::open(&path),
+            Err(JournalError::Foreign { .. })
+        ));
         fs::remove_file(&path).expect("removed");
         let (mut journal, _) = Journal::open(&path).expect("a journal");
         journal.head(&head()).expect("kept");

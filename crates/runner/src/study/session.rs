@@ -135,7 +135,9 @@ impl<'a> Session<'a> {
         let head = JournalHead::new(self.request.definition.meaning(), self.seed, machine);
         let count = recorded.replicates.len();
         let known = recorded.head.filter(|_| count > 0);
-        let fits = known.as_ref().is_some_and(|known| known.meaning == head.meaning);
+        let fits = known
+            .as_ref()
+            .is_some_and(|known| known.meaning == head.meaning);
         match (self.request.beginning, known) {
             (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
                 "this study was interrupted after {count} replicates: go on with --resume, or \
@@ -218,7 +220,9 @@ impl<'a> Session<'a> {
     fn check(&self, cell: &[usize]) -> Result<(), StudyRunError> {
         let place = self.place(cell, 0);
         let measurement = self.measurement(cell)?;
-        measurement.check(&place).map_err(|error| self.failed(cell, error))
+        measurement
+            .check(&place)
+            .map_err(|error| self.failed(cell, error))
     }
 
     /// Each set-up and tear-down once, so that one that fails is known before the first replicate.
@@ -348,7 +352,12 @@ impl<'a> Session<'a> {
             let level = factor.levels[level].clone();
             let what = format!("{} {}", factor.name, level.name);
             let variables = self.level_variables(&cell);
-            self.set_up(&what, level.setup.as_ref(), level.teardown.as_ref(), variables)?;
+            self.set_up(
+                &what,
+                level.setup.as_ref(),
+                level.teardown.as_ref(),
+                variables,
+            )?;
         }
         Ok(())
     }

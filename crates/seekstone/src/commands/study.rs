@@ -124,7 +124,11 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
     };
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
     let request = StudyRequest {
-        seed: args.common.seed.or(definition.seed).unwrap_or_else(fresh_seed),
+        seed: args
+            .common
+            .seed
+            .or(definition.seed)
+            .unwrap_or_else(fresh_seed),
         definition,
         source: file.source,
         text: file.text,
@@ -139,7 +143,9 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
         arguments: std::env::args().skip(1).collect(),
     };
     let mut progress = Progress::new(args.common.quiet);
-    let measured = run_study(&request, &interrupt, &mut |stage| progress.show_study(stage));
+    let measured = run_study(&request, &interrupt, &mut |stage| {
+        progress.show_study(stage)
+    });
     progress.finish();
     finish(&mut measured?, archive, args, name)
 }
@@ -191,7 +197,9 @@ fn list() -> anyhow::Result<Exit> {
         let title = read(&file, &StudyOverrides::default())?.title;
         lines.push(format!("{:width$}  {title}", it.name));
     }
-    lines.push("\nPrint one with `seekstone study show NAME`, run it with `seekstone study NAME`.".into());
+    lines.push(
+        "\nPrint one with `seekstone study show NAME`, run it with `seekstone study NAME`.".into(),
+    );
     output::print(&lines.join("\n"))
 }
 
@@ -207,7 +215,11 @@ fn check(name: &str) -> anyhow::Result<Exit> {
         cells.len(),
         study.rounds_min
     )];
-    lines.extend(cells.iter().map(|cell| format!("  {}", study.describe(cell))));
+    lines.extend(
+        cells
+            .iter()
+            .map(|cell| format!("  {}", study.describe(cell))),
+    );
     output::print(&lines.join("\n"))
 }
 
@@ -220,7 +232,10 @@ fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
     if chosen.is_empty() {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
         let kind = kind.unwrap_or_default();
-        let text = format!("there is no measurement {kind:?}; there are {}", names.join(", "));
+        let text = format!(
+            "there is no measurement {kind:?}; there are {}",
+            names.join(", ")
+        );
         return Err(UsageError(text).into());
     }
     let texts: Vec<String> = chosen.into_iter().map(described).collect();
