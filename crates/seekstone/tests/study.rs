@@ -131,7 +131,7 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
         "study.toml:4: unknown key \"replicats\"",
     );
     for expected in [
-        "study.toml:14: the factor \"record\" has no levels",
+        "study.toml:13: the factor \"record\" has no levels",
         "transfre",
     ] {
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
@@ -166,7 +166,7 @@ fn a_set_up_that_fails_is_told_with_its_line_before_the_first_replicate() {
         &study,
         &[],
         1,
-        "study.toml:27: the set-up of place two failed",
+        "study.toml:26: the set-up of place two failed",
     );
     assert!(
         ended.stderr.contains("exit status: 3; it said: no disk"),

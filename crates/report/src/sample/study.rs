@@ -86,7 +86,7 @@ fn figures(at: usize) -> Vec<StudyFigure> {
         reading: reading.into(),
         unit,
         better,
-        value: estimate(value, value * 0.9, value * 1.1),
+        value: estimate(value, 0.1),
         outliers: Vec::new(),
     };
     let mut figures = vec![
@@ -117,7 +117,7 @@ fn comparison() -> StudyComparison {
         against: "1KiB".into(),
         context: vec![String::new(), "linux1".into()],
         scale: StudyScale::Ratio,
-        value: estimate(0.175, 0.164, 0.185),
+        value: estimate(0.175, 0.06),
         p_adjusted: 0.0001,
         verdict: StudyVerdict::Lower,
         is_stated: true,
