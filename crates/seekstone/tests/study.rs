@@ -435,7 +435,6 @@ fn a_known_null_is_not_found() {
         let is_claim = |it: &Value| it["verdict"] == "higher" || it["verdict"] == "lower";
         claims += u32::from(compared.iter().any(is_claim));
     }
-    println!("{claims} of 20 studies claim a difference");
     assert!(claims <= 4, "{claims} of 20 studies claim a difference");
 }
 
