@@ -5,12 +5,14 @@
 mod rab;
 mod random_access;
 mod timing;
+mod study;
 mod transactions;
 mod transfer;
 
 pub use rab::rab;
 pub use random_access::random_access;
 pub use timing::timing;
+pub use study::study;
 pub use transactions::transactions;
 pub use transfer::transfer;
 

@@ -25,6 +25,7 @@ fn whole_run() -> Run {
         fresh_per_second: 9000.0,
         steady_per_second: 1000.0,
     });
+    run.study = Some(sample::study());
     run
 }
 
