@@ -23,6 +23,7 @@ mod table;
 mod target;
 mod transactions;
 mod transfer;
+mod validation;
 mod warnings;
 mod what_if;
 
@@ -36,4 +37,5 @@ pub use json::{JsonError, from_json, json};
 pub use list::{ListRow, run_list};
 pub use measurement::measurement;
 pub use style::Style;
+pub use validation::{validation, validation_json};
 pub use what_if::{what_if, what_if_json};

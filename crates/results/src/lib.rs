@@ -11,6 +11,7 @@ mod run;
 mod series;
 mod transactions;
 mod transfer;
+mod validation;
 mod warning;
 mod what_if;
 
@@ -30,6 +31,7 @@ pub use transfer::{
     AloneTogether, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
     TransferStream,
 };
+pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 pub use warning::{Severity, Warning};
 pub use what_if::{
     DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,

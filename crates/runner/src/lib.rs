@@ -18,4 +18,5 @@ pub mod storage;
 pub mod test_file;
 pub mod transactions;
 pub mod transfer;
+pub mod validation;
 pub mod workers;
