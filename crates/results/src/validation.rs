@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// By how much the edges of a trial may lift a rate above what is possible, a share.
+const EDGES: f64 = 0.001;
+
 /// Where the figures of a table come from that the simulated ones stand beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -163,7 +166,8 @@ impl ValidationRow {
             }
             Bar::Bound { share } => {
                 let published = self.published?;
-                Some(simulated <= published && simulated >= published * share)
+                let highest = published * (1.0 + EDGES);
+                Some(simulated <= highest && simulated >= published * share)
             }
             Bar::Range { low, high } => {
                 Some(simulated >= low && high.is_none_or(|high| simulated <= high))

@@ -8,7 +8,8 @@ use runner::interrupt::Interrupt;
 use runner::validation::{ValidationError, validate};
 
 fn found(device: Option<&str>) -> Result<Validation, ValidationError> {
-    validate(device, &Interrupt::never(), &mut |_, _, _| {})
+    let begun = std::time::Instant::now();
+    validate(device, &Interrupt::never(), &mut |t, _, _| eprintln!("{:?} {t}", begun.elapsed()))
 }
 
 #[test]
