@@ -28,6 +28,7 @@ mod target;
 mod timing;
 mod transactions;
 mod transfer;
+mod validation;
 mod warnings;
 mod what_if;
 
@@ -45,4 +46,5 @@ pub use positioning::{positioning, positioning_json};
 pub use study::{csv_study, csv_study_replicates};
 pub use study_note::markdown_note;
 pub use style::Style;
+pub use validation::{validation, validation_json};
 pub use what_if::{what_if, what_if_json};

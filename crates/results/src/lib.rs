@@ -15,6 +15,7 @@ mod timing;
 mod study;
 mod transactions;
 mod transfer;
+mod validation;
 mod warning;
 mod what_if;
 
@@ -41,6 +42,7 @@ pub use transfer::{
     AloneTogether, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
     TransferStream,
 };
+pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 pub use warning::{Severity, Warning};
 pub use what_if::{
     DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,

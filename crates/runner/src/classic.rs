@@ -10,9 +10,10 @@ mod solo;
 mod test_run;
 
 pub use data_file::{DataFile, DataRequest, Filling, MARKER_SUFFIX, open_data};
-pub use diskmbps::{DiskMbps, JobStart, Screen, left_over, run_diskmbps};
+pub use diskmbps::{DiskMbps, JobStart, Screen, left_over, passes_on_model, run_diskmbps};
 pub use diskrand::{
     Console, ReadSummary, UserOutcome, UserRequest, WriteRequest, erase, run_user, run_write,
+    user_on_model, write_on_model,
 };
 pub use messages::{Detail, IoDetail, Posted, Report};
 pub use output_files::OutputFiles;

@@ -23,4 +23,5 @@ pub mod test_file;
 pub mod timing;
 pub mod transactions;
 pub mod transfer;
+pub mod validation;
 pub mod workers;

@@ -21,7 +21,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use units::{Bytes, Duration, Rate};
 
 pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
-pub use devices::{DevicesArgs, DevicesCommand};
+pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 use parse::{

@@ -84,6 +84,19 @@ impl Progress {
         }
     }
 
+    /// Show one of several steps whose length nobody knows before.
+    pub fn step(&mut self, title: &str, done: usize, all: usize) {
+        match self {
+            Self::Quiet => {}
+            Self::Bar(bar) => {
+                bar.set_position(STEPS * done as u64 / all.max(1) as u64);
+                bar.set_prefix(format!("{done} of {all}"));
+                bar.set_message(title.to_owned());
+            }
+            Self::Lines { .. } => output::complain(&format!("[{done} of {all}] {title}")),
+        }
+    }
+
     /// Take the bar away.
     pub fn finish(&self) {
         if let Self::Bar(bar) = self {

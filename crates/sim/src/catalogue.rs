@@ -1,12 +1,14 @@
 //! The devices and machines that are built in: texts, to be printed, copied and edited.
 
 /// Names and texts, in the order of lists.
-const DEVICES: [(&str, &str); 23] = [
+const DEVICES: [(&str, &str); 26] = [
     ("ppro", include_str!("../../../devices/ppro.toml")),
     ("ppro-dos", include_str!("../../../devices/ppro-dos.toml")),
     ("p100", include_str!("../../../devices/p100.toml")),
     ("i486", include_str!("../../../devices/i486.toml")),
     ("lan-ppro", include_str!("../../../devices/lan-ppro.toml")),
+    ("lan-p100", include_str!("../../../devices/lan-p100.toml")),
+    ("axp612", include_str!("../../../devices/axp612.toml")),
     (
         "raid5-rz28",
         include_str!("../../../devices/raid5-rz28.toml"),
@@ -29,6 +31,10 @@ const DEVICES: [(&str, &str); 23] = [
     (
         "ethernet10",
         include_str!("../../../devices/ethernet10.toml"),
+    ),
+    (
+        "ethernet10-p100",
+        include_str!("../../../devices/ethernet10-p100.toml"),
     ),
     ("fddi", include_str!("../../../devices/fddi.toml")),
 ];

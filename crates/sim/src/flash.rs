@@ -134,6 +134,8 @@ pub struct Flash {
     /// Flushes, with the number that the next write after each would get.
     flushes: Vec<(u64, u64)>,
     writes: u64,
+    /// Pages programmed since the start.
+    programs: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -206,8 +208,15 @@ impl Flash {
             unfinished: BTreeSet::new(),
             flushes: Vec::new(),
             writes: 0,
+            programs: 0,
             spec,
         }
+    }
+
+    /// Pages programmed since the start: those of the user, and those that cleaning moved.
+    #[must_use]
+    pub const fn programs(&self) -> u64 {
+        self.programs
     }
 
     fn die(&self, page: &Page) -> usize {
@@ -298,6 +307,7 @@ impl Flash {
                 let die = self.die(&page);
                 let within = (page.number / self.dies.len() as u64) as u32;
                 let effort = self.logs[die].write(within);
+                self.programs += 1 + u64::from(effort.moved);
                 let spec = &self.spec;
                 // Part of a page is completed with what was there before.
                 let merge = if page.bytes < u64::from(spec.page) {

@@ -5,7 +5,8 @@
 //! the pass; locating takes a fixed time and the distance at search speed. Streaming: when the
 //! buffer runs dry, the drive stops and repositions; it starts again when the buffer is full. With
 //! a host slower than the tape, rate h, a buffer B, a tape rate R and a reposition time p, a cycle
-//! is the longer of p and B / h, and B / (R - h) of streaming.
+//! is the longer of p and B / h, and B / (R - h) of streaming. File marks: a skip over marks goes
+//! along every inch between, at search speed, since the drive must see each mark.
 
 use std::collections::VecDeque;
 
@@ -66,6 +67,14 @@ impl TapeSpec {
         let distance = (place(from) - place(to)).abs();
         self.locate + (distance * self.search as f64).round() as u64
     }
+
+    /// Nanoseconds to skip over file marks from one byte of the host to a later one: every inch of
+    /// every pass between them goes by at search speed.
+    #[must_use]
+    pub fn skip_ns(&self, from: u64, to: u64) -> u64 {
+        let passes = to.saturating_sub(from) as f64 / self.compression / self.pass_bytes as f64;
+        self.locate + (passes * self.search as f64).round() as u64
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +99,8 @@ pub struct Tape {
     clock: u64,
     /// When the drive can stream again, ns.
     ready: u64,
+    /// How often it stopped and had to reposition.
+    stops: u64,
 }
 
 impl Tape {
@@ -106,7 +117,14 @@ impl Tape {
             is_streaming: false,
             clock: 0,
             ready: 0,
+            stops: 0,
         }
+    }
+
+    /// How often the drive could not keep streaming, stopped, and repositioned.
+    #[must_use]
+    pub const fn stops(&self) -> u64 {
+        self.stops
     }
 
     fn go_on(&mut self, now: Instant) {
@@ -129,6 +147,7 @@ impl Tape {
 
     fn stop(&mut self, at: u64) {
         self.is_streaming = false;
+        self.stops += 1;
         self.ready = at + self.spec.reposition;
     }
 

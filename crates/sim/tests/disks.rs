@@ -3,7 +3,7 @@
 mod support;
 
 use random::{Purpose, Stream};
-use sim::{Action, Command, Disk, DiskSpec, Order, SeekCurve, SeekInterference};
+use sim::{Action, Command, Disk, DiskSpec, Order, SeekCurve, SeekInterference, SimSpec};
 use support::{MS, WRITE, buffered_disk, command, disk, finish, one_by_one, outstanding};
 use units::{Duration, Instant};
 use workload::ClientId;
@@ -260,4 +260,30 @@ fn clients_at_two_ends_drag_the_arm_or_do_not() {
     };
     assert_eq!(round(SeekInterference::Off), Duration(10 * MS));
     assert_eq!(round(SeekInterference::On), Duration(30 * MS));
+}
+
+/// The controller ceiling of an interleave of two: 13 sectors in a turn.
+#[test]
+fn rx_floppies_read_13_sectors_in_a_turn() {
+    for (device, ceiling) in [("sim:rx01", 9.98), ("sim:rx02", 19.96)] {
+        let spec = SimSpec::parse(device).expect("a device");
+        let mut device = spec.device(1);
+        let track = 26 * if ceiling > 10.0 { 256 } else { 128 };
+        let first = finish(
+            device.as_mut(),
+            Instant::START,
+            command(Action::Read, 0, 128),
+        );
+        let end = finish(
+            device.as_mut(),
+            first,
+            command(Action::Read, 128, track - 128),
+        );
+        let rate = track as f64 / end.0 as f64 * 1e6;
+        // A turn more to begin with, and none of it is faster.
+        assert!(
+            rate < ceiling && rate > 0.5 * ceiling,
+            "{rate} of {ceiling}"
+        );
+    }
 }

@@ -216,6 +216,34 @@ fn locating_on_tape_follows_the_serpentine() {
     close(mean, 46.0 * SECOND as f64, 0.01, "the mean");
 }
 
+/// A locate takes the short way from pass to pass; a skip over marks sees every inch.
+#[test]
+fn skipping_file_marks_goes_along_the_whole_tape() {
+    let spec = tape();
+    let two_passes = 2 * spec.pass_bytes;
+    assert!(spec.locate_ns(0, two_passes) < SECOND / 100);
+    assert_eq!(spec.skip_ns(0, two_passes), 2 * 92 * SECOND);
+    assert_eq!(spec.skip_ns(5000, 5000), 0);
+    // Bytes over rate, times the speed of reading over that of searching: 110 to 150 inches.
+    let seconds = spec.skip_ns(0, 1_000_000_000) as f64 / 1e9;
+    let reading = 1e9 / spec.rate;
+    close(seconds, reading * 110.0 / 150.0, 0.01, "a skip");
+}
+
+#[test]
+fn a_tape_counts_how_often_it_stopped() {
+    let stops = |gap: Duration| {
+        let mut tape = Tape::new(tape());
+        let writes = (0..5000).map(|number| command(WRITE, number * 32_768, 32_768));
+        one_by_one(&mut tape, gap, writes);
+        tape.stops()
+    };
+    assert_eq!(stops(Duration::ZERO), 0, "a fast host keeps it streaming");
+    // A buffer of 2 MiB at 1 MB/s, emptied at 1.25 MB/s: one stop for each 10 MB.
+    let found = stops(Duration::from_secs_f64(32_768.0 / 1e6));
+    assert!((13..=17).contains(&found), "{found}");
+}
+
 fn link(window: u64) -> LinkSpec {
     LinkSpec {
         bandwidth: 1.25e6,

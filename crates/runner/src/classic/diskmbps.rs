@@ -4,6 +4,10 @@
 //! The data file is made exclusively and removed at the end whatever happened; a file that exists
 //! is opened for reading only. Source: the document "Disk Data Transfer Rate Test".
 
+mod model;
+
+pub use model::passes_on_model;
+
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -18,6 +22,8 @@ use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
 use rustix::fs::{FlockOperation, flock};
 use rustix::time::{ClockId, clock_gettime};
 use units::Bytes;
+
+use model::Model;
 
 use super::ClassicError;
 use crate::interrupt::Interrupt;
@@ -72,21 +78,7 @@ pub fn run_diskmbps(
     interrupt: &Interrupt,
     screen: Screen<'_>,
 ) -> Result<(), ClassicError> {
-    let source = match &job.arguments.work {
-        Work::Write {
-            megabytes,
-            directory,
-        } => {
-            let directory = Path::new(directory.as_deref().unwrap_or("."));
-            refuse_no_directory(directory)?;
-            check_room(directory, *megabytes << 20, job.reserve)?;
-            Source::New {
-                path: directory.join(format!("{}.TMP", job.start.name)),
-                megabytes: *megabytes,
-            }
-        }
-        Work::Read { file } => Source::Existing(open_existing(Path::new(file))?),
-    };
+    let source = Source::of(job)?;
     let mut log = Log::create(&job.start.name)?;
     let mut session = Session {
         log: &mut log,
@@ -137,6 +129,40 @@ fn is_unused(path: &Path) -> bool {
 enum Source {
     New { path: PathBuf, megabytes: u64 },
     Existing(Target),
+    Model(Model),
+}
+
+impl Source {
+    fn of(job: &DiskMbps) -> Result<Self, ClassicError> {
+        let work = &job.arguments.work;
+        if let Some(name) = model::named(work) {
+            return Ok(Self::Model(Model::open(name, work)?));
+        }
+        match work {
+            Work::Write {
+                megabytes,
+                directory,
+            } => {
+                let directory = Path::new(directory.as_deref().unwrap_or("."));
+                refuse_no_directory(directory)?;
+                check_room(directory, *megabytes << 20, job.reserve)?;
+                Ok(Self::New {
+                    path: directory.join(format!("{}.TMP", job.start.name)),
+                    megabytes: *megabytes,
+                })
+            }
+            Work::Read { file } => Ok(Self::Existing(open_existing(Path::new(file))?)),
+        }
+    }
+
+    /// The file that exists already, if one is read.
+    fn reading(&self, work: &Work) -> Option<String> {
+        match self {
+            Self::New { .. } => None,
+            Self::Existing(target) => Some(target.path().display().to_string()),
+            Self::Model(model) => matches!(work, Work::Read { .. }).then(|| model.name.clone()),
+        }
+    }
 }
 
 struct Session<'a> {
@@ -147,15 +173,11 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
-        let reading = match &source {
-            Source::New { .. } => None,
-            Source::Existing(target) => Some(target.path().display().to_string()),
-        };
         let heading = Heading {
             names: job.names.clone(),
             job: job.start.name.clone(),
             timestamp: job.start.timestamp.clone(),
-            reading,
+            reading: source.reading(&job.arguments.work),
         };
         self.log.put(&heading.in_log())?;
         match source {
@@ -178,6 +200,17 @@ impl Session<'_> {
                     self.read(target.file(), target.path(), kind, target.size())?;
                 }
             }
+            Source::Model(mut model) => {
+                if let Work::Write { megabytes, .. } = job.arguments.work {
+                    self.data_file(&model.name, megabytes)?;
+                } else {
+                    (self.screen)(&format!("Reading file {}", model.name));
+                }
+                for kind in model::kinds(&job.arguments) {
+                    let pass = model.pass(kind, self.interrupt)?;
+                    self.finish(&pass)?;
+                }
+            }
         }
         let log = self.log.name.clone();
         (self.screen)(&format!("\nEnd of program - results are in file {log}"));
@@ -187,9 +220,7 @@ impl Session<'_> {
     fn write(&mut self, data: &DataFile, megabytes: u64) -> Result<(), ClassicError> {
         let name = data.path.display().to_string();
         let name = name.strip_prefix("./").unwrap_or(&name);
-        let line = Heading::data_file(name, megabytes);
-        (self.screen)(&format!("{line}\n"));
-        self.log.put(&line)?;
+        self.data_file(name, megabytes)?;
         let block = block();
         let begun = Instant::now();
         for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
@@ -203,9 +234,14 @@ impl Session<'_> {
             bytes: megabytes << 20,
             seconds: begun.elapsed().as_secs_f64(),
         };
-        (self.screen)(&Heading::written_on_screen(megabytes));
-        self.log.put(&Heading::written_in_log(megabytes))?;
         self.finish(&pass)
+    }
+
+    /// Name the file that is written.
+    fn data_file(&mut self, name: &str, megabytes: u64) -> Result<(), ClassicError> {
+        let line = Heading::data_file(name, megabytes);
+        (self.screen)(&format!("{line}\n"));
+        self.log.put(&line)
     }
 
     fn read(
@@ -243,6 +279,11 @@ impl Session<'_> {
     }
 
     fn finish(&mut self, pass: &Finished) -> Result<(), ClassicError> {
+        if pass.kind == PassKind::Write {
+            let megabytes = pass.bytes >> 20;
+            (self.screen)(&Heading::written_on_screen(megabytes));
+            self.log.put(&Heading::written_in_log(megabytes))?;
+        }
         (self.screen)(&pass.on_screen());
         self.log.put(&pass.in_log(&stamp()))?;
         self.log.has_passes = true;

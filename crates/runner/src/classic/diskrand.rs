@@ -15,8 +15,8 @@ mod write;
 
 pub use data_file::erase;
 pub use summary::ReadSummary;
-pub use user::{UserOutcome, run_user};
-pub use write::run_write;
+pub use user::{UserOutcome, run_user, user_on_model};
+pub use write::{run_write, write_on_model};
 
 use std::path::Path;
 

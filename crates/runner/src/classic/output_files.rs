@@ -11,16 +11,22 @@ use super::ClassicError;
 /// The highest number behind a name.
 const NUMBER_MAX: u32 = 9999;
 
-/// The three files.
-#[derive(Debug)]
+/// The three files, or none of them.
+#[derive(Debug, Default)]
 pub struct OutputFiles {
-    run: (PathBuf, File),
-    log: (PathBuf, File),
-    report: (PathBuf, File),
+    run: Option<(PathBuf, File)>,
+    log: Option<(PathBuf, File)>,
+    report: Option<(PathBuf, File)>,
     kept: Vec<String>,
 }
 
 impl OutputFiles {
+    /// No files: whoever asks has the entries from the operator.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self::default()
+    }
+
     /// Make the files, named in the order run, log, report.
     ///
     /// # Errors
@@ -39,9 +45,9 @@ impl OutputFiles {
                 .map_err(ClassicError::file("create", name))
         });
         Ok(Self {
-            run: run?,
-            log: log?,
-            report: report?,
+            run: Some(run?),
+            log: Some(log?),
+            report: Some(report?),
             kept,
         })
     }
@@ -78,7 +84,10 @@ impl OutputFiles {
 }
 
 /// One call for one line: whatever ends the program, no line is cut.
-fn put((path, file): &mut (PathBuf, File), text: &str) -> Result<(), ClassicError> {
+fn put(file: &mut Option<(PathBuf, File)>, text: &str) -> Result<(), ClassicError> {
+    let Some((path, file)) = file else {
+        return Ok(());
+    };
     file.write_all(format!("{text}\n").as_bytes())
         .map_err(ClassicError::file("write", path.as_path()))
 }

@@ -1,5 +1,7 @@
 //! Arguments of `seekstone devices`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// `seekstone devices`.
@@ -30,4 +32,27 @@ pub enum DevicesCommand {
         #[arg(long)]
         toml: bool,
     },
+    /// Run the documents' programs on the simulated machines, and hold what they find against what
+    /// was published; and the models against laws that are known exactly.
+    ///
+    /// Takes seconds: time is virtual. The same figures come out on every machine. Ends with 1 when
+    /// a row misses its bar.
+    #[command(after_help = "Examples:\n  \
+seekstone devices validate                every table\n  \
+seekstone devices validate ppro           those in which a machine or device takes part\n  \
+seekstone devices validate --json found.json")]
+    Validate(ValidateArgs),
+}
+
+/// `seekstone devices validate`.
+#[derive(Args, Debug)]
+pub struct ValidateArgs {
+    /// A device, machine or queue of the list; all of them when absent.
+    pub name: Option<String>,
+    /// Write every row as JSON (docs/json-schema.md); `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
 }

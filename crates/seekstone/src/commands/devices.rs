@@ -5,16 +5,18 @@ use runner::simulated::{definition_text, open_definition};
 use sim::{Definition, SIM_PREFIX};
 
 use crate::args::{DevicesArgs, DevicesCommand};
+use crate::commands::validate::validate;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
-/// List devices, or show one.
+/// List devices, show one, or hold them against what was published.
 ///
 /// # Errors
 /// When there is no such device, or its file is wrong.
 pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
     match &args.command {
         DevicesCommand::List => output::print(list()?.trim_end()),
+        DevicesCommand::Validate(args) => validate(args),
         DevicesCommand::Show { name, toml } => {
             let name = name.strip_prefix(SIM_PREFIX).unwrap_or(name);
             if *toml {

@@ -24,6 +24,7 @@ pub mod transact;
 pub mod transactions;
 pub mod transfer;
 pub mod trial;
+pub mod validate;
 pub mod what_if;
 mod what_if_device;
 pub mod wire;

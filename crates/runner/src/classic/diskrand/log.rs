@@ -15,9 +15,9 @@ use super::ClassicError;
 /// Bytes of an existing file that are looked at.
 const HEAD_BYTES: u64 = 4096;
 
-/// One or two open logs.
+/// One or two open logs, or none.
 pub(super) struct Logs {
-    profiles: LogFile,
+    profiles: Option<LogFile>,
     transactions: Option<LogFile>,
 }
 
@@ -31,14 +31,22 @@ impl Logs {
     pub(super) fn open(name: &LogName) -> Result<Self, ClassicError> {
         Ok(match name {
             LogName::One(name) => Self {
-                profiles: LogFile::open(Path::new(name))?,
+                profiles: Some(LogFile::open(Path::new(name))?),
                 transactions: None,
             },
             LogName::Two => Self {
-                profiles: LogFile::open(Path::new(PROFILES_LOG))?,
+                profiles: Some(LogFile::open(Path::new(PROFILES_LOG))?),
                 transactions: Some(LogFile::open(Path::new(TRANSACTIONS_LOG))?),
             },
         })
+    }
+
+    /// No log: whoever asks has the lines from the console.
+    pub(super) const fn nowhere() -> Self {
+        Self {
+            profiles: None,
+            transactions: None,
+        }
     }
 
     /// Refuse the file that is measured.
@@ -60,7 +68,9 @@ impl Logs {
     /// Take a user's number in this log for the life of the program: lines of two users with one
     /// number could not be told apart, and both would read the same records.
     pub(super) fn claim(&self, user: u32) -> Result<UserNumber, ClassicError> {
-        let log = self.transactions.as_ref().unwrap_or(&self.profiles);
+        let Some(log) = self.transactions.as_ref().or(self.profiles.as_ref()) else {
+            return Ok(UserNumber { _listener: None });
+        };
         let (device, inode) = log.identity;
         let name = format!("seekstone-diskrand-{device}-{inode}-{user}");
         // A name without a file: it goes with the program, however that ends.
@@ -84,19 +94,22 @@ impl Logs {
 
     /// Append to the log, or the first of two.
     pub(super) fn profile(&mut self, text: &str) -> Result<(), ClassicError> {
-        self.profiles.append(text)
+        match &mut self.profiles {
+            Some(log) => log.append(text),
+            None => Ok(()),
+        }
     }
 
     /// Append to the log, or the second of two.
     pub(super) fn transaction(&mut self, text: &str) -> Result<(), ClassicError> {
-        self.transactions
-            .as_mut()
-            .unwrap_or(&mut self.profiles)
-            .append(text)
+        match &mut self.transactions {
+            Some(log) => log.append(text),
+            None => self.profile(text),
+        }
     }
 
     fn files(&self) -> impl Iterator<Item = &LogFile> {
-        std::iter::once(&self.profiles).chain(&self.transactions)
+        self.profiles.iter().chain(&self.transactions)
     }
 }
 

@@ -45,6 +45,29 @@ pub fn run_user(
     interrupt: &Interrupt,
     console: &mut dyn Console,
 ) -> Result<UserOutcome, ClassicError> {
+    be_user(request, interrupt, console, &|| {
+        Logs::open(&request.arguments.log)
+    })
+}
+
+/// The same on a model, without a log: the lines go to `console` alone.
+///
+/// # Errors
+/// When it cannot begin; what comes later is part of the outcome.
+pub fn user_on_model(
+    request: &UserRequest,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<UserOutcome, ClassicError> {
+    be_user(request, interrupt, console, &|| Ok(Logs::nowhere()))
+}
+
+fn be_user(
+    request: &UserRequest,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+    open_logs: OpenLogs<'_>,
+) -> Result<UserOutcome, ClassicError> {
     let arguments = &request.arguments;
     let is_simulated = arguments.file.starts_with(SIM_PREFIX);
     let memory = if is_simulated {
@@ -54,7 +77,7 @@ pub fn run_user(
     };
     check_budget(FILES, memory).map_err(|error| too_much_memory(error, arguments))?;
     let seed = seed_of(arguments);
-    let (storage, mut logs) = open(request, seed)?;
+    let (storage, mut logs) = open(request, seed, open_logs)?;
     let number = logs.claim(arguments.user)?;
     let mut user = User {
         script: Script::new(arguments, request.cpu_unit, storage.bytes() / RECORD, seed),
@@ -111,7 +134,14 @@ fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError
 /// Bytes of a record.
 const RECORD: u64 = classic::diskrand::RECORD_BYTES as u64;
 
-fn open(request: &UserRequest, seed: u64) -> Result<(Storage, Logs), ClassicError> {
+/// Opens the logs, once the storage is there.
+type OpenLogs<'a> = &'a dyn Fn() -> Result<Logs, ClassicError>;
+
+fn open(
+    request: &UserRequest,
+    seed: u64,
+    open_logs: OpenLogs<'_>,
+) -> Result<(Storage, Logs), ClassicError> {
     let arguments = &request.arguments;
     if arguments.file.starts_with(SIM_PREFIX) {
         let spec = crate::simulated::open_model(&arguments.file)?;
@@ -121,10 +151,10 @@ fn open(request: &UserRequest, seed: u64) -> Result<(Storage, Logs), ClassicErro
             return Err(ClassicError::Usage(text));
         }
         let storage = Storage::simulated(&spec, bytes, seed);
-        return Ok((storage, Logs::open(&arguments.log)?));
+        return Ok((storage, open_logs()?));
     }
     let target = open_existing(Path::new(&arguments.file), request.caching)?;
-    let logs = Logs::open(&arguments.log)?;
+    let logs = open_logs()?;
     logs.refuse(target.file())?;
     let storage = Storage::real(target)?;
     Ok((storage, logs))

@@ -44,7 +44,7 @@ pub fn run_write(
         console,
     };
     if arguments.file.starts_with(SIM_PREFIX) {
-        return session.simulated();
+        return session.simulated(&|| Logs::open(&arguments.log));
     }
     let size = arguments.megabytes << 20;
     let mut data = DataFile::open_to_write(Path::new(&arguments.file), size, request.reserve)?;
@@ -62,6 +62,23 @@ pub fn run_write(
             .note(&format!("{}: {origin}", arguments.file));
     }
     Ok(())
+}
+
+/// The same on a model, without a log: the lines go to `console` alone.
+///
+/// # Errors
+/// When there is no such model, or the file does not fit it.
+pub fn write_on_model(
+    arguments: &WriteArguments,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<(), ClassicError> {
+    let mut session = Writing {
+        arguments,
+        interrupt,
+        console,
+    };
+    session.simulated(&|| Ok(Logs::nowhere()))
 }
 
 struct Writing<'a> {
@@ -159,7 +176,10 @@ impl Writing<'_> {
     }
 
     /// The same on a model, in virtual time.
-    fn simulated(&mut self) -> Result<(), ClassicError> {
+    fn simulated(
+        &mut self,
+        open_logs: &dyn Fn() -> Result<Logs, ClassicError>,
+    ) -> Result<(), ClassicError> {
         let spec = crate::simulated::open_model(&self.arguments.file)?;
         let size = self.arguments.megabytes << 20;
         if size > spec.size.0 {
@@ -169,7 +189,7 @@ impl Writing<'_> {
                 spec.text, spec.size, self.arguments.megabytes
             )));
         }
-        let mut logs = Logs::open(&self.arguments.log)?;
+        let mut logs = open_logs()?;
         let mut storage = Storage::simulated(&spec, size, SEED);
         self.begin(&mut logs)?;
         let begun = storage.now();

@@ -1,0 +1,103 @@
+//! A machine that is driven by hand, one operation after the other.
+
+use engine::{Clock as _, Driver as _};
+use random::{Purpose, Stream};
+use sim::{SimDriver, SimSpec};
+use units::{Duration, Instant};
+use workload::{ClientId, Durability, Op, Request, TargetId};
+
+use super::ValidationError;
+
+/// Everything random of an experiment comes from this.
+pub(super) const SEED: u64 = 1;
+
+pub(super) struct Hand {
+    driver: SimDriver,
+    pub(super) bytes: u64,
+}
+
+impl Hand {
+    /// A machine at rest.
+    pub(super) fn on(text: &str) -> Result<Self, ValidationError> {
+        let spec = SimSpec::parse(text)?;
+        Ok(Self {
+            bytes: spec.size.0,
+            driver: spec.driver(SEED, 1, Instant::START),
+        })
+    }
+
+    /// How long an operation takes when nothing else is under way.
+    pub(super) fn carry_out(&mut self, op: Op) -> Result<Duration, ValidationError> {
+        let begun = self.driver.now();
+        self.driver.submit(Request::new(ClientId(0), begun, op))?;
+        let mut done = Vec::with_capacity(1);
+        while done.is_empty() {
+            self.driver.wait(None, &mut done)?;
+        }
+        Ok(done[0].completed.since(begun))
+    }
+
+    pub(super) fn read(&mut self, offset: u64, len: u64) -> Result<Duration, ValidationError> {
+        self.carry_out(Op::Read {
+            target: TargetId(0),
+            offset,
+            len: len as u32,
+        })
+    }
+
+    pub(super) fn write(&mut self, offset: u64, len: u64) -> Result<Duration, ValidationError> {
+        self.carry_out(Op::Write {
+            target: TargetId(0),
+            offset,
+            len: len as u32,
+            durability: Durability::Volatile,
+        })
+    }
+
+    /// The share of `count` reads of 4 KiB anywhere that take no longer than `hit`.
+    pub(super) fn share_within(
+        &mut self,
+        hit: Duration,
+        count: u64,
+        places: &mut Stream,
+    ) -> Result<f64, ValidationError> {
+        let mut hits = 0;
+        for _ in 0..count {
+            let offset = places.below(self.bytes / 4096) * 4096;
+            hits += u64::from(self.read(offset, 4096)? <= hit);
+        }
+        Ok(hits as f64 / count as f64)
+    }
+
+    /// KiB per second of operations in order, without the first.
+    pub(super) fn in_order(
+        &mut self,
+        total: u64,
+        len: u64,
+        direction: Direction,
+    ) -> Result<f64, ValidationError> {
+        let mut spent = Duration::ZERO;
+        for number in 0..total / len {
+            let took = match direction {
+                Direction::Reading => self.read(number * len, len)?,
+                Direction::Writing => self.write(number * len, len)?,
+            };
+            if number > 0 {
+                spent += took;
+            }
+        }
+        Ok((total / len - 1) as f64 * len as f64 / 1024.0 / spent.as_secs_f64())
+    }
+}
+
+/// Which way data go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Reading,
+    Writing,
+}
+
+/// Where the reads of an experiment go.
+pub(super) fn places() -> Stream {
+    Stream::new(SEED, 0, Purpose::Address)
+}

@@ -1,0 +1,49 @@
+//! `seekstone devices validate`: simulated machines beside what was published of them.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use results::Standing;
+use runner::interrupt::Interrupt;
+use runner::validation::{ValidationError, validate as run};
+
+use crate::args::ValidateArgs;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// Run every experiment, and show the tables.
+///
+/// # Errors
+/// When no figure is known of the device, or an experiment cannot be run.
+pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let mut progress = Progress::new(args.quiet);
+    let found = run(args.name.as_deref(), &interrupt, &mut |title, done, all| {
+        progress.step(title, done, all);
+    });
+    progress.finish();
+    let found = found.map_err(|error| match error {
+        ValidationError::Unknown { .. } => UsageError(error.to_string()).into(),
+        other => anyhow::Error::new(other),
+    })?;
+    if args.json.as_deref() != Some(Path::new("-")) {
+        output::print(report::validation(&found, &output::style(true)).trim_end())?;
+    }
+    if let Some(path) = &args.json {
+        output::write_file(path, &report::validation_json(&found))?;
+    }
+    if let Some(reason) = &found.stopped {
+        output::complain(&format!("error: {reason}; the tables before it are above"));
+        return Ok(Exit::Failed);
+    }
+    let outside = found.count(Standing::Outside);
+    if outside > 0 {
+        let plural = if outside == 1 { "" } else { "s" };
+        output::complain(&format!(
+            "error: {outside} row{plural} outside of the bar: look for OUTSIDE above"
+        ));
+        return Ok(Exit::Failed);
+    }
+    Ok(Exit::Done)
+}
