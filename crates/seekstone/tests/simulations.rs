@@ -243,7 +243,7 @@ fn a_trial_is_cut_into_intervals_and_drawn() {
     let scratch = Scratch::new();
     let trial = [
         "trial",
-        "sim:nvme?blocks=32",
+        "sim:nvme?blocks=64",
         "--writes",
         "100%",
         "--clients",
