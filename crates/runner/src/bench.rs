@@ -6,13 +6,14 @@ use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Owner, TargetError, fr
 use procedure::{CheckUpFacts, SIZE_MIN, cached_part};
 use results::environment::TargetKind;
 use results::{Access, Caution, Settings, Severity, TargetDescription, Warning};
-use sim::{SIM_PREFIX, SimSpec};
+use sim::SIM_PREFIX;
 use units::{Bytes, Duration};
 
 use crate::environment;
 use crate::inspect::{InspectError, inspect};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::limits::Limits;
+use crate::simulated::open_model;
 use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
 use crate::workers::processors;
 
@@ -160,7 +161,7 @@ fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), B
 }
 
 fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
-    let spec = SimSpec::parse(&request.target)?;
+    let spec = open_model(&request.target)?;
     let size = part_of(request, spec.size)?;
     let description = TargetDescription {
         given: request.target.clone(),
@@ -176,7 +177,7 @@ fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
     };
     let facts = CheckUpFacts {
         makes_files: false,
-        may_overwrite: true,
+        may_overwrite: !spec.is_read_only(),
         existing: Some(size),
         room: size,
         memory: Bytes(0),

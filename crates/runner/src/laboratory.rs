@@ -8,7 +8,7 @@ use procedure::{
 };
 use random::{Purpose, Stream};
 use results::{CpuCost, Measurement};
-use sim::SimSpec;
+use sim::{SimDriver, SimSpec};
 use units::{Duration, Instant};
 use workload::{AddressError, Errno};
 
@@ -146,11 +146,13 @@ pub fn error_name(errno: Errno) -> String {
     std::io::Error::from_raw_os_error(errno.0).to_string()
 }
 
-/// Trials on a model, in virtual time.
+/// Trials on a model, in virtual time. A machine stays as a trial left it, with what its caches
+/// hold and where its arm stands; a queue is a new one for each trial.
 pub struct SimLaboratory {
     spec: SimSpec,
     seed: u64,
     now: Instant,
+    used: Option<Box<dyn sim::Device>>,
 }
 
 impl SimLaboratory {
@@ -161,7 +163,19 @@ impl SimLaboratory {
             spec,
             seed,
             now: Instant::START,
+            used: None,
         }
+    }
+
+    fn driver(&mut self, seed: u64, depth: usize) -> SimDriver {
+        if self.spec.machine().is_none() {
+            return self.spec.driver(seed, depth, self.now);
+        }
+        let device = self
+            .used
+            .take()
+            .unwrap_or_else(|| self.spec.device(self.seed));
+        self.spec.driver_on(device, seed, depth, self.now)
     }
 }
 
@@ -169,9 +183,14 @@ impl Laboratory for SimLaboratory {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let seed = trial_seed(self.seed, trial.salt);
         let start = self.now;
-        let driver = self.spec.driver(seed, trial.depth as usize, start);
-        let (outcome, end) = inline(trial, driver, seed, start, "sim", None, watch)?;
-        self.now = end;
+        let driver = self.driver(seed, trial.depth as usize);
+        let (outcome, driver) = inline(trial, driver, seed, start, "sim", None, watch)?;
+        self.now = driver.now();
+        if self.spec.machine().is_some() {
+            let (device, end) = driver.into_device();
+            self.used = Some(device);
+            self.now = end;
+        }
         Ok(outcome)
     }
 
@@ -220,7 +239,7 @@ fn inline<D: engine::Driver>(
     name: &str,
     cpu_before: Option<u64>,
     watch: Watch<'_>,
-) -> Result<(Outcome, Instant), LaboratoryError> {
+) -> Result<(Outcome, D), LaboratoryError> {
     let mut hands = deal(trial, seed, 1).map_err(|error| LaboratoryError::Addresses {
         title: trial.title.clone(),
         error,
@@ -251,8 +270,7 @@ fn inline<D: engine::Driver>(
     };
     let (ending, elapsed) = ran.map_err(|error: DriverError| fail(error.into()))?;
     let cpu_ns = cpu_before.map(|before| thread_cpu_ns().saturating_sub(before));
-    let end = engine.now();
-    let (record, _) = engine.into_parts();
+    let (record, driver) = engine.into_parts();
     let circumstances = Circumstances {
         driver: name.into(),
         workers: 1,
@@ -274,7 +292,7 @@ fn inline<D: engine::Driver>(
             units: record.units,
             elapsed,
         },
-        end,
+        driver,
     ))
 }
 

@@ -10,6 +10,7 @@ pub mod interrupt;
 pub mod laboratory;
 pub mod limits;
 pub mod rab;
+pub mod simulated;
 pub mod single_load;
 pub mod storage;
 pub mod test_file;

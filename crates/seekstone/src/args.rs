@@ -1,6 +1,7 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
 mod classic;
+mod devices;
 mod diskmbps;
 mod diskrand;
 mod parse;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use units::{Bytes, Duration, Rate};
 
 pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
+pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 use parse::{
@@ -68,6 +70,8 @@ pub enum Command {
     Transact(Box<TransactArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
+    /// List the simulated devices, and show one with the source of each value.
+    Devices(DevicesArgs),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.

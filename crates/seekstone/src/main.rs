@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Transact(args) => commands::transact::transact(&args),
         Command::Transactions(args) => commands::transactions::transactions(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),
+        Command::Devices(args) => commands::devices::devices(&args),
         Command::Runs(args) => commands::runs::runs(&args),
         Command::Clean(args) => commands::clean::clean(&args),
         Command::Completions(args) => commands::generate::completions(&args),

@@ -1,88 +1,110 @@
 //! The driver in virtual time: no clock is read, and nobody waits.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use engine::{Clock, Driver, DriverError};
+use random::{Purpose, Stream};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
+use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
+use crate::faults::{Faults, Trigger};
 use crate::processor::Processors;
-use crate::station::Station;
 
-/// A fault that the model injects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The operations, counted from one, from which on the fault strikes.
-    pub after: u64,
-    /// What strikes.
-    pub kind: FaultKind,
-}
+/// The error number of an operation on files, which no model has: EOPNOTSUPP.
+const UNSUPPORTED: Errno = Errno(95);
 
-/// What can go wrong in a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// Every operation fails with this error number.
-    Error(Errno),
-    /// The device answers nothing for this long, once.
-    Stall(Duration),
-}
-
-/// A station behind the driver seam.
+/// A simulated device behind the driver seam.
 #[derive(Debug)]
 pub struct SimDriver {
     now: Instant,
-    station: Station,
+    device: Box<dyn Device>,
     capacity: usize,
-    sequence: u64,
-    accepted: u64,
-    pending: BinaryHeap<Reverse<Pending>>,
-    fault: Option<Fault>,
-    /// What works beside the storage, on requests and the moments they came.
-    processors: Processors<(Request, Instant)>,
+    pending: Slab<Pending>,
+    /// Requests outstanding, without the work of processors.
+    outstanding: usize,
+    computing: usize,
+    faults: Faults,
+    stream: Stream,
+    begun: u64,
+    gate: Gate,
+    /// What fails before it comes to the device.
+    refused: Calendar<u64>,
+    answers: Vec<Answer>,
+    shape: Shape,
+    /// What works beside a storage that has no host.
+    processors: Processors<u64>,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+/// What of the device the target is.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// A queue, which takes every operation alike.
+    Queue,
+    /// Bytes of a machine.
+    Machine {
+        start: u64,
+        size: u64,
+        has_host: bool,
+    },
+}
+
+/// Holds back what is new while a device stalls.
+#[derive(Debug, Default)]
+enum Gate {
+    #[default]
+    Open,
+    /// Until the request that met the stall is answered, and then for the span.
+    Struck {
+        number: u64,
+        span: Duration,
+        held: VecDeque<u64>,
+    },
+    /// Until then.
+    Until {
+        at: Instant,
+        answer: Answer,
+        held: VecDeque<u64>,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Pending {
-    at: Instant,
-    sequence: u64,
     request: Request,
     issued: Instant,
-    result: Result<u32, Errno>,
-}
-
-impl Ord for Pending {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
-}
-
-impl PartialOrd for Pending {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
+    command: Command,
+    /// Bytes that were moved by earlier parts of a short transfer.
+    moved: u64,
+    error: Option<Errno>,
 }
 
 impl SimDriver {
     /// A driver that starts at `start` and takes `capacity` requests at once.
     #[must_use]
-    pub fn new(station: Station, capacity: usize, start: Instant) -> Self {
+    pub fn new(device: Box<dyn Device>, capacity: usize, start: Instant) -> Self {
         Self {
             now: start,
-            station,
+            device,
             capacity,
-            sequence: 0,
-            accepted: 0,
-            pending: BinaryHeap::new(),
-            fault: None,
+            pending: Slab::default(),
+            outstanding: 0,
+            computing: 0,
+            faults: Faults::default(),
+            stream: Stream::new(0, 0, Purpose::Fault),
+            begun: 0,
+            gate: Gate::Open,
+            refused: Calendar::default(),
+            answers: Vec::new(),
+            shape: Shape::Queue,
             processors: Processors::new(1),
         }
     }
 
-    /// The same driver with a fault.
+    /// The same driver with faults, drawn from `seed`.
     #[must_use]
-    pub fn with_fault(mut self, fault: Option<Fault>) -> Self {
-        self.fault = fault;
+    pub fn with_faults(mut self, faults: Faults, seed: u64) -> Self {
+        self.faults = faults;
+        self.stream = Stream::new(seed, 0, Purpose::Fault);
         self
     }
 
@@ -93,35 +115,205 @@ impl SimDriver {
         self
     }
 
-    /// Hand over what processors have done by now.
-    fn take_computed(&mut self, done: &mut Vec<Completion>) {
-        while let Some(completed) = self.processors.next_done().filter(|&at| at <= self.now) {
-            if let Some((request, issued)) = self.processors.take_done(completed) {
-                done.push(Completion {
-                    request,
-                    issued,
-                    completed,
-                    result: Ok(0),
-                });
+    /// The same driver on `size` bytes of a machine from `start` on, whose host, if it has one,
+    /// does the work of processors.
+    #[must_use]
+    pub fn as_machine(mut self, start: u64, size: u64, has_host: bool) -> Self {
+        self.shape = Shape::Machine {
+            start,
+            size,
+            has_host,
+        };
+        self
+    }
+
+    /// Let everything outstanding end; returns the device and when that was.
+    #[must_use]
+    pub fn into_device(mut self) -> (Box<dyn Device>, Instant) {
+        let mut done = Vec::new();
+        while self.outstanding + self.computing > 0 {
+            if self.wait(None, &mut done).is_err() {
+                break;
+            }
+        }
+        (self.device, self.now)
+    }
+
+    fn command(&self, request: &Request) -> Result<Command, Errno> {
+        let action = match request.op {
+            Op::Read { .. } => Action::Read,
+            Op::Write { durability, .. } => Action::Write(durability),
+            Op::Compute { work_ns, touched } => Action::Compute {
+                work_ns,
+                touched,
+                client: request.client,
+            },
+            _ => Action::Flush,
+        };
+        let offset = match request.op {
+            Op::Read { offset, .. } | Op::Write { offset, .. } => offset,
+            _ => 0,
+        };
+        let len = u64::from(request.op.len());
+        let command = Command {
+            tag: 0,
+            action,
+            offset,
+            len,
+        };
+        let Shape::Machine { start, size, .. } = self.shape else {
+            return Ok(command);
+        };
+        let has_files = matches!(
+            request.op,
+            Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. }
+        );
+        if has_files {
+            return Err(UNSUPPORTED);
+        }
+        let offset = offset.min(size);
+        Ok(Command {
+            offset: start + offset,
+            len: len.min(size - offset),
+            ..command
+        })
+    }
+
+    /// Hand a request, or the rest of one, to the device; while it stalls, keep it.
+    fn begin(&mut self, number: u64) {
+        if let Gate::Struck { held, .. } | Gate::Until { held, .. } = &mut self.gate {
+            held.push_back(number);
+            return;
+        }
+        let command = self.pending.at(number).command;
+        self.begun += 1;
+        self.strike(number, &command);
+        let mut part = command;
+        if command.len > 1 && self.faults.short > 0.0 && self.stream.unit() < self.faults.short {
+            part.len /= 2;
+        }
+        self.device.begin(self.now, part);
+    }
+
+    fn strike(&mut self, number: u64, command: &Command) {
+        if let Some((errno, trigger)) = self.faults.error.clone()
+            && self.is_hit(&trigger, command)
+        {
+            self.pending.at(number).error = Some(errno);
+            return;
+        }
+        if let Some((span, trigger)) = self.faults.stall.clone()
+            && self.is_hit(&trigger, command)
+        {
+            if matches!(trigger, Trigger::After(_)) {
+                self.faults.stall = None;
+            }
+            self.gate = Gate::Struck {
+                number,
+                span,
+                held: VecDeque::new(),
+            };
+        }
+    }
+
+    fn is_hit(&mut self, trigger: &Trigger, command: &Command) -> bool {
+        match trigger {
+            Trigger::After(count) => self.begun >= *count,
+            Trigger::Chance(share) => self.stream.unit() < *share,
+            Trigger::Place(bytes) => {
+                let start = match self.shape {
+                    Shape::Queue => 0,
+                    Shape::Machine { start, .. } => start,
+                };
+                let offset = command.offset - start;
+                command.len > 0 && offset < bytes.end && bytes.start < offset + command.len
             }
         }
     }
 
-    fn strike(&mut self, mut end: Instant, op: &Op) -> (Instant, Result<u32, Errno>) {
-        let fine = Ok(op.len());
-        let Some(fault) = self.fault else {
-            return (end, fine);
-        };
-        if self.accepted < fault.after {
-            return (end, fine);
+    /// The device has answered: all of a request, or the first part of a short transfer.
+    fn answered(&mut self, answer: &Answer, done: &mut Vec<Completion>) {
+        if let Gate::Struck { number, span, held } = &mut self.gate
+            && *number == answer.tag
+        {
+            self.gate = Gate::Until {
+                at: self.now + *span,
+                answer: *answer,
+                held: std::mem::take(held),
+            };
+            return;
         }
-        match fault.kind {
-            FaultKind::Error(errno) => (end, Err(errno)),
-            FaultKind::Stall(span) => {
-                self.fault = None;
-                self.station.hold(end + span);
-                end += span;
-                (end, fine)
+        let pending = self.pending.at(answer.tag);
+        let result = match (pending.error, answer.result) {
+            (Some(errno), _) | (None, Err(errno)) => Err(errno),
+            (None, Ok(bytes)) if bytes < pending.command.len => {
+                pending.moved += bytes;
+                pending.command.offset += bytes;
+                pending.command.len -= bytes;
+                self.begin(answer.tag);
+                return;
+            }
+            (None, Ok(bytes)) => Ok((pending.moved + bytes) as u32),
+        };
+        self.complete(answer.tag, result, done);
+    }
+
+    fn complete(&mut self, number: u64, result: Result<u32, Errno>, done: &mut Vec<Completion>) {
+        let Pending {
+            request, issued, ..
+        } = self.pending.remove(number);
+        if request.op.is_compute() {
+            self.computing -= 1;
+        } else {
+            self.outstanding -= 1;
+        }
+        done.push(Completion {
+            request,
+            issued,
+            completed: self.now,
+            result,
+        });
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let gate = match self.gate {
+            Gate::Until { at, .. } => Some(at),
+            _ => None,
+        };
+        let inner = first(self.device.next(), self.processors.next_done());
+        let next = first(first(inner, gate), self.refused.next())?;
+        Some(next.max(self.now))
+    }
+
+    /// Do everything that is due at this instant.
+    fn step(&mut self, done: &mut Vec<Completion>) {
+        while self.next().is_some_and(|at| at <= self.now) {
+            while let Some(number) = self.processors.take_done(self.now) {
+                self.complete(number, Ok(0), done);
+            }
+            while let Some(number) = self.refused.take(self.now) {
+                self.complete(number, Err(UNSUPPORTED), done);
+            }
+            if self.device.next().is_some_and(|at| at <= self.now) {
+                let mut answers = std::mem::take(&mut self.answers);
+                self.device.step(self.now, &mut answers);
+                for answer in answers.drain(..) {
+                    self.answered(&answer, done);
+                }
+                self.answers = answers;
+            }
+            self.open_gate(done);
+        }
+    }
+
+    fn open_gate(&mut self, done: &mut Vec<Completion>) {
+        if !matches!(self.gate, Gate::Until { at, .. } if at <= self.now) {
+            return;
+        }
+        if let Gate::Until { answer, held, .. } = std::mem::take(&mut self.gate) {
+            self.answered(&answer, done);
+            for number in held {
+                self.begin(number);
             }
         }
     }
@@ -139,27 +331,41 @@ impl Driver for SimDriver {
     }
 
     fn submit(&mut self, request: Request) -> Result<(), DriverError> {
-        if let Op::Compute { work_ns, .. } = request.op {
-            self.processors
-                .begin(self.now, work_ns, (request, self.now));
-            return Ok(());
-        }
+        let is_compute = request.op.is_compute();
         assert!(
-            self.pending.len() < self.capacity,
+            is_compute || self.outstanding < self.capacity,
             "more requests than the driver's capacity"
         );
-        self.accepted += 1;
-        let end = self.station.accept(self.now);
-        let (at, result) = self.strike(end, &request.op);
-        let sequence = self.sequence;
-        self.sequence += 1;
-        self.pending.push(Reverse(Pending {
-            at,
-            sequence,
+        let command = self.command(&request);
+        let pending = Pending {
             request,
             issued: self.now,
-            result,
-        }));
+            command: command.unwrap_or(Command {
+                tag: 0,
+                action: Action::Flush,
+                offset: 0,
+                len: 0,
+            }),
+            moved: 0,
+            error: None,
+        };
+        let number = self.pending.insert(pending);
+        self.pending.at(number).command.tag = number;
+        if let Op::Compute { work_ns, .. } = request.op {
+            self.computing += 1;
+            if let Shape::Machine { has_host: true, .. } = self.shape {
+                let command = self.pending.at(number).command;
+                self.device.begin(self.now, command);
+            } else {
+                self.processors.begin(self.now, work_ns, number);
+            }
+            return Ok(());
+        }
+        self.outstanding += 1;
+        match command {
+            Ok(_) => self.begin(number),
+            Err(_) => self.refused.plan(self.now, number),
+        }
         Ok(())
     }
 
@@ -168,31 +374,26 @@ impl Driver for SimDriver {
         deadline: Option<Instant>,
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
-        let stored = self.pending.peek().map(|Reverse(pending)| pending.at);
-        let computed = self.processors.next_done();
-        let next = stored.into_iter().chain(computed).min();
-        let until = match (next, deadline) {
-            (None, None) => return Err(DriverError::Idle),
-            (Some(at), None) => at,
-            (None, Some(deadline)) => deadline,
-            (Some(at), Some(deadline)) => at.min(deadline),
-        };
-        self.now = self.now.max(until);
-        self.take_computed(done);
-        while let Some(Reverse(pending)) = self.pending.peek() {
-            if pending.at > self.now {
-                break;
-            }
-            let Some(Reverse(pending)) = self.pending.pop() else {
-                break;
-            };
-            done.push(Completion {
-                request: pending.request,
-                issued: pending.issued,
-                completed: pending.at,
-                result: pending.result,
-            });
+        if deadline.is_none() && self.outstanding + self.computing == 0 {
+            return Err(DriverError::Idle);
         }
-        Ok(())
+        let before = done.len();
+        loop {
+            let next = self.next();
+            let until = match (next, deadline) {
+                (None, None) => return Err(DriverError::Idle),
+                (Some(at), None) => at,
+                (None, Some(deadline)) => deadline,
+                (Some(at), Some(deadline)) => at.min(deadline),
+            };
+            let is_over = next.is_none_or(|at| deadline.is_some_and(|end| at > end));
+            self.now = self.now.max(until);
+            if !is_over || next.is_some_and(|at| at <= self.now) {
+                self.step(done);
+            }
+            if is_over || done.len() > before {
+                return Ok(());
+            }
+        }
     }
 }

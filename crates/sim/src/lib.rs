@@ -1,11 +1,43 @@
-//! Storage in virtual time: queue models with known answers, behind the same seam as real storage.
+//! Storage in virtual time: queues with known answers, and models of hardware old and new, behind
+//! the same seam as real storage.
 
+mod catalogue;
+mod cdrom;
+mod definition;
+mod device;
+mod disk;
 mod driver;
+mod facts;
+mod faults;
+mod flash;
+mod host;
+mod link;
+mod machine;
 mod processor;
+mod queue;
+mod raid;
 mod spec;
 mod station;
+mod tape;
 
-pub use driver::{Fault, FaultKind, SimDriver};
+pub use catalogue::{names as device_names, text as device_text};
+pub use cdrom::{Cd, CdSpec};
+pub use definition::{
+    ArrayPart, Definition, DefinitionError, DefinitionFault, Kind, LocatedFault, Parameter,
+    is_file, read as read_definition,
+};
+pub use device::{Action, Answer, Calendar, Command, Device};
+pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
+pub use driver::SimDriver;
+pub use facts::Fact;
+pub use faults::{Faults, Trigger};
+pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
+pub use host::{Host, HostSpec, Waiting, WritePolicy};
+pub use link::{Link, LinkSpec};
+pub use machine::{DeviceSpec, MachineSpec};
 pub use processor::Processors;
-pub use spec::{MODELS, Model, SIM_PREFIX, SimError, SimSpec};
+pub use queue::{MODELS, Model, list_models};
+pub use raid::{Array, ArrayLayout, ArrayMode, ArraySpec, Level, Operations};
+pub use spec::{SIM_PREFIX, SimError, SimSpec};
 pub use station::{ServiceLaw, Station};
+pub use tape::{Tape, TapeSpec};

@@ -19,6 +19,8 @@ const TOLERANCE_NS: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Processors<T> {
     count: usize,
+    /// Processors that are held for something else than work.
+    held: usize,
     /// Work done for each piece that is present, ns.
     attained: f64,
     /// When `attained` was last brought up to date.
@@ -65,6 +67,7 @@ impl<T> Processors<T> {
         assert!(count > 0, "work needs a processor");
         Self {
             count,
+            held: 0,
             attained: 0.0,
             at: Instant::START,
             pieces: BinaryHeap::new(),
@@ -106,9 +109,28 @@ impl<T> Processors<T> {
         Some(piece.what)
     }
 
+    /// Keep a processor from all work from `now` on, if one is left; returns whether one was.
+    pub fn hold(&mut self, now: Instant) -> bool {
+        let is_left = self.held < self.count;
+        if is_left {
+            self.advance(now);
+            self.held += 1;
+            self.plan();
+        }
+        is_left
+    }
+
+    /// Give a processor back to work.
+    pub fn release(&mut self, now: Instant) {
+        assert!(self.held > 0, "a processor that was held");
+        self.advance(now);
+        self.held -= 1;
+        self.plan();
+    }
+
     fn advance(&mut self, now: Instant) {
         let passed = now.since(self.at).as_nanos() as f64;
-        if !self.pieces.is_empty() {
+        if !self.pieces.is_empty() && self.held < self.count {
             self.attained += passed / self.slowness();
         }
         self.at = now.max(self.at);
@@ -116,10 +138,14 @@ impl<T> Processors<T> {
 
     /// How many nanoseconds it takes to do one of work.
     fn slowness(&self) -> f64 {
-        (self.pieces.len() as f64 / self.count as f64).max(1.0)
+        (self.pieces.len() as f64 / (self.count - self.held) as f64).max(1.0)
     }
 
     fn plan(&mut self) {
+        if self.held == self.count {
+            self.next = None;
+            return;
+        }
         self.next = self.pieces.peek().map(|Reverse(first)| {
             let left = (first.mark - self.attained).max(0.0);
             if left <= TOLERANCE_NS {
@@ -162,5 +188,17 @@ mod tests {
         check(1, &[(0, 30), (0, 10)], &[40, 20]);
         check(2, &[(0, 10), (0, 10), (0, 10)], &[15, 15, 15]);
         check(2, &[(0, 10), (20, 10)], &[10, 30]);
+    }
+
+    #[test]
+    fn work_stands_still_while_all_processors_are_held() {
+        let at = |ms: u64| Instant(ms * 1_000_000);
+        let mut processors = Processors::new(1);
+        processors.begin(at(0), 10_000_000, ());
+        assert!(processors.hold(at(4)));
+        assert!(!processors.hold(at(5)), "there is only one");
+        assert_eq!(processors.next_done(), None);
+        processors.release(at(24));
+        assert_eq!(processors.next_done(), Some(at(30)));
     }
 }

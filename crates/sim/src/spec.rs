@@ -1,66 +1,19 @@
-//! `sim:NAME?key=value&...`: a model named on the command line.
+//! What stands after `sim:` on the command line: a queue model, a device, or a machine, with
+//! options that replace its values.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use units::{Bytes, Instant};
 
-use units::{Bytes, Duration, Instant, parse_percent};
-use workload::Errno;
-
-use crate::driver::{Fault, FaultKind, SimDriver};
-use crate::station::{ServiceLaw, Station};
+use crate::catalogue;
+use crate::definition::{self, Definition, DefinitionError, Load};
+use crate::device::Device;
+use crate::driver::SimDriver;
+use crate::faults::Faults;
+use crate::machine::{DeviceSpec, MachineSpec};
+use crate::queue::{MODELS, QueueSpec, Values, list_models};
+use crate::station::Station;
 
 /// What starts the name of a simulated target.
 pub const SIM_PREFIX: &str = "sim:";
-
-/// A model's name, its parameters with their defaults, and its meaning.
-pub type Model = (
-    &'static str,
-    &'static [(&'static str, &'static str)],
-    &'static str,
-);
-
-/// The models, with their parameters, defaults and meaning: the source of the help text.
-pub const MODELS: &[Model] = &[
-    (
-        "mm1",
-        &[("mean", "100us")],
-        "one server, exponential service times",
-    ),
-    (
-        "mmc",
-        &[("mean", "100us"), ("servers", "4")],
-        "several servers, exponential service times",
-    ),
-    (
-        "md1",
-        &[("time", "100us"), ("servers", "1")],
-        "constant service times",
-    ),
-    (
-        "delay",
-        &[("time", "100us")],
-        "a constant delay without a queue",
-    ),
-    (
-        "cache",
-        &[
-            ("hit", "10us"),
-            ("miss", "1ms"),
-            ("hits", "80%"),
-            ("run", "50"),
-            ("servers", "1"),
-        ],
-        "hits and misses in runs, each exponential",
-    ),
-];
-
-/// Parameters that every model takes.
-const COMMON: &[(&str, &str)] = &[
-    ("size", "64GiB"),
-    ("cpus", "1"),
-    ("stall", "none"),
-    ("error", "none"),
-];
 
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,27 +22,35 @@ pub struct SimSpec {
     pub text: String,
     /// The model's name.
     pub model: String,
-    /// How long a server takes.
-    pub law: ServiceLaw,
-    /// Number of servers; `None` for one per operation.
-    pub servers: Option<usize>,
-    /// Bytes that the device pretends to hold.
+    /// Bytes that the target holds.
     pub size: Bytes,
     /// Processors that do the work of transactions.
     pub cpus: usize,
     /// What goes wrong, if anything.
-    pub fault: Option<Fault>,
+    pub faults: Faults,
+    subject: Subject,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Subject {
+    Queue(QueueSpec),
+    Machine(Box<MachineSpec>),
 }
 
 /// Why a `sim:` name cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
     /// There is no such model.
-    #[error("there is no simulated device \"{name}\"; there are:\n{models}")]
+    #[error(
+        "there is no simulated device \"{name}\"; there are the devices {devices}, and the queues\n\
+         {models}"
+    )]
     UnknownModel {
         /// What was typed.
         name: String,
-        /// What there is.
+        /// Built-in devices and machines.
+        devices: String,
+        /// Queue models.
         models: String,
     },
     /// A parameter is not one of the model's.
@@ -114,209 +75,232 @@ pub enum SimError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A definition is wrong.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// A link stores nothing.
+    #[error("sim:{0} is a link: name it in a machine, as in link = \"{0}\"")]
+    NoStorage(String),
 }
 
 impl SimSpec {
-    /// Read what follows `sim:`.
+    /// Read what follows `sim:`, which names no file.
     ///
     /// # Errors
     /// When the model or a parameter does not exist, or a value cannot be read.
     pub fn parse(text: &str) -> Result<Self, SimError> {
-        let bare = text.strip_prefix(SIM_PREFIX).unwrap_or(text);
-        let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
-        let Some((_, defaults, _)) = MODELS.iter().find(|(model, ..)| *model == name) else {
-            return Err(SimError::UnknownModel {
-                name: name.into(),
-                models: list_models(),
-            });
-        };
-        let mut values = Values::new(name, defaults);
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            values.set(pair)?;
-        }
-        let law = match name {
-            "cache" => ServiceLaw::Cache {
-                hit_ns: values.span("hit")?,
-                miss_ns: values.span("miss")?,
-                hit_share: values.share("hits")?,
-                run_length: values.count("run")? as f64,
-            },
-            "md1" | "delay" => ServiceLaw::Constant {
-                time_ns: values.span("time")?,
-            },
-            _ => ServiceLaw::Exponential {
-                mean_ns: values.span("mean")?,
-            },
-        };
-        let servers = match name {
-            "delay" => None,
-            "mm1" => Some(1),
-            _ => Some(values.count("servers")?),
-        };
-        Ok(Self {
-            text: format!("{SIM_PREFIX}{bare}"),
-            model: name.into(),
-            law,
-            servers,
-            size: values.size("size")?,
-            cpus: values.count("cpus")?,
-            fault: values.fault()?,
+        Self::parse_with(text, &mut |path| {
+            Err(format!("{path} is a file, which is not read here"))
         })
     }
 
-    /// A driver on this model, at rest at `start`, with its random times drawn from `seed`.
+    /// Read what follows `sim:`; `load` reads files that it names.
+    ///
+    /// # Errors
+    /// When the model or a parameter does not exist, or a value cannot be read.
+    pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
+        let bare = text.strip_prefix(SIM_PREFIX).unwrap_or(text);
+        let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
+        let queue = MODELS.iter().find(|(model, ..)| *model == name);
+        let is_device = definition::is_file(name) || catalogue::text(name).is_some();
+        let defaults = match queue {
+            Some((_, defaults, _)) => *defaults,
+            None if is_device => &[],
+            None => return Err(unknown(name)),
+        };
+        let mut values = Values::new(name, defaults);
+        let mut options = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let is_machines = is_device && matches!(key, "size" | "cpus");
+            if is_machines || !values.set(key, value) {
+                options.push((key.to_owned(), value.to_owned()));
+            }
+        }
+        let faults = values.faults()?;
+        let text = format!("{SIM_PREFIX}{bare}");
+        if queue.is_none() {
+            return machine(text, values, options, faults, load);
+        }
+        if let Some((key, _)) = options.first() {
+            return Err(SimError::UnknownParameter {
+                model: name.into(),
+                key: key.clone(),
+                known: values.known().join(", "),
+            });
+        }
+        Ok(Self {
+            text,
+            model: name.into(),
+            size: values.size("size")?,
+            cpus: values.count("cpus")?,
+            faults,
+            subject: Subject::Queue(QueueSpec::read(&values)?),
+        })
+    }
+
+    /// A driver on this model, at rest at `start`, with everything random drawn from `seed`.
     #[must_use]
     pub fn driver(&self, seed: u64, capacity: usize, start: Instant) -> SimDriver {
-        let station = Station::new(self.law, self.servers, seed);
-        SimDriver::new(station, capacity, start)
-            .with_fault(self.fault)
-            .with_processors(self.cpus)
-    }
-}
-
-fn list_models() -> String {
-    let mut text = String::new();
-    for (name, parameters, meaning) in MODELS {
-        let parameters: Vec<String> = parameters
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
-        let _ = writeln!(text, "  sim:{name}?{}  {meaning}", parameters.join("&"));
-    }
-    text.push_str(
-        "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
-         after N operations), error=EIO@N",
-    );
-    text
-}
-
-struct Values {
-    model: String,
-    values: BTreeMap<&'static str, String>,
-}
-
-impl Values {
-    fn new(model: &str, defaults: &[(&'static str, &'static str)]) -> Self {
-        let values = defaults
-            .iter()
-            .chain(COMMON)
-            .map(|&(key, value)| (key, value.to_string()))
-            .collect();
-        Self {
-            model: model.into(),
-            values,
-        }
+        self.driver_on(self.device(seed), seed, capacity, start)
     }
 
-    fn set(&mut self, pair: &str) -> Result<(), SimError> {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        match self.values.get_mut(key) {
-            Some(slot) => {
-                *slot = value.into();
-                Ok(())
+    /// A driver on a device that was used before.
+    #[must_use]
+    pub fn driver_on(
+        &self,
+        device: Box<dyn Device>,
+        seed: u64,
+        capacity: usize,
+        start: Instant,
+    ) -> SimDriver {
+        let driver = SimDriver::new(device, capacity, start)
+            .with_faults(self.faults.clone(), seed)
+            .with_processors(self.cpus);
+        match &self.subject {
+            Subject::Queue(_) => driver,
+            Subject::Machine(machine) => {
+                driver.as_machine(machine.start, self.size.0, machine.has_host())
             }
-            None => Err(SimError::UnknownParameter {
-                model: self.model.clone(),
-                key: key.into(),
-                known: self.values.keys().copied().collect::<Vec<_>>().join(", "),
-            }),
         }
     }
 
-    fn refuse(&self, key: &str, reason: &(impl ToString + ?Sized)) -> SimError {
-        SimError::Value {
-            model: self.model.clone(),
-            key: key.into(),
-            value: self.values[key].clone(),
-            reason: reason.to_string(),
+    /// The device at rest.
+    #[must_use]
+    pub fn device(&self, seed: u64) -> Box<dyn Device> {
+        match &self.subject {
+            Subject::Queue(queue) => Box::new(Station::new(queue.law, queue.servers, seed)),
+            Subject::Machine(machine) => machine.build(seed),
         }
     }
 
-    fn span(&self, key: &'static str) -> Result<f64, SimError> {
-        let span: Duration = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if span == Duration::ZERO {
-            return Err(self.refuse(key, "a service time must be above zero"));
-        }
-        Ok(span.as_nanos() as f64)
+    /// Whether nothing can be written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        let machine = self.machine();
+        machine.is_some_and(|machine| matches!(machine.device, DeviceSpec::Cd(_)))
     }
 
-    fn share(&self, key: &'static str) -> Result<f64, SimError> {
-        let share = parse_percent(&self.values[key]).map_err(|error| self.refuse(key, &error))?;
-        if (0.0..=1.0).contains(&share) {
-            Ok(share)
-        } else {
-            Err(self.refuse(key, "a share lies between 0% and 100%"))
+    /// The machine, unless this is a queue.
+    #[must_use]
+    pub fn machine(&self) -> Option<&MachineSpec> {
+        match &self.subject {
+            Subject::Queue(_) => None,
+            Subject::Machine(machine) => Some(machine),
         }
     }
+}
 
-    fn count(&self, key: &'static str) -> Result<usize, SimError> {
-        let count: usize = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if (1..=65_536).contains(&count) {
-            Ok(count)
-        } else {
-            Err(self.refuse(key, "a count lies between 1 and 65536"))
-        }
+fn unknown(name: &str) -> SimError {
+    let names: Vec<&str> = catalogue::names().collect();
+    SimError::UnknownModel {
+        name: name.into(),
+        devices: names.join(", "),
+        models: list_models(),
     }
+}
 
-    fn size(&self, key: &'static str) -> Result<Bytes, SimError> {
-        let size: Bytes = self.values[key]
-            .parse()
-            .map_err(|error| self.refuse(key, &error))?;
-        if size < Bytes::from_mib(1) {
-            return Err(self.refuse(key, "a simulated device holds at least 1 MiB"));
-        }
-        Ok(size)
+fn machine(
+    text: String,
+    mut values: Values,
+    mut options: Vec<(String, String)>,
+    faults: Faults,
+    load: Load<'_>,
+) -> Result<SimSpec, SimError> {
+    let name = values.model.clone();
+    let mut taken = |key: &str| {
+        let index = options.iter().position(|(option, _)| option == key)?;
+        Some(options.remove(index).1)
+    };
+    let size = taken("size");
+    let Definition {
+        machine,
+        untaken,
+        mut known,
+        ..
+    } = definition::read(&name, &options, load)?;
+    let Some(machine) = machine else {
+        return Err(SimError::NoStorage(name));
+    };
+    let mut untaken = untaken;
+    let mut cpus = machine.host.as_ref().map(|host| host.cpus);
+    if cpus.is_none() && untaken.iter().any(|key| key == "cpus") {
+        untaken.retain(|key| key != "cpus");
+        let typed = options.iter().find(|(key, _)| key == "cpus");
+        values.set("cpus", typed.map_or("1", |(_, value)| value));
+        cpus = Some(values.count("cpus")?);
     }
+    if let Some(key) = untaken.first() {
+        known.extend(values.known().into_iter().map(str::to_owned));
+        known.sort_unstable();
+        known.dedup();
+        return Err(SimError::UnknownParameter {
+            model: name,
+            key: key.clone(),
+            known: known.join(", "),
+        });
+    }
+    let size = size_of(&machine, size, &mut values)?;
+    Ok(SimSpec {
+        text,
+        model: name,
+        size,
+        cpus: cpus.unwrap_or(1),
+        faults,
+        subject: Subject::Machine(Box::new(machine)),
+    })
+}
 
-    fn fault(&self) -> Result<Option<Fault>, SimError> {
-        let part = |key: &'static str| -> Result<Option<(&str, u64)>, SimError> {
-            let text = self.values[key].as_str();
-            if text == "none" {
-                return Ok(None);
+/// The bytes of the target: all there are from its start on, or as many as asked for.
+fn size_of(
+    machine: &MachineSpec,
+    asked: Option<String>,
+    values: &mut Values,
+) -> Result<Bytes, SimError> {
+    let whole = machine.size();
+    let there = whole.saturating_sub(machine.start);
+    let size = match asked {
+        None => Bytes(there),
+        Some(typed) => {
+            values.set("size", &typed);
+            let size = values.size("size")?;
+            if size.0 > there {
+                let start = Bytes(machine.start);
+                let whole = Bytes(whole);
+                let reason = format!("it holds {whole}, and the target begins at {start}");
+                return Err(values.refuse("size", &reason));
             }
-            let (what, after) = text
-                .split_once('@')
-                .ok_or_else(|| self.refuse(key, "say WHAT@N, as in 500ms@1000 or EIO@1000"))?;
-            let after = after.parse().map_err(|error| self.refuse(key, &error))?;
-            Ok(Some((what, after)))
-        };
-        if let Some((what, after)) = part("error")? {
-            let errno = match what {
-                "EIO" => 5,
-                "ENOSPC" => 28,
-                "EROFS" => 30,
-                _ => return Err(self.refuse("error", "known errors are EIO, ENOSPC, EROFS")),
-            };
-            return Ok(Some(Fault {
-                after,
-                kind: FaultKind::Error(Errno(errno)),
-            }));
+            size
         }
-        if let Some((what, after)) = part("stall")? {
-            let span: Duration = what.parse().map_err(|error| self.refuse("stall", &error))?;
-            return Ok(Some(Fault {
-                after,
-                kind: FaultKind::Stall(span),
-            }));
-        }
-        Ok(None)
+    };
+    if size.0 == 0 {
+        let reason = format!(
+            "the target begins at its end, start={}",
+            Bytes(machine.start)
+        );
+        return Err(values.refuse("size", &reason));
     }
+    Ok(size)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::station::ServiceLaw;
+
+    fn queue(text: &str) -> QueueSpec {
+        match SimSpec::parse(text).expect("a valid name").subject {
+            Subject::Queue(queue) => queue,
+            Subject::Machine(machine) => panic!("a queue was asked for: {machine:?}"),
+        }
+    }
 
     #[test]
     fn defaults_and_overrides() {
-        let spec = SimSpec::parse("sim:mmc?servers=8").expect("a valid name");
+        let spec = queue("sim:mmc?servers=8");
         assert_eq!(spec.servers, Some(8));
         assert_eq!(spec.law, ServiceLaw::Exponential { mean_ns: 100_000.0 });
-        let spec = SimSpec::parse("sim:cache?hits=95%&miss=5ms").expect("a valid name");
+        let spec = queue("sim:cache?hits=95%&miss=5ms");
         let ServiceLaw::Cache {
             hit_share, miss_ns, ..
         } = spec.law
@@ -332,16 +316,17 @@ mod tests {
             let error = SimSpec::parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{text}: {error}");
         };
-        check("sim:floppy", "there is no simulated device \"floppy\"");
+        check("sim:drum", "there is no simulated device \"drum\"");
         check(
             "sim:mm1?speed=3",
-            "no parameter \"speed\"; it takes cpus, error, mean, size, stall",
+            "no parameter \"speed\"; it takes cpus, error, mean, short, size, stall",
         );
         check("sim:mm1?mean=4x", "mean=4x");
         check("sim:mm1?mean=0", "above zero");
         check("sim:mmc?servers=0", "between 1 and 65536");
         check("sim:cache?hits=120%", "between 0% and 100%");
         check("sim:mm1?error=EWHAT@3", "known errors are");
-        check("sim:mm1?stall=5ms", "WHAT@N");
+        check("sim:mm1?stall=5ms", "WHAT@WHEN");
+        check("sim:mm1?short=3", "short=3");
     }
 }

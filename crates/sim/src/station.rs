@@ -6,6 +6,8 @@
 use random::{Exponential, Purpose, Stream};
 use units::{Duration, Instant};
 
+use crate::device::{Answer, Calendar, Command, Device};
+
 /// How long a server takes for one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ServiceLaw {
@@ -39,10 +41,9 @@ pub struct Station {
     law: ServiceLaw,
     stream: Stream,
     free_at: Vec<Instant>,
-    /// Nothing begins before. Kept apart from the servers, since a pure delay has none.
-    held_until: Instant,
     in_hit_state: bool,
     carry_ns: f64,
+    ends: Calendar<Answer>,
 }
 
 impl Station {
@@ -55,28 +56,22 @@ impl Station {
             law,
             stream: Stream::new(seed, 0, Purpose::Device),
             free_at: vec![Instant::START; servers.unwrap_or(0)],
-            held_until: Instant::START,
             in_hit_state: false,
             carry_ns: 0.0,
+            ends: Calendar::default(),
         }
     }
 
     /// When an operation that arrives at `now` will be done. Arrivals must come in order of time:
     /// first come first served makes the end known at once.
-    pub fn accept(&mut self, now: Instant) -> Instant {
+    fn accept(&mut self, now: Instant) -> Instant {
         let service = self.draw();
-        let earliest = now.max(self.held_until);
         let Some(server) = self.free_at.iter_mut().min() else {
-            return earliest + service;
+            return now + service;
         };
-        let begin = earliest.max(*server);
+        let begin = now.max(*server);
         *server = begin + service;
         *server
-    }
-
-    /// Keep anything new from beginning before `until`.
-    pub fn hold(&mut self, until: Instant) {
-        self.held_until = until.max(self.held_until);
     }
 
     fn draw(&mut self) -> Duration {
@@ -103,5 +98,26 @@ impl Station {
         let whole = owed.floor();
         self.carry_ns = owed - whole;
         Duration::from_nanos(whole as u64)
+    }
+}
+
+impl Device for Station {
+    fn size(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        let end = self.accept(now);
+        self.ends.plan(end, command.done());
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.ends.next()
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        while let Some(answer) = self.ends.take(now) {
+            answers.push(answer);
+        }
     }
 }

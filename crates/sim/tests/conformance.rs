@@ -10,13 +10,22 @@ use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{ClientId, Completion, Op, Request, TargetId};
 
-const DEVICES: [&str; 6] = [
+const DEVICES: [&str; 15] = [
     "sim:mm1",
     "sim:mmc?servers=3",
     "sim:md1",
     "sim:delay",
     "sim:cache",
     "sim:mm1?stall=9ms@20",
+    "sim:fireball",
+    "sim:rz26?raid=5&disks=5",
+    "sim:st15150n?raid=1&disks=2&mode=rebuild",
+    "sim:nvme?blocks=16&spare=30%",
+    "sim:ppro",
+    "sim:p100?stall=20ms@20&short=20%",
+    "sim:lan-ppro",
+    "sim:cdrom8",
+    "sim:dlt2000",
 ];
 const CAPACITY: usize = 8;
 

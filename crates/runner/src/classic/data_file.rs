@@ -17,6 +17,7 @@ use sim::{SIM_PREFIX, SimSpec};
 use units::Bytes;
 
 use crate::interrupt::Interrupt;
+use crate::simulated::open_model;
 
 use super::ClassicError;
 
@@ -121,7 +122,7 @@ pub fn open_data(
                 "a model holds nothing that --overwrite could mean".into(),
             ));
         }
-        let spec = SimSpec::parse(&request.name)?;
+        let spec = open_model(&request.name)?;
         let bytes = part(request, spec.size.0)?;
         fits(bytes).map_err(in_context)?;
         return Ok(DataFile::Simulated { spec, bytes });

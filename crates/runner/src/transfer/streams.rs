@@ -149,7 +149,8 @@ fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: Trans
             target: request.target.clone(),
             device: device.map(|device| device.name.clone()),
         },
-        writes: opened.facts.makes_files || mode == TransferMode::Simulated,
+        writes: opened.facts.makes_files
+            || mode == TransferMode::Simulated && opened.facts.may_overwrite,
         bench: opened.bench,
     }
 }

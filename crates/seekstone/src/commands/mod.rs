@@ -2,6 +2,7 @@
 
 pub mod clean;
 pub mod curve;
+pub mod devices;
 pub mod diskmbps;
 pub mod diskrand;
 pub mod finish;

@@ -1,0 +1,88 @@
+//! `seekstone devices`: what `sim:NAME` can be.
+
+use report::{DeviceRow, DeviceSheet};
+use runner::simulated::{definition_text, open_definition};
+use sim::{Definition, SIM_PREFIX};
+
+use crate::args::{DevicesArgs, DevicesCommand};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// List devices, or show one.
+///
+/// # Errors
+/// When there is no such device, or its file is wrong.
+pub fn devices(args: &DevicesArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        DevicesCommand::List => output::print(list()?.trim_end()),
+        DevicesCommand::Show { name, toml } => {
+            let name = name.strip_prefix(SIM_PREFIX).unwrap_or(name);
+            if *toml {
+                // A wrong file is told before it is printed.
+                opened(name)?;
+                let text = definition_text(name).map_err(UsageError)?;
+                return output::print(text.trim_end());
+            }
+            if let Some((name, parameters, meaning)) = queue(name) {
+                return output::print(&format!("{name}: {meaning} (queue)\n\n{parameters}"));
+            }
+            let sheet = sheet(name, opened(name)?);
+            output::print(report::device_sheet(&sheet, &output::style(true)).trim_end())
+        }
+    }
+}
+
+fn opened(name: &str) -> Result<Definition, UsageError> {
+    open_definition(name).map_err(|error| UsageError(error.to_string()))
+}
+
+/// A queue model's name, its parameters, a line each, and its meaning.
+fn queue(name: &str) -> Option<(&'static str, String, &'static str)> {
+    let (name, parameters, meaning) = sim::MODELS.iter().find(|(known, ..)| *known == name)?;
+    let lines = parameters
+        .iter()
+        .map(|(key, value)| format!("  {key}={value}"));
+    Some((name, lines.collect::<Vec<_>>().join("\n"), meaning))
+}
+
+fn list() -> anyhow::Result<String> {
+    let mut rows = Vec::new();
+    for name in sim::device_names() {
+        rows.push(row(name, &opened(name)?));
+    }
+    rows.extend(sim::MODELS.iter().map(|(name, _, meaning)| DeviceRow {
+        name: (*name).into(),
+        kind: "queue".into(),
+        capacity: String::new(),
+        title: (*meaning).into(),
+    }));
+    Ok(report::device_list(&rows))
+}
+
+fn row(name: &str, definition: &Definition) -> DeviceRow {
+    let machine = definition.machine.as_ref();
+    let capacity = machine.map(|machine| units::Bytes(machine.size()).decimal());
+    DeviceRow {
+        name: name.into(),
+        kind: definition.kind.name().into(),
+        capacity: capacity.unwrap_or_default(),
+        title: definition.title.clone(),
+    }
+}
+
+fn sheet(name: &str, definition: Definition) -> DeviceSheet {
+    let row = row(name, &definition);
+    let facts = definition.machine.as_ref().map(sim::MachineSpec::facts);
+    let values = definition.parameters.into_iter();
+    DeviceSheet {
+        row,
+        values: values
+            .map(|value| [value.part, value.key, value.value, value.source])
+            .collect(),
+        facts: facts
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    }
+}

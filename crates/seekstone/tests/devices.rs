@@ -1,0 +1,152 @@
+//! `seekstone devices`, and simulated devices as targets of the commands that measure.
+
+mod support;
+
+use std::fs;
+
+use support::{Scratch, finish};
+
+const DISK: &str = "kind = \"disk\"
+title = \"a disk of mine\"
+rpm = [6000, \"my data sheet\"]
+heads = 2
+cylinders = 1000
+sectors-outer = 100
+seek = \"steps\"
+seek-step = \"10 us\"
+seek-settle = \"2 ms\"
+";
+
+#[test]
+fn devices_are_listed_and_shown_with_their_sources() {
+    let scratch = Scratch::new();
+    let ended = finish(scratch.seekstone(["devices", "list"]));
+    ended.check(&["list"], 0, "fireball");
+    for name in ["ppro", "nvme", "dlt2000", "ethernet10", "mm1"] {
+        assert!(ended.stdout.contains(name), "{name}: {}", ended.stdout);
+    }
+    let ended = finish(scratch.seekstone(["devices", "show", "fireball"]));
+    ended.check(&["show"], 0, "4500");
+    assert!(ended.stdout.contains("document"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("sustained rate"), "{}", ended.stdout);
+    finish(scratch.seekstone(["devices", "show", "sim:mmc"])).check(&["mmc"], 0, "servers=4");
+    let ended = finish(scratch.seekstone(["devices", "show", "floppy"]));
+    ended.check(&["floppy"], 0, "1.47 MB");
+}
+
+#[test]
+fn a_definition_that_is_printed_can_be_edited_and_measured() {
+    let scratch = Scratch::new();
+    let printed = finish(scratch.seekstone(["devices", "show", "rz26", "--toml"]));
+    printed.check(&["toml"], 0, "kind = \"disk\"");
+    let path = scratch.path("mine.toml");
+    fs::write(&path, printed.stdout.replace("5360", "7200")).expect("a file");
+    let path = path.display().to_string();
+    let shown = finish(scratch.seekstone(["devices", "show", &path]));
+    shown.check(&["mine"], 0, "7200");
+
+    let target = format!("sim:{path}?raid=1&disks=2");
+    let measure = || {
+        let ended = finish(scratch.seekstone([
+            "trial",
+            &target,
+            "--seed",
+            "1",
+            "--budget",
+            "20s",
+            "--no-save",
+            "--quiet",
+            "--json",
+            "-",
+        ]));
+        ended.check(&["trial"], 0, "\"throughput\"");
+        let document: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        document["measurements"].clone()
+    };
+    assert_eq!(measure(), measure(), "the same seed gives the same");
+}
+
+#[test]
+fn wrong_definitions_are_wrong_usage_with_file_and_line() {
+    let scratch = Scratch::new();
+    let path = scratch.path("wrong.toml");
+    let name = path.display().to_string();
+    let check = |text: &str, expected: &str| {
+        fs::write(&path, text).expect("a file");
+        let target = format!("sim:{name}");
+        let args = ["trial", &target, "--no-save"];
+        finish(scratch.seekstone(args)).check(&args, 2, expected);
+        let args = ["devices", "show", &name];
+        finish(scratch.seekstone(args)).check(&args, 2, expected);
+    };
+    check(&DISK.replace("[6000", "[0"), "wrong.toml:3: rpm = 0");
+    check(
+        &DISK.replace("\"2 ms\"", "2"),
+        "wrong.toml:9: seek-settle = 2",
+    );
+    check(
+        &format!("{DISK}speed = 3\n"),
+        "wrong.toml:10: unknown key \"speed\"",
+    );
+    check("", "\"kind\" is missing");
+    for (target, expected) in [
+        ("sim:/no/such/device.toml", "cannot be read"),
+        ("sim:fireball?rpm=0", "rpm=0"),
+        ("sim:fireball?turns=0", "no parameter \"turns\""),
+        ("sim:fddi", "is a link"),
+    ] {
+        let args = ["trial", target, "--no-save"];
+        finish(scratch.seekstone(args)).check(&args, 2, expected);
+    }
+}
+
+#[test]
+fn every_measuring_command_takes_a_machine() {
+    let scratch = Scratch::new();
+    for (args, expected) in [
+        (
+            vec!["run", "sim:fireball", "--budget", "10s"],
+            "random read",
+        ),
+        (vec!["curve", "sim:rz26", "--budget", "10s"], "saturation"),
+        (
+            vec!["transfer", "sim:cdrom8", "--size", "40MiB"],
+            "read 40 MiB",
+        ),
+        (
+            vec!["transfer", "sim:floppy", "--size", "1MiB"],
+            "write 1 MiB",
+        ),
+        (
+            vec![
+                "transactions",
+                "sim:ppro",
+                "--users",
+                "2",
+                "--ios",
+                "5",
+                "--cpu",
+                "10ms",
+            ],
+            "2 users",
+        ),
+        (
+            vec!["rab", "sim:raid5-rz28?mode=reduced", "--workload", "batch"],
+            "Batch",
+        ),
+    ] {
+        let ended =
+            finish(scratch.seekstone(args.iter().chain(&["--seed", "1", "--quiet", "--no-save"])));
+        assert!(
+            matches!(ended.code, Some(0 | 3)),
+            "{args:?}: {:?} {}",
+            ended.code,
+            ended.stderr
+        );
+        assert!(
+            ended.stdout.contains(expected),
+            "{args:?}: {}",
+            ended.stdout
+        );
+    }
+}

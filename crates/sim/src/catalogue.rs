@@ -1,0 +1,46 @@
+//! The devices and machines that are built in: texts, to be printed, copied and edited.
+
+/// Names and texts, in the order of lists.
+const DEVICES: [(&str, &str); 23] = [
+    ("ppro", include_str!("../../../devices/ppro.toml")),
+    ("ppro-dos", include_str!("../../../devices/ppro-dos.toml")),
+    ("p100", include_str!("../../../devices/p100.toml")),
+    ("i486", include_str!("../../../devices/i486.toml")),
+    ("lan-ppro", include_str!("../../../devices/lan-ppro.toml")),
+    (
+        "raid5-rz28",
+        include_str!("../../../devices/raid5-rz28.toml"),
+    ),
+    ("fireball", include_str!("../../../devices/fireball.toml")),
+    ("st5850a", include_str!("../../../devices/st5850a.toml")),
+    ("st3250a", include_str!("../../../devices/st3250a.toml")),
+    ("st15150n", include_str!("../../../devices/st15150n.toml")),
+    ("rz26", include_str!("../../../devices/rz26.toml")),
+    ("rz28", include_str!("../../../devices/rz28.toml")),
+    ("ra80", include_str!("../../../devices/ra80.toml")),
+    ("hp97560", include_str!("../../../devices/hp97560.toml")),
+    ("rx01", include_str!("../../../devices/rx01.toml")),
+    ("rx02", include_str!("../../../devices/rx02.toml")),
+    ("floppy", include_str!("../../../devices/floppy.toml")),
+    ("cdrom8", include_str!("../../../devices/cdrom8.toml")),
+    ("cdrom4", include_str!("../../../devices/cdrom4.toml")),
+    ("dlt2000", include_str!("../../../devices/dlt2000.toml")),
+    ("nvme", include_str!("../../../devices/nvme.toml")),
+    (
+        "ethernet10",
+        include_str!("../../../devices/ethernet10.toml"),
+    ),
+    ("fddi", include_str!("../../../devices/fddi.toml")),
+];
+
+/// The names of all built-in devices and machines.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    DEVICES.iter().map(|(name, _)| *name)
+}
+
+/// The text of a built-in device or machine.
+#[must_use]
+pub fn text(name: &str) -> Option<&'static str> {
+    let found = DEVICES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text)
+}

@@ -1,0 +1,410 @@
+//! Definitions of devices and machines: TOML that a user prints, copies and edits.
+//!
+//! A value may stand beside its source, `rpm = [4500, "document"]`. This module turns texts into
+//! specifications; it opens no file.
+
+mod devices;
+mod disk;
+mod fault;
+mod form;
+mod parts;
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use units::{Bytes, parse_percent};
+
+pub use fault::{DefinitionError, DefinitionFault, LocatedFault};
+pub use form::Parameter;
+pub use parts::ArrayPart;
+
+use form::{Context, Form, Key, line_of, shortened};
+
+use crate::catalogue;
+use crate::machine::{DeviceSpec, MachineSpec};
+
+/// The longest text that is read.
+const BYTES_MAX: usize = 64 << 10;
+
+const KIND: Key = Key::needed(
+    "kind",
+    "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"link\" or \"machine\"",
+);
+const TITLE: Key = Key::needed("title", "what reports show, such as \"a disk of 1994\"");
+const DISK: Key = Key::needed("disk", "the device it stores on, such as \"fireball\"");
+const LINK: Key = Key::optional("link", "the link to its server, such as \"ethernet10\"");
+const START: Key = Key::or(
+    "start",
+    "0",
+    "where on the device the target begins, such as \"100 MiB\" or \"50%\"",
+);
+/// A share of a device is rounded down to these bytes.
+const START_UNIT: u64 = 1 << 20;
+
+/// Reads the text of a user's file, or says why it cannot be read.
+pub type Load<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
+
+/// What a definition is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A disk drive, or a floppy.
+    Disk,
+    /// Flash memory.
+    Flash,
+    /// A CD-ROM drive.
+    Cdrom,
+    /// A tape drive.
+    Tape,
+    /// A network link; no target of its own.
+    Link,
+    /// Parts put together.
+    Machine,
+}
+
+const KINDS: [(&str, Kind); 6] = [
+    ("disk", Kind::Disk),
+    ("flash", Kind::Flash),
+    ("cdrom", Kind::Cdrom),
+    ("tape", Kind::Tape),
+    ("link", Kind::Link),
+    ("machine", Kind::Machine),
+];
+
+impl Kind {
+    /// The word in definitions and lists.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let found = KINDS.iter().find(|(_, kind)| *kind == self);
+        found.map_or("", |(name, _)| *name)
+    }
+}
+
+/// A definition that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// What it is.
+    pub kind: Kind,
+    /// What reports show.
+    pub title: String,
+    /// The machine; none for a link alone.
+    pub machine: Option<MachineSpec>,
+    /// Every value with its source.
+    pub parameters: Vec<Parameter>,
+    /// Options that nothing took.
+    pub untaken: Vec<String>,
+    /// Every option that could have been taken.
+    pub known: Vec<String>,
+}
+
+/// Read the definition called `name`, with options that replace its values.
+///
+/// # Errors
+/// All mistakes, as far as one can be read in spite of another.
+pub fn read(
+    name: &str,
+    options: &[(String, String)],
+    load: Load<'_>,
+) -> Result<Definition, DefinitionError> {
+    let options = options.iter().cloned();
+    let mut reader = Reader {
+        context: Context {
+            options: options.map(|(key, value)| (key, value, false)).collect(),
+            ..Context::default()
+        },
+        load,
+    };
+    let found = reader.top(name);
+    let Context {
+        faults,
+        parameters,
+        options,
+        known,
+    } = reader.context;
+    let untaken = options.into_iter().filter(|(.., taken)| !taken);
+    match found {
+        Some((kind, title, machine)) if faults.is_empty() => Ok(Definition {
+            kind,
+            title,
+            machine,
+            parameters,
+            untaken: untaken.map(|(key, ..)| key).collect(),
+            known,
+        }),
+        _ => Err(DefinitionError { faults }),
+    }
+}
+
+/// Whether a name is that of a file.
+#[must_use]
+pub fn is_file(name: &str) -> bool {
+    name.contains('/') || name.to_ascii_lowercase().ends_with(".toml")
+}
+
+struct Reader<'l> {
+    context: Context,
+    load: Load<'l>,
+}
+
+/// A file's name, text and content.
+type File<'t> = (&'t str, &'t str, &'t DeTable<'t>);
+
+impl Reader<'_> {
+    fn top(&mut self, name: &str) -> Option<(Kind, String, Option<MachineSpec>)> {
+        let (file, text) = self.text(name, &format!("sim:{name}"))?;
+        let table = parse(&mut self.context, &file, &text)?;
+        let source = (file.as_str(), text.as_str(), &table);
+        let (kind, title) = self.head(source)?;
+        let machine = match kind {
+            Kind::Machine => self.machine(source, name),
+            Kind::Link => {
+                self.link(source);
+                return Some((kind, title, None));
+            }
+            _ => self.bare(source, kind),
+        };
+        Some((kind, title, Some(machine?)))
+    }
+
+    /// The text of a built-in definition, or of a file.
+    fn text(&mut self, name: &str, place: &str) -> Option<(String, String)> {
+        if is_file(name) {
+            return match (self.load)(name) {
+                Ok(text) if text.len() > BYTES_MAX => {
+                    let (bytes, max) = (text.len(), BYTES_MAX);
+                    self.context
+                        .note(name, DefinitionFault::TooLong { bytes, max });
+                    None
+                }
+                Ok(text) => Some((name.to_owned(), text)),
+                Err(reason) => {
+                    self.context.note(place, DefinitionFault::Missing(reason));
+                    None
+                }
+            };
+        }
+        if let Some(text) = catalogue::text(name) {
+            return Some((format!("devices/{name}.toml"), text.to_owned()));
+        }
+        let reason = format!(
+            "there is no device \"{}\": `seekstone devices list` names them",
+            shortened(name)
+        );
+        self.context.note(place, DefinitionFault::Missing(reason));
+        None
+    }
+
+    /// What every definition says first.
+    fn head(&mut self, (file, text, table): File<'_>) -> Option<(Kind, String)> {
+        let parameters = std::mem::take(&mut self.context.parameters);
+        let mut form = whole(&mut self.context, (file, text, table), "");
+        let kind = form.word(&KIND, &KINDS);
+        let title = form.text(&TITLE);
+        self.context.parameters = parameters;
+        Some((kind?, title?))
+    }
+
+    fn device(&mut self, source: File<'_>, kind: Kind) -> Option<DeviceSpec> {
+        let mut form = whole(&mut self.context, source, kind.name());
+        let spec = match kind {
+            Kind::Disk => disk::read(&mut form).map(DeviceSpec::Disk),
+            Kind::Flash => devices::flash(&mut form).map(DeviceSpec::Flash),
+            Kind::Cdrom => devices::cd(&mut form).map(DeviceSpec::Cd),
+            Kind::Tape => devices::tape(&mut form).map(DeviceSpec::Tape),
+            Kind::Link | Kind::Machine => None,
+        };
+        form.finish(&[KIND.name, TITLE.name]);
+        spec
+    }
+
+    fn link(&mut self, source: File<'_>) -> Option<crate::link::LinkSpec> {
+        let mut form = whole(&mut self.context, source, "link");
+        let spec = devices::link(&mut form);
+        form.finish(&[KIND.name, TITLE.name]);
+        spec
+    }
+
+    /// A device without a host, perhaps several of them as an array.
+    fn bare(&mut self, source: File<'_>, kind: Kind) -> Option<MachineSpec> {
+        let device = self.device(source, kind);
+        let names = (source.0, source.1);
+        let array = parts::array(&mut Form::new(&mut self.context, names, None, "array", ""));
+        let mut form = Form::new(&mut self.context, names, None, kind.name(), "");
+        let start = read_start(&mut form);
+        Some(placed(
+            MachineSpec {
+                host: None,
+                link: None,
+                server: None,
+                array: array?,
+                device: device?,
+                start: 0,
+            },
+            start?,
+        ))
+    }
+
+    fn machine(&mut self, source: File<'_>, name: &str) -> Option<MachineSpec> {
+        let (file, text, _) = source;
+        let mut form = whole(&mut self.context, source, "machine");
+        let disk = form.text(&DISK);
+        let link = form.text(&LINK);
+        let start = read_start(&mut form);
+        form.finish(&[KIND.name, TITLE.name, "host", "server", "array"]);
+        let mut section = |part: &'static str, prefix| {
+            let table = self.section(source, part);
+            let names = (file, text);
+            let is_there = table.is_some();
+            let mut form = Form::new(&mut self.context, names, table, part, prefix);
+            let spec = is_there.then(|| parts::host(&mut form));
+            form.finish(&[]);
+            spec
+        };
+        let host = section("host", "");
+        let server = section("server", "server-");
+        let array_table = self.section(source, "array");
+        let mut form = Form::new(&mut self.context, (file, text), array_table, "array", "");
+        let array = parts::array(&mut form);
+        form.finish(&[]);
+        let device = disk.and_then(|disk| self.part(source, name, &disk, DISK.name));
+        let device = device.and_then(|part| match part {
+            Part::Device(device) => Some(device),
+            Part::Link(_) => {
+                self.wrong_part(source, DISK.name, "a link stores nothing: name a device");
+                None
+            }
+        });
+        let link = match link {
+            None => Some(None),
+            Some(link) => match self.part(source, name, &link, LINK.name) {
+                Some(Part::Link(link)) => Some(Some(link)),
+                Some(Part::Device(_)) => {
+                    self.wrong_part(source, LINK.name, "a device is no link");
+                    None
+                }
+                None => None,
+            },
+        };
+        let (host, server) = (host.map_or(Some(None), |h| h.map(Some)), server);
+        let server = server.map_or(Some(None), |h| h.map(Some));
+        Some(placed(
+            MachineSpec {
+                host: host?,
+                link: link?,
+                server: server?,
+                array: array?,
+                device: device?,
+                start: 0,
+            },
+            start?,
+        ))
+    }
+
+    /// A table of a machine.
+    fn section<'t>(
+        &mut self,
+        (file, text, table): File<'t>,
+        part: &str,
+    ) -> Option<(&'t DeTable<'t>, Range<usize>)> {
+        let (name, value) = table.get_key_value(part)?;
+        if let DeValue::Table(table) = value.get_ref() {
+            return Some((table, name.span()));
+        }
+        let place = format!("{file}:{}", line_of(text, &name.span()));
+        let why = format!("{part} is a table that begins with [{part}]");
+        self.context.note(place, DefinitionFault::Missing(why));
+        None
+    }
+
+    /// Another definition that a machine names. Files are found from where the machine's file is,
+    /// unless the name was an option.
+    fn part(&mut self, source: File<'_>, machine: &str, named: &str, key: &str) -> Option<Part> {
+        let is_option = self.context.options.iter().any(|(name, ..)| name == key);
+        let folder = machine.rfind('/').map_or("", |end| &machine[..=end]);
+        let is_relative = is_file(named) && !named.starts_with('/') && !is_option;
+        let path = if is_relative {
+            format!("{folder}{named}")
+        } else {
+            named.to_owned()
+        };
+        let place = line_place(source, key);
+        let (file, text) = self.text(&path, &place)?;
+        let table = parse(&mut self.context, &file, &text)?;
+        let inner = (file.as_str(), text.as_str(), &table);
+        let (kind, _) = self.head(inner)?;
+        match kind {
+            Kind::Link => self.link(inner).map(Part::Link),
+            Kind::Machine => {
+                self.wrong_part(source, key, "a machine stands in no other: name a device");
+                None
+            }
+            kind => self.device(inner, kind).map(Part::Device),
+        }
+    }
+
+    fn wrong_part(&mut self, source: File<'_>, key: &str, why: &str) {
+        let place = line_place(source, key);
+        self.context
+            .note(place, DefinitionFault::Missing(format!("{key}: {why}")));
+    }
+}
+
+/// Where a target begins: at a byte, or after a share of the storage.
+#[derive(Clone, Copy)]
+enum Start {
+    Byte(u64),
+    Share(f64),
+}
+
+fn read_start(form: &mut Form<'_, '_>) -> Option<Start> {
+    form.read(&START, |text| {
+        if text.ends_with('%') {
+            let share = parse_percent(text).ok()?;
+            return (share < 1.0).then_some(Start::Share(share));
+        }
+        text.parse().ok().map(|Bytes(byte)| Start::Byte(byte))
+    })
+}
+
+fn placed(mut machine: MachineSpec, start: Start) -> MachineSpec {
+    machine.start = match start {
+        Start::Byte(byte) => byte,
+        Start::Share(share) => {
+            let byte = (machine.size() as f64 * share) as u64;
+            byte / START_UNIT * START_UNIT
+        }
+    };
+    machine
+}
+
+enum Part {
+    Device(DeviceSpec),
+    Link(crate::link::LinkSpec),
+}
+
+fn line_place((file, text, table): File<'_>, key: &str) -> String {
+    let line = table
+        .get_key_value(key)
+        .map_or(1, |(name, _)| line_of(text, &name.span()));
+    format!("{file}:{line}")
+}
+
+/// The form of a whole file.
+fn whole<'t, 'c>(
+    context: &'c mut Context,
+    (file, text, table): File<'t>,
+    part: &str,
+) -> Form<'t, 'c> {
+    Form::new(context, (file, text), Some((table, 0..0)), part, "")
+}
+
+fn parse<'t>(context: &mut Context, file: &str, text: &'t str) -> Option<DeTable<'t>> {
+    match DeTable::parse(text) {
+        Ok(document) => Some(document.into_inner()),
+        Err(error) => {
+            let line = line_of(text, &error.span().unwrap_or_default());
+            let fault = DefinitionFault::Syntax(shortened(error.message()));
+            context.note(format!("{file}:{line}"), fault);
+            None
+        }
+    }
+}

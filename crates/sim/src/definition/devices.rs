@@ -1,0 +1,211 @@
+//! The keys of flash, CD-ROM, tape, and links.
+
+use crate::cdrom::CdSpec;
+use crate::definition::form::{Form, Key};
+use crate::flash::{Cleaning, Content, FlashSpec};
+use crate::link::LinkSpec;
+use crate::tape::TapeSpec;
+
+/// Pages that the model keeps in memory, at most.
+const FLASH_PAGES_MAX: u64 = 1 << 26;
+
+const CHANNELS: Key = Key::needed("channels", "channels, such as 8");
+const DIES: Key = Key::needed("dies", "dies on each channel, such as 8");
+const BLOCKS: Key = Key::needed("blocks", "blocks of a die, such as 64");
+const BLOCK_PAGES: Key = Key::needed("pages-per-block", "pages of a block, such as 256");
+const PAGE: Key = Key::needed("page", "bytes of a page, such as \"8 KiB\"");
+const READ: Key = Key::needed("read", "the time from page to register, such as \"75 us\"");
+const PROGRAM: Key = Key::needed("program", "the time from register to page, \"600 us\"");
+const ERASE: Key = Key::needed("erase", "the time to erase a block, such as \"3.8 ms\"");
+const CHANNEL_RATE: Key = Key::needed("channel-rate", "of each channel, such as \"333 MB/s\"");
+const SPARE: Key = Key::needed("spare", "share of pages that the user does not see, \"7%\"");
+const RESERVE: Key = Key::or("reserve", "2", "blocks of a die that stay free, such as 2");
+const CLEANING: Key = Key::or("cleaning", "greedy", "which block: \"greedy\" or \"fifo\"");
+const WRITE_BUFFER: Key = Key::or("write-buffer", "0", "bytes of writes that may wait, or 0");
+const FLASH_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such as \"10 us\"");
+const CONTENT: Key = Key::or("content", "full", "at the start: \"full\" or \"fresh\"");
+
+/// Read a flash device.
+pub fn flash(form: &mut Form<'_, '_>) -> Option<FlashSpec> {
+    let channels = form.count(&CHANNELS, 1..=256);
+    let dies = form.count(&DIES, 1..=256);
+    let blocks = form.count(&BLOCKS, 8..=65_536);
+    let pages = form.count(&BLOCK_PAGES, 4..=8192);
+    let page = form.size(&PAGE);
+    let times = (form.span(&READ), form.span(&PROGRAM), form.span(&ERASE));
+    let rate = form.rate(&CHANNEL_RATE);
+    let spare = form.share(&SPARE);
+    let reserve = form.count(&RESERVE, 1..=1024);
+    let cleaning = [("greedy", Cleaning::Greedy), ("fifo", Cleaning::Fifo)];
+    let cleaning = form.word(&CLEANING, &cleaning);
+    let write_buffer = form.size(&WRITE_BUFFER);
+    let overhead = form.span(&FLASH_OVERHEAD);
+    let content = form.word(
+        &CONTENT,
+        &[("full", Content::Full), ("fresh", Content::Fresh)],
+    );
+    let (channels, dies, blocks, pages) = (channels?, dies?, blocks?, pages?);
+    let spec = FlashSpec {
+        channels: channels as u32,
+        dies: dies as u32,
+        blocks: blocks as u32,
+        pages_per_block: pages as u32,
+        page: u32::try_from(page?).ok()?,
+        read: times.0?,
+        program: times.1?,
+        erase: times.2?,
+        channel_rate: rate?,
+        spare: spare?,
+        reserve: reserve? as u32,
+        cleaning: cleaning?,
+        write_buffer: write_buffer?,
+        overhead: overhead?,
+        content: content?,
+    };
+    if spec.page < 512 {
+        form.disagree(&PAGE, &BLOCK_PAGES, "a page has 512 bytes at least");
+        return None;
+    }
+    if channels * dies * blocks * pages > FLASH_PAGES_MAX {
+        let why = format!("the model keeps {FLASH_PAGES_MAX} pages at most: take fewer blocks");
+        form.disagree(&BLOCKS, &BLOCK_PAGES, why);
+        return None;
+    }
+    let room = blocks.saturating_sub(u64::from(spec.reserve) + 1) * pages;
+    if u64::from(spec.user_pages()) >= room || spec.user_pages() == 0 {
+        let why = format!("{} blocks of {blocks} must be spare", spec.reserve + 1);
+        form.disagree(&SPARE, &RESERVE, why);
+        return None;
+    }
+    Some(spec)
+}
+
+const SPEED: Key = Key::needed("speed", "multiples of 150 KiB per second, such as 8");
+const CD_BLOCKS: Key = Key::or("blocks", "333000", "blocks of 2048 bytes, such as 333000");
+const RPM_INNER: Key = Key::needed("rpm-inner", "turns per minute inside, such as 4240");
+const RPM_OUTER: Key = Key::needed("rpm-outer", "turns per minute outside, such as 1600");
+const SEEK_SHORT: Key = Key::needed("seek-short", "the shortest seek, such as \"112 ms\"");
+const SEEK_FULL: Key = Key::needed("seek-full", "what a full stroke adds, such as \"675 ms\"");
+const NEAR: Key = Key::or("near", "2000", "blocks within which no seek is needed");
+const CD_BUFFER: Key = Key::or("buffer", "256 KiB", "bytes that are read ahead");
+const CD_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such as \"1 ms\"");
+
+/// Read a CD-ROM drive.
+pub fn cd(form: &mut Form<'_, '_>) -> Option<CdSpec> {
+    let speed = form.number(&SPEED);
+    let blocks = form.count(&CD_BLOCKS, 1000..=10_000_000);
+    let (inner, outer) = (form.number(&RPM_INNER), form.number(&RPM_OUTER));
+    let seeks = (form.span(&SEEK_SHORT), form.span(&SEEK_FULL));
+    let near = form.count(&NEAR, 0..=1_000_000);
+    let buffer = form.size(&CD_BUFFER);
+    let overhead = form.span(&CD_OVERHEAD);
+    let (inner, outer) = (inner?, outer?);
+    if inner < outer {
+        form.disagree(&RPM_INNER, &RPM_OUTER, "it turns faster inside");
+        return None;
+    }
+    Some(CdSpec {
+        rate: speed? * 150.0 * 1024.0,
+        blocks: blocks?,
+        turn_inner: (60e9 / inner).round() as u64,
+        turn_outer: (60e9 / outer).round() as u64,
+        seek_short: seeks.0?,
+        seek_full: seeks.1?,
+        near: near?,
+        buffer: buffer?,
+        overhead: overhead?,
+    })
+}
+
+const PASSES: Key = Key::needed("passes", "passes over the length of the tape, such as 64");
+const TAPE_SIZE: Key = Key::needed("capacity", "bytes without compression, such as \"10 GB\"");
+const TAPE_RATE: Key = Key::needed("rate", "bytes per second on tape, such as \"1.25 MB/s\"");
+const SEARCH: Key = Key::needed(
+    "search",
+    "from end to end at search speed, such as \"92 s\"",
+);
+const LOCATE: Key = Key::or(
+    "locate",
+    "0",
+    "what every search takes besides, such as \"5 s\"",
+);
+const REPOSITION: Key = Key::needed("reposition", "from stop to stream, such as \"3 s\"");
+const TAPE_BUFFER: Key = Key::needed("buffer", "the drive's memory, such as \"2 MiB\"");
+const COMPRESSION: Key = Key::or("compression", "1", "bytes for each on tape, such as 1.5");
+const TAPE_BUS: Key = Key::or("bus", "10 MB/s", "bytes per second to the host");
+const TAPE_OVERHEAD: Key = Key::or("overhead", "0", "the controller's time, such as \"1 ms\"");
+
+/// Read a tape drive.
+pub fn tape(form: &mut Form<'_, '_>) -> Option<TapeSpec> {
+    let passes = form.count(&PASSES, 1..=10_000);
+    let size = form.size(&TAPE_SIZE);
+    let rate = form.rate(&TAPE_RATE);
+    let times = (
+        form.span(&SEARCH),
+        form.span(&LOCATE),
+        form.span(&REPOSITION),
+    );
+    let buffer = form.size(&TAPE_BUFFER);
+    let compression = form.number(&COMPRESSION);
+    let bus = form.rate(&TAPE_BUS);
+    let overhead = form.span(&TAPE_OVERHEAD);
+    let (passes, size, buffer) = (passes?, size?, buffer?);
+    if size < passes << 20 {
+        form.disagree(&TAPE_SIZE, &PASSES, "a pass holds a MiB at least");
+        return None;
+    }
+    if buffer < 1024 {
+        form.disagree(
+            &TAPE_BUFFER,
+            &TAPE_SIZE,
+            "a drive has a KiB of memory at least",
+        );
+        return None;
+    }
+    Some(TapeSpec {
+        passes,
+        pass_bytes: size / passes,
+        rate: rate?,
+        search: times.0?,
+        locate: times.1?,
+        reposition: times.2?,
+        buffer,
+        compression: compression?,
+        bus: bus?,
+        overhead: overhead?,
+    })
+}
+
+const BANDWIDTH: Key = Key::needed("bandwidth", "bytes per second, such as \"1.25 MB/s\"");
+const ROUND_TRIP: Key = Key::needed("round-trip", "there and back, such as \"1 ms\"");
+const PACKET: Key = Key::or("packet", "1500", "bytes of the largest packet");
+const HEADER: Key = Key::or("header", "40", "bytes of a packet that are no data");
+const WINDOW: Key = Key::or("window", "64 KiB", "data under way without acknowledgement");
+const REQUEST: Key = Key::or("request", "64 KiB", "data of one request at most");
+
+/// Read a link.
+pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
+    let bandwidth = form.rate(&BANDWIDTH);
+    let round_trip = form.span(&ROUND_TRIP);
+    let packet = form.size(&PACKET);
+    let header = form.size(&HEADER);
+    let (window, request) = (form.size(&WINDOW), form.size(&REQUEST));
+    let (packet, header) = (packet?, header?);
+    if header >= packet {
+        form.disagree(&HEADER, &PACKET, "a packet has room for data");
+        return None;
+    }
+    let (window, request) = (window?, request?);
+    if window == 0 || request == 0 {
+        form.disagree(&WINDOW, &REQUEST, "both are above zero");
+        return None;
+    }
+    Some(LinkSpec {
+        bandwidth: bandwidth?,
+        round_trip: round_trip?,
+        packet,
+        header,
+        window,
+        request,
+    })
+}

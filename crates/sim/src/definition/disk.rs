@@ -1,0 +1,364 @@
+//! The keys of a disk.
+
+use crate::definition::form::{Form, Key};
+use crate::disk::{BufferSpec, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
+
+const SECTOR: Key = Key::or("sector", "512", "bytes of a sector, such as 512");
+const CAPACITY: Key = Key::optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
+const HEADS: Key = Key::needed("heads", "surfaces, such as 4");
+const CYLINDERS: Key = Key::needed("cylinders", "how many positions the arm has, such as 6138");
+const ZONES: Key = Key::optional(
+    "zones",
+    "cylinders and sectors of a track from the outer edge on, such as [[1000, 232], [5138, 150]]",
+);
+const OUTER: Key = Key::optional(
+    "sectors-outer",
+    "sectors of the outermost track, such as 232",
+);
+const INNER: Key = Key::optional(
+    "sectors-inner",
+    "sectors of the innermost track, such as 104",
+);
+const ZONE_COUNT: Key = Key::or(
+    "zone-count",
+    "1",
+    "zones between outer and inner, such as 8",
+);
+const INTERLEAVE: Key = Key::or(
+    "interleave",
+    "1",
+    "slots from a sector to the next, such as 2",
+);
+const RPM: Key = Key::needed("rpm", "turns per minute, such as 5400");
+const SEEK: Key = Key::needed(
+    "seek",
+    "the law of the arm: \"data-sheet\", \"stretched\", \"sqrt-linear\", \"points\" or \"steps\"",
+);
+const SEEK_MIN: Key = Key::needed(
+    "seek-min",
+    "the time to the next cylinder, such as \"3 ms\"",
+);
+const SEEK_AVG: Key = Key::needed("seek-avg", "the mean time of a seek, such as \"10.5 ms\"");
+const SEEK_MAX: Key = Key::needed("seek-max", "the time from end to end, such as \"18 ms\"");
+const SEEK_SHAPE: Key = Key::or("seek-shape", "rz26", "whose curve: \"rz26\" or \"hp97560\"");
+const SEEK_POINTS: Key = Key::needed(
+    "seek-points",
+    "measured cylinders and milliseconds in rising order, such as [[1, 1.0], [100, 5.2]]",
+);
+const SHORT_BASE: Key = Key::needed("seek-short-base", "a of a + b sqrt(d), such as \"3.24 ms\"");
+const SHORT_ROOT: Key = Key::needed("seek-short-root", "b of a + b sqrt(d), such as \"400 us\"");
+const LONG_BASE: Key = Key::needed("seek-long-base", "c of c + e d, such as \"8 ms\"");
+const LONG_STEP: Key = Key::needed("seek-long-step", "e of c + e d, such as \"8 us\"");
+const KNEE: Key = Key::needed(
+    "seek-knee",
+    "the distance where seeks become long, such as 383",
+);
+const STEP: Key = Key::needed("seek-step", "the time for each cylinder, such as \"3 ms\"");
+const SETTLE: Key = Key::needed("seek-settle", "the time to settle, such as \"15 ms\"");
+const HEAD_SWITCH: Key = Key::or("head-switch", "0", "from track to track, such as \"2 ms\"");
+const CYLINDER_SWITCH: Key = Key::optional(
+    "cylinder-switch",
+    "from a cylinder's last track to the next cylinder, such as \"3 ms\"; else the shortest seek",
+);
+const TRACK_SKEW: Key = Key::optional(
+    "track-skew",
+    "how far tracks are shifted, such as \"1.4 ms\"; else the head switch",
+);
+const CYLINDER_SKEW: Key = Key::optional(
+    "cylinder-skew",
+    "how far cylinders are shifted, such as \"4.8 ms\"; else the cylinder switch",
+);
+const WRITE_SETTLE: Key = Key::or("write-settle", "0", "what a write waits longer, \"1 ms\"");
+const OVERHEAD: Key = Key::or(
+    "overhead",
+    "0",
+    "the controller's time for a command, \"0.5 ms\"",
+);
+const OVERHEAD_WRITE: Key = Key::optional("overhead-write", "the same for a write, if it differs");
+const BUS: Key = Key::optional("bus", "bytes per second to the host, such as \"10 MB/s\"");
+const SEGMENTS: Key = Key::or(
+    "segments",
+    "0",
+    "segments of the buffer, such as 8; 0 for none",
+);
+const SEGMENT: Key = Key::or("segment", "64KiB", "bytes of a segment, such as \"16 KiB\"");
+const READ_AHEAD: Key = Key::optional("read-ahead", "bytes read ahead; else a whole segment");
+const WRITE_CACHE: Key = Key::or("write-cache", "0", "bytes of writes that may wait, or 0");
+const ORDER: Key = Key::or(
+    "order",
+    "fifo",
+    "which command is next: \"fifo\" or \"nearest\"",
+);
+
+/// Read a disk.
+pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
+    let sector = form.count(&SECTOR, 64..=65_536);
+    let heads = form.count(&HEADS, 1..=1024);
+    let zones = read_zones(form);
+    let interleave = form.count(&INTERLEAVE, 1..=64);
+    let rpm = form.number(&RPM);
+    let seek = read_seek(form);
+    let head_switch = form.span(&HEAD_SWITCH);
+    let cylinder_switch = form.span(&CYLINDER_SWITCH);
+    let skews = (form.span(&TRACK_SKEW), form.span(&CYLINDER_SKEW));
+    let write_settle = form.span(&WRITE_SETTLE);
+    let overhead = form.span(&OVERHEAD);
+    let overhead_write = form.span(&OVERHEAD_WRITE);
+    let bus = form.rate(&BUS);
+    let buffer = read_buffer(form, sector);
+    let write_cache = form.size(&WRITE_CACHE);
+    let order = form.word(
+        &ORDER,
+        &[("fifo", Order::Fifo), ("nearest", Order::Nearest)],
+    );
+    let capacity = read_capacity(form, zones.as_deref(), heads, sector);
+    let (zones, seek, head_switch) = (zones?, seek?, head_switch?);
+    let cylinders = zones.iter().map(|zone| zone.cylinders).sum();
+    let shortest = seek.table(cylinders).get(1).copied().unwrap_or(0);
+    let cylinder_switch = cylinder_switch.unwrap_or(shortest);
+    let overhead = overhead?;
+    Some(DiskSpec {
+        sector_bytes: sector? as u32,
+        capacity: capacity?,
+        layout: Layout {
+            zones,
+            heads: heads? as u32,
+            period: (60e9 / rpm?).round() as u64,
+            track_skew: skews.0.unwrap_or(head_switch),
+            cylinder_skew: skews.1.unwrap_or(cylinder_switch),
+            interleave: interleave? as u32,
+        },
+        seek,
+        head_switch,
+        cylinder_switch,
+        write_settle: write_settle?,
+        overhead_read: overhead,
+        overhead_write: overhead_write.unwrap_or(overhead),
+        bus,
+        buffer: buffer?,
+        write_cache: write_cache?,
+        order: order?,
+    })
+}
+
+fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
+    let cylinders = form.count(&CYLINDERS, 1..=1_000_000);
+    if let Some(pairs) = form.pairs(&ZONES) {
+        let zones: Vec<ZoneSpec> = pairs
+            .iter()
+            .map(|&(cylinders, sectors)| ZoneSpec {
+                cylinders,
+                sectors: sectors as u32,
+            })
+            .collect();
+        if zones
+            .iter()
+            .any(|zone| zone.cylinders == 0 || zone.sectors == 0)
+        {
+            form.disagree(
+                &ZONES,
+                &CYLINDERS,
+                "a zone has cylinders, and a track has sectors",
+            );
+            return None;
+        }
+        let sum: u64 = zones.iter().map(|zone| u64::from(zone.cylinders)).sum();
+        if cylinders.is_some_and(|cylinders| cylinders != sum) {
+            form.disagree(
+                &ZONES,
+                &CYLINDERS,
+                format!("the zones have {sum} cylinders"),
+            );
+            return None;
+        }
+        return Some(zones);
+    }
+    let must = |key: &Key| Key {
+        absent: crate::definition::form::Absent::Mistake,
+        ..*key
+    };
+    let outer = form.count(&must(&OUTER), 1..=100_000);
+    let inner = if form.has(&INNER) {
+        form.count(&INNER, 1..=100_000)
+    } else {
+        outer
+    };
+    let count = form.count(&ZONE_COUNT, 1..=1000);
+    let (outer, inner, count, cylinders) = (outer?, inner?, count?, cylinders?);
+    if inner > outer {
+        form.disagree(&INNER, &OUTER, "inner tracks are shorter");
+        return None;
+    }
+    if count > cylinders {
+        form.disagree(&ZONE_COUNT, &CYLINDERS, "a zone has a cylinder at least");
+        return None;
+    }
+    Some(linear_zones(outer, inner, count, cylinders))
+}
+
+/// Zones of about as many cylinders each, with sectors that decline in even steps.
+fn linear_zones(outer: u64, inner: u64, count: u64, cylinders: u64) -> Vec<ZoneSpec> {
+    let steps = (count - 1).max(1);
+    let zone = |index: u64| ZoneSpec {
+        cylinders: ((index + 1) * cylinders / count - index * cylinders / count) as u32,
+        sectors: (outer - ((outer - inner) * index + steps / 2) / steps) as u32,
+    };
+    (0..count).map(zone).collect()
+}
+
+#[derive(Clone, Copy)]
+enum Law {
+    DataSheet,
+    Stretched,
+    SqrtLinear,
+    Points,
+    Steps,
+}
+
+fn read_seek(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
+    let law = form.word(
+        &SEEK,
+        &[
+            ("data-sheet", Law::DataSheet),
+            ("stretched", Law::Stretched),
+            ("sqrt-linear", Law::SqrtLinear),
+            ("points", Law::Points),
+            ("steps", Law::Steps),
+        ],
+    )?;
+    match law {
+        Law::DataSheet => {
+            let times = (
+                form.span(&SEEK_MIN),
+                form.span(&SEEK_AVG),
+                form.span(&SEEK_MAX),
+            );
+            let (min, avg, max) = (times.0?, times.1?, times.2?);
+            if min > avg {
+                form.disagree(
+                    &SEEK_MIN,
+                    &SEEK_AVG,
+                    "the shortest seek is longer than the mean",
+                );
+            } else if avg > max {
+                form.disagree(
+                    &SEEK_AVG,
+                    &SEEK_MAX,
+                    "the mean seek is longer than the longest",
+                );
+            }
+            let (min, avg, max) = (min as f64, avg as f64, max as f64);
+            Some(SeekCurve::Lee { min, avg, max })
+        }
+        Law::Stretched => read_stretched(form),
+        Law::SqrtLinear => {
+            let short = (form.span(&SHORT_BASE), form.span(&SHORT_ROOT));
+            let long = (form.span(&LONG_BASE), form.span(&LONG_STEP));
+            let knee = form.count(&KNEE, 1..=1_000_000);
+            Some(SeekCurve::SqrtLinear {
+                a: short.0? as f64,
+                b: short.1? as f64,
+                c: long.0? as f64,
+                e: long.1? as f64,
+                knee: knee? as u32,
+            })
+        }
+        Law::Points => read_points(form),
+        Law::Steps => {
+            let (step, settle) = (form.span(&STEP), form.span(&SETTLE));
+            let (step, settle) = (step? as f64, settle? as f64);
+            Some(SeekCurve::Steps { step, settle })
+        }
+    }
+}
+
+fn read_stretched(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
+    let shapes = [("rz26", Shape::Rz26), ("hp97560", Shape::Hp97560)];
+    let shape = form.word(&SEEK_SHAPE, &shapes);
+    let (min, max) = (form.span(&SEEK_MIN), form.span(&SEEK_MAX));
+    // What a data sheet says besides is kept for the reader.
+    if form.has(&SEEK_AVG) {
+        form.span(&SEEK_AVG);
+    }
+    let (min, max) = (min?, max?);
+    if min > max {
+        form.disagree(
+            &SEEK_MIN,
+            &SEEK_MAX,
+            "the shortest seek is longer than the longest",
+        );
+    }
+    let (min, max) = (min as f64, max as f64);
+    Some(SeekCurve::Stretched {
+        shape: shape?,
+        min,
+        max,
+    })
+}
+
+fn read_points(form: &mut Form<'_, '_>) -> Option<SeekCurve> {
+    if !form.has(&SEEK_POINTS) {
+        // Says that it is missing.
+        form.text(&SEEK_POINTS);
+        return None;
+    }
+    let points = form.pairs(&SEEK_POINTS)?;
+    let rises = |pair: &[(u32, f64)]| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1;
+    if points[0].0 == 0 || !points.windows(2).all(rises) {
+        form.disagree(
+            &SEEK_POINTS,
+            &SEEK,
+            "points begin at 1 cylinder or more, and rise",
+        );
+        return None;
+    }
+    let points = points.into_iter().map(|(d, ms)| (d, ms * 1e6));
+    Some(SeekCurve::Points(points.collect()))
+}
+
+fn read_buffer(form: &mut Form<'_, '_>, sector: Option<u64>) -> Option<Option<BufferSpec>> {
+    let segments = form.count(&SEGMENTS, 0..=1024);
+    let segment = form.size(&SEGMENT);
+    let read_ahead = form.size(&READ_AHEAD);
+    let (segments, segment, sector) = (segments?, segment?, sector?);
+    let read_ahead = read_ahead.unwrap_or(segment);
+    if read_ahead > segment {
+        form.disagree(
+            &READ_AHEAD,
+            &SEGMENT,
+            "what is read ahead must fit into a segment",
+        );
+        return None;
+    }
+    Some((segments > 0).then_some(BufferSpec {
+        segments: segments as u32,
+        segment_sectors: segment / sector,
+        read_ahead: read_ahead / sector,
+    }))
+}
+
+fn read_capacity(
+    form: &mut Form<'_, '_>,
+    zones: Option<&[ZoneSpec]>,
+    heads: Option<u64>,
+    sector: Option<u64>,
+) -> Option<u64> {
+    let stated = form.size(&CAPACITY);
+    let tracks = zones?.iter();
+    let sectors: u64 = tracks
+        .map(|zone| u64::from(zone.cylinders) * u64::from(zone.sectors))
+        .sum();
+    let laid_out = sectors * heads? * sector?;
+    let Some(stated) = stated else {
+        return Some(laid_out);
+    };
+    let is_close = stated <= laid_out && stated as f64 >= 0.9 * laid_out as f64;
+    if !is_close {
+        let why = format!(
+            "cylinders, heads and sectors make {laid_out} bytes; up to 10 % less may be stated"
+        );
+        form.disagree(&CAPACITY, &CYLINDERS, why);
+        return None;
+    }
+    Some(stated)
+}

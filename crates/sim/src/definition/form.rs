@@ -1,0 +1,455 @@
+//! Reads the values of one table of a definition, one by one. Mistakes are noted with their lines,
+//! and what was read is kept with its source, to be shown.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use units::{Bytes, Duration, UnitError, parse_percent};
+
+use crate::definition::fault::{DefinitionFault, LocatedFault};
+
+/// The longest value that a message repeats.
+const CHARS_MAX: usize = 60;
+
+/// A key of a definition.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// As written.
+    pub name: &'static str,
+    /// What happens when it is not there.
+    pub absent: Absent,
+    /// What it says, with an example.
+    pub meaning: &'static str,
+}
+
+/// What happens when a key is not there.
+#[derive(Clone, Copy, Debug)]
+pub enum Absent {
+    /// It is a mistake.
+    Mistake,
+    /// There is no value.
+    Nothing,
+    /// This value is taken.
+    Is(&'static str),
+}
+
+impl Key {
+    /// A key that must be there.
+    #[must_use]
+    pub const fn needed(name: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name,
+            absent: Absent::Mistake,
+            meaning,
+        }
+    }
+
+    /// A key that may be missing.
+    #[must_use]
+    pub const fn optional(name: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name,
+            absent: Absent::Nothing,
+            meaning,
+        }
+    }
+
+    /// A key with a default.
+    #[must_use]
+    pub const fn or(name: &'static str, value: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name,
+            absent: Absent::Is(value),
+            meaning,
+        }
+    }
+}
+
+/// A value that was read, to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The part of the machine.
+    pub part: String,
+    /// The key.
+    pub key: String,
+    /// The value as typed.
+    pub value: String,
+    /// Where it comes from: the file says, or it was an option, or the model's default.
+    pub source: String,
+}
+
+/// What all tables of a definition share.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// What is wrong.
+    pub faults: Vec<LocatedFault>,
+    /// What was read.
+    pub parameters: Vec<Parameter>,
+    /// Options that replace values, and whether any table took them.
+    pub options: Vec<(String, String, bool)>,
+    /// Every key that an option could have had.
+    pub known: Vec<String>,
+}
+
+impl Context {
+    /// Note a mistake.
+    pub fn note(&mut self, place: impl Into<String>, fault: DefinitionFault) {
+        let place = place.into();
+        self.faults.push(LocatedFault { place, fault });
+    }
+
+    /// The value of an option, which counts as taken.
+    pub fn option(&mut self, name: &str) -> Option<String> {
+        self.known.push(name.to_owned());
+        let option = self.options.iter_mut().find(|(key, ..)| key == name)?;
+        option.2 = true;
+        Some(option.1.clone())
+    }
+}
+
+/// One table of a file.
+pub struct Form<'t, 'c> {
+    /// What is shared.
+    pub context: &'c mut Context,
+    /// File and text, for lines.
+    file: &'t str,
+    text: &'t str,
+    table: Option<&'t DeTable<'t>>,
+    line: usize,
+    /// The part of the machine.
+    part: String,
+    /// What options of this table begin with.
+    prefix: &'static str,
+    taken: Vec<&'static str>,
+    seen: BTreeMap<&'static str, (String, String)>,
+}
+
+/// A value as it was found.
+struct Found {
+    typed: String,
+    place: String,
+}
+
+impl<'t, 'c> Form<'t, 'c> {
+    /// A table of `file`; without one, only options count.
+    pub fn new(
+        context: &'c mut Context,
+        (file, text): (&'t str, &'t str),
+        table: Option<(&'t DeTable<'t>, Range<usize>)>,
+        part: &str,
+        prefix: &'static str,
+    ) -> Self {
+        let line = table.as_ref().map_or(1, |(_, span)| line_of(text, span));
+        Self {
+            context,
+            file,
+            text,
+            table: table.map(|(table, _)| table),
+            line,
+            part: part.to_owned(),
+            prefix,
+            taken: Vec::new(),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a key has a value, in the file or by an option.
+    pub fn has(&self, key: &Key) -> bool {
+        let option = format!("{}{}", self.prefix, key.name);
+        self.context
+            .options
+            .iter()
+            .any(|(name, ..)| *name == option)
+            || self.table.is_some_and(|table| table.contains_key(key.name))
+    }
+
+    fn place(&self, span: &Range<usize>) -> String {
+        format!("{}:{}", self.file, line_of(self.text, span))
+    }
+
+    fn find(&mut self, key: &Key) -> Option<Found> {
+        let (typed, place, source) = self.look(key)?;
+        self.keep(key, &typed, &place, source);
+        Some(Found { typed, place })
+    }
+
+    fn keep(&mut self, key: &Key, typed: &str, place: &str, source: String) {
+        self.seen
+            .insert(key.name, (typed.to_owned(), place.to_owned()));
+        self.context.parameters.push(Parameter {
+            part: self.part.clone(),
+            key: key.name.to_owned(),
+            value: typed.to_owned(),
+            source,
+        });
+    }
+
+    fn look(&mut self, key: &Key) -> Option<(String, String, String)> {
+        self.taken.push(key.name);
+        let option = format!("{}{}", self.prefix, key.name);
+        if let Some(value) = self.context.option(&option) {
+            return Some((value.clone(), format!("{option}={value}"), "option".into()));
+        }
+        let entry = self.table.and_then(|table| table.get_key_value(key.name));
+        let Some((name, value)) = entry else {
+            return match key.absent {
+                Absent::Is(value) => Some((value.into(), "default".into(), "default".into())),
+                Absent::Nothing => None,
+                Absent::Mistake => {
+                    self.missing(key);
+                    None
+                }
+            };
+        };
+        let place = self.place(&name.span());
+        let (value, source) = sourced(value.get_ref());
+        if let Some(text) = plain(value) {
+            return Some((text, place, source));
+        }
+        let fault = DefinitionFault::Value {
+            key: key.name,
+            typed: "[...]".into(),
+            wanted: key.meaning.into(),
+        };
+        self.context.note(place, fault);
+        None
+    }
+
+    fn missing(&mut self, key: &Key) {
+        let place = format!("{}:{}", self.file, self.line);
+        let fault = DefinitionFault::MissingKey {
+            key: key.name,
+            meaning: key.meaning,
+        };
+        self.context.note(place, fault);
+    }
+
+    fn refuse(&mut self, key: &Key, found: &Found, wanted: &str) {
+        let fault = DefinitionFault::Value {
+            key: key.name,
+            typed: shortened(&found.typed),
+            wanted: wanted.into(),
+        };
+        self.context.note(found.place.clone(), fault);
+    }
+
+    fn unit<T>(&mut self, key: &Key, found: &Found, read: Result<T, UnitError>) -> Option<T> {
+        match read {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let fault = DefinitionFault::Unit {
+                    key: key.name,
+                    typed: shortened(&found.typed),
+                    error,
+                };
+                self.context.note(found.place.clone(), fault);
+                None
+            }
+        }
+    }
+
+    /// Nanoseconds.
+    pub fn span(&mut self, key: &Key) -> Option<u64> {
+        let found = self.find(key)?;
+        let span = self.unit(key, &found, found.typed.parse::<Duration>())?;
+        Some(span.as_nanos())
+    }
+
+    /// Bytes.
+    pub fn size(&mut self, key: &Key) -> Option<u64> {
+        let found = self.find(key)?;
+        let size = self.unit(key, &found, found.typed.parse::<Bytes>())?;
+        Some(size.as_u64())
+    }
+
+    /// Bytes per second, above zero.
+    pub fn rate(&mut self, key: &Key) -> Option<f64> {
+        let found = self.find(key)?;
+        let Some(size) = found.typed.strip_suffix("/s") else {
+            self.refuse(key, &found, "bytes per second, such as \"5 MB/s\"");
+            return None;
+        };
+        let size = self.unit(key, &found, size.parse::<Bytes>())?;
+        if size.as_u64() == 0 {
+            self.refuse(key, &found, "above zero");
+            return None;
+        }
+        Some(size.as_u64() as f64)
+    }
+
+    /// A share from 0 to 1, typed in percent.
+    pub fn share(&mut self, key: &Key) -> Option<f64> {
+        let found = self.find(key)?;
+        let share = self.unit(key, &found, parse_percent(&found.typed))?;
+        if share > 1.0 {
+            self.refuse(key, &found, "at most 100%");
+            return None;
+        }
+        Some(share)
+    }
+
+    /// A whole number in a range.
+    pub fn count(&mut self, key: &Key, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        let found = self.find(key)?;
+        match found.typed.parse::<u64>() {
+            Ok(count) if range.contains(&count) => Some(count),
+            _ => {
+                let (low, high) = (range.start(), range.end());
+                self.refuse(key, &found, &format!("a whole number from {low} to {high}"));
+                None
+            }
+        }
+    }
+
+    /// A number above zero.
+    pub fn number(&mut self, key: &Key) -> Option<f64> {
+        let found = self.find(key)?;
+        match found.typed.parse::<f64>() {
+            Ok(number) if number > 0.0 && number.is_finite() => Some(number),
+            _ => {
+                self.refuse(key, &found, "a number above zero");
+                None
+            }
+        }
+    }
+
+    /// One of some words.
+    pub fn word<T: Copy>(&mut self, key: &Key, words: &[(&str, T)]) -> Option<T> {
+        let found = self.find(key)?;
+        if let Some((_, meant)) = words.iter().find(|(word, _)| *word == found.typed) {
+            return Some(*meant);
+        }
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        self.refuse(key, &found, &format!("one of {}", words.join(", ")));
+        None
+    }
+
+    /// Any text.
+    pub fn text(&mut self, key: &Key) -> Option<String> {
+        self.find(key).map(|found| found.typed)
+    }
+
+    /// A text that another function reads.
+    pub fn read<T>(&mut self, key: &Key, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let found = self.find(key)?;
+        let value = read(&found.typed);
+        if value.is_none() {
+            self.refuse(key, &found, key.meaning);
+        }
+        value
+    }
+
+    /// Pairs of numbers, such as `[[1, 1.01], [10, 2.2]]`; none when the key is not there.
+    pub fn pairs(&mut self, key: &Key) -> Option<Vec<(u32, f64)>> {
+        self.taken.push(key.name);
+        let (name, value) = self.table?.get_key_value(key.name)?;
+        let (list, source) = sourced(value.get_ref());
+        let place = self.place(&name.span());
+        let pairs = pairs_of(list);
+        let typed = pairs.as_ref().map_or("[...]".into(), |pairs| {
+            let texts: Vec<String> = pairs.iter().map(|(a, b)| format!("{a}: {b}")).collect();
+            texts.join(", ")
+        });
+        let found = Found { typed, place };
+        self.keep(key, &found.typed, &found.place, source);
+        if pairs.is_none() {
+            self.refuse(key, &found, key.meaning);
+        }
+        pairs
+    }
+
+    /// Note that two values do not go together.
+    pub fn disagree(&mut self, key: &Key, other: &Key, why: impl Into<String>) {
+        let of = |name| self.seen.get(name).cloned().unwrap_or_default();
+        let ((value, place), (other_value, other_place)) = (of(key.name), of(other.name));
+        let fault = DefinitionFault::Disagree {
+            key: key.name,
+            value: shortened(&value),
+            other: other.name,
+            other_value: shortened(&other_value),
+            other_place,
+            why: why.into(),
+        };
+        self.context.note(place, fault);
+    }
+
+    /// Note every key that was not asked for.
+    pub fn finish(self, tables: &[&str]) {
+        let Some(table) = self.table else {
+            return;
+        };
+        let mut known: Vec<&str> = self.taken.iter().chain(tables).copied().collect();
+        known.sort_unstable();
+        known.dedup();
+        for (name, _) in table {
+            let typed: &str = name.get_ref();
+            if known.contains(&typed) {
+                continue;
+            }
+            let place = format!("{}:{}", self.file, line_of(self.text, &name.span()));
+            let fault = DefinitionFault::UnknownKey {
+                key: shortened(typed),
+                place: self.part.clone(),
+                known: known.join(", "),
+            };
+            self.context.note(place, fault);
+        }
+    }
+}
+
+/// The line of a place in a text, counted from one.
+pub fn line_of(text: &str, span: &Range<usize>) -> usize {
+    let before = &text.as_bytes()[..span.start.min(text.len())];
+    1 + before.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// Something typed, for a message: short, on one line.
+pub fn shortened(text: &str) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let mut short: String = text.chars().take(CHARS_MAX).map(clean).collect();
+    if text.chars().nth(CHARS_MAX).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+/// A value and its source, written `[value, "source"]`.
+fn sourced<'v, 't>(value: &'v DeValue<'t>) -> (&'v DeValue<'t>, String) {
+    if let DeValue::Array(parts) = value
+        && let [value, source] = &parts[..]
+        && let DeValue::String(source) = source.get_ref()
+    {
+        return (value.get_ref(), source.to_string());
+    }
+    (value, "not stated".into())
+}
+
+fn plain(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.as_str().to_owned()),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Boolean(is_true) => Some(is_true.to_string()),
+        _ => None,
+    }
+}
+
+fn pairs_of(value: &DeValue<'_>) -> Option<Vec<(u32, f64)>> {
+    let DeValue::Array(pairs) = value else {
+        return None;
+    };
+    let pair = |pair: &DeValue<'_>| {
+        let DeValue::Array(numbers) = pair else {
+            return None;
+        };
+        let [first, second] = &numbers[..] else {
+            return None;
+        };
+        let first = plain(first.get_ref())?.parse().ok()?;
+        let second: f64 = plain(second.get_ref())?.parse().ok()?;
+        (second.is_finite() && second >= 0.0).then_some((first, second))
+    };
+    let pairs: Option<Vec<_>> = pairs.iter().map(|item| pair(item.get_ref())).collect();
+    pairs.filter(|pairs| !pairs.is_empty())
+}

@@ -1,0 +1,239 @@
+//! The keys of a machine's parts around its device: host, array.
+
+use units::{Duration, Instant};
+
+use crate::definition::form::{Absent, Form, Key};
+use crate::host::{HostSpec, Waiting, WritePolicy};
+use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, Level};
+
+const CPUS: Key = Key::or("cpus", "1", "processors, such as 1");
+const CPU_HIT: Key = Key::needed(
+    "cpu-hit",
+    "processor time of a cached I/O, such as \"1.2 ms\"",
+);
+const CPU_OVERLAPPED: Key = Key::or("cpu-overlapped", "0", "beside the storage, \"0.6 ms\"");
+const CPU_SERIAL: Key = Key::needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
+const CPU_MIB: Key = Key::or(
+    "cpu-per-mib",
+    "0",
+    "for data of the storage, beside it, \"0.7 s\"",
+);
+const WAITING: Key = Key::or(
+    "waiting",
+    "free",
+    "while the storage works: \"free\", \"spinning\"",
+);
+const MEMORY: Key = Key::needed("memory", "all memory, such as \"32 MiB\"");
+const SYSTEM: Key = Key::or(
+    "system",
+    "0",
+    "what system and programs keep, such as \"12 MiB\"",
+);
+const TAKEN: Key = Key::or(
+    "taken",
+    "0",
+    "memory that other programs take, such as \"12 MiB\"",
+);
+const CACHE: Key = Key::needed("file-cache", "the file cache at the start, \"13 MiB\"");
+const CACHE_MAX: Key = Key::optional("file-cache-max", "up to which it grows, such as \"16 MiB\"");
+const GROWTH: Key = Key::or(
+    "file-cache-growth",
+    "0",
+    "with each read of the storage, \"512\"",
+);
+const HOST_PAGE: Key = Key::or("page", "4 KiB", "a page of the file cache");
+const AHEAD: Key = Key::or("file-read-ahead", "0", "bytes, for reads in order");
+const WRITES: Key = Key::or("writes", "back", "\"back\" or \"through\" the file cache");
+const DIRTY: Key = Key::or(
+    "dirty-share",
+    "50%",
+    "share of the cache above which writes go out",
+);
+const DIRTY_AGE: Key = Key::or("dirty-age", "5s", "after which dirty pages go out");
+const WRITE_RUN: Key = Key::or("write-run", "64 KiB", "the longest write of dirty pages");
+
+/// Read a host or a server.
+pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
+    let cpus = form.count(&CPUS, 1..=1024);
+    let hit = form.span(&CPU_HIT);
+    let (overlapped, serial) = (form.span(&CPU_OVERLAPPED), form.span(&CPU_SERIAL));
+    let per_mib = form.span(&CPU_MIB);
+    let waiting = [("free", Waiting::Free), ("spinning", Waiting::Spinning)];
+    let waiting = form.word(&WAITING, &waiting);
+    let memory = form.size(&MEMORY);
+    let (system, taken) = (form.size(&SYSTEM), form.size(&TAKEN));
+    let cache = form.size(&CACHE);
+    let cache_max = if form.has(&CACHE_MAX) {
+        form.size(&CACHE_MAX)
+    } else {
+        cache
+    };
+    let growth = form.size(&GROWTH);
+    let page = form.size(&HOST_PAGE);
+    let read_ahead = form.size(&AHEAD);
+    let is_back = form.word(&WRITES, &[("back", true), ("through", false)]);
+    let (share, age) = (form.share(&DIRTY), form.span(&DIRTY_AGE));
+    let write_run = form.size(&WRITE_RUN);
+    let (memory, system, cache, cache_max) = (memory?, system?, cache?, cache_max?);
+    if system >= memory {
+        form.disagree(&SYSTEM, &MEMORY, "nothing would be left");
+    } else if cache > memory {
+        form.disagree(&CACHE, &MEMORY, "the file cache is part of the memory");
+    } else if cache_max < cache {
+        form.disagree(&CACHE_MAX, &CACHE, "it is the larger one");
+    }
+    let page = page?;
+    if !(512..=1 << 24).contains(&page) {
+        form.disagree(&HOST_PAGE, &MEMORY, "a page has from 512 bytes to 16 MiB");
+        return None;
+    }
+    Some(HostSpec {
+        cpus: cpus? as usize,
+        cpu_hit: hit?,
+        cpu_overlapped: overlapped?,
+        cpu_serial: serial?,
+        cpu_byte: per_mib? as f64 / f64::from(1 << 20),
+        waiting: waiting?,
+        memory,
+        // Both are kept from the file cache.
+        system: system + taken?,
+        cache,
+        cache_max,
+        cache_growth: growth?,
+        page,
+        read_ahead: read_ahead?,
+        writes: if is_back? {
+            WritePolicy::Back {
+                dirty_share: share?,
+                interval: age?,
+            }
+        } else {
+            WritePolicy::Through
+        },
+        write_run: write_run?,
+    })
+}
+
+const RAID: Key = Key::optional("raid", "the level: 0, 1 or 5");
+const DISKS: Key = Key::optional("disks", "disks in all, such as 5");
+const UNIT: Key = Key::or(
+    "unit",
+    "64 KiB",
+    "bytes on a disk before the next one's turn",
+);
+const MODE: Key = Key::or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
+const AT_A_TIME: Key = Key::or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
+const REBUILD_RATE: Key = Key::optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
+const LOST: Key = Key::optional("lost", "a disk and when it is lost, such as 2@60s");
+const SLOW: Key = Key::optional("slow", "a disk and how much slower, such as 2:1.5");
+
+/// Disks around which an array stands, if there is one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArrayPart {
+    /// The array.
+    pub array: Option<ArraySpec>,
+    /// A disk whose times are so many times as long.
+    pub slow: Option<(usize, f64)>,
+}
+
+/// Read an array, or what is said of a single disk.
+pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
+    let levels = [
+        ("0", Level::Raid0),
+        ("1", Level::Raid1),
+        ("5", Level::Raid5),
+    ];
+    let level = form.word(&RAID, &levels);
+    let disks_key = match level {
+        Some(_) => Key {
+            absent: Absent::Mistake,
+            ..DISKS
+        },
+        None => DISKS,
+    };
+    let disks = form.count(&disks_key, 1..=256);
+    if level.is_none() && disks.is_some() {
+        let must = Key {
+            absent: Absent::Mistake,
+            ..RAID
+        };
+        form.word(&must, &levels);
+        return None;
+    }
+    let slow = form.read(&SLOW, |text| {
+        let (disk, factor) = text.split_once(':')?;
+        let (disk, factor) = (disk.parse::<usize>().ok()?, factor.parse::<f64>().ok()?);
+        (disk >= 1 && factor > 0.0 && factor.is_finite()).then_some((disk - 1, factor))
+    });
+    let count = disks.unwrap_or(1) as usize;
+    if slow.is_some_and(|(disk, _)| disk >= count) {
+        form.disagree(&SLOW, &DISKS, "there is no such disk");
+    }
+    let Some(level) = level else {
+        return Some(ArrayPart { array: None, slow });
+    };
+    let spec = array_of(form, level, disks? as usize)?;
+    Some(ArrayPart {
+        array: Some(spec),
+        slow,
+    })
+}
+
+fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<ArraySpec> {
+    let unit = form.size(&UNIT);
+    let mode = form.word(&MODE, &[("normal", 0), ("reduced", 1), ("rebuild", 2)]);
+    let at_a_time = form.count(&AT_A_TIME, 1..=1024);
+    let rate_max = form.rate(&REBUILD_RATE);
+    let lost = form.read(&LOST, |text| {
+        let (disk, at) = text.split_once('@')?;
+        let at = at.parse::<Duration>().ok()?;
+        let disk = disk.parse::<usize>().ok().filter(|&disk| disk >= 1)?;
+        Some((disk - 1, Instant(at.as_nanos())))
+    });
+    let wrong = match level {
+        Level::Raid0 if disks < 2 => Some("it has two disks at least"),
+        Level::Raid1 if !disks.is_multiple_of(2) => Some("its disks are pairs"),
+        Level::Raid5 if disks < 3 => Some("it has three disks at least"),
+        _ => None,
+    };
+    if let Some(why) = wrong {
+        form.disagree(&DISKS, &RAID, why);
+    }
+    if mode? > 0 && level == Level::Raid0 {
+        form.disagree(
+            &MODE,
+            &RAID,
+            "without redundancy nothing is left when a disk is lost",
+        );
+    }
+    if lost.is_some_and(|(disk, _)| disk >= disks) {
+        form.disagree(&LOST, &DISKS, "there is no such disk");
+    }
+    if lost.is_some() && mode? > 0 {
+        form.disagree(
+            &LOST,
+            &MODE,
+            "one disk is lost already, and only one loss is modelled",
+        );
+    }
+    if unit? < 512 {
+        form.disagree(&UNIT, &DISKS, "a unit has 512 bytes at least");
+        return None;
+    }
+    Some(ArraySpec {
+        layout: ArrayLayout {
+            level,
+            disks,
+            unit: unit?,
+        },
+        mode: match mode? {
+            0 => ArrayMode::Normal,
+            1 => ArrayMode::Reduced,
+            _ => ArrayMode::Rebuild {
+                at_a_time: at_a_time? as u32,
+                rate_max,
+            },
+        },
+        lost,
+    })
+}

@@ -1,0 +1,364 @@
+//! A disk drive, exact in the position of arm and platters.
+//!
+//! Sources: C. Ruemmler and J. Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer
+//! 27(3), 1994, for the parts of a service time, reading ahead and writing behind; E. K. Lee and
+//! R. H. Katz (1993) for one of the seek curves. Servo effects, retries and remapped sectors are
+//! not modelled.
+
+mod buffer;
+mod geometry;
+mod mechanism;
+mod seek;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use units::Instant;
+use workload::Durability;
+
+pub use buffer::BufferSpec;
+pub use geometry::{Layout, ZoneSpec};
+pub use seek::{SeekCurve, Shape};
+
+use buffer::{Buffer, Wanted};
+use geometry::Geometry;
+use mechanism::Mechanism;
+
+use crate::device::{Action, Answer, Command, Device, transfer_ns};
+
+/// The most sectors that the write cache brings to the platters in one go.
+const DESTAGE_MAX: u64 = 1024;
+
+/// The order in which waiting commands are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// First come, first served.
+    #[default]
+    Fifo,
+    /// The nearest cylinder first.
+    Nearest,
+}
+
+/// Everything that fixes a disk. Times are nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskSpec {
+    /// Bytes of a sector.
+    pub sector_bytes: u32,
+    /// Bytes that can be used; at most what the layout holds.
+    pub capacity: u64,
+    /// Where sectors lie.
+    pub layout: Layout,
+    /// The arm.
+    pub seek: SeekCurve,
+    /// From one track of a cylinder to another.
+    pub head_switch: u64,
+    /// From the last track of a cylinder to the first of the next, in a stream.
+    pub cylinder_switch: u64,
+    /// What a write needs beyond a read before it may begin.
+    pub write_settle: u64,
+    /// What the controller needs for a read.
+    pub overhead_read: u64,
+    /// What the controller needs for a write.
+    pub overhead_write: u64,
+    /// Bytes per second between disk and host; none for a bus that is never in the way.
+    pub bus: Option<f64>,
+    /// The buffer for reading ahead.
+    pub buffer: Option<BufferSpec>,
+    /// Bytes of writes that may wait in the disk's memory; zero for no write cache.
+    pub write_cache: u64,
+    /// The order of service.
+    pub order: Order,
+}
+
+impl DiskSpec {
+    /// The same disk with all times `factor` times as long.
+    #[must_use]
+    pub fn slowed(&self, factor: f64) -> Self {
+        let slow = |time: u64| (time as f64 * factor).round() as u64;
+        let mut spec = self.clone();
+        let layout = &mut spec.layout;
+        layout.period = slow(layout.period);
+        layout.track_skew = slow(layout.track_skew);
+        layout.cylinder_skew = slow(layout.cylinder_skew);
+        let cylinders = layout.zones.iter().map(|zone| zone.cylinders).sum();
+        let table = self.seek.table(cylinders);
+        let points = table.iter().enumerate().skip(1);
+        spec.seek = SeekCurve::Points(
+            points
+                .map(|(distance, &time)| (distance as u32, time as f64 * factor))
+                .collect(),
+        );
+        for time in [
+            &mut spec.head_switch,
+            &mut spec.cylinder_switch,
+            &mut spec.write_settle,
+            &mut spec.overhead_read,
+            &mut spec.overhead_write,
+        ] {
+            *time = slow(*time);
+        }
+        spec.bus = spec.bus.map(|rate| rate / factor);
+        spec
+    }
+
+    /// Nanoseconds of seek by distance in cylinders.
+    #[must_use]
+    pub fn seek_table(&self) -> Vec<u64> {
+        let cylinders = self.layout.zones.iter().map(|zone| zone.cylinders).sum();
+        self.seek.table(cylinders)
+    }
+
+    /// Bytes per second of a long stream in a zone: a track in a turn and a switch, where the
+    /// skew is not longer than the switch.
+    #[must_use]
+    pub fn sustained_rate(&self, zone: &ZoneSpec) -> f64 {
+        let track = u64::from(zone.sectors) * u64::from(self.sector_bytes);
+        let heads = f64::from(self.layout.heads);
+        let head = self.head_switch.max(self.layout.track_skew) as f64;
+        let cylinder = self.cylinder_switch.max(self.layout.cylinder_skew) as f64;
+        let switch = (head * (heads - 1.0) + cylinder) / heads;
+        track as f64 * 1e9 / (self.layout.period as f64 + switch)
+    }
+}
+
+/// A disk at work.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    spec: DiskSpec,
+    mechanism: Mechanism,
+    buffer: Option<Buffer>,
+    queue: VecDeque<Command>,
+    busy: Option<Busy>,
+    dirty: Dirty,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Busy {
+    until: Instant,
+    answer: Option<Answer>,
+}
+
+/// Writes that were promised and are not on the platters, in the order in which they came.
+#[derive(Clone, Debug, Default)]
+struct Dirty {
+    extents: VecDeque<Range<u64>>,
+    sectors: u64,
+}
+
+impl Disk {
+    /// A disk at rest whose platters stand at an angle of `phase` ns.
+    #[must_use]
+    pub fn new(spec: DiskSpec, phase: u64) -> Self {
+        let geometry = Geometry::new(&spec.layout);
+        let sectors = geometry.sectors();
+        let seeks = spec.seek.table(geometry.cylinders());
+        let mechanism = Mechanism::new(
+            geometry,
+            seeks,
+            spec.head_switch,
+            spec.cylinder_switch,
+            phase,
+        );
+        Self {
+            mechanism,
+            buffer: spec.buffer.map(|buffer| Buffer::new(buffer, sectors)),
+            spec,
+            queue: VecDeque::new(),
+            busy: None,
+            dirty: Dirty::default(),
+        }
+    }
+
+    /// Begin what comes next, if anything does.
+    fn go_on(&mut self, now: Instant) {
+        let Some(index) = self.pick() else {
+            if !self.dirty.extents.is_empty() {
+                self.destage(now);
+            }
+            return;
+        };
+        let command = self.queue[index];
+        let Some(until) = self.serve(now, &command) else {
+            self.destage(now);
+            return;
+        };
+        self.queue.remove(index);
+        self.busy = Some(Busy {
+            until,
+            answer: Some(command.done()),
+        });
+    }
+
+    fn pick(&self) -> Option<usize> {
+        if self.spec.order == Order::Fifo || self.queue.len() < 2 {
+            return (!self.queue.is_empty()).then_some(0);
+        }
+        let here = self.mechanism.cylinder();
+        let distance = |command: &Command| {
+            let sector = command.offset / u64::from(self.spec.sector_bytes);
+            let place = self.mechanism.geometry.place(sector);
+            place.cylinder.abs_diff(here)
+        };
+        let nearest = self.queue.iter().enumerate();
+        nearest
+            .min_by_key(|&(index, command)| (distance(command), index))
+            .map(|(index, _)| index)
+    }
+
+    /// When a command that begins now will be done; none when the write cache must make room, or
+    /// be empty, first.
+    fn serve(&mut self, now: Instant, command: &Command) -> Option<Instant> {
+        let sectors = self.sectors(command);
+        let end = match command.action {
+            Action::Read => self.read(now.0, sectors),
+            Action::Write(durability) => {
+                let count = sectors.end - sectors.start;
+                let is_promised =
+                    durability == Durability::Volatile && count <= self.write_cache_sectors();
+                if !is_promised {
+                    if durability == Durability::Synced && !self.dirty.extents.is_empty() {
+                        return None;
+                    }
+                    self.write(
+                        now.0,
+                        self.spec.overhead_write,
+                        self.spec.write_settle,
+                        &sectors,
+                    )
+                } else if self.dirty.sectors + count <= self.write_cache_sectors() {
+                    self.dirty.add(sectors);
+                    now.0 + self.spec.overhead_write + self.bus(count)
+                } else {
+                    return None;
+                }
+            }
+            Action::Flush | Action::Compute { .. } if self.dirty.extents.is_empty() => {
+                now.0 + self.spec.overhead_write
+            }
+            Action::Flush | Action::Compute { .. } => return None,
+        };
+        Some(Instant(end))
+    }
+
+    fn sectors(&self, command: &Command) -> Range<u64> {
+        let unit = u64::from(self.spec.sector_bytes);
+        let start = command.offset / unit;
+        start..command.end().div_ceil(unit).max(start + 1)
+    }
+
+    fn write_cache_sectors(&self) -> u64 {
+        self.spec.write_cache / u64::from(self.spec.sector_bytes)
+    }
+
+    fn bus(&self, sectors: u64) -> u64 {
+        let bytes = sectors * u64::from(self.spec.sector_bytes);
+        self.spec.bus.map_or(0, |rate| transfer_ns(bytes, rate))
+    }
+
+    fn read(&mut self, now: u64, sectors: Range<u64>) -> u64 {
+        let count = sectors.end - sectors.start;
+        let (ready, bus) = (now + self.spec.overhead_read, self.bus(count));
+        if self.dirty.holds(&sectors) {
+            return ready + bus;
+        }
+        if let Some(buffer) = &mut self.buffer {
+            let wanted = Wanted {
+                now,
+                ready,
+                sectors,
+                bus,
+            };
+            return buffer.read(&mut self.mechanism, &wanted);
+        }
+        let (run, _) = self.mechanism.transfer(ready, 0, sectors.start, count);
+        run.end.max(run.first + bus)
+    }
+
+    fn write(&mut self, now: u64, overhead: u64, settle: u64, sectors: &Range<u64>) -> u64 {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.give_way(&mut self.mechanism, now, sectors);
+        }
+        let count = sectors.end - sectors.start;
+        let (ready, bus) = (now + overhead, self.bus(count));
+        let (run, _) = self.mechanism.transfer(ready, settle, sectors.start, count);
+        run.end.max(ready + bus)
+    }
+
+    /// Bring some of what was promised to the platters.
+    fn destage(&mut self, now: Instant) {
+        let order = self.spec.order;
+        let mechanism = &self.mechanism;
+        let distance = |extent: &Range<u64>| match order {
+            Order::Fifo => 0,
+            Order::Nearest => {
+                let place = mechanism.geometry.place(extent.start);
+                place.cylinder.abs_diff(mechanism.cylinder())
+            }
+        };
+        let Some(sectors) = self.dirty.take(distance) else {
+            return;
+        };
+        let end = self.write(now.0, 0, self.spec.write_settle, &sectors);
+        self.busy = Some(Busy {
+            until: Instant(end),
+            answer: None,
+        });
+    }
+}
+
+impl Dirty {
+    fn add(&mut self, sectors: Range<u64>) {
+        if self.holds(&sectors) {
+            return;
+        }
+        self.sectors += sectors.end - sectors.start;
+        match self.extents.back_mut() {
+            Some(last) if last.end == sectors.start => last.end = sectors.end,
+            _ => self.extents.push_back(sectors),
+        }
+    }
+
+    fn holds(&self, sectors: &Range<u64>) -> bool {
+        let mut extents = self.extents.iter();
+        extents.any(|extent| extent.start <= sectors.start && sectors.end <= extent.end)
+    }
+
+    /// Part of the extent that is nearest; of several, the oldest.
+    fn take(&mut self, distance: impl Fn(&Range<u64>) -> u32) -> Option<Range<u64>> {
+        let candidates = self.extents.iter().enumerate();
+        let (index, _) = candidates.min_by_key(|&(index, extent)| (distance(extent), index))?;
+        let extent = &mut self.extents[index];
+        let end = extent.end.min(extent.start + DESTAGE_MAX);
+        let taken = extent.start..end;
+        extent.start = end;
+        if extent.is_empty() {
+            self.extents.remove(index);
+        }
+        self.sectors -= taken.end - taken.start;
+        Some(taken)
+    }
+}
+
+impl Device for Disk {
+    fn size(&self) -> u64 {
+        self.spec.capacity
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        self.queue.push_back(command);
+        if self.busy.is_none() {
+            self.go_on(now);
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.busy.map(|busy| busy.until)
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        while let Some(busy) = self.busy.take_if(|busy| busy.until <= now) {
+            answers.extend(busy.answer);
+            self.go_on(busy.until);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The segmented buffer of a disk, and the reading ahead that fills it.
+//!
+//! After a read the disk goes on reading until the segment is full. Where reads follow each other,
+//! what was asked for makes room, and the disk reads on. It stops when the segment is full, and
+//! when the arm is needed elsewhere. Once stopped, it has to wait until the next sector comes round.
+
+use std::ops::Range;
+
+use crate::disk::mechanism::{Cursor, Mechanism};
+
+/// The size of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSpec {
+    /// How many streams it can hold.
+    pub segments: u32,
+    /// Sectors of a segment.
+    pub segment_sectors: u64,
+    /// The most sectors that are read ahead of what was asked for.
+    pub read_ahead: u64,
+}
+
+/// What the buffer holds, and what it is being filled with.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    spec: BufferSpec,
+    segments: Vec<Segment>,
+    stamp: u64,
+    stream: Option<Stream>,
+    sectors: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Segment {
+    holds: Range<u64>,
+    used: u64,
+    /// Where a read that goes on with the last one begins.
+    follows: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Stream {
+    segment: usize,
+    cursor: Cursor,
+    limit: u64,
+}
+
+/// A read that the buffer is asked for. Times are ns since the start of time.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// When the command came.
+    pub now: u64,
+    /// When it was understood.
+    pub ready: u64,
+    /// Its sectors.
+    pub sectors: Range<u64>,
+    /// What moving them over the bus takes.
+    pub bus: u64,
+}
+
+impl Buffer {
+    /// An empty buffer of a disk of so many sectors.
+    #[must_use]
+    pub fn new(spec: BufferSpec, sectors: u64) -> Self {
+        Self {
+            spec,
+            segments: vec![Segment::default(); spec.segments.max(1) as usize],
+            stamp: 0,
+            stream: None,
+            sectors,
+        }
+    }
+
+    /// When a read is done.
+    pub fn read(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
+        self.catch_up(mechanism, wanted.now);
+        self.stamp += 1;
+        let over_bus = wanted.ready + wanted.bus;
+        if let Some(index) = self.holding(&wanted.sectors) {
+            self.segments[index].used = self.stamp;
+            if self.segments[index].follows == wanted.sectors.start {
+                self.read_further(mechanism, index, wanted);
+            }
+            self.segments[index].follows = wanted.sectors.end;
+            return over_bus;
+        }
+        let is_ahead = |stream: &Stream| {
+            let holds = &self.segments[stream.segment].holds;
+            (holds.start..=stream.limit).contains(&wanted.sectors.start)
+        };
+        if self.stream.as_ref().is_some_and(is_ahead) {
+            return self.wait_for_stream(mechanism, wanted).max(over_bus);
+        }
+        self.stop(mechanism);
+        self.miss(mechanism, wanted)
+    }
+
+    /// A write of these sectors needs the arm, and makes what is held of them old.
+    pub fn give_way(&mut self, mechanism: &mut Mechanism, now: u64, written: &Range<u64>) {
+        self.catch_up(mechanism, now);
+        self.stop(mechanism);
+        for segment in &mut self.segments {
+            if segment.holds.start < written.end && written.start < segment.holds.end {
+                *segment = Segment::default();
+            }
+        }
+    }
+
+    fn holding(&self, sectors: &Range<u64>) -> Option<usize> {
+        self.segments.iter().position(|segment| {
+            segment.holds.start <= sectors.start && sectors.end <= segment.holds.end
+        })
+    }
+
+    /// What was read ahead until `now`.
+    fn catch_up(&mut self, mechanism: &Mechanism, now: u64) {
+        let Some(stream) = &mut self.stream else {
+            return;
+        };
+        mechanism.advance(&mut stream.cursor, now, stream.limit);
+        let (index, end) = (stream.segment, stream.cursor.sector);
+        self.fill(index, end);
+    }
+
+    fn fill(&mut self, index: usize, end: u64) {
+        let holds = &mut self.segments[index].holds;
+        holds.end = holds.end.max(end);
+        let oldest = holds.end.saturating_sub(self.spec.segment_sectors);
+        holds.start = holds.start.max(oldest);
+    }
+
+    fn limit_after(&self, end: u64) -> u64 {
+        (end + self.spec.read_ahead).min(self.sectors)
+    }
+
+    /// What was read ahead was asked for, which makes room for more.
+    fn read_further(&mut self, mechanism: &Mechanism, index: usize, wanted: &Wanted) {
+        let limit = self.limit_after(wanted.sectors.end);
+        let Some(stream) = self
+            .stream
+            .as_mut()
+            .filter(|stream| stream.segment == index)
+        else {
+            return;
+        };
+        if limit > stream.limit {
+            if stream.cursor.sector == stream.limit {
+                stream.cursor = mechanism.resume(stream.cursor, wanted.ready);
+            }
+            stream.limit = limit;
+        }
+    }
+
+    /// The stream comes by what is wanted.
+    fn wait_for_stream(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
+        let index = self.stream.as_ref().map_or(0, |stream| stream.segment);
+        self.read_further(mechanism, index, wanted);
+        let Some(stream) = &mut self.stream else {
+            return wanted.ready;
+        };
+        stream.limit = stream.limit.max(wanted.sectors.end);
+        let passed = mechanism.advance(&mut stream.cursor, u64::MAX, wanted.sectors.end);
+        mechanism.follow(&stream.cursor);
+        self.segments[index].used = self.stamp;
+        self.segments[index].follows = wanted.sectors.end;
+        self.fill(index, wanted.sectors.end);
+        passed
+    }
+
+    fn stop(&mut self, mechanism: &mut Mechanism) {
+        if let Some(stream) = self.stream.take() {
+            mechanism.follow(&stream.cursor);
+        }
+    }
+
+    fn miss(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
+        let Range { start, end } = wanted.sectors;
+        let is_in_order = self.segments.iter().any(|segment| segment.follows == start);
+        let (run, cursor) = mechanism.transfer(wanted.ready, 0, start, end - start);
+        let oldest = (0..self.segments.len()).min_by_key(|&index| self.segments[index].used);
+        let index = oldest.unwrap_or(0);
+        self.segments[index] = Segment {
+            holds: start..start,
+            used: self.stamp,
+            follows: end,
+        };
+        self.fill(index, end);
+        self.stream = Some(Stream {
+            segment: index,
+            cursor,
+            limit: if is_in_order {
+                self.limit_after(end)
+            } else {
+                self.limit_after(end)
+                    .min(start + self.spec.segment_sectors)
+                    .max(end)
+            },
+        });
+        run.end.max(run.first + wanted.bus)
+    }
+}

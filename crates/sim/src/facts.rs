@@ -1,0 +1,103 @@
+//! What follows from the values of a machine, in words: what a reader holds against a data sheet.
+
+use units::{Bytes, format_count, format_duration_ns};
+
+use crate::disk::DiskSpec;
+use crate::flash::{FlashSpec, fifo_write_amplification};
+use crate::machine::{DeviceSpec, MachineSpec};
+
+/// A name and a value with its unit.
+pub type Fact = (&'static str, String);
+
+impl MachineSpec {
+    /// What follows from the values.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![("capacity", Bytes(self.size()).decimal())];
+        match &self.device {
+            DeviceSpec::Disk(spec) => disk(spec, &mut facts),
+            DeviceSpec::Flash(spec) => flash(spec, &mut facts),
+            DeviceSpec::Cd(spec) => {
+                facts.push(("rate", rate(spec.rate)));
+                let turns = [0, spec.blocks].map(|block| time(spec.turn(block) as f64));
+                facts.push((
+                    "one turn",
+                    format!("{} inside, {} outside", turns[0], turns[1]),
+                ));
+                let third = spec.blocks / 3;
+                facts.push(("access over a third", time(spec.access(0, third) as f64)));
+            }
+            DeviceSpec::Tape(spec) => {
+                facts.push(("streaming rate", rate(spec.streaming_rate())));
+                let mean = spec.locate as f64 + spec.search as f64 / 2.0;
+                facts.push(("mean search from the beginning", time(mean)));
+            }
+        }
+        if let Some(host) = &self.host {
+            let cache = host.room(host.cache_max, 0);
+            facts.push(("file cache at most", Bytes(cache).to_string()));
+        }
+        if let Some(link) = &self.link {
+            let wire = link.wire_bytes(link.window) as f64 / link.bandwidth;
+            let whole = link.round_trip as f64 / 1e9 + wire;
+            facts.push((
+                "rate of the link's window",
+                rate(link.window as f64 / whole),
+            ));
+        }
+        facts
+    }
+}
+
+fn time(ns: f64) -> String {
+    format_duration_ns(ns)
+}
+
+fn rate(bytes_per_second: f64) -> String {
+    format!("{}/s", Bytes(bytes_per_second as u64).decimal())
+}
+
+fn disk(spec: &DiskSpec, facts: &mut Vec<Fact>) {
+    let table = spec.seek_table();
+    let period = spec.layout.period as f64;
+    facts.push(("one turn", time(period)));
+    let seeks = [1, table.len() / 3, table.len() - 1].map(|distance| {
+        let distance = distance.min(table.len() - 1);
+        format!("{} over {distance}", time(table[distance] as f64))
+    });
+    facts.push(("seeks (cylinders)", seeks.join(", ")));
+    let mean = mean_seek(&table);
+    facts.push(("mean seek", time(mean)));
+    let zones = &spec.layout.zones;
+    let ends = [zones.first(), zones.last()]
+        .map(|zone| zone.map_or_else(String::new, |zone| rate(spec.sustained_rate(zone))));
+    if spec.layout.interleave == 1 {
+        facts.push((
+            "sustained rate",
+            format!("{} outside, {} inside", ends[0], ends[1]),
+        ));
+    }
+    let sectors = zones.iter().map(|zone| f64::from(zone.sectors));
+    let track = sectors.sum::<f64>() / zones.len() as f64 * f64::from(spec.sector_bytes);
+    let service = spec.overhead_read as f64 + mean + period / 2.0 + 4096.0 / track * period;
+    facts.push((
+        "random read of 4 KiB anywhere",
+        format!("about {}", time(service)),
+    ));
+}
+
+/// The mean over all pairs of cylinders.
+fn mean_seek(table: &[u64]) -> f64 {
+    let cylinders = table.len() as f64;
+    let part = |(distance, &time): (usize, &u64)| 2.0 * (cylinders - distance as f64) * time as f64;
+    table.iter().enumerate().map(part).sum::<f64>() / (cylinders * cylinders)
+}
+
+fn flash(spec: &FlashSpec, facts: &mut Vec<Fact>) {
+    let bound = |depth| format_count(spec.read_bound(depth).round());
+    let reads = [1, 32, 1024].map(|depth| format!("{}/s at depth {depth}", bound(depth)));
+    facts.push(("page reads at most", reads.join(", ")));
+    let amplification = fifo_write_amplification(spec.spare_factor());
+    let words = format!("{amplification:.2} with FIFO cleaning; greedy cleaning needs less");
+    facts.push(("pages programmed for each written at random", words));
+}

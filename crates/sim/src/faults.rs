@@ -1,0 +1,104 @@
+//! Faults that are injected on purpose, drawn from the run's seed.
+
+use units::{Bytes, Duration, parse_percent};
+use workload::Errno;
+
+/// What goes wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// Operations that fail.
+    pub error: Option<(Errno, Trigger)>,
+    /// The device begins nothing new for so long.
+    pub stall: Option<(Duration, Trigger)>,
+    /// Share of reads and writes of which only half is moved at first.
+    pub short: f64,
+}
+
+/// When a fault strikes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trigger {
+    /// From this operation on, counted from one; a stall strikes once.
+    After(u64),
+    /// Each operation with this chance.
+    Chance(f64),
+    /// Operations that touch these bytes.
+    Place(std::ops::Range<u64>),
+}
+
+/// Error numbers that can be asked for.
+const ERRORS: [(&str, i32); 3] = [("EIO", 5), ("ENOSPC", 28), ("EROFS", 30)];
+
+impl Trigger {
+    /// `N` operations, a share such as `0.1%`, or bytes such as `1GiB+4KiB`.
+    fn parse(text: &str) -> Result<Self, String> {
+        if let Some((start, len)) = text.split_once('+') {
+            let start: Bytes = start.parse().map_err(|error| format!("{error}"))?;
+            let len: Bytes = len.parse().map_err(|error| format!("{error}"))?;
+            let end = start.0.saturating_add(len.0);
+            return Ok(Self::Place(start.0..end));
+        }
+        if text.ends_with('%') {
+            let share = parse_percent(text).map_err(|error| error.to_string())?;
+            return if share <= 1.0 {
+                Ok(Self::Chance(share))
+            } else {
+                Err("a chance is at most 100%".into())
+            };
+        }
+        let after = text.parse().map_err(|error| format!("{error}"))?;
+        Ok(Self::After(after))
+    }
+}
+
+impl Faults {
+    /// Read `WHAT@WHEN` of errors.
+    ///
+    /// # Errors
+    /// When there is no such error, or no such moment.
+    pub fn parse_error(text: &str) -> Result<Option<(Errno, Trigger)>, String> {
+        let Some((what, when)) = split(text)? else {
+            return Ok(None);
+        };
+        let Some((_, errno)) = ERRORS.iter().find(|(name, _)| *name == what) else {
+            return Err("known errors are EIO, ENOSPC, EROFS".into());
+        };
+        Ok(Some((Errno(*errno), Trigger::parse(when)?)))
+    }
+
+    /// Read `SPAN@WHEN` of stalls.
+    ///
+    /// # Errors
+    /// When either cannot be read.
+    pub fn parse_stall(text: &str) -> Result<Option<(Duration, Trigger)>, String> {
+        let Some((what, when)) = split(text)? else {
+            return Ok(None);
+        };
+        let span = what.parse().map_err(|error| format!("{error}"))?;
+        Ok(Some((span, Trigger::parse(when)?)))
+    }
+
+    /// Read the share of short transfers.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse_short(text: &str) -> Result<f64, String> {
+        if text == "none" {
+            return Ok(0.0);
+        }
+        let share = parse_percent(text).map_err(|error| error.to_string())?;
+        if share <= 1.0 {
+            Ok(share)
+        } else {
+            Err("a share is at most 100%".into())
+        }
+    }
+}
+
+fn split(text: &str) -> Result<Option<(&str, &str)>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let parts = text.split_once('@');
+    let parts = parts.ok_or("say WHAT@WHEN, as in 500ms@1000, EIO@0.1% or EIO@1GiB+4KiB")?;
+    Ok(Some(parts))
+}

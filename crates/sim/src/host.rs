@@ -1,0 +1,502 @@
+//! A host: processors that I/O costs time, and memory that answers part of it.
+//!
+//! A read that memory answers costs processor time and nothing else. One that it does not answer
+//! goes to the storage; part of its processor time runs beside the storage, part comes after. Under
+//! systems of the time the processor may spin until the storage answers: then nothing else runs.
+
+mod file_cache;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+
+use units::{Duration, Instant};
+use workload::{ClientId, Durability, Errno};
+
+use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
+use crate::processor::Processors;
+
+use file_cache::FileCache;
+
+/// Streams whose ends are remembered, to tell reading in order.
+const STREAMS_MAX: usize = 16;
+
+/// What a processor does while the storage works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waiting {
+    /// It is free for others.
+    #[default]
+    Free,
+    /// It spins: nothing else runs on it.
+    Spinning,
+}
+
+/// When writes go to the storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WritePolicy {
+    /// At once, and the writer waits.
+    Through,
+    /// Later: when more than this share of the cache is dirty, or when the oldest dirty page is
+    /// that old. Writers wait only while twice that share is dirty.
+    Back {
+        /// Share of the cache, in 0..=1.
+        dirty_share: f64,
+        /// Nanoseconds.
+        interval: u64,
+    },
+}
+
+/// Everything that fixes a host. Times are nanoseconds, sizes bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSpec {
+    /// Processors.
+    pub cpus: usize,
+    /// Processor time of an I/O that memory answers.
+    pub cpu_hit: u64,
+    /// Processor time of an I/O of the storage that runs beside it.
+    pub cpu_overlapped: u64,
+    /// Processor time of an I/O of the storage that comes after it.
+    pub cpu_serial: u64,
+    /// Processor time for each byte that goes to or comes from the storage, beside it.
+    pub cpu_byte: f64,
+    /// What a processor does while the storage works.
+    pub waiting: Waiting,
+    /// All memory.
+    pub memory: u64,
+    /// What system and programs keep of it.
+    pub system: u64,
+    /// The file cache at the start.
+    pub cache: u64,
+    /// The file cache at most.
+    pub cache_max: u64,
+    /// By how much it may grow with each read of the storage.
+    pub cache_growth: u64,
+    /// A page of the file cache.
+    pub page: u64,
+    /// What is read beyond what was asked for, when reads follow each other.
+    pub read_ahead: u64,
+    /// When writes go to the storage.
+    pub writes: WritePolicy,
+    /// The most that goes to the storage in one write.
+    pub write_run: u64,
+}
+
+impl HostSpec {
+    /// Bytes that the file cache can have when `taken` bytes are taken by programs.
+    #[must_use]
+    pub fn room(&self, limit: u64, taken: u64) -> u64 {
+        limit.min(
+            self.memory
+                .saturating_sub(self.system)
+                .saturating_sub(taken),
+        )
+    }
+}
+
+/// A host at work, in front of its storage.
+#[derive(Debug)]
+pub struct Host {
+    spec: HostSpec,
+    storage: Box<dyn Device>,
+    cache: FileCache,
+    limit: u64,
+    taken: BTreeMap<ClientId, u64>,
+    cpu: Processors<u64>,
+    jobs: Slab<Job>,
+    /// Jobs that wait for a processor to spin on.
+    wanting_cpu: VecDeque<u64>,
+    /// Writers that wait until less is dirty.
+    throttled: VecDeque<u64>,
+    /// Where streams that read in order go on.
+    streams: VecDeque<u64>,
+    unfinished: BTreeSet<u64>,
+    flushes: Vec<(u64, u64)>,
+    writes: u64,
+    is_destaging: bool,
+    destage_at: u64,
+    timers: Calendar<()>,
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    command: Command,
+    stage: Stage,
+    /// What must end before the next stage.
+    outstanding: u32,
+    pages: Range<u64>,
+    error: Option<Errno>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The storage reads, or writes through.
+    Storage,
+    /// The processor does what is left; then the answer comes.
+    Last,
+    /// The processor brings a write into memory.
+    Copy,
+    /// Writes go to the storage, before a flush of it.
+    Drain,
+    /// The storage flushes.
+    Flush,
+    /// A write of dirty pages, which nobody waits for.
+    Destage(u64),
+}
+
+impl Host {
+    /// A host at rest with an empty file cache.
+    #[must_use]
+    pub fn new(spec: HostSpec, storage: Box<dyn Device>) -> Self {
+        let room = spec.room(spec.cache, 0) / spec.page;
+        Self {
+            cache: FileCache::new(room as usize),
+            limit: spec.cache,
+            taken: BTreeMap::new(),
+            cpu: Processors::new(spec.cpus),
+            jobs: Slab::default(),
+            wanting_cpu: VecDeque::new(),
+            throttled: VecDeque::new(),
+            streams: VecDeque::new(),
+            unfinished: BTreeSet::new(),
+            flushes: Vec::new(),
+            writes: 0,
+            is_destaging: false,
+            destage_at: 0,
+            timers: Calendar::default(),
+            storage,
+            spec,
+        }
+    }
+
+    fn resize(&mut self) {
+        let taken = self.taken.values().sum();
+        let room = self.spec.room(self.limit, taken) / self.spec.page;
+        if room as usize != self.cache.room() {
+            self.cache.set_room(room as usize);
+        }
+    }
+
+    fn job(&mut self, command: Command, stage: Stage, pages: Range<u64>) -> u64 {
+        self.jobs.insert(Job {
+            command,
+            stage,
+            outstanding: 0,
+            pages,
+            error: None,
+        })
+    }
+
+    fn work(&mut self, now: Instant, job: u64, work_ns: u64) {
+        self.jobs.at(job).outstanding += 1;
+        self.cpu.begin(now, work_ns, job);
+    }
+
+    fn pages(&self, command: &Command) -> Range<u64> {
+        let page = self.spec.page;
+        command.offset / page..command.end().div_ceil(page).max(command.offset / page + 1)
+    }
+
+    fn begin_read(&mut self, now: Instant, command: Command) {
+        let pages = self.pages(&command);
+        let missing: Vec<u64> = pages
+            .clone()
+            .filter(|&page| !self.cache.touch(page))
+            .collect();
+        let is_in_order = self.follows(&command);
+        let (Some(&from), Some(&to)) = (missing.first(), missing.last()) else {
+            let job = self.job(command, Stage::Last, pages);
+            self.work(now, job, self.spec.cpu_hit);
+            return;
+        };
+        let ahead = if is_in_order { self.spec.read_ahead } else { 0 };
+        let end = (to + 1).max(pages.end.min(to + 1) + ahead / self.spec.page);
+        let last = self.storage.size().div_ceil(self.spec.page);
+        let job = self.job(command, Stage::Storage, from..end.min(last).max(to + 1));
+        self.begin_storage(now, job);
+    }
+
+    /// Whether a read goes on where another ended.
+    fn follows(&mut self, command: &Command) -> bool {
+        let known = self.streams.iter().position(|&end| end == command.offset);
+        match known {
+            Some(index) => {
+                self.streams.remove(index);
+            }
+            None if self.streams.len() == STREAMS_MAX => {
+                self.streams.pop_front();
+            }
+            None => {}
+        }
+        self.streams.push_back(command.end());
+        known.is_some()
+    }
+
+    fn begin_storage(&mut self, now: Instant, job: u64) {
+        if self.spec.waiting == Waiting::Spinning {
+            if !self.cpu.hold(now) {
+                self.wanting_cpu.push_back(job);
+                return;
+            }
+        } else {
+            let bytes = self.jobs.at(job).command.len as f64 * self.spec.cpu_byte;
+            let beside = self.spec.cpu_overlapped + bytes.round() as u64;
+            if beside > 0 {
+                self.work(now, job, beside);
+            }
+        }
+        let Job { command, pages, .. } = self.jobs.at(job).clone();
+        let (offset, len) = match command.action {
+            Action::Read => self.bytes(&pages),
+            _ => (command.offset, command.len),
+        };
+        self.ask(now, job, command.action, offset, len);
+    }
+
+    fn bytes(&self, pages: &Range<u64>) -> (u64, u64) {
+        let start = pages.start * self.spec.page;
+        let end = (pages.end * self.spec.page).min(self.storage.size());
+        (start, end.saturating_sub(start))
+    }
+
+    fn ask(&mut self, now: Instant, job: u64, action: Action, offset: u64, len: u64) {
+        self.jobs.at(job).outstanding += 1;
+        let command = Command {
+            tag: job,
+            action,
+            offset,
+            len,
+        };
+        self.storage.begin(now, command);
+    }
+
+    /// The storage has answered a job.
+    fn storage_done(&mut self, now: Instant, answer: &Answer) {
+        let is_spinning = self.spec.waiting == Waiting::Spinning;
+        let job = self.jobs.at(answer.tag);
+        if let Err(errno) = answer.result {
+            job.error = Some(errno);
+        }
+        if is_spinning && job.stage == Stage::Storage {
+            self.cpu.release(now);
+            if let Some(next) = self.wanting_cpu.pop_front() {
+                self.begin_storage(now, next);
+            }
+        }
+    }
+
+    /// Something that a job waited for is done.
+    fn part_done(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
+        let job = self.jobs.at(number);
+        job.outstanding -= 1;
+        if job.outstanding > 0 {
+            return;
+        }
+        let Job {
+            command,
+            stage,
+            pages,
+            error,
+            ..
+        } = job.clone();
+        match stage {
+            Stage::Storage => {
+                self.keep(&command, pages);
+                self.jobs.at(number).stage = Stage::Last;
+                self.work(now, number, self.spec.cpu_serial);
+            }
+            Stage::Copy => self.copied(now, number, answers),
+            Stage::Drain => {}
+            Stage::Flush => {
+                self.jobs.at(number).stage = Stage::Last;
+                self.work(now, number, 0);
+            }
+            Stage::Destage(write) => {
+                self.jobs.remove(number);
+                self.unfinished.remove(&write);
+                self.destage(now);
+                self.drained(now);
+                self.admit(answers);
+            }
+            Stage::Last => {
+                self.jobs.remove(number);
+                answers.push(match error {
+                    Some(errno) => command.failed(errno),
+                    None => command.done(),
+                });
+            }
+        }
+    }
+
+    /// What came from the storage stays in memory.
+    fn keep(&mut self, command: &Command, pages: Range<u64>) {
+        if command.action == Action::Read && self.limit < self.spec.cache_max {
+            self.limit = (self.limit + self.spec.cache_growth).min(self.spec.cache_max);
+            self.resize();
+        }
+        for page in pages {
+            self.cache.insert(page);
+        }
+    }
+
+    fn dirty_max(&self) -> usize {
+        match self.spec.writes {
+            WritePolicy::Through => 0,
+            WritePolicy::Back { dirty_share, .. } => {
+                (self.cache.room() as f64 * dirty_share) as usize
+            }
+        }
+    }
+
+    /// A write is in memory.
+    fn copied(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
+        let Job { command, pages, .. } = self.jobs.at(number).clone();
+        let WritePolicy::Back { interval, .. } = self.spec.writes else {
+            return;
+        };
+        if self.cache.dirty_pages() == 0 {
+            self.timers.plan(now + Duration(interval), ());
+        }
+        for page in pages {
+            self.cache.insert(page);
+            self.cache.soil(page);
+        }
+        if self.cache.dirty_pages() > self.dirty_max() {
+            self.is_destaging = true;
+            self.destage(now);
+        }
+        if command.action == Action::Write(Durability::Synced) {
+            self.begin_flush(now, number);
+            return;
+        }
+        self.throttled.push_back(number);
+        self.admit(answers);
+    }
+
+    /// Answer writers, unless too much is dirty.
+    fn admit(&mut self, answers: &mut Vec<Answer>) {
+        let is_full = self.cache.dirty_pages() > 2 * self.dirty_max();
+        if is_full && !self.unfinished.is_empty() {
+            return;
+        }
+        for number in std::mem::take(&mut self.throttled) {
+            answers.push(self.jobs.remove(number).command.done());
+        }
+    }
+
+    /// One write of dirty pages at a time, while there is reason for it.
+    fn destage(&mut self, now: Instant) {
+        if !self.is_destaging || !self.unfinished.is_empty() {
+            return;
+        }
+        if !self.destage_run(now) {
+            self.is_destaging = false;
+        }
+    }
+
+    fn destage_run(&mut self, now: Instant) -> bool {
+        let pages_max = (self.spec.write_run / self.spec.page).max(1);
+        let Some(run) = self.cache.take_run(self.destage_at, pages_max) else {
+            return false;
+        };
+        self.destage_at = run.end;
+        let (offset, len) = self.bytes(&run);
+        let write = self.writes;
+        self.writes += 1;
+        self.unfinished.insert(write);
+        let action = Action::Write(Durability::Volatile);
+        let command = Command {
+            tag: 0,
+            action,
+            offset,
+            len,
+        };
+        let job = self.job(command, Stage::Destage(write), run);
+        self.ask(now, job, action, offset, len);
+        true
+    }
+
+    /// Everything that is dirty goes to the storage; then the storage flushes.
+    fn begin_flush(&mut self, now: Instant, number: u64) {
+        while self.destage_run(now) {}
+        self.jobs.at(number).stage = Stage::Drain;
+        self.flushes.push((number, self.writes));
+        self.drained(now);
+    }
+
+    /// Flush the storage for those whose writes are all there.
+    fn drained(&mut self, now: Instant) {
+        let oldest = self.unfinished.first().copied().unwrap_or(u64::MAX);
+        let is_done = |&mut (_, writes): &mut (u64, u64)| oldest >= writes;
+        let done: Vec<(u64, u64)> = self.flushes.extract_if(.., is_done).collect();
+        for (number, _) in done {
+            self.jobs.at(number).stage = Stage::Flush;
+            self.ask(now, number, Action::Flush, 0, 0);
+        }
+    }
+
+    fn touch_memory(&mut self, client: ClientId, touched: u64) {
+        let known = self.taken.entry(client).or_default();
+        if touched > *known {
+            *known = touched;
+            self.resize();
+        }
+    }
+}
+
+impl Device for Host {
+    fn size(&self) -> u64 {
+        self.storage.size()
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        let pages = self.pages(&command);
+        match command.action {
+            Action::Read => self.begin_read(now, command),
+            Action::Write(_) if self.spec.writes == WritePolicy::Through => {
+                let job = self.job(command, Stage::Storage, pages);
+                self.begin_storage(now, job);
+            }
+            Action::Write(_) => {
+                let job = self.job(command, Stage::Copy, pages);
+                self.work(now, job, self.spec.cpu_hit);
+            }
+            Action::Flush => {
+                let job = self.job(command, Stage::Drain, 0..0);
+                self.begin_flush(now, job);
+            }
+            Action::Compute {
+                work_ns,
+                touched,
+                client,
+            } => {
+                self.touch_memory(client, touched);
+                let job = self.job(command, Stage::Last, 0..0);
+                self.work(now, job, work_ns);
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let own = first(self.cpu.next_done(), self.timers.next());
+        first(own, self.storage.next())
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        let mut done = Vec::new();
+        loop {
+            if self.storage.next().is_some_and(|at| at <= now) {
+                self.storage.step(now, &mut done);
+                for answer in done.drain(..) {
+                    self.storage_done(now, &answer);
+                    self.part_done(now, answer.tag, answers);
+                }
+            } else if let Some(job) = self.cpu.take_done(now) {
+                self.part_done(now, job, answers);
+            } else if self.timers.take(now).is_some() {
+                self.is_destaging = true;
+                self.destage(now);
+            } else {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A network link to a server: bandwidth, round trips, a window, and requests of limited size.
+//!
+//! A window of W bytes that waits for its acknowledgement gives a rate of W / (L + W / B), with the
+//! round trip L and the bandwidth B. The server's time comes in series. Lost packets and collisions
+//! are not modelled.
+
+use units::{Duration, Instant};
+
+use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, first, transfer_ns};
+
+/// Everything that fixes a link. Sizes are bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Bytes per second on the wire.
+    pub bandwidth: f64,
+    /// There and back, nanoseconds.
+    pub round_trip: u64,
+    /// The largest packet.
+    pub packet: u64,
+    /// What a packet carries that is no data.
+    pub header: u64,
+    /// Data that may be under way without acknowledgement.
+    pub window: u64,
+    /// Data that one request asks for, at most.
+    pub request: u64,
+}
+
+impl LinkSpec {
+    /// Bytes on the wire for so many of data.
+    #[must_use]
+    pub const fn wire_bytes(&self, data: u64) -> u64 {
+        let packets = data.div_ceil(self.packet - self.header);
+        data + packets * self.header
+    }
+}
+
+/// A link at work, in front of its server.
+#[derive(Debug)]
+pub struct Link {
+    spec: LinkSpec,
+    server: Box<dyn Device>,
+    wire: Server,
+    calendar: Calendar<Event>,
+    jobs: Slab<Job>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A request, or a window of data, may go on the wire or to the server.
+    Go(u64),
+    /// A window has left the wire.
+    Sent(u64),
+    /// The last answer has come back.
+    Back(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    command: Command,
+    /// What is left of the command after this request.
+    left: u64,
+    /// This request.
+    offset: u64,
+    len: u64,
+    /// Its data that are not on the wire yet.
+    unsent: u64,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Data or the request go to the server.
+    Out,
+    /// The server works.
+    Server,
+    /// Data come back.
+    In,
+}
+
+impl Link {
+    /// A quiet link.
+    #[must_use]
+    pub fn new(spec: LinkSpec, server: Box<dyn Device>) -> Self {
+        Self {
+            spec,
+            server,
+            wire: Server::default(),
+            calendar: Calendar::default(),
+            jobs: Slab::default(),
+        }
+    }
+
+    fn half_trip(&self) -> Duration {
+        Duration(self.spec.round_trip / 2)
+    }
+
+    /// The next request of a command.
+    fn next_request(&mut self, now: Instant, number: u64) {
+        let half = self.half_trip();
+        let request = self.spec.request;
+        let job = self.jobs.at(number);
+        job.offset += job.len;
+        job.len = job.left.min(request);
+        job.left -= job.len;
+        job.stage = Stage::Out;
+        let sends_data = matches!(job.command.action, Action::Write(_)) && job.len > 0;
+        job.unsent = if sends_data { job.len } else { 0 };
+        if sends_data {
+            self.send(now, number);
+        } else {
+            self.calendar.plan(now + half, Event::Go(number));
+        }
+    }
+
+    /// The next window wants the wire.
+    fn send(&mut self, now: Instant, number: u64) {
+        if self.wire.seize(number) {
+            self.put_on_wire(now, number);
+        }
+    }
+
+    fn put_on_wire(&mut self, now: Instant, number: u64) {
+        let window = self.spec.window;
+        let job = self.jobs.at(number);
+        let data = job.unsent.min(window);
+        job.unsent -= data;
+        let span = transfer_ns(self.spec.wire_bytes(data), self.spec.bandwidth);
+        self.calendar
+            .plan(now + Duration(span), Event::Sent(number));
+    }
+
+    fn sent(&mut self, now: Instant, number: u64) {
+        if let Some(next) = self.wire.release() {
+            self.put_on_wire(now, next);
+        }
+        let half = self.half_trip();
+        let job = self.jobs.at(number);
+        if job.unsent > 0 {
+            let round_trip = Duration(self.spec.round_trip);
+            self.calendar.plan(now + round_trip, Event::Go(number));
+        } else if job.stage == Stage::Out {
+            self.calendar.plan(now + half, Event::Go(number));
+        } else {
+            self.calendar.plan(now + half, Event::Back(number));
+        }
+    }
+
+    fn go(&mut self, now: Instant, number: u64) {
+        let job = self.jobs.at(number);
+        if job.unsent > 0 {
+            self.send(now, number);
+            return;
+        }
+        job.stage = Stage::Server;
+        let command = Command {
+            tag: number,
+            action: job.command.action,
+            offset: job.offset,
+            len: job.len,
+        };
+        self.server.begin(now, command);
+    }
+
+    fn served(&mut self, now: Instant, answer: &Answer, answers: &mut Vec<Answer>) {
+        let half = self.half_trip();
+        let job = self.jobs.at(answer.tag);
+        if let Err(errno) = answer.result {
+            let command = self.jobs.remove(answer.tag).command;
+            answers.push(command.failed(errno));
+            return;
+        }
+        job.stage = Stage::In;
+        if job.command.action == Action::Read && job.len > 0 {
+            job.unsent = job.len;
+            self.send(now, answer.tag);
+        } else {
+            self.calendar.plan(now + half, Event::Back(answer.tag));
+        }
+    }
+
+    fn back(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
+        if self.jobs.at(number).left > 0 {
+            self.next_request(now, number);
+        } else {
+            answers.push(self.jobs.remove(number).command.done());
+        }
+    }
+}
+
+impl Device for Link {
+    fn size(&self) -> u64 {
+        self.server.size()
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        let number = self.jobs.insert(Job {
+            command,
+            left: command.len,
+            offset: command.offset,
+            len: 0,
+            unsent: 0,
+            stage: Stage::Out,
+        });
+        self.next_request(now, number);
+    }
+
+    fn next(&self) -> Option<Instant> {
+        first(self.calendar.next(), self.server.next())
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        let mut done = Vec::new();
+        loop {
+            if self.server.next().is_some_and(|at| at <= now) {
+                self.server.step(now, &mut done);
+                for answer in done.drain(..) {
+                    self.served(now, &answer, answers);
+                }
+                continue;
+            }
+            match self.calendar.take(now) {
+                Some(Event::Go(number)) => self.go(now, number),
+                Some(Event::Sent(number)) => self.sent(now, number),
+                Some(Event::Back(number)) => self.back(now, number, answers),
+                None => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A machine put together: host around link around server around array around devices.
+
+use random::{Purpose, Stream};
+
+use crate::cdrom::{Cd, CdSpec};
+use crate::definition::ArrayPart;
+use crate::device::Device;
+use crate::disk::{Disk, DiskSpec};
+use crate::flash::{Flash, FlashSpec};
+use crate::host::{Host, HostSpec};
+use crate::link::{Link, LinkSpec};
+use crate::raid::Array;
+use crate::tape::{Tape, TapeSpec};
+
+/// What stores.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeviceSpec {
+    /// A disk drive, or a floppy.
+    Disk(DiskSpec),
+    /// Flash memory.
+    Flash(FlashSpec),
+    /// A CD-ROM drive.
+    Cd(CdSpec),
+    /// A tape drive.
+    Tape(TapeSpec),
+}
+
+/// Everything that fixes a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineSpec {
+    /// The host, if its processors and memory take part.
+    pub host: Option<HostSpec>,
+    /// The link to a server.
+    pub link: Option<LinkSpec>,
+    /// The server's processors and memory.
+    pub server: Option<HostSpec>,
+    /// How many devices there are, and how they work together.
+    pub array: ArrayPart,
+    /// Each device.
+    pub device: DeviceSpec,
+    /// The first byte of the target on the storage.
+    pub start: u64,
+}
+
+impl DeviceSpec {
+    /// The device at rest; `stream` says how its platters stand.
+    fn build(&self, slowness: Option<f64>, stream: &mut Stream) -> Box<dyn Device> {
+        match self {
+            Self::Disk(spec) => {
+                let phase = stream.below(spec.layout.period.max(1));
+                let spec = slowness.map_or_else(|| spec.clone(), |factor| spec.slowed(factor));
+                Box::new(Disk::new(spec, phase))
+            }
+            Self::Flash(spec) => {
+                let mut spec = spec.clone();
+                if let Some(factor) = slowness {
+                    for time in [
+                        &mut spec.read,
+                        &mut spec.program,
+                        &mut spec.erase,
+                        &mut spec.overhead,
+                    ] {
+                        *time = (*time as f64 * factor).round() as u64;
+                    }
+                    spec.channel_rate /= factor;
+                }
+                Box::new(Flash::new(spec))
+            }
+            Self::Cd(spec) => {
+                let mut spec = spec.clone();
+                if let Some(factor) = slowness {
+                    spec.rate /= factor;
+                    spec.seek_short = (spec.seek_short as f64 * factor).round() as u64;
+                    spec.seek_full = (spec.seek_full as f64 * factor).round() as u64;
+                }
+                Box::new(Cd::new(spec))
+            }
+            Self::Tape(spec) => {
+                let mut spec = spec.clone();
+                if let Some(factor) = slowness {
+                    spec.rate /= factor;
+                    spec.search = (spec.search as f64 * factor).round() as u64;
+                }
+                Box::new(Tape::new(spec))
+            }
+        }
+    }
+
+    /// Bytes of one device.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::Disk(spec) => spec.capacity,
+            Self::Flash(spec) => spec.size(),
+            Self::Cd(spec) => spec.blocks * 2048,
+            Self::Tape(spec) => spec.size(),
+        }
+    }
+}
+
+impl MachineSpec {
+    /// Bytes that the machine stores.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let device = self.device.size();
+        let array = self.array.array.as_ref();
+        array.map_or(device, |array| array.layout.size(device))
+    }
+
+    /// Whether processors are part of the model.
+    #[must_use]
+    pub const fn has_host(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// The machine at rest, its caches empty; platters stand as `seed` says.
+    #[must_use]
+    pub fn build(&self, seed: u64) -> Box<dyn Device> {
+        let mut stream = Stream::new(seed, 0, Purpose::Device);
+        let slowness = |index| {
+            let slow = self.array.slow;
+            slow.filter(|&(disk, _)| disk == index)
+                .map(|(_, factor)| factor)
+        };
+        let mut device = match &self.array.array {
+            Some(array) => {
+                let disks = (0..array.layout.disks)
+                    .map(|index| self.device.build(slowness(index), &mut stream))
+                    .collect();
+                Box::new(Array::new(array, disks))
+            }
+            None => self.device.build(slowness(0), &mut stream),
+        };
+        if let Some(server) = &self.server {
+            device = Box::new(Host::new(server.clone(), device));
+        }
+        if let Some(link) = &self.link {
+            device = Box::new(Link::new(link.clone(), device));
+        }
+        if let Some(host) = &self.host {
+            device = Box::new(Host::new(host.clone(), device));
+        }
+        device
+    }
+}

@@ -1,0 +1,233 @@
+//! `sim:NAME?key=value&...` of the queue models, whose true answers are known.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use units::{Bytes, Duration, parse_percent};
+
+use crate::faults::Faults;
+use crate::spec::SimError;
+use crate::station::ServiceLaw;
+
+/// A model's name, its parameters with their defaults, and its meaning.
+pub type Model = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
+/// The models, with their parameters, defaults and meaning: the source of the help text.
+pub const MODELS: &[Model] = &[
+    (
+        "mm1",
+        &[("mean", "100us")],
+        "one server, exponential service times",
+    ),
+    (
+        "mmc",
+        &[("mean", "100us"), ("servers", "4")],
+        "several servers, exponential service times",
+    ),
+    (
+        "md1",
+        &[("time", "100us"), ("servers", "1")],
+        "constant service times",
+    ),
+    (
+        "delay",
+        &[("time", "100us")],
+        "a constant delay without a queue",
+    ),
+    (
+        "cache",
+        &[
+            ("hit", "10us"),
+            ("miss", "1ms"),
+            ("hits", "80%"),
+            ("run", "50"),
+            ("servers", "1"),
+        ],
+        "hits and misses in runs, each exponential",
+    ),
+];
+
+/// Parameters that every model takes, queue or machine.
+pub const COMMON: &[(&str, &str)] = &[
+    ("size", "64GiB"),
+    ("cpus", "1"),
+    ("stall", "none"),
+    ("error", "none"),
+    ("short", "none"),
+];
+
+/// A station to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueSpec {
+    /// How long a server takes.
+    pub law: ServiceLaw,
+    /// Number of servers; `None` for one per operation.
+    pub servers: Option<usize>,
+}
+
+impl QueueSpec {
+    /// The station of a model with these values.
+    ///
+    /// # Errors
+    /// When a value cannot be read.
+    pub fn read(values: &Values) -> Result<Self, SimError> {
+        let law = match values.model.as_str() {
+            "cache" => ServiceLaw::Cache {
+                hit_ns: values.span("hit")?,
+                miss_ns: values.span("miss")?,
+                hit_share: values.share("hits")?,
+                run_length: values.count("run")? as f64,
+            },
+            "md1" | "delay" => ServiceLaw::Constant {
+                time_ns: values.span("time")?,
+            },
+            _ => ServiceLaw::Exponential {
+                mean_ns: values.span("mean")?,
+            },
+        };
+        let servers = match values.model.as_str() {
+            "delay" => None,
+            "mm1" => Some(1),
+            _ => Some(values.count("servers")?),
+        };
+        Ok(Self { law, servers })
+    }
+}
+
+/// The models with their parameters, a line each.
+#[must_use]
+pub fn list_models() -> String {
+    let mut text = String::new();
+    for (name, parameters, meaning) in MODELS {
+        let parameters: Vec<String> = parameters
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let _ = writeln!(text, "  sim:{name}?{}  {meaning}", parameters.join("&"));
+    }
+    text.push_str(
+        "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
+         after N operations), error=EIO@N, short=1%",
+    );
+    text
+}
+
+/// Parameters as typed, or their defaults.
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// The model, for messages.
+    pub model: String,
+    values: BTreeMap<&'static str, String>,
+}
+
+impl Values {
+    /// The defaults.
+    #[must_use]
+    pub fn new(model: &str, defaults: &[(&'static str, &'static str)]) -> Self {
+        let values = defaults
+            .iter()
+            .chain(COMMON)
+            .map(|&(key, value)| (key, value.to_string()))
+            .collect();
+        Self {
+            model: model.into(),
+            values,
+        }
+    }
+
+    /// Replace a value; false when there is no such parameter.
+    pub fn set(&mut self, key: &str, value: &str) -> bool {
+        let slot = self.values.get_mut(key);
+        let is_known = slot.is_some();
+        if let Some(slot) = slot {
+            *slot = value.into();
+        }
+        is_known
+    }
+
+    /// Every parameter.
+    #[must_use]
+    pub fn known(&self) -> Vec<&str> {
+        self.values.keys().copied().collect()
+    }
+
+    /// Why a value is not taken.
+    #[must_use]
+    pub fn refuse(&self, key: &str, reason: &(impl ToString + ?Sized)) -> SimError {
+        SimError::Value {
+            model: self.model.clone(),
+            key: key.into(),
+            value: self.values[key].clone(),
+            reason: reason.to_string(),
+        }
+    }
+
+    fn span(&self, key: &'static str) -> Result<f64, SimError> {
+        let span: Duration = self.values[key]
+            .parse()
+            .map_err(|error| self.refuse(key, &error))?;
+        if span == Duration::ZERO {
+            return Err(self.refuse(key, "a service time must be above zero"));
+        }
+        Ok(span.as_nanos() as f64)
+    }
+
+    fn share(&self, key: &'static str) -> Result<f64, SimError> {
+        let share = parse_percent(&self.values[key]).map_err(|error| self.refuse(key, &error))?;
+        if (0.0..=1.0).contains(&share) {
+            Ok(share)
+        } else {
+            Err(self.refuse(key, "a share lies between 0% and 100%"))
+        }
+    }
+
+    /// A whole number above zero.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn count(&self, key: &'static str) -> Result<usize, SimError> {
+        let count: usize = self.values[key]
+            .parse()
+            .map_err(|error| self.refuse(key, &error))?;
+        if (1..=65_536).contains(&count) {
+            Ok(count)
+        } else {
+            Err(self.refuse(key, "a count lies between 1 and 65536"))
+        }
+    }
+
+    /// The bytes that the target pretends to hold.
+    ///
+    /// # Errors
+    /// When they are none, or too few.
+    pub fn size(&self, key: &'static str) -> Result<Bytes, SimError> {
+        let size: Bytes = self.values[key]
+            .parse()
+            .map_err(|error| self.refuse(key, &error))?;
+        if size < Bytes::from_mib(1) {
+            return Err(self.refuse(key, "a simulated device holds at least 1 MiB"));
+        }
+        Ok(size)
+    }
+
+    /// What goes wrong on purpose.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn faults(&self) -> Result<Faults, SimError> {
+        let refuse = |key: &'static str| move |reason: String| self.refuse(key, &reason);
+        let read = |key: &str| self.values[key].as_str();
+        let error = Faults::parse_error(read("error")).map_err(refuse("error"))?;
+        let stall = Faults::parse_stall(read("stall")).map_err(refuse("stall"))?;
+        let short = Faults::parse_short(read("short")).map_err(refuse("short"))?;
+        Ok(Faults {
+            error,
+            stall,
+            short,
+        })
+    }
+}

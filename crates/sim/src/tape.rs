@@ -1,0 +1,273 @@
+//! A serpentine tape: passes up and down its length, a buffer, and a drive that loses time
+//! whenever it cannot keep streaming.
+//!
+//! Position: a byte lies at L f on even passes and at L (1 - f) on odd ones, with f its share of
+//! the pass; locating takes a fixed time and the distance at search speed. Streaming: when the
+//! buffer runs dry, the drive stops and repositions; it starts again when the buffer is full. With
+//! a host slower than the tape, rate h, a buffer B, a tape rate R and a reposition time p, a cycle
+//! is the longer of p and B / h, and B / (R - h) of streaming.
+
+use std::collections::VecDeque;
+
+use units::Instant;
+
+use crate::device::{Action, Answer, Command, Device};
+
+/// Everything that fixes a tape drive. Times are nanoseconds, rates bytes per second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TapeSpec {
+    /// Passes over the length of the tape.
+    pub passes: u64,
+    /// Bytes of a pass, before compression.
+    pub pass_bytes: u64,
+    /// Data on the tape per second.
+    pub rate: f64,
+    /// Length over speed of search: from end to end.
+    pub search: u64,
+    /// What every locating takes besides.
+    pub locate: u64,
+    /// From the stop to being ready to stream again.
+    pub reposition: u64,
+    /// The drive's memory, in bytes of the host.
+    pub buffer: u64,
+    /// Bytes of the host for each byte on tape.
+    pub compression: f64,
+    /// Bytes per second between host and drive.
+    pub bus: f64,
+    /// What the controller needs for a command.
+    pub overhead: u64,
+}
+
+impl TapeSpec {
+    /// Bytes of the host that fit.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        (self.passes as f64 * self.pass_bytes as f64 * self.compression) as u64
+    }
+
+    /// Bytes of the host per second while streaming.
+    #[must_use]
+    pub fn streaming_rate(&self) -> f64 {
+        self.rate * self.compression
+    }
+
+    /// Nanoseconds from one byte of the host to another that does not follow it.
+    #[must_use]
+    pub fn locate_ns(&self, from: u64, to: u64) -> u64 {
+        let place = |byte: u64| {
+            let on_tape = byte as f64 / self.compression / self.pass_bytes as f64;
+            let (pass, share) = (on_tape as u64, on_tape.fract());
+            if pass.is_multiple_of(2) {
+                share
+            } else {
+                1.0 - share
+            }
+        };
+        let distance = (place(from) - place(to)).abs();
+        self.locate + (distance * self.search as f64).round() as u64
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Reading,
+    Writing,
+}
+
+/// A tape drive at work. Levels and positions are bytes of the host.
+#[derive(Clone, Debug)]
+pub struct Tape {
+    spec: TapeSpec,
+    queue: VecDeque<Command>,
+    busy: Option<(Instant, Answer)>,
+    direction: Direction,
+    /// Where the host goes on.
+    position: u64,
+    /// Bytes in the buffer: written and not on tape, or read and not asked for.
+    level: f64,
+    is_streaming: bool,
+    /// Until when level and streaming are known, ns.
+    clock: u64,
+    /// When the drive can stream again, ns.
+    ready: u64,
+}
+
+impl Tape {
+    /// A drive at rest at the beginning of the tape.
+    #[must_use]
+    pub const fn new(spec: TapeSpec) -> Self {
+        Self {
+            spec,
+            queue: VecDeque::new(),
+            busy: None,
+            direction: Direction::Writing,
+            position: 0,
+            level: 0.0,
+            is_streaming: false,
+            clock: 0,
+            ready: 0,
+        }
+    }
+
+    fn go_on(&mut self, now: Instant) {
+        let Some(command) = self.queue.pop_front() else {
+            return;
+        };
+        let ready = now.0 + self.spec.overhead;
+        let end = match command.action {
+            Action::Write(_) => self.write(ready, &command),
+            Action::Read => self.read(ready, &command),
+            Action::Flush | Action::Compute { .. } => self.empty(ready),
+        };
+        self.busy = Some((Instant(end), command.done()));
+    }
+
+    /// Nanoseconds in which so many bytes pass the head.
+    fn span(&self, bytes: f64) -> u64 {
+        (bytes * 1e9 / self.spec.streaming_rate()).ceil() as u64
+    }
+
+    fn stop(&mut self, at: u64) {
+        self.is_streaming = false;
+        self.ready = at + self.spec.reposition;
+    }
+
+    /// Let the tape stream until `now`; it stops when nothing is left to write, or no room to read.
+    fn stream_to(&mut self, now: u64) {
+        let span = now.saturating_sub(self.clock);
+        if !self.is_streaming || span == 0 {
+            self.clock = self.clock.max(now);
+            return;
+        }
+        let full = self.spec.buffer as f64;
+        let left = match self.direction {
+            Direction::Writing => self.level,
+            Direction::Reading => full - self.level,
+        };
+        let until_stop = self.span(left);
+        if until_stop <= span {
+            let at = self.clock + until_stop;
+            self.level = if self.direction == Direction::Writing {
+                0.0
+            } else {
+                full
+            };
+            self.stop(at);
+        } else {
+            let passed = span as f64 * self.spec.streaming_rate() / 1e9;
+            self.level += match self.direction {
+                Direction::Writing => -passed,
+                Direction::Reading => passed,
+            };
+        }
+        self.clock = now;
+    }
+
+    fn start(&mut self, now: u64) {
+        if !self.is_streaming {
+            self.is_streaming = true;
+            self.clock = now.max(self.ready);
+        }
+    }
+
+    fn write(&mut self, now: u64, command: &Command) -> u64 {
+        let mut now = self.turn_to(now, Direction::Writing, command.offset);
+        let arrives = (command.len as f64 * 1e9 / self.spec.bus).ceil() as u64;
+        self.stream_to(now + arrives);
+        now += arrives;
+        self.level += command.len as f64;
+        let full = self.spec.buffer as f64;
+        if self.level >= full {
+            self.start(now);
+            // The host waits until what does not fit has gone to the tape.
+            let excess = self.level - full;
+            if excess > 0.0 {
+                now = now.max(self.clock + self.span(excess));
+                self.stream_to(now);
+            }
+        }
+        self.position = command.end();
+        now
+    }
+
+    fn read(&mut self, now: u64, command: &Command) -> u64 {
+        let mut now = self.turn_to(now, Direction::Reading, command.offset);
+        self.stream_to(now);
+        let mut left = command.len as f64;
+        let full = self.spec.buffer as f64;
+        // A command may be longer than the buffer: take it part by part.
+        while left > 0.0 {
+            let part = left.min(full);
+            if self.level < part {
+                self.start(now);
+                now = now.max(self.clock + self.span(part - self.level));
+                self.stream_to(now);
+            }
+            self.level = (self.level - part).max(0.0);
+            left -= part;
+        }
+        self.position = command.end();
+        let arrives = (command.len as f64 * 1e9 / self.spec.bus).ceil() as u64;
+        now + arrives
+    }
+
+    /// Everything written is on the tape.
+    fn empty(&mut self, now: u64) -> u64 {
+        self.stream_to(now);
+        if self.direction == Direction::Reading || self.level <= 0.0 {
+            return now;
+        }
+        self.start(now);
+        let end = self.clock + self.span(self.level);
+        self.stream_to(end);
+        end
+    }
+
+    /// The tape stands where a command goes on, and runs in its direction.
+    fn turn_to(&mut self, now: u64, direction: Direction, offset: u64) -> u64 {
+        if self.direction == direction && self.position == offset {
+            return now;
+        }
+        let now = self.empty(now);
+        let head = match self.direction {
+            Direction::Writing => self.position,
+            Direction::Reading => self.position + self.level as u64,
+        };
+        self.direction = direction;
+        self.position = offset;
+        self.level = 0.0;
+        self.is_streaming = false;
+        self.clock = now;
+        if head == offset {
+            return now;
+        }
+        let there = now + self.spec.locate_ns(head, offset);
+        self.ready = self.ready.max(there);
+        self.clock = there;
+        there
+    }
+}
+
+impl Device for Tape {
+    fn size(&self) -> u64 {
+        self.spec.size()
+    }
+
+    fn begin(&mut self, now: Instant, command: Command) {
+        self.queue.push_back(command);
+        if self.busy.is_none() {
+            self.go_on(now);
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.busy.map(|(until, _)| until)
+    }
+
+    fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        while let Some((until, answer)) = self.busy.take_if(|(until, _)| *until <= now) {
+            answers.push(answer);
+            self.go_on(until);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Definitions of devices: those that are built in, and what is said of wrong ones.
+
+use sim::{Kind, SimSpec, device_names, device_text, read_definition};
+
+/// Words with which the source of a built-in value may begin.
+const SOURCES: [&str; 9] = [
+    "document",
+    "public data set",
+    "maker",
+    "emulator",
+    "kernel log",
+    "general knowledge",
+    "assumed",
+    "computed",
+    "default",
+];
+
+fn no_files(path: &str) -> Result<String, String> {
+    Err(format!("{path}: no such file"))
+}
+
+#[test]
+fn every_built_in_device_is_valid_and_names_the_source_of_every_value() {
+    for name in device_names() {
+        let definition = read_definition(name, &[], &mut no_files);
+        let definition = definition.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(!definition.parameters.is_empty(), "{name}");
+        for parameter in &definition.parameters {
+            let is_known = SOURCES
+                .iter()
+                .any(|word| parameter.source.starts_with(word));
+            assert!(is_known, "{name}: {parameter:?}");
+        }
+        let opened = SimSpec::parse(&format!("sim:{name}"));
+        assert_eq!(
+            opened.is_ok(),
+            definition.kind != Kind::Link,
+            "{name}: {opened:?}"
+        );
+    }
+}
+
+#[test]
+fn options_replace_values_of_any_part() {
+    let spec = |text: &str| SimSpec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let base = spec("sim:ppro");
+    let other = spec("sim:ppro?memory=64M&file-cache-max=40M&disk=rz26&size=100M");
+    assert_ne!(base.machine(), other.machine());
+    assert_eq!(other.size.0, 100 << 20);
+    let host = other.machine().and_then(|machine| machine.host.clone());
+    let host = host.expect("the machine has a host");
+    assert_eq!((host.memory, host.cache_max), (64 << 20, 40 << 20));
+    let array = spec("sim:rz26?raid=5&disks=5&mode=reduced");
+    let single = spec("sim:rz26");
+    // Four disks of data, in units of 64 KiB.
+    assert_eq!(array.size.0, single.size.0 / 65_536 * 65_536 * 4);
+    assert_eq!(spec("sim:nvme?cpus=4").cpus, 4);
+    assert_eq!(spec("sim:ppro?cpus=2").cpus, 2);
+}
+
+fn check_file(text: &str, options: &str, expected: &[&str]) {
+    let mut load = |path: &str| match path {
+        "./my.toml" => Ok(text.to_owned()),
+        other => no_files(other),
+    };
+    let error = SimSpec::parse_with(&format!("sim:./my.toml{options}"), &mut load);
+    let error = error.expect_err(text).to_string();
+    for expected in expected {
+        assert!(
+            error.contains(expected),
+            "{text}\n{options}\n{error}\nlacks {expected}"
+        );
+    }
+}
+
+const GOOD: &str = "kind = \"disk\"
+title = \"a disk\"
+rpm = 5400
+heads = 4
+cylinders = 2000
+sectors-outer = 100
+seek = \"data-sheet\"
+seek-min = \"2 ms\"
+seek-avg = \"10 ms\"
+seek-max = \"20 ms\"
+";
+
+#[test]
+fn a_file_of_ones_own_is_read_and_may_name_others() {
+    let machine = "kind = \"machine\"\ntitle = \"mine\"\ndisk = \"disk.toml\"\n";
+    let mut load = |path: &str| match path {
+        "/lab/machine.toml" => Ok(machine.to_owned()),
+        "/lab/disk.toml" => Ok(GOOD.to_owned()),
+        other => no_files(other),
+    };
+    let spec = SimSpec::parse_with("sim:/lab/machine.toml", &mut load).expect("both files");
+    assert_eq!(spec.size.0, 4 * 2000 * 100 * 512);
+}
+
+#[test]
+fn mistakes_name_file_line_and_key() {
+    let with = |line: &str| {
+        let key = line.split(' ').next().unwrap_or("");
+        let others = GOOD
+            .lines()
+            .filter(|known| !known.starts_with(&format!("{key} ")));
+        let mut text: Vec<&str> = others.collect();
+        text.push(line);
+        text.join("\n")
+    };
+    check_file(
+        &GOOD.replace("rpm = 5400\n", ""),
+        "",
+        &["./my.toml:1", "\"rpm\" is missing"],
+    );
+    check_file(
+        &with("rpm = 0"),
+        "",
+        &["./my.toml:10", "rpm = 0", "above zero"],
+    );
+    check_file(
+        &with("seek-min = \"-2 ms\""),
+        "",
+        &["./my.toml:10", "seek-min = -2 ms"],
+    );
+    check_file(
+        &with("seek-min = 2"),
+        "",
+        &["./my.toml:10", "seek-min = 2", "unit"],
+    );
+    check_file(
+        &with("bus = \"5 MB\""),
+        "",
+        &["./my.toml:11", "bus = 5 MB", "per second"],
+    );
+    check_file(
+        &with("speed = 3"),
+        "",
+        &["./my.toml:11", "unknown key \"speed\"", "rpm"],
+    );
+    check_file(
+        &with("heads = \"many\""),
+        "",
+        &["heads = many", "whole number"],
+    );
+    check_file("kind = \"disk", "", &["./my.toml:1", "not TOML"]);
+    check_file("title = \"x\"\n", "", &["\"kind\" is missing"]);
+    check_file(GOOD, "?rpm=0", &["rpm=0", "above zero"]);
+    check_file(GOOD, "?turns=3", &["no parameter \"turns\"", "seek-min"]);
+    check_file(GOOD, "?size=1T", &["size=1T", "holds"]);
+}
+
+#[test]
+fn values_that_disagree_are_both_named_with_their_places() {
+    let with = |from: &str, to: &str| GOOD.replace(from, to);
+    check_file(
+        &with("seek-max = \"20 ms\"", "seek-max = \"5 ms\""),
+        "",
+        &[
+            "./my.toml:9",
+            "seek-avg = 10 ms",
+            "seek-max = 5 ms (./my.toml:10)",
+        ],
+    );
+    check_file(
+        &with(
+            "sectors-outer = 100\n",
+            "sectors-outer = 100\ncapacity = \"1 GiB\"\n",
+        ),
+        "",
+        &[
+            "./my.toml:7",
+            "capacity = 1 GiB",
+            "cylinders = 2000 (./my.toml:5)",
+            "409600000 bytes",
+        ],
+    );
+    check_file(
+        &with(
+            "sectors-outer = 100\n",
+            "zones = [[1500, 100], [400, 80]]\n",
+        ),
+        "",
+        &["zones", "cylinders = 2000", "1900 cylinders"],
+    );
+    check_file(
+        GOOD,
+        "?raid=5&disks=2",
+        &["disks = 2", "raid = 5", "three disks"],
+    );
+    check_file(
+        GOOD,
+        "?raid=0&disks=4&mode=reduced",
+        &["mode = reduced", "raid = 0"],
+    );
+    check_file(GOOD, "?disks=4", &["\"raid\" is missing"]);
+    check_file(
+        GOOD,
+        "?raid=5&disks=4&lost=7@60s",
+        &["lost = 7@60s", "disks = 4"],
+    );
+    check_file(
+        GOOD,
+        "?segments=4&read-ahead=1M",
+        &["read-ahead = 1M", "segment = 64KiB"],
+    );
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let text = GOOD.replace("5400", "\"x\"").replace("2000", "0");
+    check_file(&text, "", &["./my.toml:3: rpm", "./my.toml:5: cylinders"]);
+}
+
+#[test]
+fn parts_of_the_wrong_kind_are_refused() {
+    let machine = |disk: &str| format!("kind = \"machine\"\ntitle = \"m\"\ndisk = \"{disk}\"\n");
+    check_file(
+        &machine("ethernet10"),
+        "",
+        &["./my.toml:3", "a link stores nothing"],
+    );
+    check_file(
+        &machine("ppro"),
+        "",
+        &["./my.toml:3", "a machine stands in no other"],
+    );
+    check_file(
+        &machine("nothing"),
+        "",
+        &["./my.toml:3", "there is no device \"nothing\""],
+    );
+    let error = SimSpec::parse("sim:fddi").expect_err("a link").to_string();
+    assert!(error.contains("is a link"), "{error}");
+    assert!(device_text("ppro").is_some_and(|text| text.contains("disk = [\"fireball\"")));
+}
