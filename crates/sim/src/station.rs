@@ -7,6 +7,7 @@ use random::{Exponential, Purpose, Stream};
 use units::{Duration, Instant};
 
 use crate::device::{Answer, Calendar, Command, Device};
+use crate::pace::Pace;
 
 /// How long a server takes for one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +45,9 @@ pub struct Station {
     in_hit_state: bool,
     carry_ns: f64,
     ends: Calendar<Answer>,
+    pace: Pace,
+    /// When the first operation came.
+    started: Option<Instant>,
 }
 
 impl Station {
@@ -59,22 +63,32 @@ impl Station {
             in_hit_state: false,
             carry_ns: 0.0,
             ends: Calendar::default(),
+            pace: Pace::default(),
+            started: None,
         }
+    }
+
+    /// The same station whose service times change as time passes.
+    #[must_use]
+    pub fn at_pace(mut self, pace: Pace) -> Self {
+        self.pace = pace;
+        self
     }
 
     /// When an operation that arrives at `now` will be done. Arrivals must come in order of time:
     /// first come first served makes the end known at once.
     fn accept(&mut self, now: Instant) -> Instant {
-        let service = self.draw();
-        let Some(server) = self.free_at.iter_mut().min() else {
-            return now + service;
-        };
-        let begin = now.max(*server);
-        *server = begin + service;
-        *server
+        let started = *self.started.get_or_insert(now);
+        let free = self.free_at.iter().copied().min().unwrap_or(now);
+        let begin = now.max(free);
+        let end = begin + self.draw(self.pace.factor(begin.since(started)));
+        if let Some(server) = self.free_at.iter_mut().min() {
+            *server = end;
+        }
+        end
     }
 
-    fn draw(&mut self) -> Duration {
+    fn draw(&mut self, factor: f64) -> Duration {
         let exact = match self.law {
             ServiceLaw::Constant { time_ns } => time_ns,
             ServiceLaw::Exponential { mean_ns } => {
@@ -94,7 +108,7 @@ impl Station {
             }
         };
         // The fraction of a nanosecond is carried on, or fast devices would be a little too fast.
-        let owed = exact + self.carry_ns;
+        let owed = exact * factor + self.carry_ns;
         let whole = owed.floor();
         self.carry_ns = owed - whole;
         Duration::from_nanos(whole as u64)
