@@ -241,10 +241,11 @@ fn what_is_there_is_named_and_nothing_else() {
     check(1..=10, may_be);
 }
 
+/// The first hundred seeds served for tuning.
 #[test]
 #[ignore = "takes minutes: part of the nightly tests"]
 fn what_is_there_is_named_in_a_hundred_check_ups() {
-    check(1..=100, |right, all| right as f64 >= RIGHT * all as f64);
+    check(1001..=1100, |right, all| right as f64 >= RIGHT * all as f64);
 }
 
 #[test]
