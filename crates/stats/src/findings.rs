@@ -168,17 +168,11 @@ pub fn findings(
         return Vec::new();
     };
     let slots = &store.slots()[window.slots.clone()];
-    let oscillation = oscillation(&window);
-    // What returns regularly is not rare.
-    let rare = match oscillation {
-        Some(_) => None,
-        None => rare(slots, channel, precision),
-    };
     [
         changing(store, channel),
-        rare,
+        rare(slots, channel, precision),
         bimodal(store, channel, &window),
-        oscillation,
+        oscillation(&window),
         stalled(store),
         late(slots),
         unaccounted(slots, store.clients(), &window),
@@ -324,8 +318,8 @@ fn oscillation(window: &Window) -> Option<Finding> {
     is_periodic.then_some(Finding::Oscillation { period_ns })
 }
 
-/// A gap far beyond the others, or empty slots where slots usually hold completions: the first finds
-/// few stalls, however short beside a slot, the second any number of long ones.
+/// A gap far beyond the others, or empty slots where slots usually hold completions: the first
+/// finds few stalls, however short beside a slot, the second any number of long ones.
 fn stalled(store: &SlotStore) -> Option<Finding> {
     let slots = store.slots();
     let completions: u64 = slots.iter().map(|slot| slot.completions).sum();

@@ -37,7 +37,7 @@ impl Gaps {
         }
     }
 
-    /// The longest gap in epochs, if it is none of those that `completions` in `epochs` have anyway.
+    /// The longest gap in epochs, if it is none that `completions` in `epochs` have anyway.
     pub fn stall(&self, completions: u64, epochs: u64) -> Option<u64> {
         let closed = |index: usize| self.longest.get(index).copied().unwrap_or(0);
         // The gap in which the trial ended takes its place among the others.
