@@ -58,7 +58,7 @@ fn a_curve_ends_with_the_first_error() {
     );
 }
 
-/// With one of five disks lost, a fifth of the reads takes the four others: each has twice the work.
+/// With one of five disks lost, a fifth of the reads takes the other four: twice the work for each.
 #[test]
 fn an_array_that_lost_a_disk_carries_half_of_the_reads() {
     let scratch = Scratch::new();

@@ -33,7 +33,7 @@ pub struct SimSpec {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Subject {
-    Queue(QueueSpec),
+    Queue(Box<QueueSpec>),
     Machine(Box<MachineSpec>),
 }
 
@@ -135,7 +135,7 @@ impl SimSpec {
             size: values.size("size")?,
             cpus: values.count("cpus")?,
             faults,
-            subject: Subject::Queue(QueueSpec::read(&values)?),
+            subject: Subject::Queue(Box::new(QueueSpec::read(&values)?)),
         })
     }
 
@@ -292,7 +292,7 @@ mod tests {
 
     fn queue(text: &str) -> QueueSpec {
         match SimSpec::parse(text).expect("a valid name").subject {
-            Subject::Queue(queue) => queue,
+            Subject::Queue(queue) => *queue,
             Subject::Machine(machine) => panic!("a queue was asked for: {machine:?}"),
         }
     }
