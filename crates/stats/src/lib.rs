@@ -33,12 +33,14 @@
 //! ```
 
 mod bins;
+mod change;
 mod counts;
 mod cut;
 mod drift;
 mod estimate;
 mod evaluation;
 mod findings;
+mod gaps;
 mod goal;
 mod histogram;
 mod modes;
