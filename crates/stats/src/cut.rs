@@ -29,16 +29,18 @@ pub struct Cut {
     pub is_settled: bool,
 }
 
-/// Finds the cut from the slot means (`eval`, section 5).
-pub(crate) fn find_cut(store: &SlotStore, means: &[f64]) -> Cut {
+/// Finds the cut (`eval`, section 5). The gate is asked about `influence`, whose mean is what is
+/// estimated: times of slots with few completions differ wildly where the device is slow, and weigh
+/// as much as those with many. MSER looks at `means`, the levels themselves.
+pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> Cut {
     let half = means.len() / 2;
     let warm = warm_from(store);
     let mut slots = warm.unwrap_or(half).max(SLOTS_CUT_MIN).min(half);
     let mut is_settled = warm.is_some_and(|slots| slots <= half);
-    if moves(&means[slots..]) {
+    if moves(&influence[slots..]) {
         let located = mser(means);
         slots = (2 * slots.max(located)).min(half);
-        is_settled &= located <= means.len() / 4 && !moves(&means[slots..]);
+        is_settled &= located <= means.len() / 4 && !moves(&influence[slots..]);
     }
     Cut {
         slots,
@@ -152,7 +154,7 @@ mod tests {
             store.push(slot);
         }
         let means = crate::window::slot_means(&store, crate::Channel::Response);
-        let cut = find_cut(&store, &means);
+        let cut = find_cut(&store, &means, &means);
         assert_eq!(
             cut,
             Cut {
@@ -175,6 +177,6 @@ mod tests {
             store.push(slot);
         }
         let means = crate::window::slot_means(&store, crate::Channel::Response);
-        assert!(!find_cut(&store, &means).is_settled);
+        assert!(!find_cut(&store, &means, &means).is_settled);
     }
 }
