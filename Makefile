@@ -15,7 +15,7 @@ check:
 # The acceptance tests of the statistics in full: minutes, not seconds.
 nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
-	$(CARGO) test --release -p runner --test classic_and_modern -- --ignored --nocapture
+	$(CARGO) test --release -p runner --test classic_and_modern --test detection -- --ignored --nocapture
 	$(CARGO) test --release -p seekstone --test simulations -- --ignored --nocapture
 
 # What docs/simulations.md and its pictures show, written anew. Look at the difference.

@@ -45,11 +45,14 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         Finding::Rare { .. } => (Severity::Note, "rare-episodes"),
         Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
         Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
-        Finding::Drifting { .. } => {
-            if measurement.verdict == Verdict::NotStationary {
-                return None;
-            }
-            (Severity::Doubt, "drift")
+        Finding::Drifting { .. } => (Severity::Doubt, "drift"),
+        Finding::Shifted {
+            before_ns,
+            after_ns,
+            at_ns,
+        } => {
+            let is_slower = after_ns > before_ns;
+            return Some(shifted(measurement, finding, *at_ns, is_slower));
         }
         Finding::Stalled { longest_ns } => {
             let is_long = *longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
@@ -78,6 +81,49 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         code,
         format!("{}: {finding}", measurement.title),
     ))
+}
+
+/// A change of level is named after what usually makes it.
+fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: bool) -> Warning {
+    let Measurement {
+        title,
+        warmup_ns,
+        duration_ns,
+        ..
+    } = measurement;
+    let is_early = at_ns <= (warmup_ns + duration_ns) / 2;
+    let writes = measurement.kinds.iter().any(|kind| kind.kind == "write");
+    if !is_slower && is_early {
+        let is_cut = measurement.verdict != Verdict::NotStationary && at_ns <= *warmup_ns;
+        let (severity, advice) = if is_cut {
+            (Severity::Note, "that start was left out")
+        } else {
+            (
+                Severity::Doubt,
+                "measure longer, so that the start counts less",
+            )
+        };
+        return Warning::new(
+            severity,
+            "warm-up",
+            format!("{title}: warm-up: {finding}: {advice}"),
+        );
+    }
+    if is_slower && writes {
+        return Warning::doubt(
+            "write-cliff",
+            format!(
+                "{title}: write cliff: {finding}: a cache is full or a spare area used up; \
+                 precondition the target with writes until it stays as it is"
+            ),
+        );
+    }
+    Warning::doubt(
+        "step",
+        format!(
+            "{title}: {finding}: look at what else happened then, and measure each level by itself"
+        ),
+    )
 }
 
 fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {

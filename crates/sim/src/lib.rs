@@ -14,6 +14,7 @@ mod flash;
 mod host;
 mod link;
 mod machine;
+mod pace;
 mod processor;
 mod queue;
 mod raid;
@@ -39,6 +40,7 @@ pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
 pub use host::{Host, HostSpec, Waiting, WritePolicy};
 pub use link::{Link, LinkSpec};
 pub use machine::{DeviceSpec, MachineSpec};
+pub use pace::{Change, Pace};
 pub use processor::Processors;
 pub use queue::{MODELS, Model, list_models};
 pub use raid::{

@@ -7,6 +7,7 @@ use units::{Bytes, Duration, parse_percent};
 
 use crate::drive::DriveLaw;
 use crate::faults::Faults;
+use crate::pace::{Change, Pace};
 use crate::spec::SimError;
 use crate::station::ServiceLaw;
 
@@ -71,6 +72,13 @@ pub const COMMON: &[(&str, &str)] = &[
     ("short", "none"),
 ];
 
+/// Parameters that every queue takes, and no machine: how its service times change.
+pub const PACES: &[(&str, &str)] = &[("drift", "none"), ("warm-up", "none"), ("wave", "none")];
+
+/// The most that a service time drifts or is longer while warming up, and that a wave takes off it.
+const CHANGE_MAX: f64 = 100.0;
+const WAVE_MAX: f64 = 0.9;
+
 /// A station to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSpec {
@@ -78,6 +86,8 @@ pub struct QueueSpec {
     pub law: ServiceLaw,
     /// Number of servers; `None` for one per operation.
     pub servers: Option<usize>,
+    /// How its times change.
+    pub pace: Pace,
 }
 
 impl QueueSpec {
@@ -112,7 +122,12 @@ impl QueueSpec {
             "mm1" | "drive" => Some(1),
             _ => Some(values.count("servers")?),
         };
-        Ok(Self { law, servers })
+        let pace = Pace {
+            drift: values.change("drift", CHANGE_MAX)?,
+            warm_up: values.change("warm-up", CHANGE_MAX)?,
+            wave: values.change("wave", WAVE_MAX)?,
+        };
+        Ok(Self { law, servers, pace })
     }
 }
 
@@ -129,7 +144,9 @@ pub fn list_models() -> String {
     }
     text.push_str(
         "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
-         after N operations), error=EIO@N, short=1%",
+         after N operations), error=EIO@N, short=1%,\n\
+         and the queues with drift=30%@60s (slower by so much after that time), warm-up=200%@2s\n\
+         (at first slower by so much, for that time), wave=50%@1s (up and down, of that period)",
     );
     text
 }
@@ -155,6 +172,14 @@ impl Values {
             model: model.into(),
             values,
         }
+    }
+
+    /// The same with more parameters.
+    #[must_use]
+    pub fn with(mut self, more: &[(&'static str, &'static str)]) -> Self {
+        let more = more.iter().map(|&(key, value)| (key, value.to_string()));
+        self.values.extend(more);
+        self
     }
 
     /// Replace a value; false when there is no such parameter.
@@ -192,6 +217,10 @@ impl Values {
             return Err(self.refuse(key, "a service time must be above zero"));
         }
         Ok(span.as_nanos() as f64)
+    }
+
+    fn change(&self, key: &'static str, most: f64) -> Result<Option<Change>, SimError> {
+        Pace::parse(&self.values[key], most).map_err(|reason| self.refuse(key, &reason))
     }
 
     fn share(&self, key: &'static str) -> Result<f64, SimError> {

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::driver::SimDriver;
 use crate::faults::Faults;
 use crate::machine::{DeviceSpec, MachineSpec};
-use crate::queue::{MODELS, QueueSpec, Values, list_models};
+use crate::queue::{MODELS, PACES, QueueSpec, Values, list_models};
 use crate::station::Station;
 
 /// What starts the name of a simulated target.
@@ -33,7 +33,7 @@ pub struct SimSpec {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Subject {
-    Queue(QueueSpec),
+    Queue(Box<QueueSpec>),
     Machine(Box<MachineSpec>),
 }
 
@@ -108,7 +108,7 @@ impl SimSpec {
             None if is_device => &[],
             None => return Err(unknown(name)),
         };
-        let mut values = Values::new(name, defaults);
+        let mut values = Values::new(name, defaults).with(queue.map_or(&[], |_| PACES));
         let mut options = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -135,7 +135,7 @@ impl SimSpec {
             size: values.size("size")?,
             cpus: values.count("cpus")?,
             faults,
-            subject: Subject::Queue(QueueSpec::read(&values)?),
+            subject: Subject::Queue(Box::new(QueueSpec::read(&values)?)),
         })
     }
 
@@ -169,7 +169,9 @@ impl SimSpec {
     #[must_use]
     pub fn device(&self, seed: u64) -> Box<dyn Device> {
         match &self.subject {
-            Subject::Queue(queue) => Box::new(Station::new(queue.law, queue.servers, seed)),
+            Subject::Queue(queue) => {
+                Box::new(Station::new(queue.law, queue.servers, seed).at_pace(queue.pace))
+            }
             Subject::Machine(machine) => machine.build(seed),
         }
     }
@@ -290,7 +292,7 @@ mod tests {
 
     fn queue(text: &str) -> QueueSpec {
         match SimSpec::parse(text).expect("a valid name").subject {
-            Subject::Queue(queue) => queue,
+            Subject::Queue(queue) => *queue,
             Subject::Machine(machine) => panic!("a queue was asked for: {machine:?}"),
         }
     }
@@ -319,7 +321,8 @@ mod tests {
         check("sim:drum", "there is no simulated device \"drum\"");
         check(
             "sim:mm1?speed=3",
-            "no parameter \"speed\"; it takes cpus, error, mean, short, size, stall",
+            "no parameter \"speed\"; it takes cpus, drift, error, mean, short, size, \
+             stall, warm-up, wave",
         );
         check("sim:mm1?mean=4x", "mean=4x");
         check("sim:mm1?mean=0", "above zero");

@@ -8,6 +8,7 @@ use units::{Duration, Instant};
 
 use crate::device::{Answer, Calendar, Command, Device};
 use crate::drive::{Drive, DriveLaw};
+use crate::pace::Pace;
 
 /// How long a server takes for one operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +49,9 @@ pub struct Station {
     drive: Drive,
     carry_ns: f64,
     ends: Calendar<Answer>,
+    pace: Pace,
+    /// When the first operation came.
+    started: Option<Instant>,
 }
 
 impl Station {
@@ -64,22 +68,33 @@ impl Station {
             drive: Drive::default(),
             carry_ns: 0.0,
             ends: Calendar::default(),
+            pace: Pace::default(),
+            started: None,
         }
+    }
+
+    /// The same station whose service times change as time passes.
+    #[must_use]
+    pub fn at_pace(mut self, pace: Pace) -> Self {
+        self.pace = pace;
+        self
     }
 
     /// When `command`, which arrives at `now`, will be done. Arrivals must come in order of time:
     /// first come first served makes the end known at once.
     fn accept(&mut self, now: Instant, command: &Command) -> Instant {
-        let service = self.draw(command);
-        let Some(server) = self.free_at.iter_mut().min() else {
-            return now + service;
-        };
-        let begin = now.max(*server);
-        *server = begin + service;
-        *server
+        let started = *self.started.get_or_insert(now);
+        let free = self.free_at.iter().copied().min().unwrap_or(now);
+        let begin = now.max(free);
+        let factor = self.pace.factor(begin.since(started));
+        let end = begin + self.draw(command, factor);
+        if let Some(server) = self.free_at.iter_mut().min() {
+            *server = end;
+        }
+        end
     }
 
-    fn draw(&mut self, command: &Command) -> Duration {
+    fn draw(&mut self, command: &Command, factor: f64) -> Duration {
         let exact = match self.law {
             ServiceLaw::Constant { time_ns } => time_ns,
             ServiceLaw::Exponential { mean_ns } => {
@@ -100,7 +115,7 @@ impl Station {
             ServiceLaw::Drive(law) => self.drive.take(command, &law),
         };
         // The fraction of a nanosecond is carried on, or fast devices would be a little too fast.
-        let owed = exact + self.carry_ns;
+        let owed = exact * factor + self.carry_ns;
         let whole = owed.floor();
         self.carry_ns = owed - whole;
         Duration::from_nanos(whole as u64)

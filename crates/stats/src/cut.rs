@@ -7,12 +7,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::store::SlotStore;
-use crate::variance::{initial_positive_sequence, mean};
+use crate::variance::{initial_positive_sequence, mean, student_t};
 
 /// 1 % point of the Cramer-von Mises statistic of a Brownian bridge.
 const CRITICAL: f64 = 0.743;
+/// What that point is for a normal distribution: nearly all of the statistic is one square.
+const CRITICAL_P: f64 = 0.9965;
 /// Slots always left out: the first is cut by the start, the second feels it.
 const SLOTS_CUT_MIN: usize = 2;
+/// Fewer degrees of freedom are not believed of a variance, as everywhere.
+const FREEDOM_MIN: f64 = 8.0;
 
 /// What was left out at the start of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,22 +29,29 @@ pub struct Cut {
     pub is_settled: bool,
 }
 
-/// Finds the cut from the slot means (`eval`, section 5).
-pub(crate) fn find_cut(store: &SlotStore, means: &[f64]) -> Cut {
+/// Finds the cut (`eval`, section 5). The gate is asked about `influence`, whose mean is what is
+/// estimated: times of slots with few completions differ wildly where the device is slow, and weigh
+/// as much as those with many. MSER looks at `means`, the levels themselves.
+pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> Cut {
     let half = means.len() / 2;
     let warm = warm_from(store);
     let mut slots = warm.unwrap_or(half).max(SLOTS_CUT_MIN).min(half);
     let mut is_settled = warm.is_some_and(|slots| slots <= half);
-    if cramer_von_mises(&means[slots..]) > CRITICAL {
+    if moves(&influence[slots..]) {
         let located = mser(means);
         slots = (2 * slots.max(located)).min(half);
-        is_settled &= located <= means.len() / 4 && cramer_von_mises(&means[slots..]) <= CRITICAL;
+        is_settled &= located <= means.len() / 4 && !moves(&influence[slots..]);
     }
     Cut {
         slots,
         nanos: store.width().saturating_mul(slots as u64),
         is_settled,
     }
+}
+
+/// The first slot of a trial in which all clients are at work, with nothing cut for its times.
+pub(crate) fn steady_from(store: &SlotStore) -> usize {
+    warm_from(store).unwrap_or(0).max(SLOTS_CUT_MIN)
 }
 
 /// The first slot after every client has completed two operations; `None` if some have not.
@@ -55,12 +66,23 @@ fn warm_from(store: &SlotStore) -> Option<usize> {
     })
 }
 
-/// Cramer-von Mises statistic of the Brownian bridge of `series`. The long-run variance comes
-/// from the second half: a trend in the first must not hide itself by inflating the scale.
-pub(crate) fn cramer_von_mises(series: &[f64]) -> f64 {
+/// Whether the mean of `series` moves, at the 1 % level. A variance from few slots is itself
+/// uncertain, which widens the tail as Student's t does.
+fn moves(series: &[f64]) -> bool {
+    let (statistic, freedom) = cramer_von_mises(series);
+    let widened = student_t(CRITICAL_P, freedom) / student_t(CRITICAL_P, f64::INFINITY);
+    statistic > CRITICAL * widened * widened
+}
+
+/// Cramer-von Mises statistic of the Brownian bridge of `series`, and the degrees of freedom of
+/// its long-run variance. That comes from the second half: a trend in the first must not hide
+/// itself by inflating the scale.
+pub(crate) fn cramer_von_mises(series: &[f64]) -> (f64, f64) {
     let len = series.len() as f64;
     let centre = mean(series);
-    let scale = initial_positive_sequence(&series[series.len() / 2..]).variance;
+    let half = &series[series.len() / 2..];
+    let scale = initial_positive_sequence(half);
+    let freedom = (half.len() as f64 / (scale.lag + 1) as f64).max(FREEDOM_MIN);
     let mut sum = 0.0;
     let mut squares = 0.0;
     for x in series {
@@ -68,14 +90,14 @@ pub(crate) fn cramer_von_mises(series: &[f64]) -> f64 {
         squares += sum * sum;
     }
     // The bridge of a constant series is rounding noise.
-    if squares <= 1e-20 * centre * centre * len * len {
-        return 0.0;
-    }
-    if scale > 0.0 {
-        squares / (len * len * scale)
+    let statistic = if squares <= 1e-20 * centre * centre * len * len {
+        0.0
+    } else if scale.variance > 0.0 {
+        squares / (len * len * scale.variance)
     } else {
         f64::INFINITY
-    }
+    };
+    (statistic, freedom)
 }
 
 /// The cut `d` of at most half that minimises `SS(d) / (n - d)^2` (White 1997, on slot means).
@@ -113,10 +135,10 @@ mod tests {
 
     #[test]
     fn the_gate_lets_constants_pass_and_stops_steps() {
-        assert_eq!(cramer_von_mises(&[1.0 / 3.0; 100]), 0.0);
-        assert_eq!(cramer_von_mises(&[0.0; 100]), 0.0);
+        assert_eq!(cramer_von_mises(&[1.0 / 3.0; 100]).0, 0.0);
+        assert_eq!(cramer_von_mises(&[0.0; 100]).0, 0.0);
         let step: Vec<f64> = (0..100).map(|i| if i < 40 { 2.0 } else { 1.0 }).collect();
-        assert_eq!(cramer_von_mises(&step), f64::INFINITY);
+        assert_eq!(cramer_von_mises(&step).0, f64::INFINITY);
     }
 
     #[test]
@@ -132,7 +154,7 @@ mod tests {
             store.push(slot);
         }
         let means = crate::window::slot_means(&store, crate::Channel::Response);
-        let cut = find_cut(&store, &means);
+        let cut = find_cut(&store, &means, &means);
         assert_eq!(
             cut,
             Cut {
@@ -155,6 +177,6 @@ mod tests {
             store.push(slot);
         }
         let means = crate::window::slot_means(&store, crate::Channel::Response);
-        assert!(!find_cut(&store, &means).is_settled);
+        assert!(!find_cut(&store, &means, &means).is_settled);
     }
 }

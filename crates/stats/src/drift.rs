@@ -7,7 +7,7 @@ use crate::window::Window;
 
 /// Two-sided 1 % and one-sided 5 % points of the normal distribution.
 const Z_DRIFTING: f64 = 2.58;
-const Z_BOUND: f64 = 1.645;
+pub(crate) const Z_BOUND: f64 = 1.645;
 /// A smaller total drift is of no practical interest, however significant.
 const RELEVANT: f64 = 0.02;
 

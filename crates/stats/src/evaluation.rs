@@ -69,11 +69,17 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     if store.len() < SLOTS_MIN {
         return None;
     }
-    let series = match goal.aim {
-        Aim::TimeAndLoad | Aim::LoadAtTime(_) => slot_means(store, channel),
-        Aim::Load => slot_counts(store, channel),
+    let cut = match goal.aim {
+        Aim::TimeAndLoad | Aim::LoadAtTime(_) => {
+            let whole = Window::new(store, channel, 0..store.len())?;
+            let means = slot_means(store, channel);
+            find_cut(store, &whole.response_influence, &means)
+        }
+        Aim::Load => {
+            let counts = slot_counts(store, channel);
+            find_cut(store, &counts, &counts)
+        }
     };
-    let cut = find_cut(store, &series);
     let window = Window::new(store, channel, cut.slots..store.len())?;
     if window.completions < COMPLETIONS_MIN {
         return None;

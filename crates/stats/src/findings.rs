@@ -7,15 +7,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::drift::DriftVerdict;
+use crate::change::{Change, FAR, RELEVANT_STEP, change, robust_deviation};
+use crate::cut::steady_from;
+use crate::drift::Z_BOUND;
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
+use crate::gaps::improbable;
 use crate::modes::valley;
 use crate::quantile::Pool;
 use crate::slot::Slot;
 use crate::store::SlotStore;
 use crate::variance::{autocovariance, centred, mean, mean_interval};
-use crate::window::{Channel, Window};
+use crate::window::{Channel, Window, slot_counts};
 
 /// Slots above this many medians belong to a rare episode.
 const RARE_MEDIANS: f64 = 2.0;
@@ -55,14 +58,23 @@ pub enum Finding {
     },
     /// The mean moves over the trial.
     Drifting {
-        /// Change over the window, relative to the mean.
+        /// Change over the trial, relative to the mean.
         total: f64,
         /// The drift is at most this, with 95 % confidence.
         bound: f64,
     },
+    /// The time went from one level to another.
+    Shifted {
+        /// Mean time before, ns.
+        before_ns: f64,
+        /// Mean time after, ns.
+        after_ns: f64,
+        /// When, from the start of the trial, ns.
+        at_ns: u64,
+    },
     /// Nothing completed for a while.
     Stalled {
-        /// Longest stretch of empty slots, ns.
+        /// The longest time without a completion, ns.
         longest_ns: u64,
     },
     /// The generator issued requests late that were due and had room.
@@ -112,6 +124,17 @@ impl fmt::Display for Finding {
                 total * 100.0,
                 bound * 100.0
             ),
+            Self::Shifted {
+                before_ns,
+                after_ns,
+                at_ns,
+            } => write!(
+                f,
+                "response time went from {:.3} ms to {:.3} ms after {:.3} s",
+                before_ns / 1e6,
+                after_ns / 1e6,
+                at_ns as f64 / 1e9
+            ),
             Self::Stalled { longest_ns } => write!(
                 f,
                 "nothing completed for {:.3} s: look at the device's log and at other users",
@@ -145,23 +168,61 @@ pub fn findings(
         return Vec::new();
     };
     let slots = &store.slots()[window.slots.clone()];
-    let drift = evaluation.drift;
-    let drifting = (drift.verdict == DriftVerdict::Drifting).then_some(Finding::Drifting {
-        total: drift.total,
-        bound: drift.bound,
-    });
     [
-        drifting,
+        changing(store, channel),
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
         oscillation(&window),
-        stalled(slots, &window),
+        stalled(store),
         late(slots),
         unaccounted(slots, store.clients(), &window),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// How the level changed over the whole trial, warm-up included.
+fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
+    let first = steady_from(store).min(store.len());
+    let slots = &store.slots()[first..];
+    let tally = |slot: &Slot| (channel.tally(slot).count as f64, channel.tally(slot).sum);
+    let (places, means): (Vec<usize>, Vec<f64>) = slots
+        .iter()
+        .map(tally)
+        .enumerate()
+        .filter(|(_, (count, _))| *count > 0.0)
+        .map(|(place, (count, sum))| (place, sum / count))
+        .unzip();
+    let at = match change(&means) {
+        Some(Change::Line { total, error }) => {
+            let bound = total.abs() + Z_BOUND * error;
+            return Some(Finding::Drifting { total, bound });
+        }
+        Some(Change::Step { at }) => places[at],
+        None => step_of_counts(store, &slot_counts(store, channel)[first..])?,
+    };
+    let mean = |slots: &[Slot]| {
+        let sums = slots.iter().map(tally);
+        let (count, sum) = sums.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        (count > 0.0).then(|| sum / count)
+    };
+    let (before_ns, after_ns) = (mean(&slots[..at])?, mean(&slots[at..])?);
+    let is_relevant = (after_ns - before_ns).abs() > RELEVANT_STEP * before_ns;
+    is_relevant.then_some(Finding::Shifted {
+        before_ns,
+        after_ns,
+        at_ns: store.width().saturating_mul((first + at) as u64),
+    })
+}
+
+/// Pauses in which nothing completes show in what completes, not in most times: a step to many of
+/// them is one, and a single one is a stall.
+fn step_of_counts(store: &SlotStore, counts: &[f64]) -> Option<usize> {
+    match change(counts) {
+        Some(Change::Step { at }) if store.stall_ns().is_none() => Some(at),
+        _ => None,
+    }
 }
 
 fn rare(slots: &[Slot], channel: Channel, precision: f64) -> Option<Finding> {
@@ -176,20 +237,25 @@ fn rare(slots: &[Slot], channel: Channel, precision: f64) -> Option<Finding> {
         .collect();
     sorted.sort_by(f64::total_cmp);
     let median = *sorted.get(sorted.len() / 2)?;
-    let is_slow = |mean: f64| mean > RARE_MEDIANS * median;
+    // Slots that hold little vary by themselves.
+    let slow_from = (RARE_MEDIANS * median).max(median + FAR * robust_deviation(&sorted, median));
+    let is_slow = |mean: f64| mean > slow_from;
     let total: f64 = tallies().map(|tally| tally.sum).sum();
     let excess: f64 = tallies()
         .zip(&means)
         .filter(|&(_, &mean)| is_slow(mean))
         .map(|(tally, _)| tally.sum - median * tally.count as f64)
         .sum();
-    let starts = means
-        .windows(2)
-        .filter(|pair| !is_slow(pair[0]) && is_slow(pair[1]))
-        .count();
-    let episodes = starts + usize::from(means.first().is_some_and(|&mean| is_slow(mean)));
     let share = if total > 0.0 { excess / total } else { 0.0 };
-    (share > precision && episodes < EPISODES_MIN).then_some(Finding::Rare { share, episodes })
+    let is_rare = episodes_above(&means, RARE_MEDIANS * median) < EPISODES_MIN;
+    let episodes = episodes_above(&means, slow_from);
+    (share > precision && is_rare).then_some(Finding::Rare { share, episodes })
+}
+
+/// How often the series rises above a level.
+fn episodes_above(means: &[f64], level: f64) -> usize {
+    let runs = means.chunk_by(|a, b| (*a > level) == (*b > level));
+    runs.filter(|run| run[0] > level).count()
 }
 
 fn bimodal(store: &SlotStore, channel: Channel, window: &Window) -> Option<Finding> {
@@ -252,15 +318,22 @@ fn oscillation(window: &Window) -> Option<Finding> {
     is_periodic.then_some(Finding::Oscillation { period_ns })
 }
 
-fn stalled(slots: &[Slot], window: &Window) -> Option<Finding> {
-    let is_dense = window.completions as f64 >= STALL_COMPLETIONS * slots.len() as f64;
+/// A gap far beyond the others, or empty slots where slots usually hold completions: the first
+/// finds few stalls, however short beside a slot, the second any number of long ones.
+fn stalled(store: &SlotStore) -> Option<Finding> {
+    let slots = store.slots();
+    let completions: u64 = slots.iter().map(|slot| slot.completions).sum();
+    let usual = completions as f64 / slots.len() as f64;
     let longest = slots
         .chunk_by(|a, b| a.completions == 0 && b.completions == 0)
         .filter(|run| run[0].completions == 0)
         .map(<[Slot]>::len)
-        .max()?;
-    let longest_ns = window.width_ns.saturating_mul(longest as u64);
-    is_dense.then_some(Finding::Stalled { longest_ns })
+        .max();
+    let by_slots = longest
+        .filter(|&run| usual >= STALL_COMPLETIONS && run as f64 * usual >= improbable(completions))
+        .map(|run| store.width().saturating_mul(run as u64));
+    let longest_ns = by_slots.max(store.stall_ns())?;
+    Some(Finding::Stalled { longest_ns })
 }
 
 fn late(slots: &[Slot]) -> Option<Finding> {

@@ -33,6 +33,7 @@
 //! ```
 
 mod bins;
+mod change;
 mod comparison;
 mod counts;
 mod cut;
@@ -40,6 +41,7 @@ mod drift;
 mod estimate;
 mod evaluation;
 mod findings;
+mod gaps;
 mod goal;
 mod histogram;
 mod modes;

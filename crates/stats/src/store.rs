@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::gaps::Gaps;
 use crate::slot::Slot;
 
 /// Slots kept before neighbours are merged.
@@ -44,6 +45,7 @@ pub struct SlotStore {
     /// First epoch and the next one expected; `None` before the first push.
     epochs: Option<(u64, u64)>,
     next_look: u64,
+    gaps: Gaps,
 }
 
 impl SlotStore {
@@ -63,6 +65,7 @@ impl SlotStore {
             base_group: None,
             epochs: None,
             next_look: FIRST_LOOK,
+            gaps: Gaps::default(),
         }
     }
 
@@ -93,6 +96,12 @@ impl SlotStore {
             self.partial.epoch = first;
         }
         self.pass_epochs(slot.epoch - next);
+        self.gaps.pass(slot.epoch - next);
+        if slot.completions > 0 {
+            self.gaps.end();
+        } else {
+            self.gaps.pass(1);
+        }
         self.epochs = Some((first, slot.epoch + 1));
         if self.partial_epochs == 0 {
             self.partial = slot;
@@ -112,6 +121,7 @@ impl SlotStore {
             && up_to_epoch > next
         {
             self.pass_epochs(up_to_epoch - next);
+            self.gaps.pass(up_to_epoch - next);
             self.epochs = Some((first, up_to_epoch));
         }
         if self.base_group.is_none() {
@@ -168,6 +178,14 @@ impl SlotStore {
     #[must_use]
     pub fn base_slots(&self) -> u64 {
         self.epochs_passed() / self.base_group.unwrap_or(self.group)
+    }
+
+    /// The longest time without a completion, ns, if it is far beyond the others. Over all epochs,
+    /// and to the epoch, however wide the slots have become.
+    #[must_use]
+    pub fn stall_ns(&self) -> Option<u64> {
+        let gap = self.gaps.stall(self.completions(), self.epochs_passed())?;
+        Some(gap.saturating_mul(self.base_width_ns))
     }
 
     /// Number of clients at work; 0 when unknown.

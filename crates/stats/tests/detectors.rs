@@ -211,6 +211,35 @@ fn a_cold_start_is_cut_off() {
     table.finish();
 }
 
+/// One client, a fifth of whose operations take 500 times as long: a slot holds a hundred
+/// completions or two. A gate that looked at the mean time of each slot took that for a warm-up.
+#[test]
+fn hits_and_misses_are_no_warm_up() {
+    const WIDTH_NS: u64 = 32_000_000;
+    let objects = replicate(10 * SEEDS, |seed| {
+        let mut random = Random::new("hits and misses", seed);
+        let mut store = SlotStore::with_grouping(WIDTH_NS, 1, 1);
+        let mut accumulator = SlotAccumulator::new();
+        let (mut now_ns, mut epoch) = (0, 0);
+        while epoch < 256 {
+            let mean_ns = if random.uniform() <= 0.2 { 5e6 } else { 1e4 };
+            let time_ns = (random.exponential() * mean_ns) as u64;
+            now_ns += time_ns;
+            if now_ns / WIDTH_NS > epoch {
+                store.push(accumulator.take(epoch));
+                epoch = now_ns / WIDTH_NS;
+            }
+            accumulator.record(time_ns, time_ns, 0, 0);
+            accumulator.record_warm();
+        }
+        let found = evaluate(&store, Channel::Response, &goal(0.03)).expect("256 slots");
+        found.cut.slots > 2
+    });
+    let mut table = Table::new("hits and misses");
+    table.cell("gate objects", share(objects.into_iter()), 0.0..=0.02, "");
+    table.finish();
+}
+
 /// A closed system accounts for all of its clients' time; a harness that loses a tenth of the
 /// think time between a completion and the next request is found out.
 #[test]

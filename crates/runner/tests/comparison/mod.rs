@@ -2,14 +2,14 @@
 
 pub mod classic;
 pub mod modern;
+pub mod parallel;
 pub mod system;
 pub mod table;
 pub mod truth;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use stats::Estimate;
+
+pub use parallel::in_parallel;
 
 /// What one procedure found, and what it cost.
 #[derive(Clone, Debug)]
@@ -70,29 +70,4 @@ pub struct Part {
     pub operations: u64,
     pub seconds: f64,
     pub is_converged: bool,
-}
-
-/// The results of `work` on all of `items`, in their order, by all processors.
-pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::with_capacity(items.len()));
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    let result = work(item);
-                    results
-                        .lock()
-                        .expect("no worker panics")
-                        .push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().expect("no worker panics");
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
 }

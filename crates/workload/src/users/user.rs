@@ -55,6 +55,8 @@ struct Transaction {
     touched: u64,
     /// Whether the work before the next I/O is done.
     is_computed: bool,
+    /// Whether an operation failed: the transaction then never completes.
+    has_failed: bool,
 }
 
 impl UserClient {
@@ -190,12 +192,17 @@ impl UserClient {
             transaction.started = Some(completion.issued);
             transaction.lateness = completion.lateness();
         }
-        // A failed operation is data; the trial ends with it.
-        transaction.bytes += u64::from(completion.result.unwrap_or(0));
+        match completion.result {
+            Ok(bytes) => transaction.bytes += u64::from(bytes),
+            Err(_) => transaction.has_failed = true,
+        }
     }
 
     fn report(&self, completed: Instant, agenda: &mut Agenda) {
         let transaction = &self.transaction;
+        if transaction.has_failed {
+            return;
+        }
         agenda.unit_done(UnitOfWork {
             kind: self.kind,
             due: transaction.due,
