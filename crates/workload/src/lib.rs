@@ -12,6 +12,7 @@ mod definition;
 mod file_op;
 mod files;
 mod group;
+mod metadata;
 mod mix;
 mod op;
 mod threads;
@@ -34,6 +35,7 @@ pub use file_op::{
 };
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
+pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
 pub use threads::{ConstraintError, IO_BYTES_MAX, ThreadParameters, check_threads};
