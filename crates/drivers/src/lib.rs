@@ -16,6 +16,8 @@ mod compute;
 pub mod conformance;
 mod counter;
 mod device;
+mod file_content;
+mod file_system;
 mod open;
 mod page_cache;
 mod payload;
@@ -32,11 +34,13 @@ mod uring_probe;
 mod uring_ring;
 mod uring_slot;
 mod work_directory;
+mod work_tree;
 
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
+pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
