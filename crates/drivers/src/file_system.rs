@@ -8,20 +8,19 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
-use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::{Clock, FileDriver, ProcessorTime, WRONG_DATA};
-use rustix::fs::{Advice, AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno as SystemError;
-use units::{Duration, Instant};
+use units::Instant;
 use workload::{DirectoryNumber, Durability, Errno, FileName, FileOp, OpenFor};
 
 use crate::clock::MonotonicClock;
 use crate::file_content::{Content, Contents};
-use crate::page_cache::resident_share;
+use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory};
 use crate::work_tree::tree_directory_name;
@@ -61,17 +60,11 @@ pub struct FileSystemDriver {
     name: String,
     root: OwnedFd,
     null: File,
-    device: Option<Device>,
+    device: Option<RawDevice>,
     files: Contents,
     directories: HashMap<u32, TreeDirectory>,
     open: Option<Open>,
     memory: Memory,
-}
-
-#[derive(Debug)]
-struct Device {
-    file: File,
-    bytes: u64,
 }
 
 /// A directory that was made below the root.
@@ -124,7 +117,7 @@ impl FileSystemDriver {
     ) -> Result<Self, TargetError> {
         let null = File::options().write(true).open("/dev/null");
         let null = null.map_err(|error| TargetError::io("open", "/dev/null", error))?;
-        let device = device.map(open_device).transpose()?;
+        let device = device.map(RawDevice::open).transpose()?;
         let name = tree_directory_name(client);
         let root = make_root(&work, &name)
             .map_err(|error| TargetError::io("make a directory in", work.path(), error))?;
@@ -409,9 +402,8 @@ impl FileSystemDriver {
 
     fn read_device(&mut self, offset: u64, bytes: usize) -> Result<u64, SystemError> {
         let device = self.device.as_ref().ok_or(SystemError::NODEV)?;
-        read_exactly(&device.file, offset, &mut self.memory.buffer[..bytes])?;
         self.memory.content = None;
-        Ok(bytes as u64)
+        device.read(offset, &mut self.memory.buffer[..bytes])
     }
 
     /// What has changed in a directory is made durable where that was asked for.
@@ -442,7 +434,7 @@ impl FileSystemDriver {
             kept += forget(&file, content.bytes)?;
         }
         if let Some(device) = &self.device {
-            kept += forget(&device.file, device.bytes)?;
+            kept += device.forget()?;
         }
         Ok(kept as u64)
     }
@@ -515,37 +507,6 @@ fn make_root(work: &WorkDirectory, name: &str) -> Result<OwnedFd, SystemError> {
     rustix::fs::openat(work.descriptor(), name, DIRECTORY_FLAGS, Mode::empty())
 }
 
-fn open_device(path: &Path) -> Result<Device, TargetError> {
-    let refused = |error: SystemError| TargetError::io("open", path, error);
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(refused)?;
-    let bytes = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(refused)?;
-    Ok(Device {
-        file: File::from(file),
-        bytes,
-    })
-}
-
-fn read_exactly(file: &File, offset: u64, buffer: &mut [u8]) -> Result<(), SystemError> {
-    let mut done = 0;
-    while done < buffer.len() {
-        let place = offset + done as u64;
-        let rest = &mut buffer[done..];
-        match rustix::io::retry_on_intr(|| rustix::io::pread(file, &mut *rest, place))? {
-            0 => return Err(SystemError::IO),
-            moved => done += moved,
-        }
-    }
-    Ok(())
-}
-
-/// Give the pages of a clean file back, and say how many bytes stay.
-fn forget(file: &File, bytes: u64) -> Result<f64, SystemError> {
-    rustix::fs::fadvise(file, 0, None::<NonZeroU64>, Advice::DontNeed)?;
-    let share = resident_share(file, 0, bytes).unwrap_or(0.0);
-    Ok(share * bytes as f64)
-}
-
 fn close_and_tell(file: File) -> Result<(), SystemError> {
     use std::os::fd::IntoRawFd as _;
     // SAFETY: the descriptor is owned here, and given away by `into_raw_fd`: closed once.
@@ -558,19 +519,4 @@ fn close_and_tell(file: File) -> Result<(), SystemError> {
         None | Some(SystemError::INTR) => Ok(()),
         Some(error) => Err(error),
     }
-}
-
-/// Processor time of the calling thread.
-fn thread_times() -> Option<ProcessorTime> {
-    // SAFETY: all-zero bytes are a valid value of this plain struct.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is a valid, writable rusage for the length of the call.
-    let outcome = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-    let span = |time: libc::timeval| {
-        Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
-    };
-    (outcome == 0).then(|| ProcessorTime {
-        user: span(usage.ru_utime),
-        system: span(usage.ru_stime),
-    })
 }

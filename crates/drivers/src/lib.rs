@@ -21,6 +21,7 @@ mod file_system;
 mod open;
 mod page_cache;
 mod payload;
+mod raw_device;
 mod signature;
 mod space;
 mod stale;
@@ -48,6 +49,7 @@ pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
 };
+pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{StaleDirectory, find_stale};

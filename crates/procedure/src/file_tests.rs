@@ -18,7 +18,7 @@ use workload::{DecusGroup, DecusTest, MetadataPhase, Spacing};
 
 use crate::transfer::{PassCount, PassRule};
 
-pub use sums::{FilePlayed, file_test, growth, over_memory};
+pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory};
 
 /// Passes in the figures of a test, however little time there is.
 const PASSES_LEAST: u32 = 2;

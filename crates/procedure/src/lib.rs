@@ -28,7 +28,7 @@ pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_gri
 pub use doubts::doubts;
 pub use file_tests::{
     FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder, file_test,
-    growth, over_memory,
+    files_findings, growth, over_memory,
 };
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use rab::{RabOptions, RabProcedure, RabSubject};

@@ -149,7 +149,6 @@ fn a_test_that_varies_is_repeated_more_often() {
         0.01 * (1.0 + noise * (stream.unit() - 0.5))
     });
     for (cell, passes) in &found {
-
         let is_noisy = cell.item == noisy;
         assert_eq!(passes.len() > 6, is_noisy, "{cell:?}: {passes:?}");
     }

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use results::{
-    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, Warning,
+    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
+    Warning,
 };
 use stats::{CONFIDENCE, Estimate, Histogram, student_t};
 use workload::{FileOpKind, MetadataSpec};
@@ -255,4 +256,72 @@ impl FilePlayed {
         }
         self.passes.push(pass);
     }
+}
+
+/// What the rows say, in plain words.
+#[must_use]
+pub fn files_findings(found: &FileTests) -> Vec<String> {
+    let mut findings = Vec::new();
+    let over = |bound: fn(&Estimate) -> bool, rows: &[FileComparison]| -> Vec<String> {
+        let rows = rows.iter().filter(|row| bound(&row.ratio));
+        rows.map(named).collect()
+    };
+    let is_more = |ratio: &Estimate| ratio.low > 1.0;
+    let slower = over(is_more, &found.over_memory);
+    let all = found.over_memory.len();
+    if all > 0 {
+        findings.push(format!(
+            "{} of {all} tests take longer than on the memory disk{}.",
+            slower.len(),
+            most(&found.over_memory),
+        ));
+    }
+    let grown = over(is_more, &found.growth);
+    if !found.growth.is_empty() {
+        findings.push(if grown.is_empty() {
+            "No test is shown to cost more for each file at a larger scale.".into()
+        } else {
+            format!(
+                "{} of {} tests cost more for each file at a larger scale{}.",
+                grown.len(),
+                found.growth.len(),
+                most(&found.growth),
+            )
+        });
+    }
+    findings
+}
+
+/// The row with the largest ratio whose interval is known.
+fn most(rows: &[FileComparison]) -> String {
+    let bounded = rows.iter().filter(|row| row.ratio.is_bounded());
+    let most = bounded.max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+    most.map_or_else(String::new, |row| {
+        format!(
+            "; most of all {}: {:.2} times ({:.2} to {:.2})",
+            named(row),
+            row.ratio.value,
+            row.ratio.low,
+            row.ratio.high
+        )
+    })
+}
+
+fn named(row: &FileComparison) -> String {
+    let test = if row.test.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("TEST{}", row.test)
+    } else {
+        row.test.clone()
+    };
+    let spacing = if row.spacing.is_empty() {
+        String::new()
+    } else {
+        format!(" after {}", row.spacing)
+    };
+    let scale = if row.scale == 1 {
+        String::new()
+    } else {
+        format!(" at scale {}", row.scale)
+    };
+    format!("{test}{spacing} {}{scale}", row.state.name())
 }
