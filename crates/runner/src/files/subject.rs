@@ -96,12 +96,6 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Whether time is virtual.
-    #[must_use]
-    pub fn is_simulated(&self) -> bool {
-        self.description.kind == TargetKind::Simulated
-    }
-
     /// Remove what was made; what could not be removed is a warning.
     pub fn clean_up(&mut self) -> Option<Warning> {
         let mut failed = None;
