@@ -19,9 +19,12 @@ mod counter;
 mod device;
 mod extents;
 mod network;
+mod file_content;
+mod file_system;
 mod open;
 mod page_cache;
 mod payload;
+mod raw_device;
 mod signature;
 mod space;
 mod stale;
@@ -35,6 +38,7 @@ mod uring_probe;
 mod uring_ring;
 mod uring_slot;
 mod work_directory;
+mod work_tree;
 
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
@@ -43,6 +47,7 @@ pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
 pub use extents::count_extents;
 pub use network::{limit_window, open_tap, round_trip};
+pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
@@ -50,6 +55,7 @@ pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
 };
+pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{StaleDirectory, find_stale};

@@ -6,6 +6,7 @@
 mod checkup;
 mod curve;
 mod doubts;
+mod file_tests;
 mod monitor;
 mod positioning;
 mod rab;
@@ -28,6 +29,10 @@ pub use checkup::{
 };
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
+pub use file_tests::{
+    FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder, file_test,
+    files_findings, growth, over_memory,
+};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order,

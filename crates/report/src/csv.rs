@@ -289,7 +289,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-fn value(estimate: Option<Estimate>) -> String {
+pub(crate) fn value(estimate: Option<Estimate>) -> String {
     optional(estimate.map(|estimate| estimate.value))
 }
 
@@ -301,7 +301,7 @@ fn high(estimate: Option<Estimate>) -> String {
     optional(estimate.map(|estimate| estimate.high))
 }
 
-fn optional(value: Option<f64>) -> String {
+pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, number)
 }
 

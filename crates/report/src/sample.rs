@@ -2,6 +2,7 @@
 //!
 //! The numbers are invented.
 
+mod files;
 mod rab;
 mod random_access;
 mod timing;
@@ -9,6 +10,7 @@ mod study;
 mod transactions;
 mod transfer;
 
+pub use files::files;
 pub use rab::rab;
 pub use random_access::random_access;
 pub use timing::timing;
@@ -56,6 +58,7 @@ pub fn run() -> Run {
         random: None,
         timing: None,
         study: None,
+        files: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."

@@ -26,6 +26,7 @@ fn whole_run() -> Run {
         steady_per_second: 1000.0,
     });
     run.study = Some(sample::study());
+    run.files = Some(sample::files());
     run
 }
 

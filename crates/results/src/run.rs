@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
+use crate::file_tests::FileTests;
 use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
 use crate::random_access::RandomAccess;
@@ -92,6 +93,9 @@ pub struct Run {
     /// How a measurement depends on factors.
     #[serde(default)]
     pub study: Option<Study>,
+    /// Times of programs that use files.
+    #[serde(default)]
+    pub files: Option<FileTests>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -139,6 +143,12 @@ impl Run {
                     .iter()
                     .flat_map(|found| &found.commands)
                     .flat_map(|command| &command.warnings),
+            )
+            .chain(
+                self.files
+                    .iter()
+                    .flat_map(|found| &found.tests)
+                    .flat_map(|test| &test.warnings),
             )
     }
 

@@ -136,6 +136,7 @@ impl Session<'_> {
             random: None,
             timing: None,
             study: None,
+            files: None,
             warnings,
         })
     }

@@ -111,6 +111,7 @@ pub fn measure_rab(
         random: None,
         timing: None,
         study: None,
+        files: None,
     })
 }
 

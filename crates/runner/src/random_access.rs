@@ -101,6 +101,7 @@ pub fn measure_random(
         random: Some(found),
         timing: None,
         study: None,
+        files: None,
         warnings,
     })
 }

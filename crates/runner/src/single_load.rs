@@ -118,6 +118,7 @@ pub fn measure_load(
         random: None,
         timing: None,
         study: None,
+        files: None,
         warnings,
     })
 }
@@ -197,6 +198,7 @@ fn on_null(
         random: None,
         timing: None,
         study: None,
+        files: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",

@@ -192,6 +192,7 @@ pub fn measure_transactions(
         random: None,
         timing: None,
         study: None,
+        files: None,
         warnings,
     })
 }

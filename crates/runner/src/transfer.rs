@@ -147,6 +147,7 @@ fn run_of(
         random: None,
         timing: None,
         study: None,
+        files: None,
         findings,
         warnings,
     }

@@ -4,6 +4,7 @@ mod classic;
 mod devices;
 mod diskmbps;
 mod diskrand;
+mod files;
 mod parse;
 mod positioning;
 mod rab;
@@ -24,6 +25,7 @@ pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
 pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
+pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 use parse::{
     parse_budget, parse_interval, parse_level, parse_pattern, parse_precision, parse_rate,
     parse_share, parse_size, parse_span,
@@ -86,6 +88,8 @@ pub enum Command {
     Transact(Box<TransactArgs>),
     /// Measure how something depends on factors, and note environment, results and conclusions.
     Study(Box<StudyArgs>),
+    /// Measure programs that use files: the DECUS tests, and metadata at scale.
+    Files(Box<FilesArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
     /// List the simulated devices, and show one with the source of each value.
@@ -416,9 +420,9 @@ pub enum RunsCommand {
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: PathBuf,
     },
-    /// Read a log file of `rpt` or `diskrand`, and archive what it holds as runs.
+    /// Archive a run that was exported as JSON, or what a log file of `rpt` or `diskrand` holds.
     Import {
-        /// The log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
+        /// The exported run, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
         file: PathBuf,
     },
     /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.
@@ -426,6 +430,18 @@ pub enum RunsCommand {
         /// Log files, and numbers of archived runs.
         #[arg(required = true, value_name = "FILE|ID")]
         sources: Vec<String>,
+    },
+    /// Print runs beside each other.
+    Compare {
+        /// What of them.
+        #[arg(long, value_enum)]
+        table: TableChoice,
+        /// Their numbers.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<i64>,
+        /// The number of the system, as it stands in the table, that the others are divided by.
+        #[arg(long, value_name = "N")]
+        against: Option<u32>,
     },
     /// Delete runs.
     Delete {
@@ -456,6 +472,15 @@ pub enum ExportForm {
     Times,
     /// A picture: the load curve of a run, or the load over the intervals of a trial.
     Svg,
+    /// One line for each test of `files`.
+    Files,
+}
+
+/// Tables of `runs compare`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableChoice {
+    /// The tests of `files`: systems as columns, tests as rows.
+    Files,
 }
 
 /// `seekstone clean`.

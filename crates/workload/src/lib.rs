@@ -7,9 +7,12 @@ mod address;
 pub mod advice;
 mod client;
 mod control;
+mod decus;
 mod definition;
+mod file_op;
 mod files;
 mod group;
+mod metadata;
 mod mix;
 mod op;
 mod threads;
@@ -19,12 +22,20 @@ pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Regi
 pub use advice::{Advice, advise, advise_on_durations};
 pub use client::{Agenda, Client, Event, UnitOfWork};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};
+pub use decus::{
+    CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusTest, FileOrder, Spacing, device_bytes_read,
+    stand_in_for_device,
+};
 pub use definition::fault::{DefinitionError, DefinitionFault, LocatedFault};
 pub use definition::{
     BUILT_IN_WORKLOADS, Definition, WorkloadGroup, example_profiles, parse_profiles,
 };
+pub use file_op::{
+    BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileOpKind, FileScript, OpenFor,
+};
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
+pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
 pub use threads::{ConstraintError, IO_BYTES_MAX, ThreadParameters, check_threads};

@@ -4,7 +4,7 @@ use archive::{Archive, ArchiveError};
 use report::ListRow;
 use results::{Curve, Run};
 
-use crate::args::{ExportForm, RunsArgs, RunsCommand};
+use crate::args::{ExportForm, RunsArgs, RunsCommand, TableChoice};
 use crate::commands::import::import;
 use crate::commands::merge::merge;
 use crate::commands::setup::archive_path;
@@ -81,12 +81,25 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
                 ExportForm::Times => {
                     report::csv_timed_runs(&run).ok_or_else(|| nothing(*id, "times", "time"))?
                 }
+                ExportForm::Files => {
+                    report::csv_files(&run).ok_or_else(|| nothing(*id, "file tests", "files"))?
+                }
             };
             output::write_file(output, &text)?;
             Ok(Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {
             unreachable!("done above, where no archive need exist")
+        }
+        RunsCommand::Compare {
+            table: TableChoice::Files,
+            ids,
+            against,
+        } => {
+            let runs: Result<Vec<Run>, _> = ids.iter().map(|id| archive.load(*id)).collect();
+            let text = report::files_comparison(&runs?, *against, &output::style(true));
+            let text = text.map_err(|error| UsageError(error.to_string()))?;
+            output::print(text.trim_end())
         }
         RunsCommand::Delete { ids } => {
             archive.delete(ids)?;

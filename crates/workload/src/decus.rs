@@ -1,0 +1,427 @@
+//! The test programs of "Real World Disk Comparisons" (DECUS, Fall 1987): TEST1 to TEST11 with 4A,
+//! 4B and 5A, and the command files SPACE2 and SPACE8.
+//!
+//! The counts and sizes are the paper's. What it leaves open is decided here: a file is read and
+//! written a block at a time, as the run-time library of its language did; the pseudo-random order
+//! is a permutation; the files of one test are not there while an unrelated one runs.
+
+use random::{Permutation, Purpose, Stream};
+
+use crate::file_op::{BLOCK_BYTES, FileName, FileOp, FileScript, OpenFor};
+
+/// Most blocks that TEST11 reads.
+pub const DEVICE_BLOCKS_MAX: u64 = 32_000;
+/// Bytes of one read of TEST11.
+pub const CHUNK_BYTES: u32 = 16_384;
+/// One-block files that TEST3 leaves for tests 4 to 5A.
+const DATA_FILES: u32 = 300;
+/// Spacing files are written in pieces of this size: they are not measured.
+const SPACER_PIECE: u32 = 65_536;
+
+/// The series of each test's files.
+const SEEK: char = 'a';
+const MEDIUM: char = 'b';
+const DATA: char = 'd';
+const COPY: char = 'c';
+const SPACER_2: char = 's';
+const SPACER_8: char = 't';
+const LARGE: char = 'f';
+const LONG: char = 'h';
+const MANY: char = 'm';
+const WHOLE: char = 'w';
+
+/// A test program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DecusTest {
+    /// 150 one-block files are made.
+    Test1,
+    /// One 150-block file is made.
+    Test2,
+    /// 300 one-block files are made, for tests 4 to 5A.
+    Test3,
+    /// Each of them is read, modified and rewritten, in pseudo-random order.
+    Test4,
+    /// The same, but what is written goes to the null device.
+    Test4A,
+    /// Each of them is read, in pseudo-random order.
+    Test4B,
+    /// Each of them is read and written to the null device, in sequence.
+    Test5,
+    /// Each of them is read, in sequence.
+    Test5A,
+    /// One 300-block file is made, for test 7.
+    Test6,
+    /// It is read, then written to the null device.
+    Test7,
+    /// One 800-block file is made, for test 9.
+    Test8,
+    /// It is read.
+    Test9,
+    /// 1000 five-block files are made.
+    Test10,
+    /// The device is read in sequence, 32000 blocks at most.
+    Test11,
+}
+
+/// What lies in the midst of the 300 files of tests 4 to 5A.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Spacing {
+    /// Nothing: they are as TEST3 left them.
+    #[default]
+    None,
+    /// Two 2000-block files, put there by SPACE2.
+    Space2,
+    /// Two 8000-block files, which SPACE8 puts in the place of SPACE2's.
+    Space8,
+}
+
+impl Spacing {
+    /// All of them, in the order in which they are made.
+    pub const ALL: [Self; 3] = [Self::None, Self::Space2, Self::Space8];
+
+    /// The word that reports use; empty where nothing lies between the files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Space2 => "SPACE2",
+            Self::Space8 => "SPACE8",
+        }
+    }
+
+    /// Blocks of each of the two files, and their series.
+    const fn spacers(self) -> Option<(u32, char)> {
+        match self {
+            Self::None => None,
+            Self::Space2 => Some((2_000, SPACER_2)),
+            Self::Space8 => Some((8_000, SPACER_8)),
+        }
+    }
+
+    /// Bytes of both files.
+    #[must_use]
+    pub fn bytes(self, scale: u32) -> u64 {
+        self.spacers().map_or(0, |(blocks, _)| {
+            2 * u64::from(blocks) * u64::from(scale) * u64::from(BLOCK_BYTES)
+        })
+    }
+
+    /// Turn the files of TEST3, or what the spacing before this one made of them, into this one:
+    /// a third of the data files, a large one, a third, a large one, the last third.
+    ///
+    /// What is to come behind a spacing file is made anew behind it, then the old ones go, the new
+    /// ones take their names, and the disk is squeezed. Contents do not matter to this, but a
+    /// driver keeps track of them.
+    #[must_use]
+    pub fn script(self, scale: u32) -> FileScript {
+        let Some((blocks, series)) = self.spacers() else {
+            return Box::new(std::iter::empty());
+        };
+        let count = DATA_FILES * scale;
+        let thirds = [count / 3 + 1..=count / 3 * 2, count / 3 * 2 + 1..=count];
+        let moved = count / 3 + 1..=count;
+        let (old, old_series) = match self {
+            Self::Space8 => (2, SPACER_2),
+            _ => (0, SPACER_2),
+        };
+        let made = (1_u32..).zip(thirds).flat_map(move |(number, third)| {
+            let spacer = FileName::new(series, number);
+            make_in_pieces(spacer, blocks * scale, SPACER_PIECE)
+                .chain(third.flat_map(|n| make(FileName::new(COPY, n), 1)))
+        });
+        let gone = (1..=old).map(move |n| FileName::new(old_series, n));
+        let gone = gone.chain(moved.clone().map(|n| FileName::new(DATA, n)));
+        let renamed = moved.map(|n| FileOp::Rename {
+            from: FileName::new(COPY, n),
+            to: FileName::new(DATA, n),
+        });
+        Box::new(
+            made.chain(gone.map(|file| FileOp::Remove { file }))
+                .chain(renamed)
+                .chain([FileOp::Squeeze]),
+        )
+    }
+}
+
+/// Tests that share files, and so run one after the other on the same disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DecusGroup {
+    /// TEST1.
+    Seeks,
+    /// TEST2.
+    Medium,
+    /// TEST3 to TEST5A.
+    Data,
+    /// TEST6 and TEST7.
+    Large,
+    /// TEST8 and TEST9.
+    Long,
+    /// TEST10.
+    Many,
+    /// TEST11.
+    Device,
+}
+
+impl DecusTest {
+    /// All of them, in the order of the paper.
+    pub const ALL: [Self; 14] = [
+        Self::Test1,
+        Self::Test2,
+        Self::Test3,
+        Self::Test4,
+        Self::Test4A,
+        Self::Test4B,
+        Self::Test5,
+        Self::Test5A,
+        Self::Test6,
+        Self::Test7,
+        Self::Test8,
+        Self::Test9,
+        Self::Test10,
+        Self::Test11,
+    ];
+
+    /// Its number, such as `4A`.
+    #[must_use]
+    pub const fn number(self) -> &'static str {
+        match self {
+            Self::Test1 => "1",
+            Self::Test2 => "2",
+            Self::Test3 => "3",
+            Self::Test4 => "4",
+            Self::Test4A => "4A",
+            Self::Test4B => "4B",
+            Self::Test5 => "5",
+            Self::Test5A => "5A",
+            Self::Test6 => "6",
+            Self::Test7 => "7",
+            Self::Test8 => "8",
+            Self::Test9 => "9",
+            Self::Test10 => "10",
+            Self::Test11 => "11",
+        }
+    }
+
+    /// The test of that number, in capital or small letters.
+    #[must_use]
+    pub fn parse(number: &str) -> Option<Self> {
+        let is_it = |test: &Self| test.number().eq_ignore_ascii_case(number);
+        Self::ALL.into_iter().find(is_it)
+    }
+
+    /// What it does, in words.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Test1 => "make 150 one-block files",
+            Self::Test2 => "make one 150-block file",
+            Self::Test3 => "make 300 one-block files",
+            Self::Test4 => "read, modify, rewrite at random",
+            Self::Test4A => "read at random, write to null",
+            Self::Test4B => "read at random",
+            Self::Test5 => "read in sequence, write to null",
+            Self::Test5A => "read in sequence",
+            Self::Test6 => "make one 300-block file",
+            Self::Test7 => "read it, write to null",
+            Self::Test8 => "make one 800-block file",
+            Self::Test9 => "read it",
+            Self::Test10 => "make 1000 five-block files",
+            Self::Test11 => "read the device in sequence",
+        }
+    }
+
+    /// The tests that it shares files with.
+    #[must_use]
+    pub const fn group(self) -> DecusGroup {
+        match self {
+            Self::Test1 => DecusGroup::Seeks,
+            Self::Test2 => DecusGroup::Medium,
+            Self::Test3
+            | Self::Test4
+            | Self::Test4A
+            | Self::Test4B
+            | Self::Test5
+            | Self::Test5A => DecusGroup::Data,
+            Self::Test6 | Self::Test7 => DecusGroup::Large,
+            Self::Test8 | Self::Test9 => DecusGroup::Long,
+            Self::Test10 => DecusGroup::Many,
+            Self::Test11 => DecusGroup::Device,
+        }
+    }
+
+    /// The test whose files it reads.
+    #[must_use]
+    pub const fn needs(self) -> Option<Self> {
+        match self {
+            Self::Test4 | Self::Test4A | Self::Test4B | Self::Test5 | Self::Test5A => {
+                Some(Self::Test3)
+            }
+            Self::Test7 => Some(Self::Test6),
+            Self::Test9 => Some(Self::Test8),
+            _ => None,
+        }
+    }
+
+    /// Whether it runs again after SPACE2 and SPACE8.
+    #[must_use]
+    pub fn is_spaced(self) -> bool {
+        self.needs() == Some(Self::Test3)
+    }
+
+    /// How many files it works on.
+    #[must_use]
+    pub const fn files(self, scale: u32) -> u32 {
+        match self {
+            Self::Test1 => 150 * scale,
+            Self::Test2 | Self::Test6 | Self::Test7 | Self::Test8 | Self::Test9 | Self::Test11 => 1,
+            Self::Test3
+            | Self::Test4
+            | Self::Test4A
+            | Self::Test4B
+            | Self::Test5
+            | Self::Test5A => DATA_FILES * scale,
+            Self::Test10 => 1_000 * scale,
+        }
+    }
+
+    /// Its calls. `client` and `round` vary the pseudo-random order: nobody reads files in the same
+    /// order every day. TEST11 reads a device of `device_bytes`.
+    ///
+    /// # Panics
+    /// When `scale` is zero.
+    #[must_use]
+    pub fn script(self, scale: u32, device_bytes: u64, order: &FileOrder) -> FileScript {
+        assert!(scale > 0, "a scale of zero leaves nothing to do");
+        let files = self.files(scale);
+        let in_sequence = (1..=files).map(|n| FileName::new(DATA, n));
+        match self {
+            Self::Test1 => Box::new((1..=files).flat_map(|n| make(FileName::new(SEEK, n), 1))),
+            Self::Test2 => Box::new(make(FileName::new(MEDIUM, 1), 150 * scale)),
+            Self::Test3 => Box::new(in_sequence.flat_map(|file| make(file, 1))),
+            Self::Test4 => Box::new(order.of(files).flat_map(|file| {
+                read(file, 1)
+                    .chain([FileOp::Modify])
+                    .chain(rewrite(file, 1))
+            })),
+            Self::Test4A => Box::new(
+                order
+                    .of(files)
+                    .flat_map(|file| read(file, 1).chain([FileOp::Modify]).chain(write_null(1))),
+            ),
+            Self::Test4B => Box::new(order.of(files).flat_map(|file| read(file, 1))),
+            Self::Test5 => {
+                Box::new(in_sequence.flat_map(|file| read(file, 1).chain(write_null(1))))
+            }
+            Self::Test5A => Box::new(in_sequence.flat_map(|file| read(file, 1))),
+            Self::Test6 => Box::new(make(FileName::new(LARGE, 1), 300 * scale)),
+            Self::Test7 => {
+                Box::new(read(FileName::new(LARGE, 1), 300 * scale).chain(write_null(300 * scale)))
+            }
+            Self::Test8 => Box::new(make(FileName::new(LONG, 1), 800 * scale)),
+            Self::Test9 => Box::new(read(FileName::new(LONG, 1), 800 * scale)),
+            Self::Test10 => Box::new((1..=files).flat_map(|n| make(FileName::new(MANY, n), 5))),
+            Self::Test11 => read_device(device_bytes),
+        }
+    }
+}
+
+/// The pseudo-random order of tests 4, 4A and 4B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileOrder {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Whose order.
+    pub client: u32,
+    /// Which repeat.
+    pub round: u32,
+}
+
+impl FileOrder {
+    /// Every data file once.
+    fn of(&self, files: u32) -> impl Iterator<Item = FileName> + Send + use<> {
+        let who = u64::from(self.client) << 32 | u64::from(self.round);
+        let mut stream = Stream::new(self.seed, who, Purpose::Order);
+        let order = Permutation::new(u64::from(files), &mut stream);
+        (0..files).map(move |index| {
+            let image = order.apply(u64::from(index));
+            FileName::new(DATA, image as u32 + 1)
+        })
+    }
+}
+
+/// How many bytes TEST11 reads of a device.
+#[must_use]
+pub fn device_bytes_read(device_bytes: u64) -> u64 {
+    device_bytes.min(DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES))
+}
+
+fn read_device(device_bytes: u64) -> FileScript {
+    let end = device_bytes_read(device_bytes);
+    let offsets = (0..end).step_by(CHUNK_BYTES as usize);
+    Box::new(offsets.map(move |offset| FileOp::ReadDevice {
+        offset,
+        bytes: (end - offset).min(u64::from(CHUNK_BYTES)) as u32,
+    }))
+}
+
+/// A file of our own in the place of a device, where the user named none: how it is made, and how
+/// TEST11 reads it.
+#[must_use]
+pub fn stand_in_for_device() -> (FileScript, FileScript) {
+    let file = FileName::new(WHOLE, 1);
+    let bytes = DEVICE_BLOCKS_MAX * u64::from(BLOCK_BYTES);
+    let chunks = (bytes / u64::from(CHUNK_BYTES)) as usize;
+    let chunk = FileOp::Read { bytes: CHUNK_BYTES };
+    let purpose = OpenFor::Reading;
+    (
+        Box::new(make_in_pieces(file, DEVICE_BLOCKS_MAX as u32, CHUNK_BYTES)),
+        Box::new(
+            [FileOp::Open { file, purpose }]
+                .into_iter()
+                .chain(std::iter::repeat_n(chunk, chunks))
+                .chain([FileOp::Close]),
+        ),
+    )
+}
+
+fn make(file: FileName, blocks: u32) -> impl Iterator<Item = FileOp> + Send {
+    make_in_pieces(file, blocks, BLOCK_BYTES)
+}
+
+fn make_in_pieces(file: FileName, blocks: u32, piece: u32) -> impl Iterator<Item = FileOp> + Send {
+    let bytes = u64::from(blocks) * u64::from(BLOCK_BYTES);
+    let pieces = (0..bytes).step_by(piece as usize);
+    let write = pieces.map(move |offset| FileOp::Write {
+        bytes: (bytes - offset).min(u64::from(piece)) as u32,
+    });
+    [FileOp::Create { file, bytes }]
+        .into_iter()
+        .chain(write)
+        .chain([FileOp::Close])
+}
+
+fn read(file: FileName, blocks: u32) -> impl Iterator<Item = FileOp> + Send {
+    let purpose = OpenFor::Reading;
+    let block = FileOp::Read { bytes: BLOCK_BYTES };
+    [FileOp::Open { file, purpose }]
+        .into_iter()
+        .chain(std::iter::repeat_n(block, blocks as usize))
+        .chain([FileOp::Close])
+}
+
+fn rewrite(file: FileName, blocks: u32) -> impl Iterator<Item = FileOp> + Send {
+    let purpose = OpenFor::Writing;
+    let block = FileOp::Write { bytes: BLOCK_BYTES };
+    [FileOp::Open { file, purpose }]
+        .into_iter()
+        .chain(std::iter::repeat_n(block, blocks as usize))
+        .chain([FileOp::Close])
+}
+
+fn write_null(blocks: u32) -> impl Iterator<Item = FileOp> + Send {
+    let block = FileOp::WriteNull { bytes: BLOCK_BYTES };
+    [FileOp::OpenNull]
+        .into_iter()
+        .chain(std::iter::repeat_n(block, blocks as usize))
+        .chain([FileOp::Close])
+}

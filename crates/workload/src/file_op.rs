@@ -1,0 +1,280 @@
+//! What a program asks of a file system, one call after the other.
+//!
+//! Such a program has one file open at most, and the memory of the block that it read last. Its
+//! calls follow each other and each of them blocks, so they have no due instants and no agenda.
+
+use std::fmt;
+
+/// Bytes of a block, as the DECUS tests count them.
+pub const BLOCK_BYTES: u32 = 512;
+
+/// A directory of a script, by its number. Number 0 is there from the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DirectoryNumber(pub u32);
+
+impl DirectoryNumber {
+    /// The directory that the driver works in.
+    pub const ROOT: Self = Self(0);
+}
+
+/// A name that a driver prints: `d0001` is file 1 of series `d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileName {
+    /// The directory that holds it.
+    pub directory: DirectoryNumber,
+    /// What the file is for, as a small letter.
+    pub series: char,
+    /// Its number within the series.
+    pub number: u32,
+}
+
+impl FileName {
+    /// File `number` of `series`, in the directory that the driver works in.
+    #[must_use]
+    pub const fn new(series: char, number: u32) -> Self {
+        Self {
+            directory: DirectoryNumber::ROOT,
+            series,
+            number,
+        }
+    }
+}
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:04}", self.series, self.number)
+    }
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OpenFor {
+    /// Its blocks are read, from the first on.
+    Reading,
+    /// Its blocks are written anew, from the first on. They keep their place.
+    Writing,
+}
+
+/// One call of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileOp {
+    /// Make a directory.
+    MakeDirectory {
+        /// Its number.
+        directory: DirectoryNumber,
+        /// The directory that holds it.
+        parent: DirectoryNumber,
+    },
+    /// Remove an empty directory.
+    RemoveDirectory {
+        /// Its number.
+        directory: DirectoryNumber,
+    },
+    /// Create a file that must not exist, and keep it open for writing.
+    Create {
+        /// Its name.
+        file: FileName,
+        /// How long it is going to be: contiguous allocation must know.
+        bytes: u64,
+    },
+    /// Open a file that exists.
+    Open {
+        /// Its name.
+        file: FileName,
+        /// What for.
+        purpose: OpenFor,
+    },
+    /// Open the null device, `NL:` or `/dev/null`, for writing.
+    OpenNull,
+    /// Read the next bytes of the open file, and keep them in the program's memory. Drivers check
+    /// that they are what was written last.
+    Read {
+        /// How many.
+        bytes: u32,
+    },
+    /// Write the next bytes of the open file: new ones after `Create`, else what is in the
+    /// program's memory.
+    Write {
+        /// How many.
+        bytes: u32,
+    },
+    /// Write what is in the program's memory to the null device, which must be open.
+    WriteNull {
+        /// How many bytes.
+        bytes: u32,
+    },
+    /// Close the open file, or the null device.
+    Close,
+    /// Change one data element of the file that was read last, in the program's memory.
+    Modify,
+    /// Remove a file that is not open.
+    Remove {
+        /// Its name.
+        file: FileName,
+    },
+    /// Give a file another name, which no file has.
+    Rename {
+        /// Its name so far.
+        from: FileName,
+        /// Its new name.
+        to: FileName,
+    },
+    /// Ask what a file is: length and times.
+    Stat {
+        /// Its name.
+        file: FileName,
+    },
+    /// Read a directory from end to end.
+    List {
+        /// Which one.
+        directory: DirectoryNumber,
+    },
+    /// Read the device beneath the file system, past the file system.
+    ReadDevice {
+        /// First byte.
+        offset: u64,
+        /// How many bytes.
+        bytes: u32,
+    },
+    /// Everything written so far survives a power loss.
+    Sync,
+    /// Move all files together and drop the empty directory entries between them. File systems
+    /// that do not need this do nothing.
+    Squeeze,
+    /// Forget what caches hold of the files and the device.
+    DropCaches,
+    /// Remove every file and directory that this driver made: a freshly initialised disk.
+    Initialise,
+}
+
+/// The kind of a call: what its times are filed under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileOpKind {
+    /// Making a directory.
+    MakeDirectory,
+    /// Removing a directory.
+    RemoveDirectory,
+    /// Creating a file.
+    Create,
+    /// Opening a file or the null device.
+    Open,
+    /// Reading a file.
+    Read,
+    /// Writing a file.
+    Write,
+    /// Writing the null device.
+    WriteNull,
+    /// Closing.
+    Close,
+    /// Changing data in memory.
+    Modify,
+    /// Removing a file.
+    Remove,
+    /// Renaming a file.
+    Rename,
+    /// Asking what a file is.
+    Stat,
+    /// Reading a directory.
+    List,
+    /// Reading the device.
+    ReadDevice,
+    /// Making everything durable.
+    Sync,
+    /// Moving files together.
+    Squeeze,
+    /// Dropping caches.
+    DropCaches,
+    /// Removing everything.
+    Initialise,
+}
+
+impl FileOpKind {
+    /// Every kind, in the order of the discriminants.
+    pub const ALL: [Self; 18] = [
+        Self::MakeDirectory,
+        Self::RemoveDirectory,
+        Self::Create,
+        Self::Open,
+        Self::Read,
+        Self::Write,
+        Self::WriteNull,
+        Self::Close,
+        Self::Modify,
+        Self::Remove,
+        Self::Rename,
+        Self::Stat,
+        Self::List,
+        Self::ReadDevice,
+        Self::Sync,
+        Self::Squeeze,
+        Self::DropCaches,
+        Self::Initialise,
+    ];
+
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MakeDirectory => "make directory",
+            Self::RemoveDirectory => "remove directory",
+            Self::Create => "create",
+            Self::Open => "open",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::WriteNull => "write to null",
+            Self::Close => "close",
+            Self::Modify => "modify",
+            Self::Remove => "remove",
+            Self::Rename => "rename",
+            Self::Stat => "stat",
+            Self::List => "list",
+            Self::ReadDevice => "read device",
+            Self::Sync => "sync",
+            Self::Squeeze => "squeeze",
+            Self::DropCaches => "drop caches",
+            Self::Initialise => "remove all",
+        }
+    }
+}
+
+impl FileOp {
+    /// What kind of call this is.
+    #[must_use]
+    pub const fn kind(&self) -> FileOpKind {
+        match self {
+            Self::MakeDirectory { .. } => FileOpKind::MakeDirectory,
+            Self::RemoveDirectory { .. } => FileOpKind::RemoveDirectory,
+            Self::Create { .. } => FileOpKind::Create,
+            Self::Open { .. } | Self::OpenNull => FileOpKind::Open,
+            Self::Read { .. } => FileOpKind::Read,
+            Self::Write { .. } => FileOpKind::Write,
+            Self::WriteNull { .. } => FileOpKind::WriteNull,
+            Self::Close => FileOpKind::Close,
+            Self::Modify => FileOpKind::Modify,
+            Self::Remove { .. } => FileOpKind::Remove,
+            Self::Rename { .. } => FileOpKind::Rename,
+            Self::Stat { .. } => FileOpKind::Stat,
+            Self::List { .. } => FileOpKind::List,
+            Self::ReadDevice { .. } => FileOpKind::ReadDevice,
+            Self::Sync => FileOpKind::Sync,
+            Self::Squeeze => FileOpKind::Squeeze,
+            Self::DropCaches => FileOpKind::DropCaches,
+            Self::Initialise => FileOpKind::Initialise,
+        }
+    }
+
+    /// Bytes that a call moves when it succeeds whole, the null device's included.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        match *self {
+            Self::Read { bytes }
+            | Self::Write { bytes }
+            | Self::WriteNull { bytes }
+            | Self::ReadDevice { bytes, .. } => bytes as u64,
+            _ => 0,
+        }
+    }
+}
+
+/// The calls of a program, in their order, made as they are asked for.
+pub type FileScript = Box<dyn Iterator<Item = FileOp> + Send>;
