@@ -15,7 +15,7 @@ use workload::{ClientId, Durability, Errno};
 use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
 use crate::processor::Processors;
 
-use file_cache::FileCache;
+pub use file_cache::FileCache;
 
 /// Streams whose ends are remembered, to tell reading in order.
 const STREAMS_MAX: usize = 16;

@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod cdrom;
+mod controller;
 mod definition;
 mod device;
 mod disk;
@@ -14,21 +15,24 @@ mod flash;
 mod host;
 mod link;
 mod machine;
+mod memory;
 mod processor;
 mod queue;
 mod raid;
+mod rt11;
 mod spec;
 mod station;
 mod tape;
 
 pub use catalogue::{names as device_names, text as device_text};
 pub use cdrom::{Cd, CdSpec};
+pub use controller::{Controller, ControllerSpec};
 pub use definition::{
     ArrayPart, Definition, DefinitionError, DefinitionFault, Kind, LocatedFault, Parameter,
     is_file, read as read_definition,
 };
 pub use device::{Action, Answer, Calendar, Command, Device};
-pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
+pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, Shape, Split, ZoneSpec};
 pub use drive::DriveLaw;
 pub use driver::SimDriver;
 pub use facts::Fact;
@@ -37,9 +41,14 @@ pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
 pub use host::{Host, HostSpec, Waiting, WritePolicy};
 pub use link::{Link, LinkSpec};
 pub use machine::{DeviceSpec, MachineSpec};
+pub use memory::{Memory, MemorySpec};
 pub use processor::Processors;
 pub use queue::{MODELS, Model, list_models};
 pub use raid::{Array, ArrayLayout, ArrayMode, ArraySpec, Level, Operations};
-pub use spec::{SIM_PREFIX, SimError, SimSpec};
+pub use rt11::{
+    Allocation, ENTRIES_MAX, Rt11, Rt11Spec, Rt11Work, SEGMENTS_MAX, VOLUME_BLOCKS_MAX,
+    default_segments,
+};
+pub use spec::{FileSystemSpec, SIM_PREFIX, SimError, SimSpec};
 pub use station::{ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
