@@ -55,8 +55,8 @@ impl Controller {
 
     /// Use every block of a command; returns whether the cache held all of them.
     fn holds(&mut self, command: &Command) -> bool {
-        let held = blocks(command).map(|block| self.cache.touch(block));
-        held.fold(true, |all, is_held| all && is_held)
+        let missing = blocks(command).filter(|&block| !self.cache.touch(block));
+        missing.count() == 0
     }
 }
 

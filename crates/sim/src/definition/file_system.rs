@@ -5,8 +5,8 @@ use crate::rt11::{Allocation, Rt11Spec, SEGMENTS_MAX};
 
 const TYPE: Key = Key::needed("type", "which system: \"rt11\"");
 const SEGMENTS: Key = Key::optional(
-    "segments",
-    "of the directory, from 1 to 31; else by the size of the volume",
+    "directory-segments",
+    "from 1 to 31; else by the size of the volume",
 );
 const ALLOCATION: Key = Key::or(
     "allocation",

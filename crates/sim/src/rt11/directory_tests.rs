@@ -233,13 +233,15 @@ fn of_unknown_size_is_half_of_the_largest_or_all_of_the_second_largest() {
     let second = directory.enter(name(3), 1, Allocation::Half).expect("room");
     assert_eq!((second.start, second.blocks), (8, 40));
     check(&directory);
-    let half = directory.enter(name(4), 1, Allocation::Half).expect("room");
+    directory.close(name(3), &second, 40);
+    let half = directory
+        .enter(name(4), 30, Allocation::Half)
+        .expect("room");
     assert_eq!(half.blocks, 30);
     check(&directory);
-    assert_eq!(
-        directory.enter(name(5), 31, Allocation::Half),
-        Err(Full::Volume)
-    );
+    directory.purge(name(4), &half);
+    let over = directory.enter(name(4), 31, Allocation::Half);
+    assert_eq!(over, Err(Full::Volume));
 }
 
 #[test]
