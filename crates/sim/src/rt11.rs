@@ -29,6 +29,7 @@ const SQUEEZE_BLOCKS: u64 = 16;
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
 const NO_SUCH_FILE: Errno = Errno(2);
+const SHORT: Errno = Errno(5);
 const NOT_OPEN: Errno = Errno(9);
 const BUSY: Errno = Errno(16);
 const EXISTS: Errno = Errno(17);
@@ -335,28 +336,27 @@ impl Rt11 {
         else {
             return Err(NOT_OPEN);
         };
-        let end = place.blocks * BLOCK;
         let from = *position;
-        let moved = bytes.min(end.saturating_sub(from));
-        if action != Action::Read && moved < bytes {
-            return Err(NO_SPACE);
+        if bytes > (place.blocks * BLOCK).saturating_sub(from) {
+            return Err(if action == Action::Read {
+                SHORT
+            } else {
+                NO_SPACE
+            });
         }
-        *position += moved;
-        if moved == 0 {
-            return Ok(0);
-        }
+        *position += bytes;
         let first = place.start + from / BLOCK;
-        let count = (from + moved).div_ceil(BLOCK) - from / BLOCK;
+        let count = (from + bytes).div_ceil(BLOCK) - from / BLOCK;
         if action == Action::Read {
             self.compute(Work::System, self.spec.cpu_request);
             self.read(first, count)?;
-            self.format(moved);
+            self.format(bytes);
         } else {
-            self.format(moved);
+            self.format(bytes);
             self.compute(Work::System, self.spec.cpu_request);
             self.write(first, count)?;
         }
-        Ok(moved)
+        Ok(bytes)
     }
 
     /// The run-time library turns elements into text, or text into elements.
