@@ -16,9 +16,12 @@ mod compute;
 pub mod conformance;
 mod counter;
 mod device;
+mod file_content;
+mod file_system;
 mod open;
 mod page_cache;
 mod payload;
+mod raw_device;
 mod signature;
 mod space;
 mod stale;
@@ -32,11 +35,13 @@ mod uring_probe;
 mod uring_ring;
 mod uring_slot;
 mod work_directory;
+mod work_tree;
 
 pub use alignment::{Alignment, find_alignment};
 pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
+pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
@@ -44,6 +49,7 @@ pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
 };
+pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{StaleDirectory, find_stale};

@@ -12,6 +12,7 @@ use crate::target_error::TargetError;
 use crate::work_directory::{
     MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name, remove_marked,
 };
+use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
 /// A marker is a few lines; what is longer is none.
 const MARKER_BYTES_MAX: u64 = 64 << 10;
@@ -55,7 +56,7 @@ pub fn find_stale(parent: &Path) -> Result<Vec<StaleDirectory>, TargetError> {
 }
 
 impl StaleDirectory {
-    /// Remove the files directly inside and the directory.
+    /// Remove the files and trees of directories inside, and the directory.
     ///
     /// # Errors
     /// When it holds anything that a run of ours would not make (then nothing is touched), or the
@@ -63,19 +64,31 @@ impl StaleDirectory {
     pub fn remove(self) -> Result<(), TargetError> {
         let in_context = |error: Errno| TargetError::io("clean up", &self.path, error);
         let found = entries(&self.directory).map_err(in_context)?;
-        let strange = found.iter().find(|(name, kind)| {
-            let is_file = *kind == FileType::RegularFile;
-            !is_file || !(is_plain_name(name) || name == MARKER_NAME)
-        });
-        if let Some((name, _)) = strange {
+        let mut strange = None;
+        for (name, kind) in &found {
+            strange = strange.or(match kind {
+                FileType::RegularFile if is_plain_name(name) || name == MARKER_NAME => None,
+                FileType::Directory if is_tree_directory(name) => {
+                    let tree = examine_tree(&self.directory, name).map_err(in_context)?;
+                    tree.strange.map(|inner| format!("{name}/.../{inner}"))
+                }
+                _ => Some(name.clone()),
+            });
+        }
+        if let Some(name) = strange {
             let why = format!("it holds {name:?}, which no run of this program makes");
             return Err(TargetError::LeftBehind {
                 path: self.path,
                 why,
             });
         }
-        for (name, _) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
-            rustix::fs::unlinkat(&self.directory, name, AtFlags::empty()).map_err(in_context)?;
+        for (name, kind) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
+            let removed = if *kind == FileType::Directory {
+                remove_tree(&self.directory, name)
+            } else {
+                rustix::fs::unlinkat(&self.directory, name, AtFlags::empty())
+            };
+            removed.map_err(in_context)?;
         }
         remove_marked(&self.parent, &self.directory, &self.name, &self.path)
     }
@@ -97,11 +110,17 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
     let pid = owner(&marker)?;
     let (mut bytes, mut files) = (0, 0);
-    for (file, _) in entries(&directory)
+    for (file, kind) in entries(&directory)
         .ok()?
         .iter()
         .filter(|(file, _)| file != MARKER_NAME)
     {
+        if *kind == FileType::Directory && is_tree_directory(file) {
+            let tree = examine_tree(&directory, file).ok()?;
+            bytes += tree.bytes;
+            files += tree.files;
+            continue;
+        }
         let found = rustix::fs::statat(&directory, file, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
         files += 1;

@@ -28,7 +28,7 @@ pub(crate) const MARKER_HEAD: &str = "seekstone work directory";
 /// The marker's name until it is locked: a marker is never seen without its lock while we live.
 const MARKER_DRAFT: &str = "owner.new";
 
-const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
+pub(crate) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
@@ -206,6 +206,11 @@ impl WorkDirectory {
         remove_marked(&self.parent, &self.directory, &self.name, &self.path)?;
         state.marker = None;
         Ok(())
+    }
+
+    /// The directory itself, for a driver that makes a tree of directories in it.
+    pub(crate) const fn descriptor(&self) -> &OwnedFd {
+        &self.directory
     }
 
     /// Keep the directory and its files, as if the process had died: the lock is given up.

@@ -6,6 +6,7 @@
 mod checkup;
 mod curve;
 mod doubts;
+mod file_tests;
 mod monitor;
 mod rab;
 mod rab_summary;
@@ -25,6 +26,10 @@ pub use checkup::{
 };
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
+pub use file_tests::{
+    FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder, file_test,
+    files_findings, growth, over_memory,
+};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};

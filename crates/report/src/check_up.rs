@@ -7,6 +7,7 @@ use units::{Bytes, format_duration_ns};
 
 use crate::curve;
 use crate::figure::{Standing, cpu, figure, percent};
+use crate::files;
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
@@ -48,6 +49,10 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(found) = &run.random {
         page.blank();
         random_access::section(&mut page, found);
+    }
+    if let Some(found) = &run.files {
+        page.blank();
+        files::section(&mut page, found);
     }
     if !run.findings.is_empty() {
         page.blank();

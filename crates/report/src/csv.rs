@@ -275,7 +275,7 @@ fn pass_row(
     ]
 }
 
-fn line(text: &mut String, cells: impl Iterator<Item = String>) {
+pub(crate) fn line(text: &mut String, cells: impl Iterator<Item = String>) {
     let cells: Vec<String> = cells.map(|cell| quoted(&cell)).collect();
     text.push_str(&cells.join(","));
     text.push_str("\r\n");
@@ -289,7 +289,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-fn value(estimate: Option<Estimate>) -> String {
+pub(crate) fn value(estimate: Option<Estimate>) -> String {
     optional(estimate.map(|estimate| estimate.value))
 }
 
@@ -301,12 +301,12 @@ fn high(estimate: Option<Estimate>) -> String {
     optional(estimate.map(|estimate| estimate.high))
 }
 
-fn optional(value: Option<f64>) -> String {
+pub(crate) fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, number)
 }
 
 /// A number without loss; what is not finite is an empty field, which every reader understands.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value.is_finite() {
         value.to_string()
     } else {

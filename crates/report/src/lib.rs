@@ -6,9 +6,12 @@
 mod chart;
 mod check_up;
 mod csv;
+mod csv_files;
 mod curve;
 mod devices;
 mod figure;
+mod files;
+mod files_comparison;
 mod inspection;
 mod json;
 mod list;
@@ -28,9 +31,11 @@ mod what_if;
 
 pub use check_up::check_up;
 pub use csv::{csv_intervals, csv_measurements, csv_passes};
+pub use csv_files::csv_files;
 pub use curve::curve_table;
 pub use devices::{DeviceRow, DeviceSheet, device_list, device_sheet};
 pub use figure::headline;
+pub use files_comparison::{FilesComparisonError, files_comparison};
 pub use inspection::inspection;
 pub use json::{JsonError, from_json, json};
 pub use list::{ListRow, run_list};

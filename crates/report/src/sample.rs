@@ -50,6 +50,7 @@ pub fn run() -> Run {
         transactions: None,
         transfer: None,
         random: None,
+        files: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."

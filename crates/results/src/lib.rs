@@ -2,6 +2,7 @@
 
 mod curve;
 pub mod environment;
+mod file_tests;
 pub mod live;
 mod measurement;
 mod mode;
@@ -16,6 +17,10 @@ mod what_if;
 
 pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
+pub use file_tests::{
+    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
+    MetadataTree,
+};
 pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
 pub use mode::Mode;
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};

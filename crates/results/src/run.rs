@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
+use crate::file_tests::FileTests;
 use crate::measurement::Measurement;
 use crate::rab::{Rab, RabWorkload};
 use crate::random_access::RandomAccess;
@@ -84,6 +85,9 @@ pub struct Run {
     /// Service times of random access.
     #[serde(default)]
     pub random: Option<RandomAccess>,
+    /// Times of programs that use files.
+    #[serde(default)]
+    pub files: Option<FileTests>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -125,6 +129,12 @@ impl Run {
                     .iter()
                     .flat_map(|found| &found.cells)
                     .flat_map(|cell| &cell.warnings),
+            )
+            .chain(
+                self.files
+                    .iter()
+                    .flat_map(|found| &found.tests)
+                    .flat_map(|test| &test.warnings),
             )
     }
 

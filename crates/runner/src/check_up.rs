@@ -134,6 +134,7 @@ impl Session<'_> {
             transactions: None,
             transfer: None,
             random: None,
+            files: None,
             warnings,
         })
     }

@@ -5,6 +5,7 @@ pub mod check_up;
 pub mod classic;
 pub mod counters;
 pub mod environment;
+pub mod files;
 pub mod inspect;
 pub mod interrupt;
 pub mod laboratory;

@@ -109,6 +109,7 @@ pub fn measure_rab(
         transactions: None,
         transfer: None,
         random: None,
+        files: None,
     })
 }
 

@@ -99,6 +99,7 @@ pub fn measure_random(
         transactions: None,
         transfer: None,
         random: Some(found),
+        files: None,
         warnings,
     })
 }

@@ -2,7 +2,10 @@
 
 use std::io::{ErrorKind, Read as _};
 
+use engine::FileDriver;
 use sim::{Definition, DefinitionError, SimError, SimSpec};
+
+use crate::bench::BenchError;
 
 /// The most that is read of a file; the reader says where a definition is too long.
 const BYTES_MAX: u64 = 128 << 10;
@@ -13,6 +16,16 @@ const BYTES_MAX: u64 = 128 << 10;
 /// When the model or a parameter does not exist, or a file or value cannot be read.
 pub fn open_model(text: &str) -> Result<SimSpec, SimError> {
     SimSpec::parse_with(text, &mut load)
+}
+
+/// The file system behind `sim:NAME`, freshly initialised.
+///
+/// # Errors
+/// When there is no such model.
+pub fn open_file_system(text: &str, _seed: u64) -> Result<Box<dyn FileDriver + Send>, BenchError> {
+    Err(BenchError::Usage(format!(
+        "{text}: is no simulated file system; name a directory, or a file or device for TEST11"
+    )))
 }
 
 /// A definition by its name or file.

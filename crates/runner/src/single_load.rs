@@ -113,6 +113,7 @@ pub fn measure_load(
         transactions: None,
         transfer: None,
         random: None,
+        files: None,
         warnings,
     })
 }
@@ -188,6 +189,7 @@ fn on_null(
         transactions: None,
         transfer: None,
         random: None,
+        files: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",

@@ -190,6 +190,7 @@ pub fn measure_transactions(
         transactions: Some(asker.found),
         transfer: None,
         random: None,
+        files: None,
         warnings,
     })
 }

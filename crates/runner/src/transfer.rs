@@ -145,6 +145,7 @@ fn run_of(
         transactions: None,
         transfer: Some(transfer),
         random: None,
+        files: None,
         findings,
         warnings,
     }

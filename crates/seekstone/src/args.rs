@@ -4,6 +4,7 @@ mod classic;
 mod devices;
 mod diskmbps;
 mod diskrand;
+mod files;
 mod parse;
 mod rab;
 mod random;
@@ -20,6 +21,7 @@ pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
 pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
+pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 use parse::{
     parse_budget, parse_level, parse_pattern, parse_precision, parse_rate, parse_share, parse_size,
     parse_span,
@@ -74,6 +76,8 @@ pub enum Command {
     Diskrand(DiskRandArgs),
     /// Run one control thread of the RAID Performance Test, and print its messages.
     Transact(Box<TransactArgs>),
+    /// Measure programs that use files: the DECUS tests, and metadata at scale.
+    Files(Box<FilesArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
     /// List the simulated devices, and show one with the source of each value.
@@ -404,6 +408,18 @@ pub enum RunsCommand {
         #[arg(required = true, value_name = "FILE|ID")]
         sources: Vec<String>,
     },
+    /// Print runs beside each other.
+    Compare {
+        /// What of them.
+        #[arg(long, value_enum)]
+        table: TableChoice,
+        /// Their numbers.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<i64>,
+        /// The number of the system, as it stands in the table, that the others are divided by.
+        #[arg(long, value_name = "N")]
+        against: Option<u32>,
+    },
     /// Delete runs.
     Delete {
         /// Their numbers.
@@ -423,6 +439,15 @@ pub enum ExportForm {
     Intervals,
     /// One line for each pass of `transfer`.
     Passes,
+    /// One line for each test of `files`.
+    Files,
+}
+
+/// Tables of `runs compare`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableChoice {
+    /// The tests of `files`: systems as columns, tests as rows.
+    Files,
 }
 
 /// `seekstone clean`.

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Diskrand(args) => commands::diskrand::diskrand(&args),
         Command::Transact(args) => commands::transact::transact(&args),
         Command::Transactions(args) => commands::transactions::transactions(&args),
+        Command::Files(args) => commands::files::files(&args),
         Command::Inspect(args) => commands::inspect::inspect(&args),
         Command::Devices(args) => commands::devices::devices(&args),
         Command::Whatif(args) => commands::what_if::what_if(&args),

@@ -83,6 +83,29 @@ impl Estimate {
             ..*self
         }
     }
+
+    /// This over `other`, of two positive quantities that were estimated apart from each other. The
+    /// interval combines both on the scale of logarithms: G. Y. Zou and A. Donner, "Construction of
+    /// confidence limits about effect measures", Statistics in Medicine 27 (2008), 1693-1702.
+    #[must_use]
+    pub fn over(&self, other: &Self) -> Self {
+        let value = self.value / other.value;
+        let below = (self.value / self.low)
+            .ln()
+            .hypot((other.high / other.value).ln());
+        let above = (self.high / self.value)
+            .ln()
+            .hypot((other.value / other.low).ln());
+        let is_positive = self.low >= 0.0 && other.low >= 0.0 && other.value > 0.0;
+        let end = |end: f64, unknown: f64| if is_positive { end } else { unknown };
+        Self {
+            value,
+            low: end(value * (-below).exp(), 0.0),
+            high: end(value * above.exp(), f64::INFINITY),
+            confidence: self.confidence.min(other.confidence),
+            samples: self.samples.min(other.samples),
+        }
+    }
 }
 
 /// Infinity as an absent number: JSON has no other place for it.
@@ -165,6 +188,19 @@ mod tests {
     fn scaling_by_a_negative_factor_keeps_the_ends_in_order() {
         let scaled = estimate(2.0, 1.0, 4.0).scale(-2.0);
         assert_eq!((scaled.low, scaled.value, scaled.high), (-8.0, -4.0, -2.0));
+    }
+
+    #[test]
+    fn a_ratio_is_as_uncertain_as_both_of_its_parts() {
+        let ratio = estimate(6.0, 5.0, 8.0).over(&estimate(2.0, 2.0, 2.0));
+        assert!((ratio.value - 3.0).abs() < 1e-12);
+        assert!((ratio.low - 2.5).abs() < 1e-12 && (ratio.high - 4.0).abs() < 1e-12);
+        let wider = estimate(6.0, 5.0, 8.0).over(&estimate(2.0, 1.5, 2.5));
+        assert!(wider.low < ratio.low && wider.high > ratio.high);
+        let open = estimate(6.0, 0.0, f64::INFINITY).over(&estimate(2.0, 1.0, 3.0));
+        assert_eq!((open.low, open.high), (0.0, f64::INFINITY));
+        let by_nothing = estimate(6.0, 5.0, 7.0).over(&estimate(0.0, 0.0, 1.0));
+        assert_eq!((by_nothing.low, by_nothing.high), (0.0, f64::INFINITY));
     }
 
     #[test]

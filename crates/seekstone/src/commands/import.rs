@@ -210,6 +210,7 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
         transactions: None,
         transfer: None,
         random: None,
+        files: None,
         findings: Vec::new(),
         warnings: Vec::new(),
     }

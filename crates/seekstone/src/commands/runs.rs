@@ -4,7 +4,7 @@ use archive::{Archive, ArchiveError};
 use report::ListRow;
 use results::Run;
 
-use crate::args::{ExportForm, RunsArgs, RunsCommand};
+use crate::args::{ExportForm, RunsArgs, RunsCommand, TableChoice};
 use crate::commands::import::import;
 use crate::commands::merge::merge;
 use crate::commands::setup::archive_path;
@@ -49,20 +49,32 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         }
         RunsCommand::Export { id, form, output } => {
             let run = archive.load(*id)?;
-            let text = match form {
-                ExportForm::Json => report::json(&run),
-                ExportForm::Csv => report::csv_measurements(&run),
-                ExportForm::Intervals => report::csv_intervals(&run)
-                    .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
-                ExportForm::Passes => {
-                    report::csv_passes(&run).ok_or_else(|| nothing(*id, "passes", "transfer"))?
-                }
-            };
+            let text =
+                match form {
+                    ExportForm::Json => report::json(&run),
+                    ExportForm::Csv => report::csv_measurements(&run),
+                    ExportForm::Intervals => report::csv_intervals(&run)
+                        .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
+                    ExportForm::Passes => report::csv_passes(&run)
+                        .ok_or_else(|| nothing(*id, "passes", "transfer"))?,
+                    ExportForm::Files => report::csv_files(&run)
+                        .ok_or_else(|| nothing(*id, "file tests", "files"))?,
+                };
             output::write_file(output, &text)?;
             Ok(Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {
             unreachable!("done above, where no archive need exist")
+        }
+        RunsCommand::Compare {
+            table: TableChoice::Files,
+            ids,
+            against,
+        } => {
+            let runs: Result<Vec<Run>, _> = ids.iter().map(|id| archive.load(*id)).collect();
+            let text = report::files_comparison(&runs?, *against, &output::style(true));
+            let text = text.map_err(|error| UsageError(error.to_string()))?;
+            output::print(text.trim_end())
         }
         RunsCommand::Delete { ids } => {
             archive.delete(ids)?;

@@ -78,6 +78,21 @@ pub fn setup(
     })
 }
 
+/// The same for a command that opens its targets itself: `before` offers what it may remove.
+///
+/// # Errors
+/// When the archive cannot be used, or the machine does not allow what is needed.
+pub fn prepare(
+    common: &Common,
+    before: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<(Option<Archive>, Interrupt)> {
+    runner::limits::check_budget(FILES_NEEDED, 0)?;
+    let archive = open_archive(common)?;
+    before()?;
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    Ok((archive, interrupt))
+}
+
 /// Where the archive is: as asked for, or in the user's data directory.
 ///
 /// # Errors

@@ -1,0 +1,136 @@
+//! What stands in the files of a program that uses files: every block tells which file it belongs
+//! to, which block of it it is, and how often one of its elements was changed since.
+
+use std::collections::HashMap;
+
+use workload::{BLOCK_BYTES, FileName};
+
+/// Bytes of a block.
+const BLOCK: usize = BLOCK_BYTES as usize;
+/// Bytes of a data element.
+const ELEMENT: usize = 4;
+/// Elements of a block that name the file and the block, and are never changed.
+const FIXED: u32 = 3;
+/// Elements of a block that are changed one after the other.
+const CHANGEABLE: u32 = BLOCK_BYTES / ELEMENT as u32 - FIXED;
+
+/// What a file of ours should hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// The name that it was created with: what its blocks say.
+    pub origin: FileName,
+    /// How often an element of its first block was changed.
+    pub changes: u32,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Content {
+    /// Fill `buffer` with the bytes from `offset` on; both are whole blocks.
+    pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+        let first = offset / u64::from(BLOCK_BYTES);
+        for (block, part) in (first..).zip(buffer.chunks_mut(BLOCK)) {
+            self.fill_block(block, part);
+        }
+    }
+
+    /// Whether `found` is what stands at `offset`.
+    pub fn matches(&self, offset: u64, found: &[u8]) -> bool {
+        let first = offset / u64::from(BLOCK_BYTES);
+        let mut expected = [0; BLOCK];
+        (first..).zip(found.chunks(BLOCK)).all(|(block, part)| {
+            self.fill_block(block, &mut expected);
+            part == &expected[..part.len()]
+        })
+    }
+
+    fn fill_block(&self, block: u64, part: &mut [u8]) {
+        let series = u32::from(self.origin.series);
+        let salt = self.origin.number.wrapping_mul(0x9E37_79B9) ^ (block as u32) ^ series << 24;
+        for (index, element) in (0_u32..).zip(part.chunks_exact_mut(ELEMENT)) {
+            let value = match index {
+                0 => series,
+                1 => self.origin.number,
+                2 => block as u32,
+                _ => {
+                    let fresh = salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
+                    fresh.wrapping_add(if block == 0 { self.changed(index) } else { 0 })
+                }
+            };
+            element.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// How often element `index` was changed: they take turns.
+    const fn changed(&self, index: u32) -> u32 {
+        let turn = index - FIXED;
+        (self.changes + CHANGEABLE - 1 - turn) / CHANGEABLE
+    }
+}
+
+/// The files of one driver, by name.
+pub(crate) type Contents = HashMap<FileName, Content>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTENT: Content = Content {
+        origin: FileName::new('d', 7),
+        changes: 0,
+        bytes: 1024,
+    };
+
+    fn block(content: &Content, offset: u64) -> Vec<u8> {
+        let mut buffer = vec![0; BLOCK];
+        content.fill(offset, &mut buffer);
+        buffer
+    }
+
+    #[test]
+    fn every_file_block_and_change_has_bytes_of_its_own() {
+        let mut seen = Vec::new();
+        for origin in [
+            FileName::new('d', 7),
+            FileName::new('d', 8),
+            FileName::new('c', 7),
+        ] {
+            for changes in [0, 1, 2, CHANGEABLE, CHANGEABLE + 1] {
+                let content = Content {
+                    origin,
+                    changes,
+                    ..CONTENT
+                };
+                let found = block(&content, 0);
+                assert!(content.matches(0, &found));
+                assert!(!seen.contains(&found), "{content:?}");
+                seen.push(found);
+            }
+        }
+        assert_ne!(block(&CONTENT, 0), block(&CONTENT, 512));
+    }
+
+    #[test]
+    fn one_change_changes_one_element() {
+        for changes in 0..3 * CHANGEABLE {
+            let before = block(&Content { changes, ..CONTENT }, 0);
+            let changes = changes + 1;
+            let after = block(&Content { changes, ..CONTENT }, 0);
+            let elements = before.chunks(ELEMENT).zip(after.chunks(ELEMENT));
+            assert_eq!(elements.filter(|(old, new)| old != new).count(), 1);
+        }
+    }
+
+    #[test]
+    fn one_wrong_bit_is_seen() {
+        let mut found = vec![0; 2 * BLOCK];
+        CONTENT.fill(0, &mut found);
+        assert!(CONTENT.matches(0, &found) && CONTENT.matches(0, &found[..700]));
+        for place in [0, 511, 512, 1023] {
+            found[place] ^= 1;
+            assert!(!CONTENT.matches(0, &found), "byte {place}");
+            found[place] ^= 1;
+        }
+        assert!(!CONTENT.matches(512, &found));
+    }
+}

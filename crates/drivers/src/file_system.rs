@@ -1,0 +1,522 @@
+//! A program's calls on a real file system, in a directory of our own, with everything that is read
+//! checked against what was written.
+//!
+//! Calls block and follow each other, so this is no [`engine::Driver`]. What one client makes lies
+//! in one directory inside the work directory; removing it all takes that directory, too, because
+//! a directory that was long once stays so on many file systems.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::{Clock, FileDriver, ProcessorTime, WRONG_DATA};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno as SystemError;
+use units::Instant;
+use workload::{DirectoryNumber, Durability, Errno, FileName, FileOp, OpenFor};
+
+use crate::clock::MonotonicClock;
+use crate::file_content::{Content, Contents};
+use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
+use crate::target_error::TargetError;
+use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory};
+use crate::work_tree::tree_directory_name;
+
+/// The longest read or write of a script.
+const MEMORY_BYTES: usize = 64 << 10;
+/// The file that makes the kernel forget what it holds in memory.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// How caches are dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheDrop {
+    /// Our files are written out and their pages given back. Names and inodes stay in memory.
+    #[default]
+    OwnFiles,
+    /// The whole machine forgets pages, names and inodes. Needs root.
+    Machine,
+}
+
+/// How a [`FileSystemDriver`] works.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileSystemOptions {
+    /// With [`Durability::Synced`], a file is synced before it is closed, and a directory whenever
+    /// a name in it has changed.
+    pub durability: Durability,
+    /// How caches are dropped.
+    pub drop: CacheDrop,
+}
+
+/// One client's calls, on a real file system.
+#[derive(Debug)]
+pub struct FileSystemDriver {
+    clock: MonotonicClock,
+    options: FileSystemOptions,
+    /// Holds the marker, and is removed with its last user.
+    work: Arc<WorkDirectory>,
+    name: String,
+    root: OwnedFd,
+    null: File,
+    device: Option<RawDevice>,
+    files: Contents,
+    directories: HashMap<u32, TreeDirectory>,
+    open: Option<Open>,
+    memory: Memory,
+}
+
+/// A directory that was made below the root.
+#[derive(Debug)]
+struct TreeDirectory {
+    /// From the root on, with a slash at the end.
+    path: String,
+    parent: DirectoryNumber,
+}
+
+#[derive(Debug)]
+enum Open {
+    Null,
+    File {
+        file: File,
+        name: FileName,
+        /// What it holds, or will hold when it is closed.
+        content: Content,
+        purpose: Purpose,
+        at: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Read,
+    Fill,
+    Rewrite,
+}
+
+/// What the program holds of the file that it read last.
+#[derive(Debug)]
+struct Memory {
+    buffer: Vec<u8>,
+    content: Option<Content>,
+}
+
+impl FileSystemDriver {
+    /// Client `client`, in a directory of its own inside `work`. TEST11 reads `device`, if there
+    /// is one: a block device or a file, which is never written.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, or the device cannot be read.
+    pub fn new(
+        work: Arc<WorkDirectory>,
+        client: u32,
+        device: Option<&Path>,
+        clock: MonotonicClock,
+        options: FileSystemOptions,
+    ) -> Result<Self, TargetError> {
+        let null = File::options().write(true).open("/dev/null");
+        let null = null.map_err(|error| TargetError::io("open", "/dev/null", error))?;
+        let device = device.map(RawDevice::open).transpose()?;
+        let name = tree_directory_name(client);
+        let root = make_root(&work, &name)
+            .map_err(|error| TargetError::io("make a directory in", work.path(), error))?;
+        Ok(Self {
+            clock,
+            options,
+            work,
+            name,
+            root,
+            null,
+            device,
+            files: Contents::new(),
+            directories: HashMap::new(),
+            open: None,
+            memory: Memory {
+                buffer: vec![0; MEMORY_BYTES],
+                content: None,
+            },
+        })
+    }
+
+    /// From now on what is written is as durable as this.
+    pub fn set_durability(&mut self, durability: Durability) {
+        self.options.durability = durability;
+    }
+
+    fn do_it(&mut self, op: &FileOp) -> Result<u64, SystemError> {
+        match *op {
+            FileOp::MakeDirectory { directory, parent } => self.make_directory(directory, parent),
+            FileOp::RemoveDirectory { directory } => self.remove_directory(directory),
+            FileOp::Create { file, bytes } => self.create(file, bytes),
+            FileOp::Open { file, purpose } => self.open(file, purpose),
+            FileOp::OpenNull => {
+                self.open = Some(Open::Null);
+                Ok(0)
+            }
+            FileOp::Read { bytes } => self.read(bytes as usize),
+            FileOp::Write { bytes } => self.write(bytes as usize),
+            FileOp::WriteNull { bytes } => self.write_null(bytes as usize),
+            FileOp::Close => self.close(),
+            FileOp::Modify => self.modify(),
+            FileOp::Remove { file } => self.remove(file),
+            FileOp::Rename { from, to } => self.rename(from, to),
+            FileOp::Stat { file } => self.stat(file),
+            FileOp::List { directory } => self.list(directory),
+            FileOp::ReadDevice { offset, bytes } => self.read_device(offset, bytes as usize),
+            FileOp::Sync => rustix::fs::syncfs(&self.root).map(|()| 0),
+            FileOp::Squeeze => Ok(0),
+            FileOp::DropCaches => self.drop_caches(),
+            FileOp::Initialise => self.initialise(),
+        }
+    }
+
+    fn directory_path(&self, directory: DirectoryNumber) -> Result<&str, SystemError> {
+        if directory == DirectoryNumber::ROOT {
+            return Ok("");
+        }
+        let known = self.directories.get(&directory.0);
+        known.map_or(Err(SystemError::NOENT), |it| Ok(it.path.as_str()))
+    }
+
+    fn path(&self, file: FileName) -> Result<String, SystemError> {
+        Ok(format!("{}{file}", self.directory_path(file.directory)?))
+    }
+
+    fn known(&self, file: FileName) -> Result<Content, SystemError> {
+        self.files.get(&file).copied().ok_or(SystemError::NOENT)
+    }
+
+    fn make_directory(
+        &mut self,
+        directory: DirectoryNumber,
+        parent: DirectoryNumber,
+    ) -> Result<u64, SystemError> {
+        let outer = self.directory_path(parent)?;
+        let path = format!("{outer}{}/", tree_directory_name(directory.0));
+        rustix::fs::mkdirat(&self.root, &path, Mode::RWXU)?;
+        let made = TreeDirectory { path, parent };
+        self.directories.insert(directory.0, made);
+        self.sync_names(parent)
+    }
+
+    fn remove_directory(&mut self, directory: DirectoryNumber) -> Result<u64, SystemError> {
+        let known = self.directories.get(&directory.0);
+        let (path, parent) = known
+            .map(|it| (it.path.as_str(), it.parent))
+            .ok_or(SystemError::NOENT)?;
+        rustix::fs::unlinkat(&self.root, path, AtFlags::REMOVEDIR)?;
+        self.directories.remove(&directory.0);
+        self.sync_names(parent)
+    }
+
+    fn create(&mut self, name: FileName, bytes: u64) -> Result<u64, SystemError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = self.open_file(name, flags)?;
+        let content = Content {
+            origin: name,
+            changes: 0,
+            bytes,
+        };
+        self.files.insert(name, content);
+        self.open = Some(Open::File {
+            file,
+            name,
+            content,
+            purpose: Purpose::Fill,
+            at: 0,
+        });
+        Ok(0)
+    }
+
+    fn open(&mut self, name: FileName, purpose: OpenFor) -> Result<u64, SystemError> {
+        let content = self.known(name)?;
+        let (flags, content, purpose) = match purpose {
+            OpenFor::Reading => (OFlags::RDONLY, content, Purpose::Read),
+            // What was read and modified is written; without that, what is there.
+            OpenFor::Writing => {
+                let held = self.memory.content.filter(|it| it.origin == content.origin);
+                let held = held.unwrap_or(content);
+                (OFlags::WRONLY, held, Purpose::Rewrite)
+            }
+        };
+        let file = self.open_file(name, flags)?;
+        self.open = Some(Open::File {
+            file,
+            name,
+            content,
+            purpose,
+            at: 0,
+        });
+        Ok(0)
+    }
+
+    fn open_file(&self, name: FileName, flags: OFlags) -> Result<File, SystemError> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        rustix::fs::openat(&self.root, self.path(name)?, flags, mode).map(File::from)
+    }
+
+    fn read(&mut self, bytes: usize) -> Result<u64, SystemError> {
+        let Some(Open::File {
+            file,
+            content,
+            purpose: Purpose::Read,
+            at,
+            ..
+        }) = &mut self.open
+        else {
+            return Err(SystemError::BADF);
+        };
+        let buffer = &mut self.memory.buffer[..bytes];
+        read_exactly(file, *at, buffer)?;
+        if !content.matches(*at, buffer) {
+            return Err(SystemError::from_raw_os_error(WRONG_DATA.0));
+        }
+        self.memory.content = Some(*content);
+        *at += bytes as u64;
+        Ok(bytes as u64)
+    }
+
+    fn write(&mut self, bytes: usize) -> Result<u64, SystemError> {
+        let Some(Open::File {
+            file,
+            content,
+            purpose: Purpose::Fill | Purpose::Rewrite,
+            at,
+            ..
+        }) = &mut self.open
+        else {
+            return Err(SystemError::BADF);
+        };
+        let buffer = &mut self.memory.buffer[..bytes];
+        content.fill(*at, buffer);
+        let mut done = 0;
+        while done < bytes {
+            let place = *at + done as u64;
+            let moved =
+                rustix::io::retry_on_intr(|| rustix::io::pwrite(&*file, &buffer[done..], place))?;
+            if moved == 0 {
+                return Err(SystemError::IO);
+            }
+            done += moved;
+        }
+        *at += bytes as u64;
+        Ok(bytes as u64)
+    }
+
+    fn write_null(&mut self, bytes: usize) -> Result<u64, SystemError> {
+        if !matches!(self.open, Some(Open::Null)) {
+            return Err(SystemError::BADF);
+        }
+        rustix::io::write(&self.null, &self.memory.buffer[..bytes]).map(|moved| moved as u64)
+    }
+
+    fn close(&mut self) -> Result<u64, SystemError> {
+        let open = self.open.take().ok_or(SystemError::BADF)?;
+        let Open::File {
+            file,
+            name,
+            content,
+            purpose,
+            at,
+        } = open
+        else {
+            return Ok(0);
+        };
+        if purpose == Purpose::Read {
+            return Ok(0);
+        }
+        self.files.insert(
+            name,
+            Content {
+                bytes: at,
+                ..content
+            },
+        );
+        if self.options.durability == Durability::Synced {
+            rustix::fs::fsync(&file)?;
+            if purpose == Purpose::Fill {
+                self.sync_names(name.directory)?;
+            }
+        }
+        // Network file systems tell of a write that failed only here, and dropping would hide it.
+        close_and_tell(file).map(|()| 0)
+    }
+
+    fn modify(&mut self) -> Result<u64, SystemError> {
+        let content = self.memory.content.as_mut().ok_or(SystemError::INVAL)?;
+        content.changes += 1;
+        Ok(0)
+    }
+
+    fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
+        self.known(file)?;
+        rustix::fs::unlinkat(&self.root, self.path(file)?, AtFlags::empty())?;
+        self.files.remove(&file);
+        self.sync_names(file.directory)
+    }
+
+    fn rename(&mut self, from: FileName, to: FileName) -> Result<u64, SystemError> {
+        let content = self.known(from)?;
+        let (old, new) = (self.path(from)?, self.path(to)?);
+        let flags = rustix::fs::RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(&self.root, &old, &self.root, &new, flags) {
+            // Not every file system can refuse to replace; here nothing has the new name.
+            Err(SystemError::INVAL | SystemError::NOSYS) if !self.files.contains_key(&to) => {
+                rustix::fs::renameat(&self.root, &old, &self.root, &new)?;
+            }
+            done => done?,
+        }
+        self.files.remove(&from);
+        self.files.insert(to, content);
+        self.sync_names(from.directory)
+    }
+
+    fn stat(&mut self, file: FileName) -> Result<u64, SystemError> {
+        let expected = self.known(file)?;
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let found = rustix::fs::statat(&self.root, self.path(file)?, flags)?;
+        if found.st_size as u64 == expected.bytes {
+            Ok(0)
+        } else {
+            Err(SystemError::from_raw_os_error(WRONG_DATA.0))
+        }
+    }
+
+    fn list(&mut self, directory: DirectoryNumber) -> Result<u64, SystemError> {
+        let opened = self.open_directory(directory)?;
+        for entry in rustix::fs::Dir::new(opened)? {
+            entry?;
+        }
+        Ok(0)
+    }
+
+    fn open_directory(&self, directory: DirectoryNumber) -> Result<OwnedFd, SystemError> {
+        let path = match self.directory_path(directory)? {
+            "" => ".",
+            path => path,
+        };
+        rustix::fs::openat(&self.root, path, DIRECTORY_FLAGS, Mode::empty())
+    }
+
+    fn read_device(&mut self, offset: u64, bytes: usize) -> Result<u64, SystemError> {
+        let device = self.device.as_ref().ok_or(SystemError::NODEV)?;
+        self.memory.content = None;
+        device.read(offset, &mut self.memory.buffer[..bytes])
+    }
+
+    /// What has changed in a directory is made durable where that was asked for.
+    fn sync_names(&self, directory: DirectoryNumber) -> Result<u64, SystemError> {
+        if self.options.durability == Durability::Synced {
+            if directory == DirectoryNumber::ROOT {
+                rustix::fs::fsync(&self.root)?;
+            } else {
+                rustix::fs::fsync(self.open_directory(directory)?)?;
+            }
+        }
+        Ok(0)
+    }
+
+    /// Bytes of our files and of the device that are in memory all the same.
+    fn drop_caches(&mut self) -> Result<u64, SystemError> {
+        rustix::fs::syncfs(&self.root)?;
+        if self.options.drop == CacheDrop::Machine {
+            File::options()
+                .write(true)
+                .open(DROP_CACHES)
+                .and_then(|mut file| file.write_all(b"3"))
+                .map_err(|error| SystemError::from_io_error(&error).unwrap_or(SystemError::IO))?;
+        }
+        let mut kept = 0.0;
+        for (name, content) in &self.files {
+            let file = self.open_file(*name, OFlags::RDONLY)?;
+            kept += forget(&file, content.bytes)?;
+        }
+        if let Some(device) = &self.device {
+            kept += device.forget()?;
+        }
+        Ok(kept as u64)
+    }
+
+    fn initialise(&mut self) -> Result<u64, SystemError> {
+        self.open = None;
+        self.memory.content = None;
+        let mut failed = Ok(0);
+        let names: Vec<FileName> = self.files.keys().copied().collect();
+        for name in names {
+            let path = self.path(name)?;
+            match rustix::fs::unlinkat(&self.root, path, AtFlags::empty()) {
+                Ok(()) | Err(SystemError::NOENT) => drop(self.files.remove(&name)),
+                Err(error) => failed = Err(error),
+            }
+        }
+        let mut numbers: Vec<u32> = self.directories.keys().copied().collect();
+        // A directory's number is higher than that of the directory that holds it.
+        numbers.sort_unstable();
+        for number in numbers.into_iter().rev() {
+            let path = self.directories[&number].path.as_str();
+            match rustix::fs::unlinkat(&self.root, path, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(SystemError::NOENT) => drop(self.directories.remove(&number)),
+                Err(error) => failed = Err(error),
+            }
+        }
+        failed?;
+        let flags = AtFlags::REMOVEDIR;
+        rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags)?;
+        self.root = make_root(&self.work, &self.name)?;
+        Ok(0)
+    }
+}
+
+impl Clock for FileSystemDriver {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+impl FileDriver for FileSystemDriver {
+    fn perform(&mut self, op: &FileOp) -> Result<u64, Errno> {
+        self.do_it(op).map_err(|error| {
+            self.open = None;
+            Errno(error.raw_os_error())
+        })
+    }
+
+    fn device_bytes(&self) -> Option<u64> {
+        self.device.as_ref().map(|device| device.bytes)
+    }
+
+    fn processor_time(&self) -> Option<ProcessorTime> {
+        thread_times()
+    }
+}
+
+impl Drop for FileSystemDriver {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the next start finds what could not be removed.
+        if self.initialise().is_ok() {
+            let flags = AtFlags::REMOVEDIR;
+            let _ = rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags);
+        }
+    }
+}
+
+fn make_root(work: &WorkDirectory, name: &str) -> Result<OwnedFd, SystemError> {
+    rustix::fs::mkdirat(work.descriptor(), name, Mode::RWXU)?;
+    rustix::fs::openat(work.descriptor(), name, DIRECTORY_FLAGS, Mode::empty())
+}
+
+fn close_and_tell(file: File) -> Result<(), SystemError> {
+    use std::os::fd::IntoRawFd as _;
+    // SAFETY: the descriptor is owned here, and given away by `into_raw_fd`: closed once.
+    let outcome = unsafe { libc::close(file.into_raw_fd()) };
+    if outcome == 0 {
+        return Ok(());
+    }
+    match SystemError::from_io_error(&std::io::Error::last_os_error()) {
+        // The descriptor is closed all the same.
+        None | Some(SystemError::INTR) => Ok(()),
+        Some(error) => Err(error),
+    }
+}

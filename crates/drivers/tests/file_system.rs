@@ -1,0 +1,308 @@
+//! The calls of a program on a real file system: what is read is what was written, errors are
+//! told, and nothing of ours stays.
+
+use std::fs;
+use std::os::unix::fs::{FileExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use drivers::{
+    FileSystemDriver, FileSystemOptions, MonotonicClock, Owner, WorkDirectory, find_stale,
+};
+use engine::{FileDriver, PlayEnd, Played, WRONG_DATA, play};
+use tempfile::TempDir;
+use workload::{
+    DecusTest, Durability, FileName, FileOp, FileOrder, FileScript, MetadataPhase, MetadataSpec,
+    OpenFor, Spacing, stand_in_for_device,
+};
+
+const ORDER: FileOrder = FileOrder {
+    seed: 5,
+    client: 0,
+    round: 0,
+};
+
+struct Bed {
+    driver: FileSystemDriver,
+    parent: TempDir,
+}
+
+fn bed(durability: Durability, device: Option<&Path>) -> Bed {
+    let parent = tempfile::tempdir().expect("a directory");
+    let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let options = FileSystemOptions {
+        durability,
+        ..FileSystemOptions::default()
+    };
+    let clock = MonotonicClock::start();
+    let driver = FileSystemDriver::new(Arc::new(work), 0, device, clock, options);
+    Bed {
+        driver: driver.expect("a driver"),
+        parent,
+    }
+}
+
+impl Bed {
+    fn play(&mut self, script: FileScript) -> Played {
+        play(&mut self.driver, script, &mut || false)
+    }
+
+    #[track_caller]
+    fn whole(&mut self, script: FileScript) -> Played {
+        let played = self.play(script);
+        assert_eq!(played.end, PlayEnd::Whole);
+        played
+    }
+
+    fn test(&mut self, test: DecusTest) -> Played {
+        self.whole(test.script(1, 0, &ORDER))
+    }
+
+    /// The directory with the client's files.
+    fn inside(&self) -> PathBuf {
+        let entries = fs::read_dir(self.parent.path()).expect("a directory");
+        let work = entries.map(|it| it.expect("an entry").path()).next();
+        work.expect("the work directory").join("t00000000")
+    }
+
+    fn count(&self) -> usize {
+        fs::read_dir(self.inside()).expect("a directory").count()
+    }
+
+    #[track_caller]
+    fn leaves_nothing(self) {
+        drop(self.driver);
+        let left = fs::read_dir(self.parent.path()).expect("a directory");
+        assert_eq!(left.count(), 0, "something is left");
+    }
+}
+
+fn fails_with(played: &Played) -> i32 {
+    match played.end {
+        PlayEnd::Failed { error, .. } => error.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_test_runs_and_leaves_nothing() {
+    let mut bed = bed(Durability::Volatile, None);
+    for test in DecusTest::ALL {
+        if test == DecusTest::Test11 {
+            continue;
+        }
+        let played = bed.test(test);
+        let script = test.script(1, 0, &ORDER);
+        let (calls, bytes) =
+            script.fold((0, 0), |(calls, bytes), op| (calls + 1, bytes + op.bytes()));
+        assert_eq!((played.ops, played.bytes), (calls, bytes), "{test:?}");
+        let timed: u64 = played.times.values().map(stats::Histogram::len).sum();
+        assert_eq!(timed, calls);
+    }
+    for spacing in Spacing::ALL {
+        bed.whole(spacing.script(1));
+        // Twice: what the first one changed must be what the second one reads.
+        bed.test(DecusTest::Test4);
+        bed.test(DecusTest::Test4);
+    }
+    let (made, read) = stand_in_for_device();
+    bed.whole(made);
+    assert_eq!(bed.whole(read).bytes, 16_384_000);
+    bed.whole(Box::new([FileOp::Sync, FileOp::DropCaches].into_iter()));
+    bed.test(DecusTest::Test5A);
+    bed.whole(Box::new([FileOp::Initialise].into_iter()));
+    assert_eq!(bed.count(), 0);
+    bed.leaves_nothing();
+}
+
+#[test]
+fn durable_files_hold_what_they_should() {
+    let mut bed = bed(Durability::Synced, None);
+    for test in [DecusTest::Test6, DecusTest::Test7] {
+        bed.test(test);
+    }
+    let files = (1..=3).map(|n| FileName::new('d', n));
+    let calls = files.flat_map(|file| {
+        let bytes = u64::from(workload::BLOCK_BYTES);
+        let purpose = OpenFor::Reading;
+        let rewrite = OpenFor::Writing;
+        [
+            FileOp::Create { file, bytes },
+            FileOp::Write { bytes: 512 },
+            FileOp::Close,
+            FileOp::Open { file, purpose },
+            FileOp::Read { bytes: 512 },
+            FileOp::Close,
+            FileOp::Modify,
+            FileOp::Open {
+                file,
+                purpose: rewrite,
+            },
+            FileOp::Write { bytes: 512 },
+            FileOp::Close,
+        ]
+    });
+    bed.whole(Box::new(calls.collect::<Vec<FileOp>>().into_iter()));
+    bed.leaves_nothing();
+}
+
+#[test]
+fn a_metadata_tree_is_made_and_removed() {
+    let mut bed = bed(Durability::Synced, None);
+    let spec = MetadataSpec {
+        files: 12,
+        depth: 2,
+        fan_out: 2,
+    };
+    for phase in MetadataPhase::ALL {
+        bed.whole(spec.script(phase));
+        if phase == MetadataPhase::List {
+            assert_eq!(bed.count(), 2);
+        }
+    }
+    assert_eq!(bed.count(), 0);
+    // And from the middle, when something stopped it.
+    for phase in &MetadataPhase::ALL[..3] {
+        bed.whole(spec.script(*phase));
+    }
+    bed.leaves_nothing();
+}
+
+#[test]
+fn a_file_that_holds_another_files_data_is_found() {
+    let mut bed = bed(Durability::Volatile, None);
+    bed.test(DecusTest::Test3);
+    fs::copy(bed.inside().join("d0007"), bed.inside().join("d0008")).expect("a copy");
+    let played = bed.play(DecusTest::Test5A.script(1, 0, &ORDER));
+    assert_eq!(fails_with(&played), WRONG_DATA.0);
+    assert_eq!(played.ops, 7 * 3 + 1, "seven files, and the eighth is open");
+    bed.leaves_nothing();
+}
+
+#[test]
+fn a_lost_rewrite_is_found() {
+    let mut bed = bed(Durability::Volatile, None);
+    bed.test(DecusTest::Test3);
+    let old = fs::read(bed.inside().join("d0100")).expect("a file");
+    bed.test(DecusTest::Test4);
+    fs::write(bed.inside().join("d0100"), old).expect("a file");
+    let played = bed.play(DecusTest::Test4B.script(1, 0, &ORDER));
+    assert_eq!(fails_with(&played), WRONG_DATA.0);
+}
+
+#[test]
+fn a_file_cut_short_is_an_error() {
+    let mut bed = bed(Durability::Volatile, None);
+    bed.test(DecusTest::Test8);
+    let path = bed.inside().join("h0001");
+    let file = fs::File::options().write(true).open(path).expect("a file");
+    file.set_len(1000).expect("a shorter file");
+    let played = bed.play(DecusTest::Test9.script(1, 0, &ORDER));
+    assert_eq!(fails_with(&played), libc::EIO);
+    let stat = FileOp::Stat {
+        file: FileName::new('h', 1),
+    };
+    let played = bed.play(Box::new([stat].into_iter()));
+    assert_eq!(fails_with(&played), WRONG_DATA.0);
+}
+
+#[test]
+fn a_foreign_file_is_neither_written_nor_removed() {
+    let mut bed = bed(Durability::Volatile, None);
+    let outside = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(outside.path(), "precious").expect("a file");
+    symlink(outside.path(), bed.inside().join("a0003")).expect("a link");
+    fs::write(bed.inside().join("foreign"), "too").expect("a file");
+    let played = bed.play(DecusTest::Test1.script(1, 0, &ORDER));
+    assert_eq!(fails_with(&played), libc::EEXIST);
+    let inside = bed.inside();
+    drop(bed.driver);
+    assert_eq!(fs::read(outside.path()).expect("a file"), b"precious");
+    assert_eq!(fs::read(inside.join("foreign")).expect("a file"), b"too");
+    let left = fs::read_dir(&inside).expect("a directory").count();
+    assert_eq!(left, 2, "the files that this program made are gone");
+}
+
+#[test]
+fn only_files_made_here_are_opened_renamed_or_removed() {
+    let mut bed = bed(Durability::Volatile, None);
+    let (file, to) = (FileName::new('x', 1), FileName::new('x', 2));
+    fs::write(bed.inside().join("x0001"), "foreign").expect("a file");
+    let purpose = OpenFor::Writing;
+    for op in [
+        FileOp::Open { file, purpose },
+        FileOp::Rename { from: file, to },
+        FileOp::Remove { file },
+        FileOp::Read { bytes: 512 },
+        FileOp::Write { bytes: 512 },
+        FileOp::WriteNull { bytes: 512 },
+        FileOp::Close,
+        FileOp::Modify,
+        FileOp::ReadDevice {
+            offset: 0,
+            bytes: 512,
+        },
+    ] {
+        assert!(bed.driver.perform(&op).is_err(), "{op:?}");
+    }
+    let content = fs::read(bed.inside().join("x0001")).expect("a file");
+    assert_eq!(content, b"foreign");
+}
+
+#[test]
+fn a_device_is_read_and_never_written() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let bytes = vec![7; 40_000];
+    file.as_file().write_all_at(&bytes, 0).expect("room");
+    let mut bed = bed(Durability::Volatile, Some(file.path()));
+    assert_eq!(bed.driver.device_bytes(), Some(40_000));
+    let played = bed.whole(DecusTest::Test11.script(1, 40_000, &ORDER));
+    assert_eq!((played.ops, played.bytes), (3, 40_000));
+    bed.leaves_nothing();
+    assert_eq!(fs::read(file.path()).expect("a file"), bytes);
+}
+
+#[test]
+fn a_stopped_script_says_so() {
+    let mut bed = bed(Durability::Volatile, None);
+    let mut calls = 0;
+    let script = DecusTest::Test1.script(1, 0, &ORDER);
+    let played = play(&mut bed.driver, script, &mut || {
+        calls += 1;
+        calls > 10
+    });
+    assert_eq!((played.end, played.ops), (PlayEnd::Stopped, 10));
+    bed.leaves_nothing();
+}
+
+/// What a killed run leaves is found and removed, its trees too; with a foreign file in them it
+/// stays.
+#[test]
+fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
+    let parent = tempfile::tempdir().expect("a directory");
+    let work = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let path = work.path().to_owned();
+    let tree = path.join("t00000000/t00000001");
+    fs::create_dir_all(&tree).expect("directories");
+    fs::write(tree.join("n0001"), [1; 600]).expect("a file");
+    fs::write(path.join("t00000000/d0001"), [1; 512]).expect("a file");
+    assert!(find_stale(parent.path()).expect("a list").is_empty());
+    work.abandon();
+    let foreign = tree.join("with blank");
+    fs::write(&foreign, "precious").expect("a file");
+    let mut found = find_stale(parent.path()).expect("a list");
+    let stale = found.pop().expect("a stale directory");
+    assert_eq!(stale.files, 3);
+    let said = stale
+        .remove()
+        .expect_err("it holds a foreign file")
+        .to_string();
+    assert!(said.contains("with blank"), "{said}");
+    assert!(path.join("t00000000/d0001").exists(), "nothing is touched");
+    fs::remove_file(&foreign).expect("a file");
+    let mut found = find_stale(parent.path()).expect("a list");
+    let stale = found.pop().expect("a stale directory");
+    assert!(stale.bytes > 0 && stale.files == 2);
+    stale.remove().expect("only files of ours");
+    assert_eq!(fs::read_dir(parent.path()).expect("a list").count(), 0);
+}

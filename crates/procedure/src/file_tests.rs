@@ -1,0 +1,410 @@
+//! The DECUS tests and the metadata workload: in which order tests are repeated, when a test's time
+//! is known well enough, and what is prepared before each.
+//!
+//! A round visits every group of tests that share files, in a random order of its own: on each file
+//! system, in each state and at each scale. Within a visit, tests come in the order in which they
+//! need each other's files, and else at random. So what changes while the run lasts changes all
+//! tests alike. The first pass of a test finds names and pages that later ones do not, and is left
+//! out of its figures. Precision is looked at after 5, 7, 9, 12 ... passes only.
+
+mod sums;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use random::{Purpose, Stream};
+use results::{FileState, FileSystemRole};
+use units::Duration;
+use workload::{DecusGroup, DecusTest, MetadataPhase, Spacing};
+
+use crate::transfer::{PassCount, PassRule};
+
+pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory};
+
+/// Passes in the figures of a test, however little time there is.
+const PASSES_LEAST: u32 = 2;
+
+/// What is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileItem {
+    /// A DECUS test, with what lies in the midst of its files.
+    Decus(DecusTest, Spacing),
+    /// A phase of the metadata workload.
+    Metadata(MetadataPhase),
+}
+
+/// One row of the result: a test on one file system, in one state, at one scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileCell {
+    /// Whose file system.
+    pub role: FileSystemRole,
+    /// What the counts are multiplied by.
+    pub scale: u32,
+    /// In which state.
+    pub state: FileState,
+    /// The test.
+    pub item: FileItem,
+}
+
+/// What is done next. Steps between two `Initialise` belong to one file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileStep {
+    /// Remove everything: what follows finds an empty disk.
+    Initialise(FileSystemRole),
+    /// Play the script of a test whose time is not wanted, because others need its files.
+    Prepare(FileCell),
+    /// Put large files into the midst of the data files.
+    Space(FileCell, Spacing),
+    /// Make the file that stands in for a device, where there is none.
+    StandIn(FileCell),
+    /// Drop what caches hold.
+    DropCaches(FileSystemRole),
+    /// Play the script of a test, and record its time.
+    Measure {
+        /// The row.
+        cell: FileCell,
+        /// Which pass of it, from 1.
+        pass: u32,
+    },
+}
+
+/// Which groups of tests come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoundOrder {
+    /// In a new random order in each round, with a first pass that is left out.
+    Random,
+    /// As in the paper, every pass alike: on a model, which has no mood.
+    Paper,
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct FilesPlan {
+    /// The tests.
+    pub items: Vec<FileItem>,
+    /// File systems.
+    pub roles: Vec<FileSystemRole>,
+    /// States of the target. The memory disk has no other state than as it is.
+    pub states: Vec<FileState>,
+    /// Scales.
+    pub scales: Vec<u32>,
+    /// When a test has been repeated often enough. The budget is that of the whole run.
+    pub rule: PassRule,
+    /// In which order.
+    pub order: RoundOrder,
+    /// Seed of the order.
+    pub seed: u64,
+}
+
+impl FilesPlan {
+    /// The items of these DECUS tests, those of tests 4 to 5A with each spacing.
+    #[must_use]
+    pub fn decus(tests: &[DecusTest], spacings: &[Spacing]) -> Vec<FileItem> {
+        let with = |spacing: Spacing| {
+            let wanted = tests
+                .iter()
+                .filter(move |test| spacing == Spacing::None || test.is_spaced());
+            wanted.map(move |test| FileItem::Decus(*test, spacing))
+        };
+        let all = Spacing::ALL.into_iter();
+        let wanted = all.filter(|it| *it == Spacing::None || spacings.contains(it));
+        wanted.flat_map(with).collect()
+    }
+
+    /// The items of the metadata workload.
+    #[must_use]
+    pub fn metadata() -> Vec<FileItem> {
+        let phases = MetadataPhase::ALL.into_iter();
+        phases.map(FileItem::Metadata).collect()
+    }
+
+    fn cells(&self) -> Vec<FileCell> {
+        let mut cells = Vec::new();
+        for &role in &self.roles {
+            for &scale in &self.scales {
+                for &state in &self.states {
+                    if role == FileSystemRole::Memory && state != FileState::AsIs {
+                        continue;
+                    }
+                    cells.extend(self.items.iter().map(|&item| FileCell {
+                        role,
+                        scale,
+                        state,
+                        item,
+                    }));
+                }
+            }
+        }
+        cells
+    }
+}
+
+/// Groups of tests that share files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Decus(DecusGroup),
+    Metadata,
+}
+
+impl FileItem {
+    const fn group(self) -> Group {
+        match self {
+            Self::Decus(test, _) => Group::Decus(test.group()),
+            Self::Metadata(_) => Group::Metadata,
+        }
+    }
+}
+
+/// The cells of one group, on one file system, in one state, at one scale.
+type Visit = Vec<FileCell>;
+
+#[derive(Clone, Debug)]
+struct Count {
+    passes: PassCount,
+    /// Passes in the figures, and before them the first one.
+    counted: u32,
+    warm_ups: u32,
+    is_wanted: bool,
+}
+
+/// Says what to do next, and is told how long tests took.
+#[derive(Clone, Debug)]
+pub struct FilesProcedure {
+    plan: FilesPlan,
+    cells: Vec<FileCell>,
+    counts: BTreeMap<FileCell, Count>,
+    stream: Stream,
+    visits: VecDeque<Visit>,
+    steps: VecDeque<FileStep>,
+}
+
+impl FilesProcedure {
+    /// Nothing is measured yet.
+    ///
+    /// # Panics
+    /// When the plan is empty.
+    #[must_use]
+    pub fn new(plan: FilesPlan) -> Self {
+        let cells = plan.cells();
+        assert!(!cells.is_empty(), "a plan without a test");
+        // The budget is the run's: it is looked at here, and not test by test.
+        let rule = PassRule {
+            budget: Duration(u64::MAX),
+            ..plan.rule
+        };
+        let warm_ups = u32::from(plan.order == RoundOrder::Random);
+        let count = Count {
+            passes: PassCount::new(rule),
+            counted: 0,
+            warm_ups,
+            is_wanted: true,
+        };
+        let counts = cells.iter().map(|cell| (*cell, count.clone())).collect();
+        let stream = Stream::new(plan.seed, 0, Purpose::Order);
+        Self {
+            plan,
+            cells,
+            counts,
+            stream,
+            visits: VecDeque::new(),
+            steps: VecDeque::new(),
+        }
+    }
+
+    /// What to do next, `spent` after the start; `None` when every test is known well enough, or
+    /// the time is over and each has two passes in its figures.
+    pub fn next_step(&mut self, spent: Duration) -> Option<FileStep> {
+        let is_over = spent.as_nanos() >= self.plan.rule.budget.as_nanos();
+        loop {
+            if let Some(step) = self.steps.pop_front() {
+                return Some(step);
+            }
+            if self.visits.is_empty() {
+                self.begin_round(is_over);
+            }
+            let visit = self.visits.pop_front()?;
+            let is_wanted = |cell: &FileCell| self.is_wanted(cell, is_over);
+            if visit.iter().any(is_wanted) {
+                self.steps = self.steps_of(&visit, is_over).into();
+            }
+        }
+    }
+
+    /// A pass of a test is done.
+    ///
+    /// # Panics
+    /// When the test is none of the plan's.
+    pub fn record(&mut self, cell: &FileCell, elapsed: Duration) {
+        let count = self.counts.get_mut(cell).expect("a cell of the plan");
+        if count.warm_ups > 0 {
+            count.warm_ups -= 1;
+        } else {
+            count.counted += 1;
+            // The rule looks at relative widths only: any number of bytes will do.
+            count.passes.record(1, elapsed);
+        }
+    }
+
+    /// The rows in the order of the report.
+    #[must_use]
+    pub fn cells(&self) -> &[FileCell] {
+        &self.cells
+    }
+
+    /// Whether the time of a test is as precise as was asked for.
+    #[must_use]
+    pub fn is_precise(&self, cell: &FileCell) -> bool {
+        let count = self.counts.get(cell);
+        count.is_some_and(|count| count.counted > 0 && count.passes.is_precise())
+    }
+
+    /// Share of the passes that are done, as far as is known; for a screen.
+    #[must_use]
+    pub fn share_done(&self) -> f64 {
+        let least = self.plan.rule.passes.unwrap_or(PASSES_LEAST);
+        let done = |count: &Count| f64::from(count.counted.min(least)) / f64::from(least.max(1));
+        self.counts.values().map(done).sum::<f64>() / self.counts.len() as f64
+    }
+
+    fn is_wanted(&self, cell: &FileCell, is_over: bool) -> bool {
+        let count = &self.counts[cell];
+        count.is_wanted && (!is_over || count.counted < PASSES_LEAST || self.is_fixed())
+    }
+
+    /// Whether a number of passes was asked for, which no budget cuts short.
+    const fn is_fixed(&self) -> bool {
+        self.plan.rule.passes.is_some()
+    }
+
+    fn begin_round(&mut self, is_over: bool) {
+        for count in self.counts.values_mut().filter(|count| count.is_wanted) {
+            count.is_wanted = count.warm_ups > 0 || count.passes.next_pass().is_some();
+        }
+        let mut visits: BTreeMap<(FileSystemRole, u32, FileState, Group), Visit> = BTreeMap::new();
+        for cell in &self.cells {
+            let key = (cell.role, cell.scale, cell.state, cell.item.group());
+            visits.entry(key).or_default().push(*cell);
+        }
+        let mut visits: Vec<Visit> = visits
+            .into_values()
+            .filter(|visit| visit.iter().any(|cell| self.is_wanted(cell, is_over)))
+            .collect();
+        if self.plan.order == RoundOrder::Random {
+            shuffle(&mut visits, &mut self.stream);
+        }
+        self.visits = visits.into();
+    }
+
+    fn steps_of(&mut self, visit: &Visit, is_over: bool) -> Vec<FileStep> {
+        let first = visit[0];
+        let mut steps = vec![FileStep::Initialise(first.role)];
+        match first.item.group() {
+            Group::Metadata => {
+                for cell in visit {
+                    self.perform(cell, is_over, &mut steps);
+                }
+            }
+            Group::Decus(DecusGroup::Data) => self.data_steps(visit, is_over, &mut steps),
+            Group::Decus(group) => {
+                if group == DecusGroup::Device {
+                    steps.push(FileStep::StandIn(first));
+                }
+                for cell in visit {
+                    self.make_needed(cell, visit, &mut steps);
+                    self.perform(cell, is_over, &mut steps);
+                }
+            }
+        }
+        steps.push(FileStep::Initialise(first.role));
+        steps
+    }
+
+    /// TEST3, then tests 4 to 5A, then the same with each spacing.
+    fn data_steps(&mut self, visit: &Visit, is_over: bool, steps: &mut Vec<FileStep>) {
+        let mut before = Spacing::None;
+        for spacing in Spacing::ALL {
+            let is_here = |cell: &&FileCell| {
+                let FileItem::Decus(_, of) = cell.item else {
+                    return false;
+                };
+                of == spacing
+            };
+            let mut cells: Vec<FileCell> = visit.iter().filter(is_here).copied().collect();
+            let is_wanted = |cell: &FileCell| self.is_wanted(cell, is_over);
+            if spacing != Spacing::None && !cells.iter().any(is_wanted) {
+                continue;
+            }
+            match spacing {
+                Spacing::None => {
+                    let made = cells.iter().position(|cell| is_test_3(cell.item));
+                    match made {
+                        Some(place) => self.perform(&cells.remove(place), is_over, steps),
+                        None => steps.push(FileStep::Prepare(with_test_3(&visit[0]))),
+                    }
+                }
+                _ => {
+                    // SPACE8 takes the place of SPACE2, so that must be there.
+                    if spacing == Spacing::Space8 && before == Spacing::None {
+                        steps.push(FileStep::Space(visit[0], Spacing::Space2));
+                    }
+                    steps.push(FileStep::Space(visit[0], spacing));
+                }
+            }
+            before = spacing;
+            if self.plan.order == RoundOrder::Random {
+                shuffle(&mut cells, &mut self.stream);
+            }
+            for cell in cells.iter().filter(|cell| self.is_wanted(cell, is_over)) {
+                self.perform(cell, is_over, steps);
+            }
+        }
+    }
+
+    /// The files that a test reads, where the test that makes them is not in the plan.
+    fn make_needed(&self, cell: &FileCell, visit: &Visit, steps: &mut Vec<FileStep>) {
+        let FileItem::Decus(test, spacing) = cell.item else {
+            return;
+        };
+        let Some(needed) = test.needs() else { return };
+        let item = FileItem::Decus(needed, spacing);
+        if visit.iter().all(|other| other.item != item) {
+            steps.push(FileStep::Prepare(FileCell { item, ..*cell }));
+        }
+    }
+
+    /// Measure a test, or only play it when its time is known and others need its files.
+    fn perform(&self, cell: &FileCell, is_over: bool, steps: &mut Vec<FileStep>) {
+        if !self.is_wanted(cell, is_over) {
+            steps.push(FileStep::Prepare(*cell));
+            return;
+        }
+        if cell.state == FileState::Cold {
+            steps.push(FileStep::DropCaches(cell.role));
+        }
+        let count = &self.counts[cell];
+        let is_random = self.plan.order == RoundOrder::Random;
+        let warm = u32::from(is_random && count.warm_ups == 0);
+        steps.push(FileStep::Measure {
+            cell: *cell,
+            pass: count.counted + warm + 1,
+        });
+    }
+}
+
+const fn is_test_3(item: FileItem) -> bool {
+    matches!(item, FileItem::Decus(DecusTest::Test3, _))
+}
+
+const fn with_test_3(cell: &FileCell) -> FileCell {
+    FileCell {
+        item: FileItem::Decus(DecusTest::Test3, Spacing::None),
+        ..*cell
+    }
+}
+
+/// Every order is as likely as any other (R. Durstenfeld, "Algorithm 235", CACM 7, 1964).
+fn shuffle<T>(items: &mut [T], stream: &mut Stream) {
+    for last in (1..items.len()).rev() {
+        let other = stream.below(last as u64 + 1) as usize;
+        items.swap(last, other);
+    }
+}

@@ -1,0 +1,327 @@
+//! Passes summed up into rows, and rows compared.
+//!
+//! The time of a test is the mean over its passes, with Student's interval; passes are taken for
+//! independent. Rates follow from the time, since every pass does the same.
+
+use std::collections::BTreeMap;
+
+use results::{
+    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
+    Warning,
+};
+use stats::{CONFIDENCE, Estimate, Histogram, student_t};
+use workload::{FileOpKind, MetadataSpec};
+
+use super::{FileCell, FileItem};
+
+/// Halves of the passes that differ by so many standard errors ...
+const DRIFT_ERRORS: f64 = 4.0;
+/// ... and by this share of their time, do not have one mean.
+const DRIFT_MIN: f64 = 0.05;
+/// Halves of fewer passes are not compared.
+const DRIFT_PASSES: usize = 8;
+
+/// All passes of one row.
+#[derive(Clone, Debug, Default)]
+pub struct FilePlayed {
+    has_warm_up: bool,
+    /// The passes, in the order of measuring.
+    pub passes: Vec<FilePass>,
+    /// Times by kind of call, over the passes that are in the figures.
+    pub times: BTreeMap<FileOpKind, Histogram>,
+}
+
+/// The row of a cell, from the passes that are no warm-up.
+#[must_use]
+pub fn file_test(
+    cell: &FileCell,
+    tree: Option<&MetadataSpec>,
+    clients: u32,
+    is_precise: bool,
+    played: &FilePlayed,
+) -> FileTest {
+    let counted: Vec<&FilePass> = played.passes.iter().filter(|it| !it.is_warm_up).collect();
+    let seconds: Vec<f64> = counted
+        .iter()
+        .map(|it| it.elapsed_ns as f64 / 1e9)
+        .collect();
+    let elapsed = mean_over(&seconds);
+    let (test, spacing, title, items) = words(cell, tree);
+    let each = |of: fn(&FilePass) -> u64| mean(counted.iter().map(|it| Some(of(it))));
+    let calls = each(|pass| pass.calls).unwrap_or(0.0);
+    let bytes = each(|pass| pass.bytes).filter(|bytes| *bytes > 0.0);
+    let seconds_of =
+        |of: fn(&FilePass) -> Option<u64>| mean(counted.iter().map(|it| of(it))).map(|ns| ns / 1e9);
+    FileTest {
+        system: cell.role,
+        test,
+        spacing,
+        title,
+        state: cell.state,
+        scale: cell.scale,
+        items,
+        elapsed_seconds: elapsed,
+        items_per_second: per_second(f64::from(items) * f64::from(clients), &elapsed),
+        calls_per_second: per_second(calls, &elapsed),
+        bytes_per_second: bytes.map(|bytes| per_second(bytes, &elapsed)),
+        cpu_user_seconds: seconds_of(|pass| pass.cpu_user_ns),
+        cpu_system_seconds: seconds_of(|pass| pass.cpu_system_ns),
+        device_reads: mean(counted.iter().map(|it| it.device_reads)),
+        device_writes: mean(counted.iter().map(|it| it.device_writes)),
+        calls: played.times.iter().map(call_times).collect(),
+        is_precise,
+        warnings: drift(&seconds).into_iter().collect(),
+        passes: played.passes.clone(),
+    }
+}
+
+fn words(cell: &FileCell, tree: Option<&MetadataSpec>) -> (String, String, String, u32) {
+    match cell.item {
+        FileItem::Decus(test, spacing) => (
+            test.number().into(),
+            spacing.name().into(),
+            test.title().into(),
+            test.files(cell.scale),
+        ),
+        FileItem::Metadata(phase) => (
+            phase.name().into(),
+            String::new(),
+            phase.title().into(),
+            tree.map_or(0, |tree| tree.items(phase)),
+        ),
+    }
+}
+
+fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
+    FileCallTimes {
+        kind: kind.name().into(),
+        count: times.len(),
+        mean_ns: times.mean(),
+        median_ns: times.quantile(0.5),
+        p99_ns: times.quantile(0.99),
+        max_ns: times.max(),
+    }
+}
+
+/// The mean of values that are independent of each other, with Student's interval.
+fn mean_over(values: &[f64]) -> Estimate {
+    let count = values.len() as f64;
+    let value = values.iter().sum::<f64>() / count;
+    let exact = Estimate::exact(value, count);
+    let Some(freedom) = values.len().checked_sub(1).filter(|&freedom| freedom > 0) else {
+        return Estimate {
+            low: 0.0,
+            high: f64::INFINITY,
+            ..exact
+        };
+    };
+    let squares: f64 = values.iter().map(|it| (it - value).powi(2)).sum();
+    let error = (squares / freedom as f64 / count).sqrt();
+    let half = student_t(0.5 + CONFIDENCE / 2.0, freedom as f64) * error;
+    Estimate {
+        low: (value - half).max(0.0),
+        high: value + half,
+        ..exact
+    }
+}
+
+fn mean(values: impl Iterator<Item = Option<u64>>) -> Option<f64> {
+    let values: Vec<u64> = values.collect::<Option<_>>()?;
+    let sum: u64 = values.iter().sum();
+    (!values.is_empty()).then(|| sum as f64 / values.len() as f64)
+}
+
+fn per_second(count: f64, seconds: &Estimate) -> Estimate {
+    let over = |seconds: f64| {
+        if seconds > 0.0 {
+            count / seconds
+        } else {
+            f64::INFINITY
+        }
+    };
+    Estimate {
+        value: over(seconds.value),
+        low: if seconds.high.is_finite() {
+            over(seconds.high)
+        } else {
+            0.0
+        },
+        high: over(seconds.low),
+        ..*seconds
+    }
+}
+
+/// A mean over passes that grow slower says little about the next one.
+fn drift(seconds: &[f64]) -> Option<Warning> {
+    if seconds.len() < DRIFT_PASSES {
+        return None;
+    }
+    let (first, second) = seconds.split_at(seconds.len() / 2);
+    let halves = [first, second].map(|half| {
+        let mean = half.iter().sum::<f64>() / half.len() as f64;
+        let squares: f64 = half.iter().map(|it| (it - mean).powi(2)).sum();
+        (mean, squares / (half.len() - 1) as f64 / half.len() as f64)
+    });
+    let [(early, early_error), (late, late_error)] = halves;
+    let error = (early_error + late_error).sqrt();
+    let change = late - early;
+    (change.abs() > DRIFT_ERRORS * error && change.abs() > DRIFT_MIN * early).then(|| {
+        let word = if change > 0.0 { "slower" } else { "faster" };
+        let text = format!(
+            "Later passes were {:.0} % {word} than earlier ones: the mean holds for the time of \
+             the run only.",
+            100.0 * change.abs() / early
+        );
+        Warning::doubt("drift", text)
+    })
+}
+
+/// Time on the target over time on the memory disk, where both were measured.
+#[must_use]
+pub fn over_memory(tests: &[FileTest]) -> Vec<FileComparison> {
+    let pairs = tests
+        .iter()
+        .filter(|it| it.system == FileSystemRole::Target);
+    let pairs = pairs.filter_map(|test| {
+        let memory = tests.iter().find(|other| {
+            other.system == FileSystemRole::Memory
+                && other.state == FileState::AsIs
+                && is_same_work(other, test)
+                && other.scale == test.scale
+        })?;
+        let ratio = test.elapsed_seconds.over(&memory.elapsed_seconds);
+        Some(comparison(test, ratio))
+    });
+    pairs.collect()
+}
+
+/// Time for each file at a scale over that at the smallest one.
+#[must_use]
+pub fn growth(tests: &[FileTest]) -> Vec<FileComparison> {
+    let Some(least) = tests.iter().map(|test| test.scale).min() else {
+        return Vec::new();
+    };
+    let larger = tests.iter().filter(|test| test.scale > least);
+    let found = larger.filter_map(|test| {
+        let small = tests.iter().find(|other| {
+            other.scale == least
+                && (other.system, other.state) == (test.system, test.state)
+                && is_same_work(other, test)
+        })?;
+        // A test on one file grows by its blocks.
+        let grown = f64::from(test.scale) / f64::from(least);
+        let ratio = test.elapsed_seconds.over(&small.elapsed_seconds);
+        Some(comparison(test, ratio.scale(1.0 / grown)))
+    });
+    found.filter(|it| it.test != "11").collect()
+}
+
+fn is_same_work(a: &FileTest, b: &FileTest) -> bool {
+    (&a.test, &a.spacing) == (&b.test, &b.spacing)
+}
+
+fn comparison(test: &FileTest, ratio: Estimate) -> FileComparison {
+    FileComparison {
+        system: test.system,
+        test: test.test.clone(),
+        spacing: test.spacing.clone(),
+        state: test.state,
+        scale: test.scale,
+        ratio,
+    }
+}
+
+impl FilePlayed {
+    /// No pass yet. With `has_warm_up`, the first one is left out once there is another.
+    #[must_use]
+    pub fn new(has_warm_up: bool) -> Self {
+        Self {
+            has_warm_up,
+            ..Self::default()
+        }
+    }
+
+    /// One pass more, with its times by kind of call.
+    pub fn add(&mut self, pass: FilePass, times: &BTreeMap<FileOpKind, Histogram>) {
+        if let [first] = self.passes.as_mut_slice()
+            && self.has_warm_up
+        {
+            first.is_warm_up = true;
+            self.times.clear();
+        }
+        for (kind, found) in times {
+            let all = self.times.entry(*kind);
+            all.and_modify(|all| all.merge(found))
+                .or_insert_with(|| found.clone());
+        }
+        self.passes.push(pass);
+    }
+}
+
+/// What the rows say, in plain words.
+#[must_use]
+pub fn files_findings(found: &FileTests) -> Vec<String> {
+    let mut findings = Vec::new();
+    let over = |bound: fn(&Estimate) -> bool, rows: &[FileComparison]| -> Vec<String> {
+        let rows = rows.iter().filter(|row| bound(&row.ratio));
+        rows.map(named).collect()
+    };
+    let is_more = |ratio: &Estimate| ratio.low > 1.0;
+    let slower = over(is_more, &found.over_memory);
+    let all = found.over_memory.len();
+    if all > 0 {
+        findings.push(format!(
+            "{} of {all} tests take longer than on the memory disk{}.",
+            slower.len(),
+            most(&found.over_memory),
+        ));
+    }
+    let grown = over(is_more, &found.growth);
+    if !found.growth.is_empty() {
+        findings.push(if grown.is_empty() {
+            "No test is shown to cost more for each file at a larger scale.".into()
+        } else {
+            format!(
+                "{} of {} tests cost more for each file at a larger scale{}.",
+                grown.len(),
+                found.growth.len(),
+                most(&found.growth),
+            )
+        });
+    }
+    findings
+}
+
+/// The row with the largest ratio whose interval is known.
+fn most(rows: &[FileComparison]) -> String {
+    let bounded = rows.iter().filter(|row| row.ratio.is_bounded());
+    let most = bounded.max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+    most.map_or_else(String::new, |row| {
+        format!(
+            "; most of all {}: {:.2} times ({:.2} to {:.2})",
+            named(row),
+            row.ratio.value,
+            row.ratio.low,
+            row.ratio.high
+        )
+    })
+}
+
+fn named(row: &FileComparison) -> String {
+    let test = if row.test.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("TEST{}", row.test)
+    } else {
+        row.test.clone()
+    };
+    let spacing = if row.spacing.is_empty() {
+        String::new()
+    } else {
+        format!(" after {}", row.spacing)
+    };
+    let scale = if row.scale == 1 {
+        String::new()
+    } else {
+        format!(" at scale {}", row.scale)
+    };
+    format!("{test}{spacing} {}{scale}", row.state.name())
+}

@@ -1,0 +1,307 @@
+//! Programs that use files: a table for each state and scale, what the memory disk takes, and what
+//! each call takes.
+
+use results::{FileComparison, FileState, FileSystemRole, FileTest, FileTests};
+use stats::Estimate;
+use units::{format_count, format_duration_ns, format_interval_count, format_rate};
+
+use crate::page::Page;
+use crate::style::Tone;
+use crate::table::{Align, Table};
+use crate::target;
+
+/// Everything about the tests.
+pub(crate) fn section(page: &mut Page<'_>, found: &FileTests) {
+    settings(page, found);
+    let mut groups: Vec<(FileSystemRole, u32, FileState)> = Vec::new();
+    for test in &found.tests {
+        let group = (test.system, test.scale, test.state);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    for group in groups {
+        page.blank();
+        page.heading(&heading(found, group));
+        let is_of = |test: &&FileTest| (test.system, test.scale, test.state) == group;
+        let tests: Vec<&FileTest> = found.tests.iter().filter(is_of).collect();
+        table(page, found, &tests);
+        if page.style.all {
+            page.blank();
+            call_table(page, &tests);
+        }
+    }
+    if found.tests.iter().any(|test| !test.is_precise) {
+        page.paragraph(Tone::Quiet, "~ wider interval than was asked for");
+    }
+    growth(page, &found.growth);
+    page.blank();
+    legend(page, found);
+}
+
+fn settings(page: &mut Page<'_>, found: &FileTests) {
+    let until = match (found.passes, found.precision) {
+        (Some(passes), _) => format!("{passes} passes"),
+        (None, Some(precision)) => format!("passes until {:.1} % precise", precision * 100.0),
+        (None, None) => String::new(),
+    };
+    let clients = match found.clients {
+        1 => "one client".to_owned(),
+        many => format!("{many} clients at once, each with files of its own"),
+    };
+    let tree = found.tree.map_or_else(String::new, |tree| {
+        format!(
+            "; {} files in a tree of depth {} and fan-out {}",
+            tree.files, tree.depth, tree.fan_out
+        )
+    });
+    let text = format!(
+        "{}{tree}; {clients}; {until}; host {}",
+        found.workload, found.host_name
+    );
+    page.paragraph(Tone::Plain, &text);
+    if let Some(memory) = &found.memory {
+        let text = format!(
+            "memory disk beside: {}, {}",
+            memory.path,
+            target::in_brief(memory)
+        );
+        page.paragraph(Tone::Quiet, &text);
+    }
+}
+
+fn heading(found: &FileTests, (role, scale, state): (FileSystemRole, u32, FileState)) -> String {
+    let place = match role {
+        FileSystemRole::Target => String::new(),
+        FileSystemRole::Memory => "Memory disk, ".into(),
+    };
+    let state = match state {
+        FileState::AsIs => "as it is",
+        FileState::Cold if found.cache_drop == "machine" => {
+            "cold: pages, names and inodes dropped before each pass"
+        }
+        FileState::Cold => "cold: pages of the files dropped before each pass",
+        FileState::Durable => "durable: files and directories synced",
+    };
+    let scale = if scale == 1 {
+        String::new()
+    } else {
+        format!(", counts times {scale}")
+    };
+    let text = format!("{place}{state}{scale}");
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
+    let mut table = Table::new(&[
+        ("test", Align::Left, 9),
+        ("seconds", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("passes", Align::Right, 3),
+        ("user s", Align::Right, 5),
+        ("system s", Align::Right, 5),
+        ("items/s", Align::Right, 6),
+        ("calls/s", Align::Right, 2),
+        ("bytes/s", Align::Right, 6),
+        ("reads", Align::Right, 4),
+        ("writes", Align::Right, 4),
+        ("over memory", Align::Right, 7),
+    ]);
+    for test in tests {
+        let counted = test.passes.iter().filter(|pass| !pass.is_warm_up).count();
+        let (value, interval) = seconds(test.elapsed_seconds);
+        let mark = if test.is_precise { "" } else { "~" };
+        let over = over_memory(found, test);
+        table.row(
+            if test.is_precise && test.warnings.is_empty() {
+                Tone::Plain
+            } else {
+                Tone::Doubtful
+            },
+            [
+                name(test),
+                format!("{mark}{value}"),
+                interval,
+                counted.to_string(),
+                test.cpu_user_seconds.map_or_else(String::new, digits),
+                test.cpu_system_seconds.map_or_else(String::new, digits),
+                format_count(test.items_per_second.value),
+                format_count(test.calls_per_second.value),
+                test.bytes_per_second
+                    .map_or_else(String::new, |rate| format_rate(rate.value)),
+                test.device_reads.map_or_else(String::new, format_count),
+                test.device_writes.map_or_else(String::new, format_count),
+                over.map_or_else(String::new, |ratio| ratio_text(&ratio)),
+            ],
+        );
+    }
+    page.table(&table);
+}
+
+fn over_memory(found: &FileTests, test: &FileTest) -> Option<Estimate> {
+    let is_it = |row: &&FileComparison| {
+        (row.system, &row.test, &row.spacing, row.state, row.scale)
+            == (
+                test.system,
+                &test.test,
+                &test.spacing,
+                test.state,
+                test.scale,
+            )
+    };
+    found.over_memory.iter().find(is_it).map(|row| row.ratio)
+}
+
+/// Times of each kind of call.
+fn call_table(page: &mut Page<'_>, tests: &[&FileTest]) {
+    let mut table = Table::new(&[
+        ("call", Align::Left, 9),
+        ("count", Align::Right, 5),
+        ("mean", Align::Right, 8),
+        ("median", Align::Right, 7),
+        ("p99", Align::Right, 7),
+        ("longest", Align::Right, 6),
+    ]);
+    let time = |ns: Option<u64>| ns.map_or_else(String::new, |ns| format_duration_ns(ns as f64));
+    for test in tests {
+        for call in &test.calls {
+            table.row(
+                Tone::Plain,
+                [
+                    format!("{}: {}", short_name(test), call.kind),
+                    call.count.to_string(),
+                    format_duration_ns(call.mean_ns),
+                    time(call.median_ns),
+                    time(call.p99_ns),
+                    time(Some(call.max_ns)),
+                ],
+            );
+        }
+    }
+    page.table(&table);
+}
+
+fn growth(page: &mut Page<'_>, rows: &[FileComparison]) {
+    if rows.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        (
+            "time for each file, over that at the smallest scale",
+            Align::Left,
+            9,
+        ),
+        ("scale", Align::Right, 8),
+        ("ratio", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+    ]);
+    for row in rows {
+        let (value, interval) = ratio_parts(&row.ratio);
+        let place = match row.system {
+            FileSystemRole::Target => "",
+            FileSystemRole::Memory => " on the memory disk",
+        };
+        let name = word(&row.test, &row.spacing);
+        table.row(
+            Tone::Plain,
+            [
+                format!("{name}, {}{place}", row.state.name()),
+                row.scale.to_string(),
+                value,
+                interval,
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+}
+
+/// A test as tables name it: `TEST4`, `TEST4 SPACE2`, or the word of a phase.
+pub(crate) fn word(test: &str, spacing: &str) -> String {
+    let name = if test.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("TEST{test}")
+    } else {
+        test.to_owned()
+    };
+    if spacing.is_empty() {
+        name
+    } else {
+        format!("{name} {spacing}")
+    }
+}
+
+fn short_name(test: &FileTest) -> String {
+    word(&test.test, &test.spacing)
+}
+
+fn name(test: &FileTest) -> String {
+    format!("{} {}", short_name(test), test.title)
+}
+
+/// Seconds and their interval, with as many digits as the interval bears.
+pub(crate) fn seconds(estimate: Estimate) -> (String, String) {
+    let Estimate {
+        value, low, high, ..
+    } = estimate;
+    if estimate.is_bounded() {
+        format_interval_seconds(value, low, high)
+    } else {
+        (digits(value), String::new())
+    }
+}
+
+fn format_interval_seconds(value: f64, low: f64, high: f64) -> (String, String) {
+    let half = ((high - low) / 2.0).max(1e-9);
+    let places = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
+    (
+        format!("{value:.places$}"),
+        format!("{low:.places$} .. {high:.places$}"),
+    )
+}
+
+/// Three digits that count.
+pub(crate) fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let places = (2.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.places$}")
+}
+
+fn ratio_parts(ratio: &Estimate) -> (String, String) {
+    if ratio.is_bounded() {
+        format_interval_count(ratio.value, ratio.low, ratio.high)
+    } else {
+        (digits(ratio.value), String::new())
+    }
+}
+
+fn ratio_text(ratio: &Estimate) -> String {
+    ratio_parts(ratio).0
+}
+
+fn legend(page: &mut Page<'_>, found: &FileTests) {
+    let text = "Seconds: from the first call to the last, a mean over passes with Student's \
+                interval; the first pass of a test is left out. User and system: CPU seconds of \
+                the clients in one pass. Items are files, or directories. Reads and writes: what \
+                the device completed in one pass, whoever asked; without syncing, most writes \
+                come later.";
+    page.paragraph(Tone::Quiet, text);
+    if !found.over_memory.is_empty() {
+        let text = "Over memory: the time over that on the memory disk, as it is: what is left \
+                    when processor and system are taken out.";
+        page.paragraph(Tone::Quiet, text);
+    }
+    if found.tests.iter().any(|test| test.test == "11") {
+        let text = format!(
+            "TEST11 reads {}; its bytes per second are the figure of merit.",
+            match found.device.as_str() {
+                "own file" => "a file of 32000 blocks in the place of a device",
+                device => device,
+            }
+        );
+        page.paragraph(Tone::Quiet, &text);
+    }
+}

@@ -1,0 +1,197 @@
+//! Times of programs that use files: the DECUS tests, and metadata at scale.
+
+use serde::{Deserialize, Serialize};
+use stats::Estimate;
+
+use crate::environment::TargetDescription;
+use crate::warning::Warning;
+
+/// In which state a test finds the system, and what it promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileState {
+    /// Caches hold what earlier tests left in them; written data may sit in memory.
+    AsIs,
+    /// Caches are dropped before each pass.
+    Cold,
+    /// Files and directories are synced as they change.
+    Durable,
+}
+
+impl FileState {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::AsIs, Self::Cold, Self::Durable];
+
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsIs => "as-is",
+            Self::Cold => "cold",
+            Self::Durable => "durable",
+        }
+    }
+}
+
+/// Whose file system a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileSystemRole {
+    /// The one that was named.
+    Target,
+    /// The memory disk beside it: what processor and system take, without a disk.
+    Memory,
+}
+
+impl FileSystemRole {
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+/// One pass of one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePass {
+    /// Number of the pass, from 1, over all rounds of its row.
+    pub number: u32,
+    /// A first pass that is not in the figures of its row, because others are.
+    pub is_warm_up: bool,
+    /// From the first call of the first client to the last of the last, nanoseconds.
+    pub elapsed_ns: u64,
+    /// Calls made, of all clients.
+    pub calls: u64,
+    /// Bytes moved by all clients, the null device's included.
+    pub bytes: u64,
+    /// CPU time of the clients in the program, nanoseconds.
+    pub cpu_user_ns: Option<u64>,
+    /// CPU time of the clients in the kernel, nanoseconds.
+    pub cpu_system_ns: Option<u64>,
+    /// Reads that the device completed meanwhile, whoever asked for them.
+    pub device_reads: Option<u64>,
+    /// Writes that the device completed meanwhile, whoever asked for them.
+    pub device_writes: Option<u64>,
+}
+
+/// Times of one kind of call, over all passes of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileCallTimes {
+    /// The kind, such as `create`.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// Mean, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub mean_ns: f64,
+    /// Median, nanoseconds; absent where too few calls bear it.
+    pub median_ns: Option<u64>,
+    /// 99th percentile, nanoseconds; absent where too few calls bear it.
+    pub p99_ns: Option<u64>,
+    /// The longest, nanoseconds.
+    pub max_ns: u64,
+}
+
+/// One test in one state on one file system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileTest {
+    /// Whose file system.
+    pub system: FileSystemRole,
+    /// The test: its number such as `4A`, or its word such as `create`.
+    pub test: String,
+    /// What lay in the midst of the files: empty, `SPACE2` or `SPACE8`.
+    pub spacing: String,
+    /// What it does, in words.
+    pub title: String,
+    /// In which state.
+    pub state: FileState,
+    /// What the counts of the paper were multiplied by.
+    pub scale: u32,
+    /// Files (or directories) that each client works on.
+    pub items: u32,
+    /// Seconds from the first call to the last.
+    pub elapsed_seconds: Estimate,
+    /// Files (or directories) per second, of all clients.
+    pub items_per_second: Estimate,
+    /// Calls per second, of all clients.
+    pub calls_per_second: Estimate,
+    /// Bytes per second, of all clients; absent where no bytes are moved. Of TEST11: its figure of
+    /// merit.
+    pub bytes_per_second: Option<Estimate>,
+    /// CPU seconds of one pass in the program, a mean.
+    pub cpu_user_seconds: Option<f64>,
+    /// CPU seconds of one pass in the kernel, a mean.
+    pub cpu_system_seconds: Option<f64>,
+    /// Reads of the device in one pass, a mean.
+    pub device_reads: Option<f64>,
+    /// Writes of the device in one pass, a mean.
+    pub device_writes: Option<f64>,
+    /// Times by kind of call.
+    pub calls: Vec<FileCallTimes>,
+    /// Whether the interval is as narrow as was asked for, or a number of passes was asked for.
+    pub is_precise: bool,
+    /// The passes in the order of measuring.
+    pub passes: Vec<FilePass>,
+    /// Doubts about this row.
+    pub warnings: Vec<Warning>,
+}
+
+/// How a figure of one row compares to that of another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileComparison {
+    /// Whose file system.
+    pub system: FileSystemRole,
+    /// The test.
+    pub test: String,
+    /// What lay in the midst of the files.
+    pub spacing: String,
+    /// In which state.
+    pub state: FileState,
+    /// What the counts of the paper were multiplied by.
+    pub scale: u32,
+    /// The ratio.
+    pub ratio: Estimate,
+}
+
+/// The tree of the metadata workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetadataTree {
+    /// Files of all clients.
+    pub files: u32,
+    /// Levels of directories.
+    pub depth: u32,
+    /// Directories in each directory above the last level.
+    pub fan_out: u32,
+}
+
+/// What `seekstone files` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileTests {
+    /// `decus` or `metadata`.
+    pub workload: String,
+    /// The host that the tests ran on.
+    pub host_name: String,
+    /// Clients at once, each with files of its own.
+    pub clients: u32,
+    /// Relative half-width asked for; absent when a number of passes was.
+    pub precision: Option<f64>,
+    /// Number of passes asked for; absent when a precision was.
+    pub passes: Option<u32>,
+    /// What is dropped in the cold state: `own-files` or `machine`.
+    pub cache_drop: String,
+    /// What TEST11 reads: a path, or `own file`.
+    pub device: String,
+    /// Of the metadata workload.
+    pub tree: Option<MetadataTree>,
+    /// The memory disk beside the target.
+    pub memory: Option<TargetDescription>,
+    /// The rows: target before memory disk, then by scale, state and test.
+    pub tests: Vec<FileTest>,
+    /// Time on the target over time on the memory disk.
+    pub over_memory: Vec<FileComparison>,
+    /// Time for each file over that at the smallest scale.
+    pub growth: Vec<FileComparison>,
+}

@@ -1,0 +1,167 @@
+//! Arguments of `seekstone files`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use units::{Bytes, Duration};
+use workload::DecusTest;
+
+use super::Common;
+use super::parse::{parse_budget, parse_precision, parse_size};
+
+/// `seekstone files`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Tests (blocks of 512 bytes): 1 makes 150 one-block files, 2 one of 150 blocks, \
+3 300 one-block files; 4 reads, modifies and rewrites them at random, 4A writes to the null device \
+instead, 4B only reads; 5 reads them in sequence and writes to the null device, 5A only reads; 6 \
+makes 300 blocks, 7 reads them and writes to the null device; 8 makes 800 blocks, 9 reads them; 10 \
+makes 1000 five-block files; 11 reads a device in sequence. docs/files.md tells more.\n\n\
+Files are made in a directory of their own, checked when they are read, and removed at the end. A \
+file or device is only read, by test 11.\n\n\
+Examples:\n  \
+seekstone files                                    all tests, in three states, beside a memory disk\n  \
+seekstone files /data --tests 1,4,11 --state as-is\n  \
+seekstone files /data --space 2,8 --tests 4,4A,4B,5,5A\n  \
+seekstone files /data --tests 3,4B --scale 100     does a file cost more among 30,000?\n  \
+seekstone files /data --clients 4 --state durable\n  \
+seekstone files /dev/sdb                           test 11: its figure of merit\n  \
+seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
+seekstone runs compare --table files 3 5 8         systems beside each other"
+)]
+pub struct FilesArgs {
+    /// A directory, an existing file or block device (read only, test 11), or `sim:NAME`.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub target: String,
+    /// Which tests [default: all].
+    #[arg(
+        long, value_name = "LIST", value_parser = parse_test, value_delimiter = ',',
+        conflicts_with = "workload"
+    )]
+    pub tests: Vec<DecusTest>,
+    /// Run tests 4 to 5A again after two files of 2000 blocks (2), or 8000 (8), were put between.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        conflicts_with = "workload"
+    )]
+    pub space: Vec<SpaceChoice>,
+    /// Multiply the counts. A scale above 1 is compared with 1, or with the smallest of several.
+    #[arg(
+        long, value_name = "N", default_value = "1", value_delimiter = ',',
+        allow_negative_numbers = true, conflicts_with = "workload",
+        value_parser = clap::value_parser!(u32).range(1..=1_000)
+    )]
+    pub scale: Vec<u32>,
+    /// In which states [default: all three, where they mean something].
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    pub state: Vec<StateChoice>,
+    /// In the cold state, make the whole machine forget pages, names and inodes (needs root).
+    #[arg(long)]
+    pub drop_caches: bool,
+    /// Clients at once, each with files of its own.
+    #[arg(
+        long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=256)
+    )]
+    pub clients: u32,
+    /// What test 11 reads [default: a file of 32000 blocks that is made for it].
+    #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
+    pub device: Option<PathBuf>,
+    /// Another workload: many small files in a tree.
+    #[arg(long, value_enum)]
+    pub workload: Option<WorkloadChoice>,
+    /// Files of `--workload metadata`, over all clients.
+    #[arg(
+        long, value_name = "N", default_value_t = 10_000, allow_negative_numbers = true,
+        requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000_000)
+    )]
+    pub files: u32,
+    /// Levels of directories.
+    #[arg(
+        long, value_name = "N", default_value_t = 2, allow_negative_numbers = true,
+        requires = "workload", value_parser = clap::value_parser!(u32).range(0..=16)
+    )]
+    pub depth: u32,
+    /// Directories in each directory above the last level.
+    #[arg(
+        long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
+        requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub fan_out: u32,
+    /// The memory disk beside: a directory on a tmpfs, or `none` [default: the first one found].
+    #[arg(long, value_name = "DIR|none")]
+    pub memory: Option<PathBuf>,
+    /// Exactly this many passes of each test, after one that is left out.
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true, conflicts_with = "precision",
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub passes: Option<u32>,
+    /// Repeat a test until its time is this precise.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
+    pub precision: f64,
+    /// Time for everything. Each test has two passes in its figures all the same.
+    #[arg(
+        long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
+        allow_hyphen_values = true
+    )]
+    pub budget: Duration,
+    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = parse_reserve)]
+    pub reserve: Option<Bytes>,
+    /// Show the times of each kind of call, and every note.
+    #[arg(long)]
+    pub all: bool,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// States of `files`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StateChoice {
+    /// Caches hold what they hold.
+    AsIs,
+    /// Caches are dropped before each pass.
+    Cold,
+    /// Files and directories are synced as they change.
+    Durable,
+}
+
+/// Large files in the midst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SpaceChoice {
+    /// Two of 2000 blocks.
+    #[value(name = "2")]
+    Two,
+    /// Two of 8000 blocks.
+    #[value(name = "8")]
+    Eight,
+}
+
+/// Workloads beside the DECUS tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WorkloadChoice {
+    /// Create, stat, open, read, rename, list and remove many small files in a tree.
+    Metadata,
+}
+
+fn parse_test(text: &str) -> Result<DecusTest, String> {
+    DecusTest::parse(text.trim()).ok_or_else(|| {
+        let numbers: Vec<&str> = DecusTest::ALL.iter().map(|test| test.number()).collect();
+        format!("is none of {}", numbers.join(", "))
+    })
+}
+
+fn parse_reserve(text: &str) -> Result<Bytes, String> {
+    match text.trim() {
+        "0" => Ok(Bytes(0)),
+        text => parse_size(text),
+    }
+}

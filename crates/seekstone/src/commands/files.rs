@@ -1,0 +1,224 @@
+//! `seekstone files`: programs that use files, repeated until their times are known.
+
+use std::path::{Path, PathBuf};
+
+use drivers::CacheDrop;
+use procedure::PassRule;
+use results::{FileState, MetadataTree};
+use runner::bench::directory_of;
+use runner::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
+use workload::{DecusTest, MetadataSpec, Spacing};
+
+use crate::args::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
+use crate::commands::clean::offer_removal;
+use crate::commands::finish::deliver;
+use crate::commands::setup::{fresh_seed, prepare};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::progress::Progress;
+
+/// The most passes of a test that does not become precise.
+const PASSES_MAX: u32 = 1000;
+/// In the place of a directory: no memory disk.
+const NO_MEMORY: &str = "none";
+
+/// Measure programs that use files.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn files(args: &FilesArgs) -> anyhow::Result<Exit> {
+    let request = request(args)?;
+    let (archive, interrupt) = prepare(&args.common, || {
+        let places = [directory_of(&args.target), memory_place(&request)];
+        for place in places.into_iter().flatten() {
+            offer_removal(&place, args.common.yes)?;
+        }
+        Ok(())
+    })?;
+    let mut progress = Progress::new(args.common.quiet);
+    let measured = measure_files(&request, &interrupt, &mut |stage| progress.show(stage));
+    progress.finish();
+    deliver(&mut measured?, archive, &args.common, |run| {
+        report::check_up(run, &output::style(args.all))
+    })
+}
+
+/// Where killed runs may have left something beside the target.
+fn memory_place(request: &FilesRequest) -> Option<PathBuf> {
+    let is_wanted = request.memory == MemoryDisk::Beside && !request.is_simulated();
+    let named = request.memory_directory.clone();
+    is_wanted.then(|| named.or_else(memory_disk)).flatten()
+}
+
+fn request(args: &FilesArgs) -> Result<FilesRequest, UsageError> {
+    let is_simulated = args.target.starts_with(sim::SIM_PREFIX);
+    let is_directory = is_simulated || Path::new(&args.target).is_dir();
+    let work = match args.workload {
+        Some(WorkloadChoice::Metadata) => metadata(args)?,
+        None => decus(args, is_directory)?,
+    };
+    check_together(args, is_directory, is_simulated)?;
+    let memory = args.memory.clone();
+    let is_without = memory.as_deref() == Some(Path::new(NO_MEMORY));
+    Ok(FilesRequest {
+        target: args.target.clone(),
+        purpose: "file tests".into(),
+        arguments: std::env::args().skip(1).collect(),
+        seed: args.common.seed.unwrap_or_else(fresh_seed),
+        reserve: args.reserve,
+        work,
+        states: states(args, is_simulated),
+        clients: args.clients,
+        rule: PassRule {
+            passes: args.passes,
+            precision: args.precision,
+            passes_max: PASSES_MAX,
+            budget: args.budget,
+        },
+        device: args.device.clone(),
+        cache_drop: if args.drop_caches {
+            CacheDrop::Machine
+        } else {
+            CacheDrop::OwnFiles
+        },
+        memory: if is_without {
+            MemoryDisk::Without
+        } else {
+            MemoryDisk::Beside
+        },
+        memory_directory: memory.filter(|_| !is_without),
+    })
+}
+
+/// An option that would do nothing is refused, not ignored.
+fn check_together(
+    args: &FilesArgs,
+    is_directory: bool,
+    is_simulated: bool,
+) -> Result<(), UsageError> {
+    let has_cold = args.state.is_empty() || args.state.contains(&StateChoice::Cold);
+    let problem = if is_simulated && args.clients > 1 {
+        "--clients: a simulated file system serves one program; leave it out"
+    } else if is_simulated && args.drop_caches {
+        "--drop-caches is about this machine's caches: leave it out for a simulated one"
+    } else if (is_simulated || !is_directory) && args.device.is_some() {
+        "--device is about a directory: elsewhere test 11 reads the target itself"
+    } else if (is_simulated || !is_directory) && args.memory.is_some() {
+        "--memory is about a directory: beside other targets no memory disk runs"
+    } else if (is_simulated || !is_directory) && args.reserve.is_some() {
+        "--reserve is about a directory in which files are made"
+    } else if args.drop_caches && !has_cold {
+        "--drop-caches is about the cold state: add cold to --state, or leave it out"
+    } else {
+        return Ok(());
+    };
+    Err(UsageError(problem.into()))
+}
+
+fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
+    let tree = MetadataTree {
+        files: args.files,
+        depth: args.depth,
+        fan_out: args.fan_out,
+    };
+    let spec = MetadataSpec {
+        files: tree.files,
+        depth: tree.depth,
+        fan_out: tree.fan_out,
+    };
+    if !Path::new(&args.target).is_dir() {
+        let text = format!("{}: --workload metadata needs a directory", args.target);
+        return Err(UsageError(text));
+    }
+    if args.files < args.clients {
+        let text = format!(
+            "--files {}: {} clients need one file each at least",
+            args.files, args.clients
+        );
+        return Err(UsageError(text));
+    }
+    if spec.directories().is_none() {
+        let text = format!(
+            "--depth {} with --fan-out {}: more than {} directories for each client",
+            tree.depth,
+            tree.fan_out,
+            workload::DIRECTORIES_MAX
+        );
+        return Err(UsageError(text));
+    }
+    Ok(FileWork::Metadata(tree))
+}
+
+fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
+    let mut tests = if args.tests.is_empty() {
+        DecusTest::ALL.to_vec()
+    } else {
+        args.tests.clone()
+    };
+    tests.sort_unstable();
+    tests.dedup();
+    if !is_directory && args.tests.is_empty() {
+        tests = vec![DecusTest::Test11];
+    }
+    if !is_directory && tests != [DecusTest::Test11] {
+        let text = format!(
+            "{}: a file or device is only read, by test 11; name a directory for the other tests",
+            args.target
+        );
+        return Err(UsageError(text));
+    }
+    let mut spacings: Vec<Spacing> = args
+        .space
+        .iter()
+        .map(|space| match space {
+            SpaceChoice::Two => Spacing::Space2,
+            SpaceChoice::Eight => Spacing::Space8,
+        })
+        .collect();
+    spacings.sort_unstable();
+    spacings.dedup();
+    if !spacings.is_empty() && !tests.iter().any(|test| test.is_spaced()) {
+        let text = "--space is about tests 4, 4A, 4B, 5 and 5A: name one of them, or leave it out";
+        return Err(UsageError(text.into()));
+    }
+    if args.device.is_some() && !tests.contains(&DecusTest::Test11) {
+        let text = "--device is about test 11: add 11 to --tests, or leave it out";
+        return Err(UsageError(text.into()));
+    }
+    let mut scales = args.scale.clone();
+    // Growth needs something to grow from.
+    if let [one] = scales.as_slice()
+        && *one > 1
+    {
+        scales.push(1);
+    }
+    scales.sort_unstable();
+    scales.dedup();
+    Ok(FileWork::Decus {
+        tests,
+        spacings,
+        scales,
+    })
+}
+
+fn states(args: &FilesArgs, is_simulated: bool) -> Vec<FileState> {
+    if args.state.is_empty() {
+        return if is_simulated {
+            vec![FileState::AsIs]
+        } else {
+            FileState::ALL.to_vec()
+        };
+    }
+    let mut states: Vec<FileState> = args
+        .state
+        .iter()
+        .map(|state| match state {
+            StateChoice::AsIs => FileState::AsIs,
+            StateChoice::Cold => FileState::Cold,
+            StateChoice::Durable => FileState::Durable,
+        })
+        .collect();
+    states.sort_unstable();
+    states.dedup();
+    states
+}
