@@ -1,5 +1,6 @@
 //! Runs `files`: from a target's name to a [`Run`] with the times of the tests on it.
 
+mod model;
 mod pass;
 mod subject;
 
@@ -222,12 +223,18 @@ pub fn measure_files(
     check_cache_drop(request.cache_drop)?;
     let environment = environment::capture();
     let clock = MonotonicClock::start();
+    let (request, left_out) = &if request.is_simulated() {
+        model::fitting(request)?
+    } else {
+        (request.clone(), None)
+    };
     let target = open_target(request, clock)?;
     let mut warnings: Vec<Warning> = target
         .cautions
         .iter()
         .map(|caution| Warning::note(&caution.code, caution.text.clone()))
         .collect();
+    warnings.extend(left_out.clone());
     let mut subjects = vec![target];
     if wants_memory(request, &subjects[0]) {
         match open_memory(request, clock)? {

@@ -2,12 +2,11 @@
 
 use std::io::{ErrorKind, Read as _};
 
-use engine::FileDriver;
 use results::SteadyLaw;
-use sim::{Cleaning, Content, Definition, DefinitionError, DeviceSpec, SimError, SimSpec};
+use sim::{
+    Cleaning, Content, Definition, DefinitionError, DeviceSpec, FileSystemSpec, SimError, SimSpec,
+};
 use workload::{MixSpec, Partition, Pattern};
-
-use crate::bench::BenchError;
 
 /// The most that is read of a file; the reader says where a definition is too long.
 const BYTES_MAX: u64 = 128 << 10;
@@ -20,14 +19,12 @@ pub fn open_model(text: &str) -> Result<SimSpec, SimError> {
     SimSpec::parse_with(text, &mut load)
 }
 
-/// The file system behind `sim:NAME`, freshly initialised.
+/// The file system behind `sim:NAME`; files that it names are read.
 ///
 /// # Errors
-/// When there is no such model.
-pub fn open_file_system(text: &str, _seed: u64) -> Result<Box<dyn FileDriver + Send>, BenchError> {
-    Err(BenchError::Usage(format!(
-        "{text}: is no simulated file system; name a directory, or a file or device for TEST11"
-    )))
+/// When it does not exist or has no file system, or a file or value cannot be read.
+pub fn open_file_system(text: &str) -> Result<FileSystemSpec, SimError> {
+    FileSystemSpec::parse_with(text, &mut load)
 }
 
 /// A definition by its name or file.

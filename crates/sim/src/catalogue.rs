@@ -1,7 +1,7 @@
 //! The devices and machines that are built in: texts, to be printed, copied and edited.
 
 /// Names and texts, in the order of lists.
-const DEVICES: [(&str, &str); 26] = [
+const DEVICES: [(&str, &str); 34] = [
     ("ppro", include_str!("../../../devices/ppro.toml")),
     ("ppro-dos", include_str!("../../../devices/ppro-dos.toml")),
     ("p100", include_str!("../../../devices/p100.toml")),
@@ -13,6 +13,7 @@ const DEVICES: [(&str, &str); 26] = [
         "raid5-rz28",
         include_str!("../../../devices/raid5-rz28.toml"),
     ),
+    ("rt11", include_str!("../../../devices/rt11.toml")),
     ("fireball", include_str!("../../../devices/fireball.toml")),
     ("st5850a", include_str!("../../../devices/st5850a.toml")),
     ("st3250a", include_str!("../../../devices/st3250a.toml")),
@@ -20,6 +21,12 @@ const DEVICES: [(&str, &str); 26] = [
     ("rz26", include_str!("../../../devices/rz26.toml")),
     ("rz28", include_str!("../../../devices/rz28.toml")),
     ("ra80", include_str!("../../../devices/ra80.toml")),
+    ("rk05", include_str!("../../../devices/rk05.toml")),
+    ("rk07", include_str!("../../../devices/rk07.toml")),
+    ("rl02", include_str!("../../../devices/rl02.toml")),
+    ("rd51", include_str!("../../../devices/rd51.toml")),
+    ("rd52", include_str!("../../../devices/rd52.toml")),
+    ("rd53", include_str!("../../../devices/rd53.toml")),
     ("hp97560", include_str!("../../../devices/hp97560.toml")),
     ("rx01", include_str!("../../../devices/rx01.toml")),
     ("rx02", include_str!("../../../devices/rx02.toml")),
@@ -27,6 +34,7 @@ const DEVICES: [(&str, &str); 26] = [
     ("cdrom8", include_str!("../../../devices/cdrom8.toml")),
     ("cdrom4", include_str!("../../../devices/cdrom4.toml")),
     ("dlt2000", include_str!("../../../devices/dlt2000.toml")),
+    ("vm", include_str!("../../../devices/vm.toml")),
     ("nvme", include_str!("../../../devices/nvme.toml")),
     (
         "ethernet10",

@@ -6,6 +6,7 @@
 mod devices;
 mod disk;
 mod fault;
+mod file_system;
 mod form;
 mod parts;
 
@@ -22,13 +23,14 @@ use form::{Context, Form, Key, line_of, shortened};
 
 use crate::catalogue;
 use crate::machine::{DeviceSpec, MachineSpec};
+use crate::rt11::Rt11Spec;
 
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
 
 const KIND: Key = Key::needed(
     "kind",
-    "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"link\" or \"machine\"",
+    "what it is: \"disk\", \"flash\", \"cdrom\", \"tape\", \"memory\", \"link\" or \"machine\"",
 );
 const TITLE: Key = Key::needed("title", "what reports show, such as \"a disk of 1994\"");
 const DISK: Key = Key::needed("disk", "the device it stores on, such as \"fireball\"");
@@ -38,6 +40,17 @@ const START: Key = Key::or(
     "0",
     "where on the device the target begins, such as \"100 MiB\" or \"50%\"",
 );
+const FILE_SYSTEM: &str = "file-system";
+/// What may stand in a machine's file besides its own keys.
+const SECTIONS: [&str; 7] = [
+    KIND.name,
+    TITLE.name,
+    "host",
+    "server",
+    "array",
+    "controller",
+    FILE_SYSTEM,
+];
 /// A share of a device is rounded down to these bytes.
 const START_UNIT: u64 = 1 << 20;
 
@@ -55,17 +68,20 @@ pub enum Kind {
     Cdrom,
     /// A tape drive.
     Tape,
+    /// Memory that serves as a disk.
+    Memory,
     /// A network link; no target of its own.
     Link,
     /// Parts put together.
     Machine,
 }
 
-const KINDS: [(&str, Kind); 6] = [
+const KINDS: [(&str, Kind); 7] = [
     ("disk", Kind::Disk),
     ("flash", Kind::Flash),
     ("cdrom", Kind::Cdrom),
     ("tape", Kind::Tape),
+    ("memory", Kind::Memory),
     ("link", Kind::Link),
     ("machine", Kind::Machine),
 ];
@@ -214,6 +230,7 @@ impl Reader<'_> {
             Kind::Flash => devices::flash(&mut form).map(DeviceSpec::Flash),
             Kind::Cdrom => devices::cd(&mut form).map(DeviceSpec::Cd),
             Kind::Tape => devices::tape(&mut form).map(DeviceSpec::Tape),
+            Kind::Memory => devices::memory(&mut form).map(DeviceSpec::Memory),
             Kind::Link | Kind::Machine => None,
         };
         form.finish(&[KIND.name, TITLE.name]);
@@ -232,6 +249,7 @@ impl Reader<'_> {
         let device = self.device(source, kind);
         let names = (source.0, source.1);
         let array = parts::array(&mut Form::new(&mut self.context, names, None, "array", ""));
+        let controller = self.controller(names, None);
         let mut form = Form::new(&mut self.context, names, None, kind.name(), "");
         let start = read_start(&mut form);
         Some(placed(
@@ -240,8 +258,10 @@ impl Reader<'_> {
                 link: None,
                 server: None,
                 array: array?,
+                controller: controller?,
                 device: device?,
                 start: 0,
+                file_system: None,
             },
             start?,
         ))
@@ -253,22 +273,16 @@ impl Reader<'_> {
         let disk = form.text(&DISK);
         let link = form.text(&LINK);
         let start = read_start(&mut form);
-        form.finish(&[KIND.name, TITLE.name, "host", "server", "array"]);
-        let mut section = |part: &'static str, prefix| {
-            let table = self.section(source, part);
-            let names = (file, text);
-            let is_there = table.is_some();
-            let mut form = Form::new(&mut self.context, names, table, part, prefix);
-            let spec = is_there.then(|| parts::host(&mut form));
-            form.finish(&[]);
-            spec
-        };
-        let host = section("host", "");
-        let server = section("server", "server-");
+        form.finish(&SECTIONS);
+        let host = self.host(source, "host", "");
+        let server = self.host(source, "server", "server-");
         let array_table = self.section(source, "array");
         let mut form = Form::new(&mut self.context, (file, text), array_table, "array", "");
         let array = parts::array(&mut form);
         form.finish(&[]);
+        let table = self.section(source, "controller");
+        let controller = self.controller((file, text), table);
+        let file_system = self.file_system(source);
         let device = disk.and_then(|disk| self.part(source, name, &disk, DISK.name));
         let device = device.and_then(|part| match part {
             Part::Device(device) => Some(device),
@@ -288,19 +302,85 @@ impl Reader<'_> {
                 None => None,
             },
         };
-        let (host, server) = (host.map_or(Some(None), |h| h.map(Some)), server);
-        let server = server.map_or(Some(None), |h| h.map(Some));
-        Some(placed(
+        let machine = placed(
             MachineSpec {
                 host: host?,
                 link: link?,
                 server: server?,
                 array: array?,
+                controller: controller?,
                 device: device?,
                 start: 0,
+                file_system: file_system?,
             },
             start?,
-        ))
+        );
+        self.has_room_for_files(source, &machine)?;
+        Some(machine)
+    }
+
+    /// The processors and memory of a machine, if they are described.
+    fn host(
+        &mut self,
+        source: File<'_>,
+        part: &'static str,
+        prefix: &'static str,
+    ) -> Option<Option<crate::host::HostSpec>> {
+        let Some(table) = self.section(source, part) else {
+            return Some(None);
+        };
+        let names = (source.0, source.1);
+        let mut form = Form::new(&mut self.context, names, Some(table), part, prefix);
+        let spec = parts::host(&mut form);
+        form.finish(&[]);
+        spec.map(Some)
+    }
+
+    fn controller(
+        &mut self,
+        names: (&str, &str),
+        table: Option<(&DeTable<'_>, Range<usize>)>,
+    ) -> Option<Option<crate::controller::ControllerSpec>> {
+        let mut form = Form::new(&mut self.context, names, table, "controller", "controller-");
+        let spec = parts::controller(&mut form);
+        form.finish(&[]);
+        spec
+    }
+
+    fn file_system(&mut self, source: File<'_>) -> Option<Option<Rt11Spec>> {
+        let Some(table) = self.section(source, FILE_SYSTEM) else {
+            return Some(None);
+        };
+        let names = (source.0, source.1);
+        let mut form = Form::new(&mut self.context, names, Some(table), FILE_SYSTEM, "");
+        let spec = file_system::read(&mut form);
+        form.finish(&[]);
+        if source.2.contains_key("host") {
+            self.wrong_part(
+                source,
+                "host",
+                "[file-system] says what the processor's work takes",
+            );
+            return None;
+        }
+        spec.map(Some)
+    }
+
+    /// A volume has blocks behind its directory.
+    fn has_room_for_files(&mut self, source: File<'_>, machine: &MachineSpec) -> Option<()> {
+        let Some(system) = &machine.file_system else {
+            return Some(());
+        };
+        let bytes = machine.size().saturating_sub(machine.start);
+        if system.data_blocks(bytes) > 0 {
+            return Some(());
+        }
+        let why = format!(
+            "{} leave no block for files behind the directory",
+            Bytes(bytes)
+        );
+        self.wrong_part(source, DISK.name, &why);
+        None
     }
 
     /// A table of a machine.

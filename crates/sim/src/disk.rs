@@ -40,6 +40,15 @@ pub enum Order {
     Nearest,
 }
 
+/// How a controller makes several units of one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// Each has cylinders that lie together.
+    Cylinders,
+    /// Each has surfaces of its own, and all cylinders of them.
+    Platters,
+}
+
 /// Everything that fixes a disk. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskSpec {
@@ -101,6 +110,47 @@ impl DiskSpec {
             *time = slow(*time);
         }
         spec.bus = spec.bus.map(|rate| rate / factor);
+        spec
+    }
+
+    /// The first of `units` equal units of this disk, used alone: the arm is as fast as ever, and
+    /// has as far to go as the unit is wide.
+    ///
+    /// # Panics
+    /// When there are more units than there are cylinders, or surfaces are not shared evenly.
+    #[must_use]
+    pub fn unit(&self, units: u32, split: Split) -> Self {
+        let table = self.seek_table();
+        let cylinders = table.len() as u32;
+        let mut spec = self.clone();
+        let layout = &mut spec.layout;
+        match split {
+            Split::Platters => {
+                assert!(
+                    layout.heads.is_multiple_of(units),
+                    "surfaces are shared evenly"
+                );
+                layout.heads /= units;
+            }
+            Split::Cylinders => {
+                assert!(units <= cylinders, "a unit has a cylinder at least");
+                let mut left = cylinders / units;
+                for zone in &mut layout.zones {
+                    zone.cylinders = zone.cylinders.min(left);
+                    left -= zone.cylinders;
+                }
+                layout.zones.retain(|zone| zone.cylinders > 0);
+                let points = (1_u32..).zip(&table[1..]);
+                let points: Vec<(u32, f64)> = points.map(|(d, &ns)| (d, ns as f64)).collect();
+                // A disk of one cylinder never seeks.
+                if !points.is_empty() {
+                    spec.seek = SeekCurve::Points(points);
+                }
+            }
+        }
+        let sector = u64::from(self.sector_bytes);
+        let share = self.capacity / u64::from(units) / sector * sector;
+        spec.capacity = share.min(spec.layout.sectors() * sector);
         spec
     }
 

@@ -32,6 +32,19 @@ impl MachineSpec {
                 let mean = spec.locate as f64 + spec.search as f64 / 2.0;
                 facts.push(("mean search from the beginning", time(mean)));
             }
+            DeviceSpec::Memory(spec) => {
+                let block = spec.access as f64 + 512e9 / spec.rate;
+                facts.push(("a block of 512 bytes", time(block)));
+            }
+        }
+        if let Some(system) = &self.file_system {
+            let bytes = self.size().saturating_sub(self.start);
+            facts.push((
+                "blocks for files",
+                format_count(system.data_blocks(bytes) as f64),
+            ));
+            let rate = system.element as f64 * 1e9 / system.cpu_element.max(1) as f64;
+            facts.push(("rate of formatting", self::rate(rate)));
         }
         if let Some(host) = &self.host {
             let cache = host.room(host.cache_max, 0);

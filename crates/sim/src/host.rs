@@ -16,7 +16,7 @@ use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab,
 use crate::processor::Processors;
 use crate::raid::ArrayState;
 
-use file_cache::FileCache;
+pub use file_cache::FileCache;
 
 /// Streams whose ends are remembered, to tell reading in order.
 const STREAMS_MAX: usize = 16;

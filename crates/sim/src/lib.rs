@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod cdrom;
+mod controller;
 mod definition;
 mod device;
 mod disk;
@@ -14,23 +15,26 @@ mod flash;
 mod host;
 mod link;
 mod machine;
+mod memory;
 mod pace;
 mod processor;
 mod queue;
 mod raid;
+mod rt11;
 mod spec;
 mod station;
 mod tape;
 
 pub use catalogue::{names as device_names, text as device_text};
 pub use cdrom::{Cd, CdSpec};
+pub use controller::{Controller, ControllerSpec};
 pub use definition::{
     ArrayPart, Definition, DefinitionError, DefinitionFault, Kind, LocatedFault, Parameter,
     is_file, read as read_definition,
 };
 pub use device::{Action, Answer, CacheReads, Calendar, Command, Device};
 pub use disk::{
-    BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, ZoneSpec,
+    BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, Split, ZoneSpec,
 };
 pub use drive::DriveLaw;
 pub use driver::SimDriver;
@@ -40,12 +44,17 @@ pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
 pub use host::{Host, HostSpec, Waiting, WritePolicy};
 pub use link::{Link, LinkSpec};
 pub use machine::{DeviceSpec, MachineSpec};
+pub use memory::{Memory, MemorySpec};
 pub use pace::{Change, Pace};
 pub use processor::Processors;
 pub use queue::{MODELS, Model, list_models};
 pub use raid::{
     Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, ArrayState, Level, Operations,
 };
-pub use spec::{SIM_PREFIX, SimError, SimSpec};
+pub use rt11::{
+    Allocation, ENTRIES_MAX, Rt11, Rt11Spec, Rt11Work, SEGMENTS_MAX, VOLUME_BLOCKS_MAX,
+    default_segments,
+};
+pub use spec::{FileSystemSpec, SIM_PREFIX, SimError, SimSpec};
 pub use station::{ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};

@@ -3,13 +3,16 @@
 use random::{Purpose, Stream};
 
 use crate::cdrom::{Cd, CdSpec};
+use crate::controller::{Controller, ControllerSpec};
 use crate::definition::ArrayPart;
 use crate::device::Device;
 use crate::disk::{Disk, DiskSpec};
 use crate::flash::{Flash, FlashSpec};
 use crate::host::{Host, HostSpec};
 use crate::link::{Link, LinkSpec};
+use crate::memory::{Memory, MemorySpec};
 use crate::raid::Array;
+use crate::rt11::Rt11Spec;
 use crate::tape::{Tape, TapeSpec};
 
 /// What stores.
@@ -23,6 +26,8 @@ pub enum DeviceSpec {
     Cd(CdSpec),
     /// A tape drive.
     Tape(TapeSpec),
+    /// Memory that serves as a disk.
+    Memory(MemorySpec),
 }
 
 /// Everything that fixes a machine.
@@ -36,10 +41,14 @@ pub struct MachineSpec {
     pub server: Option<HostSpec>,
     /// How many devices there are, and how they work together.
     pub array: ArrayPart,
+    /// A controller with a cache in front of the devices.
+    pub controller: Option<ControllerSpec>,
     /// Each device.
     pub device: DeviceSpec,
     /// The first byte of the target on the storage.
     pub start: u64,
+    /// The file system, if programs that use files are simulated.
+    pub file_system: Option<Rt11Spec>,
 }
 
 impl DeviceSpec {
@@ -83,6 +92,14 @@ impl DeviceSpec {
                 }
                 Box::new(Tape::new(spec))
             }
+            Self::Memory(spec) => {
+                let mut spec = spec.clone();
+                if let Some(factor) = slowness {
+                    spec.access = (spec.access as f64 * factor).round() as u64;
+                    spec.rate /= factor;
+                }
+                Box::new(Memory::new(spec))
+            }
         }
     }
 
@@ -94,6 +111,7 @@ impl DeviceSpec {
             Self::Flash(spec) => spec.size(),
             Self::Cd(spec) => spec.blocks * 2048,
             Self::Tape(spec) => spec.size(),
+            Self::Memory(spec) => spec.size,
         }
     }
 }
@@ -131,6 +149,9 @@ impl MachineSpec {
             }
             None => self.device.build(slowness(0), &mut stream),
         };
+        if let Some(controller) = &self.controller {
+            device = Box::new(Controller::new(controller.clone(), device));
+        }
         if let Some(server) = &self.server {
             device = Box::new(Host::new(server.clone(), device));
         }

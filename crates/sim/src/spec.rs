@@ -10,6 +10,7 @@ use crate::driver::SimDriver;
 use crate::faults::Faults;
 use crate::machine::{DeviceSpec, MachineSpec};
 use crate::queue::{MODELS, PACES, QueueSpec, Values, list_models};
+use crate::rt11::{Rt11, Rt11Spec};
 use crate::station::Station;
 
 /// What starts the name of a simulated target.
@@ -78,6 +79,18 @@ pub enum SimError {
     /// A definition is wrong.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
+    /// Programs that use files are simulated on such a machine, and nothing else.
+    #[error(
+        "sim:{0} is a machine with a file system, for `seekstone files sim:{0}`; its disk is a \
+         target of its own, such as sim:rl02"
+    )]
+    HasFileSystem(String),
+    /// The other way round.
+    #[error(
+        "sim:{0} has no file system: name it as the disk of a machine that has one, as in \
+         'sim:rt11?disk={0}'"
+    )]
+    NoFileSystem(String),
     /// A link stores nothing.
     #[error("sim:{0} is a link: name it in a machine, as in link = \"{0}\"")]
     NoStorage(String),
@@ -193,6 +206,81 @@ impl SimSpec {
     }
 }
 
+/// A machine with a file system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileSystemSpec {
+    /// As it was typed.
+    pub text: String,
+    /// What reports show.
+    pub title: String,
+    machine: MachineSpec,
+    system: Rt11Spec,
+}
+
+impl FileSystemSpec {
+    /// Read what follows `sim:`; `load` reads files that it names.
+    ///
+    /// # Errors
+    /// When it does not exist or has no file system, or a value cannot be read.
+    pub fn parse_with(text: &str, load: Load<'_>) -> Result<Self, SimError> {
+        let bare = text.strip_prefix(SIM_PREFIX).unwrap_or(text);
+        let (name, query) = bare.split_once('?').unwrap_or((bare, ""));
+        if MODELS.iter().any(|(model, ..)| *model == name) {
+            return Err(SimError::NoFileSystem(name.into()));
+        }
+        if !definition::is_file(name) && catalogue::text(name).is_none() {
+            return Err(unknown(name));
+        }
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let options: Vec<_> = pairs
+            .map(|(key, value)| (key.into(), value.into()))
+            .collect();
+        let Definition {
+            title,
+            machine,
+            untaken,
+            mut known,
+            ..
+        } = definition::read(name, &options, load)?;
+        let Some(machine) = machine else {
+            return Err(SimError::NoStorage(name.into()));
+        };
+        let Some(system) = machine.file_system.clone() else {
+            return Err(SimError::NoFileSystem(name.into()));
+        };
+        if let Some(key) = untaken.into_iter().next() {
+            known.sort_unstable();
+            known.dedup();
+            return Err(SimError::UnknownParameter {
+                model: name.into(),
+                key,
+                known: known.join(", "),
+            });
+        }
+        Ok(Self {
+            text: format!("{SIM_PREFIX}{bare}"),
+            title,
+            machine,
+            system,
+        })
+    }
+
+    /// The machine.
+    #[must_use]
+    pub const fn machine(&self) -> &MachineSpec {
+        &self.machine
+    }
+
+    /// The system at rest at `start` with a freshly initialised volume; platters stand as `seed`
+    /// says.
+    #[must_use]
+    pub fn build(&self, seed: u64, start: Instant) -> Rt11 {
+        let storage = self.machine.build(seed);
+        Rt11::new(self.system.clone(), storage, self.machine.start, start)
+    }
+}
+
 fn unknown(name: &str) -> SimError {
     let names: Vec<&str> = catalogue::names().collect();
     SimError::UnknownModel {
@@ -224,6 +312,9 @@ fn machine(
     let Some(machine) = machine else {
         return Err(SimError::NoStorage(name));
     };
+    if machine.file_system.is_some() {
+        return Err(SimError::HasFileSystem(name));
+    }
     let mut untaken = untaken;
     let mut cpus = machine.host.as_ref().map(|host| host.cpus);
     if cpus.is_none() && untaken.iter().any(|key| key == "cpus") {

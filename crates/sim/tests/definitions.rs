@@ -1,7 +1,7 @@
 //! Definitions of devices: those that are built in, and what is said of wrong ones.
 
 use engine::Driver as _;
-use sim::{DeviceSpec, Kind, SimSpec, device_names, device_text, read_definition};
+use sim::{DeviceSpec, FileSystemSpec, Kind, SimSpec, device_names, device_text, read_definition};
 use units::Instant;
 use workload::{ClientId, Durability, Op, Request, TargetId};
 
@@ -35,11 +35,15 @@ fn every_built_in_device_is_valid_and_names_the_source_of_every_value() {
             assert!(is_known, "{name}: {parameter:?}");
         }
         let opened = SimSpec::parse(&format!("sim:{name}"));
+        let machine = definition.machine.as_ref();
+        let has_files = machine.is_some_and(|machine| machine.file_system.is_some());
         assert_eq!(
             opened.is_ok(),
-            definition.kind != Kind::Link,
+            definition.kind != Kind::Link && !has_files,
             "{name}: {opened:?}"
         );
+        let with_files = FileSystemSpec::parse_with(&format!("sim:{name}"), &mut no_files);
+        assert_eq!(with_files.is_ok(), has_files, "{name}: {with_files:?}");
     }
 }
 

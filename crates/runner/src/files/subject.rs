@@ -14,6 +14,7 @@ use units::Instant;
 use workload::{Durability, Errno, FileOp};
 
 use super::FilesRequest;
+use super::model::open_model;
 use crate::bench::BenchError;
 use crate::environment;
 use crate::inspect::inspect;
@@ -96,6 +97,18 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// A model with its one client.
+    pub fn simulated(role: FileSystemRole, description: TargetDescription, hand: Hand) -> Self {
+        Self {
+            role,
+            description,
+            cautions: Vec::new(),
+            hands: vec![hand],
+            device: None,
+            work: None,
+        }
+    }
+
     /// Remove what was made; what could not be removed is a warning.
     pub fn clean_up(&mut self) -> Option<Warning> {
         let mut failed = None;
@@ -230,30 +243,6 @@ pub fn memory_disk() -> Option<PathBuf> {
         is_memory && rustix::fs::access(place, access).is_ok()
     });
     found.next()
-}
-
-fn open_model(request: &FilesRequest) -> Result<Subject, BenchError> {
-    let model = crate::simulated::open_file_system(&request.target, request.seed)?;
-    let description = TargetDescription {
-        given: request.target.clone(),
-        path: request.target.clone(),
-        kind: TargetKind::Simulated,
-        size_bytes: model.device_bytes(),
-        allocated_bytes: None,
-        file_system: None,
-        devices: Vec::new(),
-        memory_backed: false,
-        remote: false,
-        raid: None,
-    };
-    Ok(Subject {
-        role: FileSystemRole::Target,
-        description,
-        cautions: Vec::new(),
-        hands: vec![Hand::Model(model)],
-        device: None,
-        work: None,
-    })
 }
 
 type Opened = (Arc<WorkDirectory>, Vec<Hand>);

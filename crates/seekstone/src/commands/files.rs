@@ -97,7 +97,9 @@ fn check_together(
     is_simulated: bool,
 ) -> Result<(), UsageError> {
     let has_cold = args.state.is_empty() || args.state.contains(&StateChoice::Cold);
-    let problem = if is_simulated && args.clients > 1 {
+    let problem = if is_simulated && args.state.contains(&StateChoice::Durable) {
+        "--state durable: a simulated RT-11 writes nothing late, so it is durable as it is"
+    } else if is_simulated && args.clients > 1 {
         "--clients: a simulated file system serves one program; leave it out"
     } else if is_simulated && args.drop_caches {
         "--drop-caches is about this machine's caches: leave it out for a simulated one"

@@ -4,6 +4,7 @@ use crate::cdrom::CdSpec;
 use crate::definition::form::{Form, Key};
 use crate::flash::{Cleaning, Content, FlashSpec};
 use crate::link::LinkSpec;
+use crate::memory::MemorySpec;
 use crate::tape::TapeSpec;
 
 /// Pages that the model keeps in memory, at most.
@@ -194,5 +195,20 @@ pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
         header,
         window: window?,
         request: request?,
+    })
+}
+
+const MEMORY_SIZE: Key = Key::needed("memory-size", "bytes that it holds, such as \"4 MiB\"");
+const ACCESS: Key = Key::or("access", "0", "before data move, such as \"0.5 ms\"");
+const MEMORY_RATE: Key = Key::needed("rate", "bytes per second, such as \"500 kB/s\"");
+
+/// Read memory that serves as a disk.
+pub fn memory(form: &mut Form<'_, '_>) -> Option<MemorySpec> {
+    let size = form.size_in(&MEMORY_SIZE, 512..=1 << 50);
+    let (access, rate) = (form.span(&ACCESS), form.rate(&MEMORY_RATE));
+    Some(MemorySpec {
+        size: size?,
+        access: access?,
+        rate: rate?,
     })
 }

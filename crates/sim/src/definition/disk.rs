@@ -2,7 +2,7 @@
 
 use crate::definition::form::{Form, Key};
 use crate::disk::{
-    BufferSpec, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, ZoneSpec,
+    BufferSpec, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, Split, ZoneSpec,
 };
 
 const SECTOR: Key = Key::or("sector", "512", "bytes of a sector, such as 512");
@@ -91,6 +91,15 @@ const ORDER: Key = Key::or(
     "fifo",
     "which command is next: \"fifo\" or \"nearest\"",
 );
+const UNITS: Key = Key::optional(
+    "units",
+    "how many units a controller makes of it, such as 4",
+);
+const SPLIT: Key = Key::or(
+    "partition",
+    "cylinders",
+    "what each unit has of its own: \"cylinders\" or \"platters\"",
+);
 
 const INTERFERENCE: Key = Key::or(
     "seek-interference",
@@ -98,8 +107,43 @@ const INTERFERENCE: Key = Key::or(
     "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one ended",
 );
 
-/// Read a disk.
+/// Read a disk, or the first unit of one.
 pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
+    let whole = read_whole(form);
+    let units = form.count(&UNITS, 1..=1024);
+    let splits = [
+        ("cylinders", Split::Cylinders),
+        ("platters", Split::Platters),
+    ];
+    let Some(units) = units else {
+        if form.has(&SPLIT) {
+            let must = Key {
+                absent: crate::definition::form::Absent::Mistake,
+                ..UNITS
+            };
+            form.word(&SPLIT, &splits);
+            form.count(&must, 1..=1024);
+        }
+        return whole;
+    };
+    let (split, whole) = (form.word(&SPLIT, &splits)?, whole?);
+    let (units, heads) = (units as u32, whole.layout.heads);
+    if split == Split::Platters && !heads.is_multiple_of(units) {
+        form.disagree(
+            &UNITS,
+            &HEADS,
+            "each unit has as many surfaces as the others",
+        );
+        return None;
+    }
+    if split == Split::Cylinders && whole.seek_table().len() < units as usize {
+        form.disagree(&UNITS, &CYLINDERS, "each unit has a cylinder at least");
+        return None;
+    }
+    Some(whole.unit(units, split))
+}
+
+fn read_whole(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let sector = form.count(&SECTOR, 64..=65_536);
     let heads = form.count(&HEADS, 1..=1024);
     let zones = read_zones(form);

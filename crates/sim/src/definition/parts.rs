@@ -2,6 +2,7 @@
 
 use units::{Duration, Instant};
 
+use crate::controller::ControllerSpec;
 use crate::definition::form::{Absent, Form, Key};
 use crate::host::{HostSpec, Waiting, WritePolicy};
 use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, Level};
@@ -236,4 +237,21 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
         },
         lost,
     })
+}
+
+const CONTROLLER_CACHE: Key =
+    Key::optional("cache", "bytes of its cache, such as \"512 KiB\", or 0");
+const CONTROLLER_TIME: Key = Key::or("time", "1 ms", "for an answer from it, such as \"2 ms\"");
+const CONTROLLER_RATE: Key = Key::optional("rate", "from it to the host, such as \"500 kB/s\"");
+
+/// Read a controller, if it has a cache.
+pub fn controller(form: &mut Form<'_, '_>) -> Option<Option<ControllerSpec>> {
+    let has_cache = form.has(&CONTROLLER_CACHE);
+    let cache = form.size(&CONTROLLER_CACHE);
+    if !has_cache {
+        return Some(None);
+    }
+    let (time, rate) = (form.span(&CONTROLLER_TIME), form.rate(&CONTROLLER_RATE));
+    let (cache, time) = (cache?, time?);
+    Some((cache > 0).then_some(ControllerSpec { cache, time, rate }))
 }

@@ -62,6 +62,16 @@ pub struct Layout {
     pub interleave: u32,
 }
 
+impl Layout {
+    /// Sectors in all.
+    #[must_use]
+    pub fn sectors(&self) -> u64 {
+        let tracks = self.zones.iter();
+        let sectors = tracks.map(|zone| u64::from(zone.cylinders) * u64::from(zone.sectors));
+        sectors.sum::<u64>() * u64::from(self.heads)
+    }
+}
+
 impl Geometry {
     /// The places of a layout.
     #[must_use]

@@ -1,0 +1,548 @@
+//! An RT-11 system: the calls of one program under the single-job monitor, on a simulated device.
+//!
+//! Every access of the directory and of a file is a transfer of blocks, carried out one after the
+//! other; the processor's work lies between them, since the program waits for each transfer. A
+//! file is one run of blocks. Reading and writing an open file needs no directory. The system may
+//! keep blocks in a cache of its own: all reads go through it and cost the processor time for each
+//! block, found there or not; writes go to the device and into it.
+//!
+//! Not modelled: other jobs, the swapping of the system's own parts, bad blocks, and the times at
+//! which an operator types.
+
+mod directory;
+
+use engine::{Activity, Clock, FileDriver, ProcessorTime};
+use units::{Duration, Instant};
+use workload::{BLOCK_BYTES, Durability, Errno, FileName, FileOp};
+
+use crate::device::{Action, Answer, Command, Device};
+use crate::host::FileCache;
+
+pub use directory::{Allocation, ENTRIES_MAX, SEGMENTS_MAX, default_segments};
+use directory::{DIRECTORY_START, Directory, Full, Place, SEGMENT_BLOCKS, Step, segment_block};
+
+/// The most blocks that the system can address on a device.
+pub const VOLUME_BLOCKS_MAX: u64 = 65_535;
+/// Blocks that a squeeze copies at a time: what the memory of such a machine leaves.
+const SQUEEZE_BLOCKS: u64 = 16;
+/// Bytes of a block.
+const BLOCK: u64 = BLOCK_BYTES as u64;
+
+const NO_SUCH_FILE: Errno = Errno(2);
+const SHORT: Errno = Errno(5);
+const NOT_OPEN: Errno = Errno(9);
+const BUSY: Errno = Errno(16);
+const EXISTS: Errno = Errno(17);
+const INVALID: Errno = Errno(22);
+const NO_SPACE: Errno = Errno(28);
+const UNSUPPORTED: Errno = Errno(95);
+
+/// Everything that fixes the system but its device. Times are nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rt11Spec {
+    /// Segments of the directory; by the size of the volume when nobody says how many.
+    pub segments: Option<usize>,
+    /// How many blocks a new file is given.
+    pub allocation: Allocation,
+    /// Bytes of the system's cache; zero for none.
+    pub cache: u64,
+    /// What a call of the system costs.
+    pub cpu_request: u64,
+    /// What a transfer costs in the device's handler, its interrupt included.
+    pub cpu_transfer: u64,
+    /// What the run-time library does to open a file, and to close one.
+    pub cpu_open: u64,
+    /// What it costs to look at an entry of the directory.
+    pub cpu_entry: u64,
+    /// What it costs to look for a block in the cache, and to copy it.
+    pub cpu_cache_block: u64,
+    /// Bytes of a formatted data element.
+    pub element: u64,
+    /// What the run-time library does to format an element, or to read one.
+    pub cpu_element: u64,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rt11Work {
+    /// Directory segments read.
+    pub segments_read: u64,
+    /// Directory segments written.
+    pub segments_written: u64,
+    /// Directory entries looked at.
+    pub entries: u64,
+    /// Commands to the device that read.
+    pub reads: u64,
+    /// Commands to the device that wrote.
+    pub writes: u64,
+    /// Bytes that the device moved.
+    pub bytes: u64,
+    /// Time in which the device had a command.
+    pub device_ns: u64,
+    /// Processor time of the program and its run-time library.
+    pub program_ns: u64,
+    /// Processor time of the system.
+    pub system_ns: u64,
+}
+
+/// An RT-11 system with one program and one volume.
+#[derive(Debug)]
+pub struct Rt11 {
+    spec: Rt11Spec,
+    directory: Directory,
+    storage: Box<dyn Device>,
+    /// The first byte of the volume on the device.
+    start: u64,
+    /// Blocks of the volume.
+    blocks: u64,
+    cache: FileCache,
+    now: Instant,
+    answers: Vec<Answer>,
+    open: Option<Open>,
+    work: Rt11Work,
+}
+
+/// What the program has open.
+#[derive(Clone, Copy, Debug)]
+enum Open {
+    Null,
+    File {
+        name: FileName,
+        place: Place,
+        /// Made by this program, and tentative until it is closed.
+        is_new: bool,
+        /// The next byte.
+        position: u64,
+    },
+}
+
+/// Whose work it is.
+#[derive(Clone, Copy)]
+enum Work {
+    Program,
+    System,
+}
+
+impl Rt11 {
+    /// A freshly initialised volume on `storage` from byte `start` on; the clock begins at `now`.
+    ///
+    /// # Panics
+    /// When the volume is too small for its directory.
+    #[must_use]
+    pub fn new(spec: Rt11Spec, storage: Box<dyn Device>, start: u64, now: Instant) -> Self {
+        let blocks = volume_blocks(storage.size().saturating_sub(start));
+        let cache = FileCache::new((spec.cache / BLOCK) as usize);
+        Self {
+            directory: Directory::new(blocks, spec.segments_on(blocks)),
+            spec,
+            storage,
+            start,
+            blocks,
+            cache,
+            now,
+            answers: Vec::new(),
+            open: None,
+            work: Rt11Work::default(),
+        }
+    }
+
+    /// What was done since the beginning.
+    #[must_use]
+    pub const fn work(&self) -> Rt11Work {
+        self.work
+    }
+
+    /// Segments of the directory that are in use.
+    #[must_use]
+    pub const fn segments_used(&self) -> usize {
+        self.directory.segments_used()
+    }
+
+    /// The processor works for the program or the system; the device goes on meanwhile.
+    fn compute(&mut self, whose: Work, ns: u64) {
+        match whose {
+            Work::Program => self.work.program_ns += ns,
+            Work::System => self.work.system_ns += ns,
+        }
+        let until = self.now + Duration(ns);
+        while let Some(at) = self.storage.next().filter(|&at| at <= until) {
+            self.storage.step(at, &mut self.answers);
+        }
+        self.answers.clear();
+        self.now = until;
+    }
+
+    /// A command of the device, from its beginning to its end.
+    fn command(&mut self, action: Action, first: u64, count: u64) -> Result<(), Errno> {
+        self.compute(Work::System, self.spec.cpu_transfer);
+        let command = Command {
+            tag: 0,
+            action,
+            offset: self.start + first * BLOCK,
+            len: count * BLOCK,
+        };
+        let begun = self.now;
+        self.storage.begin(begun, command);
+        while self.answers.is_empty() {
+            let next = self.storage.next().expect("the device has a command");
+            self.now = next.max(self.now);
+            self.storage.step(self.now, &mut self.answers);
+        }
+        let answer = self.answers.remove(0);
+        self.answers.clear();
+        self.work.device_ns += self.now.since(begun).as_nanos();
+        match action {
+            Action::Read => self.work.reads += 1,
+            Action::Write(_) => self.work.writes += 1,
+            Action::Flush | Action::Compute { .. } => {}
+        }
+        self.work.bytes += command.len;
+        match answer.result {
+            Ok(_) => Ok(()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Read blocks, through the cache if there is one.
+    fn read(&mut self, first: u64, count: u64) -> Result<(), Errno> {
+        if self.cache.room() == 0 {
+            return self.command(Action::Read, first, count);
+        }
+        let mut block = first;
+        while block < first + count {
+            if self.cache.touch(block) {
+                block += 1;
+                continue;
+            }
+            let missing = (block..first + count).take_while(|&next| !self.cache.touch(next));
+            let end = block + missing.count() as u64;
+            self.command(Action::Read, block, end - block)?;
+            (block..end).for_each(|read| self.cache.insert(read));
+            block = end;
+        }
+        self.compute(Work::System, count * self.spec.cpu_cache_block);
+        Ok(())
+    }
+
+    /// Write blocks, to the device and into the cache.
+    fn write(&mut self, first: u64, count: u64) -> Result<(), Errno> {
+        if self.cache.room() > 0 {
+            self.compute(Work::System, count * self.spec.cpu_cache_block);
+            (first..first + count).for_each(|block| self.cache.insert(block));
+        }
+        self.command(Action::Write(Durability::Volatile), first, count)
+    }
+
+    /// Do what the directory asked for.
+    fn carry_out(&mut self) -> Result<(), Errno> {
+        for step in self.directory.take_steps() {
+            match step {
+                Step::Read(number) => {
+                    self.work.segments_read += 1;
+                    self.read(segment_block(number), SEGMENT_BLOCKS)?;
+                }
+                Step::Write(number) => {
+                    self.work.segments_written += 1;
+                    self.write(segment_block(number), SEGMENT_BLOCKS)?;
+                }
+                Step::Search(entries) => {
+                    self.work.entries += entries as u64;
+                    self.compute(Work::System, entries as u64 * self.spec.cpu_entry);
+                }
+                Step::Copy { from, to, blocks } => {
+                    let mut done = 0;
+                    while done < blocks {
+                        let piece = (blocks - done).min(SQUEEZE_BLOCKS);
+                        self.read(from + done, piece)?;
+                        self.write(to + done, piece)?;
+                        done += piece;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, name: FileName, bytes: u64) -> Result<(), Errno> {
+        self.free_to_open(name)?;
+        if self.directory.holds(name) {
+            return Err(EXISTS);
+        }
+        let blocks = bytes.div_ceil(BLOCK);
+        let entered = self.directory.enter(name, blocks, self.spec.allocation);
+        self.carry_out()?;
+        let place = entered.map_err(|full| match full {
+            Full::Volume | Full::Directory => NO_SPACE,
+        })?;
+        self.open = Some(Open::File {
+            name,
+            place,
+            is_new: true,
+            position: 0,
+        });
+        Ok(())
+    }
+
+    fn open(&mut self, name: FileName) -> Result<(), Errno> {
+        self.free_to_open(name)?;
+        let place = self.lookup(name)?;
+        self.open = Some(Open::File {
+            name,
+            place,
+            is_new: false,
+            position: 0,
+        });
+        Ok(())
+    }
+
+    /// Before anything is opened: the work of the run-time library and the call.
+    fn free_to_open(&mut self, name: FileName) -> Result<(), Errno> {
+        self.compute(Work::Program, self.spec.cpu_open);
+        self.compute(Work::System, self.spec.cpu_request);
+        if self.open.is_some() {
+            return Err(BUSY);
+        }
+        flat(name)
+    }
+
+    fn lookup(&mut self, name: FileName) -> Result<Place, Errno> {
+        flat(name)?;
+        let found = self.directory.lookup(name);
+        self.carry_out()?;
+        found.ok_or(NO_SUCH_FILE)
+    }
+
+    fn close(&mut self) -> Result<(), Errno> {
+        let open = self.open.take().ok_or(NOT_OPEN)?;
+        self.compute(Work::Program, self.spec.cpu_open);
+        self.compute(Work::System, self.spec.cpu_request);
+        if let Open::File {
+            name,
+            place,
+            is_new: true,
+            position,
+        } = open
+        {
+            self.directory.close(name, &place, position.div_ceil(BLOCK));
+        }
+        self.carry_out()
+    }
+
+    /// Move the next bytes of the open file; returns how many.
+    fn move_bytes(&mut self, action: Action, bytes: u64) -> Result<u64, Errno> {
+        let Some(Open::File {
+            place, position, ..
+        }) = &mut self.open
+        else {
+            return Err(NOT_OPEN);
+        };
+        let from = *position;
+        if bytes > (place.blocks * BLOCK).saturating_sub(from) {
+            return Err(if action == Action::Read {
+                SHORT
+            } else {
+                NO_SPACE
+            });
+        }
+        *position += bytes;
+        let first = place.start + from / BLOCK;
+        let count = (from + bytes).div_ceil(BLOCK) - from / BLOCK;
+        if action == Action::Read {
+            self.compute(Work::System, self.spec.cpu_request);
+            self.read(first, count)?;
+            self.format(bytes);
+        } else {
+            self.format(bytes);
+            self.compute(Work::System, self.spec.cpu_request);
+            self.write(first, count)?;
+        }
+        Ok(bytes)
+    }
+
+    /// The run-time library turns elements into text, or text into elements.
+    fn format(&mut self, bytes: u64) {
+        let elements = bytes.div_ceil(self.spec.element);
+        self.compute(Work::Program, elements * self.spec.cpu_element);
+    }
+
+    fn write_null(&mut self, bytes: u64) -> Result<u64, Errno> {
+        if !matches!(self.open, Some(Open::Null)) {
+            return Err(NOT_OPEN);
+        }
+        self.format(bytes);
+        self.compute(Work::System, self.spec.cpu_request);
+        Ok(bytes)
+    }
+
+    fn read_device(&mut self, offset: u64, bytes: u64) -> Result<u64, Errno> {
+        let is_whole = offset.is_multiple_of(BLOCK) && bytes.is_multiple_of(BLOCK);
+        if !is_whole || offset + bytes > self.blocks * BLOCK {
+            return Err(INVALID);
+        }
+        self.compute(Work::System, self.spec.cpu_request);
+        self.read(offset / BLOCK, bytes / BLOCK)?;
+        Ok(bytes)
+    }
+
+    /// A call that changes the directory, or looks something up there.
+    fn direct(&mut self, call: impl FnOnce(&mut Directory)) -> Result<(), Errno> {
+        self.compute(Work::System, self.spec.cpu_request);
+        call(&mut self.directory);
+        self.carry_out()
+    }
+
+    fn rename(&mut self, from: FileName, to: FileName) -> Result<(), Errno> {
+        flat(from)?;
+        flat(to)?;
+        if self.directory.holds(to) {
+            return Err(EXISTS);
+        }
+        let mut is_there = false;
+        self.direct(|directory| is_there = directory.rename(from, to))?;
+        if is_there { Ok(()) } else { Err(NO_SUCH_FILE) }
+    }
+
+    fn remove(&mut self, name: FileName) -> Result<(), Errno> {
+        flat(name)?;
+        let mut is_there = false;
+        self.direct(|directory| is_there = directory.delete(name))?;
+        if is_there { Ok(()) } else { Err(NO_SUCH_FILE) }
+    }
+
+    fn squeeze(&mut self) -> Result<(), Errno> {
+        if self.open.is_some() {
+            return Err(BUSY);
+        }
+        self.direct(Directory::squeeze)
+    }
+
+    /// The blocks of the system and an empty directory are written.
+    fn initialise(&mut self) -> Result<(), Errno> {
+        self.open = None;
+        self.directory = Directory::new(self.blocks, self.spec.segments_on(self.blocks));
+        self.compute(Work::System, self.spec.cpu_request);
+        self.write(0, DIRECTORY_START)?;
+        self.write(segment_block(1), SEGMENT_BLOCKS)
+    }
+
+    fn call(&mut self, op: &FileOp) -> Result<u64, Errno> {
+        const WRITE: Action = Action::Write(Durability::Volatile);
+        match *op {
+            FileOp::Create { file, bytes } => self.create(file, bytes).map(|()| 0),
+            FileOp::Open { file, .. } => self.open(file).map(|()| 0),
+            FileOp::OpenNull => {
+                self.free_to_open(FileName::new('n', 0))?;
+                self.open = Some(Open::Null);
+                Ok(0)
+            }
+            FileOp::Read { bytes } => self.move_bytes(Action::Read, u64::from(bytes)),
+            FileOp::Write { bytes } => self.move_bytes(WRITE, u64::from(bytes)),
+            FileOp::WriteNull { bytes } => self.write_null(u64::from(bytes)),
+            FileOp::Close => self.close().map(|()| 0),
+            FileOp::Modify => {
+                self.compute(Work::Program, self.spec.cpu_element);
+                Ok(0)
+            }
+            FileOp::Remove { file } => self.remove(file).map(|()| 0),
+            FileOp::Rename { from, to } => self.rename(from, to).map(|()| 0),
+            FileOp::Stat { file } => {
+                self.compute(Work::System, self.spec.cpu_request);
+                self.lookup(file).map(|_| 0)
+            }
+            FileOp::List { .. } => self.direct(|directory| _ = directory.list()).map(|()| 0),
+            FileOp::ReadDevice { offset, bytes } => self.read_device(offset, u64::from(bytes)),
+            FileOp::Sync => self.command(Action::Flush, 0, 0).map(|()| 0),
+            FileOp::Squeeze => self.squeeze().map(|()| 0),
+            FileOp::DropCaches => {
+                self.cache = FileCache::new(self.cache.room());
+                self.directory.forget();
+                Ok(0)
+            }
+            FileOp::Initialise => self.initialise().map(|()| 0),
+            FileOp::MakeDirectory { .. } | FileOp::RemoveDirectory { .. } => Err(UNSUPPORTED),
+        }
+    }
+
+    /// After an error nothing is open; a file that was being made is given up.
+    fn give_up(&mut self) {
+        if let Some(Open::File {
+            name,
+            place,
+            is_new: true,
+            ..
+        }) = self.open.take()
+        {
+            self.directory.purge(name, &place);
+            // The device may be the reason for it; the first error is the one to tell.
+            let _ = self.carry_out();
+        }
+    }
+}
+
+impl Rt11Spec {
+    /// Segments of the directory of a volume of so many blocks.
+    #[must_use]
+    pub fn segments_on(&self, blocks: u64) -> usize {
+        self.segments.unwrap_or_else(|| default_segments(blocks))
+    }
+
+    /// Blocks for files on a volume of so many bytes.
+    #[must_use]
+    pub fn data_blocks(&self, bytes: u64) -> u64 {
+        let blocks = volume_blocks(bytes);
+        blocks.saturating_sub(segment_block(self.segments_on(blocks) + 1))
+    }
+}
+
+/// Blocks that the system can use of so many bytes.
+fn volume_blocks(bytes: u64) -> u64 {
+    (bytes / BLOCK).min(VOLUME_BLOCKS_MAX)
+}
+
+/// There is one directory.
+fn flat(name: FileName) -> Result<(), Errno> {
+    let is_there = name.directory == workload::DirectoryNumber::ROOT;
+    if is_there { Ok(()) } else { Err(UNSUPPORTED) }
+}
+
+impl Clock for Rt11 {
+    fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+impl FileDriver for Rt11 {
+    fn perform(&mut self, op: &FileOp) -> Result<u64, Errno> {
+        let done = self.call(op);
+        if done.is_err() {
+            self.give_up();
+        }
+        done
+    }
+
+    fn device_bytes(&self) -> Option<u64> {
+        Some(self.blocks * BLOCK)
+    }
+
+    fn processor_time(&self) -> Option<ProcessorTime> {
+        Some(ProcessorTime {
+            user: Duration(self.work.program_ns),
+            system: Duration(self.work.system_ns),
+        })
+    }
+
+    fn activity(&self) -> Option<Activity> {
+        let work = self.work;
+        let cpu_ns = work.program_ns + work.system_ns;
+        Some(Activity {
+            cpu_busy_ns: Some(cpu_ns),
+            cpu_there_ns: Some(cpu_ns + work.device_ns),
+            device_busy_ns: Some(work.device_ns),
+            device_queue_ns: Some(work.device_ns),
+            device_reads: Some(work.reads),
+            device_writes: Some(work.writes),
+            device_bytes: Some(work.bytes),
+            ..Activity::default()
+        })
+    }
+}
