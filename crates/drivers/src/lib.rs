@@ -18,9 +18,9 @@ pub mod conformance;
 mod counter;
 mod device;
 mod extents;
-mod network;
 mod file_content;
 mod file_system;
+mod network;
 mod open;
 mod page_cache;
 mod payload;
@@ -46,8 +46,8 @@ pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
 pub use extents::count_extents;
-pub use network::{limit_window, open_tap, round_trip};
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
+pub use network::{limit_window, open_tap, round_trip};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };

@@ -5,16 +5,16 @@
 mod files;
 mod rab;
 mod random_access;
-mod timing;
 mod study;
+mod timing;
 mod transactions;
 mod transfer;
 
 pub use files::files;
 pub use rab::rab;
 pub use random_access::random_access;
-pub use timing::timing;
 pub use study::study;
+pub use timing::timing;
 pub use transactions::transactions;
 pub use transfer::transfer;
 

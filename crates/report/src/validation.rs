@@ -102,7 +102,8 @@ fn cells(row: &ValidationRow, mark: String) -> [String; 7] {
         row.row.clone(),
         published,
         simulated,
-        row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        row.ratio
+            .map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         bar(row.bar),
         match row.standing {
             Standing::Within => "within".into(),

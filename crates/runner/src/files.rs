@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use drivers::{CacheDrop, MonotonicClock};
 use engine::Clock as _;
 use procedure::{
-    FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder,
+    FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder,
     file_test, files_findings, growth, over_memory,
 };
 use results::environment::TargetKind;
@@ -467,6 +467,8 @@ impl Session<'_> {
             transactions: None,
             transfer: None,
             random: None,
+            timing: None,
+            study: None,
             findings: files_findings(&files),
             files: Some(files),
             warnings,

@@ -303,6 +303,8 @@ fn run_of(
         transactions: None,
         transfer: None,
         random: None,
+        timing: None,
+        files: None,
         study: Some(study),
         findings: Vec::new(),
         warnings,

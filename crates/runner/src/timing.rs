@@ -165,6 +165,8 @@ pub fn time_commands(
         transactions: None,
         transfer: None,
         random: None,
+        study: None,
+        files: None,
         timing: Some(session.found(ended_by)),
         findings: Vec::new(),
         warnings: Vec::new(),

@@ -9,7 +9,9 @@ use runner::validation::{ValidationError, validate};
 
 fn found(device: Option<&str>) -> Result<Validation, ValidationError> {
     let begun = std::time::Instant::now();
-    validate(device, &Interrupt::never(), &mut |t, _, _| eprintln!("{:?} {t}", begun.elapsed()))
+    validate(device, &Interrupt::never(), &mut |t, _, _| {
+        eprintln!("{:?} {t}", begun.elapsed())
+    })
 }
 
 #[test]

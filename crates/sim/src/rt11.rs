@@ -13,7 +13,7 @@ mod directory;
 
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
 use units::{Duration, Instant};
-use workload::{BLOCK_BYTES, Durability, Errno, FileName, FileOp};
+use workload::{BLOCK_BYTES, ClientId, Durability, Errno, FileName, FileOp};
 
 use crate::device::{Action, Answer, Command, Device};
 use crate::host::FileCache;
@@ -27,6 +27,8 @@ pub const VOLUME_BLOCKS_MAX: u64 = 65_535;
 const SQUEEZE_BLOCKS: u64 = 16;
 /// Bytes of a block.
 const BLOCK: u64 = BLOCK_BYTES as u64;
+/// The one program that runs.
+const PROGRAM: ClientId = ClientId(0);
 
 const NO_SUCH_FILE: Errno = Errno(2);
 const SHORT: Errno = Errno(5);
@@ -178,6 +180,7 @@ impl Rt11 {
         let command = Command {
             tag: 0,
             action,
+            client: Some(PROGRAM),
             offset: self.start + first * BLOCK,
             len: count * BLOCK,
         };

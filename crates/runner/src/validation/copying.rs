@@ -143,6 +143,7 @@ const fn command(action: Action, offset: u64, len: u64) -> Command {
     Command {
         tag: 0,
         action,
+        client: None,
         offset,
         len,
     }

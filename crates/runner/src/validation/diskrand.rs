@@ -20,9 +20,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     ),
     Experiment::of_document(
         "DISKRAND 9.1: a file of 40 MB under DOS",
-        &[
-            "ppro-dos", "fireball", "p100", "st5850a", "i486", "st3250a",
-        ],
+        &["ppro-dos", "fireball", "p100", "st5850a", "i486", "st3250a"],
         "diskrand Write .. 40 300 on sim:ppro-dos, sim:p100 and sim:i486 without file cache",
         three_machines,
     ),
@@ -187,10 +185,11 @@ fn monotone(rows: &[ValidationRow]) -> ValidationRow {
     let row = ValidationRow::new("least step from a file to the next larger", "", {
         steps(|row| row.published)
     });
-    row.simulated(steps(|row| row.simulated)).judged(Bar::Range {
-        low: 1.0,
-        high: None,
-    })
+    row.simulated(steps(|row| row.simulated))
+        .judged(Bar::Range {
+            low: 1.0,
+            high: None,
+        })
 }
 
 fn three_machines(interrupt: &Interrupt) -> Rows {

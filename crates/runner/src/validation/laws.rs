@@ -52,12 +52,7 @@ struct Load {
 }
 
 /// Carry a load out from an instant on; says when it was done.
-fn anywhere(
-    device: &mut dyn Device,
-    load: Load,
-    places: &mut Stream,
-    start: Instant,
-) -> Instant {
+fn anywhere(device: &mut dyn Device, load: Load, places: &mut Stream, start: Instant) -> Instant {
     let Load {
         action,
         len,
@@ -69,6 +64,7 @@ fn anywhere(
         let command = Command {
             tag: 0,
             action,
+            client: None,
             offset: places.below(size / len) * len,
             len,
         };
@@ -147,7 +143,11 @@ fn raid(_: &Interrupt) -> Rows {
         let found = operations(mode, action)?;
         let sum: u64 = found.iter().map(|one| one.reads + one.writes).sum();
         let each = sum as f64 / COMMANDS as f64;
-        rows.push(ValidationRow::new(name, "", law).simulated(each).within(0.02));
+        rows.push(
+            ValidationRow::new(name, "", law)
+                .simulated(each)
+                .within(0.02),
+        );
         if action == Action::Read {
             let reads: u64 = found[..4].iter().map(|one| one.reads).sum();
             survivors.push(reads as f64);

@@ -127,8 +127,16 @@ fn compact_discs(interrupt: &Interrupt) -> Rows {
 fn over_ethernet(interrupt: &Interrupt) -> Rows {
     let mut rows = Vec::new();
     for (name, target, published) in [
-        ("Pentium Pro reads from the Pentium 100", "sim:lan-ppro", 0.65),
-        ("Pentium 100 reads from the Pentium Pro", "sim:lan-p100", 0.67),
+        (
+            "Pentium Pro reads from the Pentium 100",
+            "sim:lan-ppro",
+            0.65,
+        ),
+        (
+            "Pentium 100 reads from the Pentium Pro",
+            "sim:lan-p100",
+            0.67,
+        ),
     ] {
         let (_, reading) = rates(&["40", "6", "N", target], interrupt)?;
         let row = ValidationRow::new(name, "MiB/s", published);

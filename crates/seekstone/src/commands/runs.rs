@@ -58,33 +58,32 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
                 let text = "--beside is about pictures: add --form svg";
                 return Err(UsageError(text.into()).into());
             }
-            let text = match form {
-                ExportForm::Svg => {
-                    let other = beside.map(|other| archive.load(other)).transpose()?;
-                    picture(&run, other.as_ref())?
-                }
-                ExportForm::Json => report::json(&run),
-                ExportForm::Csv => {
-                    report::csv_study(&run).unwrap_or_else(|| report::csv_measurements(&run))
-                }
-                ExportForm::Text => show(&run, false),
-                ExportForm::Markdown => {
-                    report::markdown_note(&run).ok_or_else(|| nothing(*id, "note", "study"))?
-                }
-                ExportForm::Replicates => report::csv_study_replicates(&run)
-                    .ok_or_else(|| nothing(*id, "replicates", "study"))?,
-                ExportForm::Intervals => report::csv_intervals(&run)
-                    .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
-                ExportForm::Passes => {
-                    report::csv_passes(&run).ok_or_else(|| nothing(*id, "passes", "transfer"))?
-                }
-                ExportForm::Times => {
-                    report::csv_timed_runs(&run).ok_or_else(|| nothing(*id, "times", "time"))?
-                }
-                ExportForm::Files => {
-                    report::csv_files(&run).ok_or_else(|| nothing(*id, "file tests", "files"))?
-                }
-            };
+            let text =
+                match form {
+                    ExportForm::Svg => {
+                        let other = beside.map(|other| archive.load(other)).transpose()?;
+                        picture(&run, other.as_ref())?
+                    }
+                    ExportForm::Json => report::json(&run),
+                    ExportForm::Csv => {
+                        report::csv_study(&run).unwrap_or_else(|| report::csv_measurements(&run))
+                    }
+                    ExportForm::Text => show(&run, false),
+                    ExportForm::Markdown => {
+                        report::markdown_note(&run).ok_or_else(|| nothing(*id, "note", "study"))?
+                    }
+                    ExportForm::Replicates => report::csv_study_replicates(&run)
+                        .ok_or_else(|| nothing(*id, "replicates", "study"))?,
+                    ExportForm::Intervals => report::csv_intervals(&run)
+                        .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
+                    ExportForm::Passes => report::csv_passes(&run)
+                        .ok_or_else(|| nothing(*id, "passes", "transfer"))?,
+                    ExportForm::Times => {
+                        report::csv_timed_runs(&run).ok_or_else(|| nothing(*id, "times", "time"))?
+                    }
+                    ExportForm::Files => report::csv_files(&run)
+                        .ok_or_else(|| nothing(*id, "file tests", "files"))?,
+                };
             output::write_file(output, &text)?;
             Ok(Exit::Done)
         }
