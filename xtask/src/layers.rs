@@ -13,6 +13,7 @@ pub const ORDER: &[&str] = &[
     "sim",
     "report",
     "drivers",
+    "network",
     "runner",
     "archive",
     "tui",
@@ -40,6 +41,7 @@ pub const REAL_WORLD: &[&str] = &[
     "libc",
     "procfs",
     "signal-hook",
+    "httparse",
     "rusqlite",
     "indicatif",
     "ratatui",
@@ -64,6 +66,7 @@ pub const BANNED: &[(&str, &str)] = &[
 pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),
     ("io-uring", "drivers"),
+    ("httparse", "network"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),
 ];

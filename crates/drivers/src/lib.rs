@@ -18,6 +18,7 @@ pub mod conformance;
 mod counter;
 mod device;
 mod extents;
+mod network;
 mod open;
 mod page_cache;
 mod payload;
@@ -41,6 +42,7 @@ pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
 pub use extents::count_extents;
+pub use network::{limit_window, open_tap, round_trip};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };

@@ -340,6 +340,8 @@ fn plain(kind: &Kind) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        series: None,
+        law: None,
         service_quantiles: Vec::new(),
     }
 }

@@ -11,15 +11,19 @@ pub mod cache;
 pub mod command;
 pub mod copy;
 pub mod fill;
+pub mod ftp;
+pub mod http;
 pub mod kind;
 pub mod made;
 mod mount_guard;
+pub mod net;
 pub mod place;
 pub mod positioning;
 pub mod records;
 pub mod settings;
 pub mod store;
 pub mod streams;
+pub mod tcp;
 pub mod transfer;
 
 use results::Reading;
@@ -56,6 +60,12 @@ pub enum Measurement {
     Fill(fill::Fill),
     /// Reading what may be in memory.
     Cache(cache::Cache),
+    /// Pages of a web server.
+    Http(http::Http),
+    /// A file of an FTP server.
+    Ftp(ftp::Ftp),
+    /// A stream of bytes over TCP.
+    Tcp(tcp::Tcp),
 }
 
 /// All kinds, in the order of their documentation.
@@ -70,6 +80,9 @@ const KINDS: &[Kind] = &[
     backup::KIND,
     fill::KIND,
     cache::KIND,
+    http::KIND,
+    ftp::KIND,
+    tcp::KIND,
 ];
 
 /// The same for whichever measurement it is.
@@ -85,6 +98,9 @@ macro_rules! each {
             Self::Backup($it) => $what,
             Self::Fill($it) => $what,
             Self::Cache($it) => $what,
+            Self::Http($it) => $what,
+            Self::Ftp($it) => $what,
+            Self::Tcp($it) => $what,
         }
     };
 }
@@ -117,6 +133,9 @@ impl Measurement {
             "backup" => Self::Backup(backup::Backup::from_settings(settings)?),
             "fill" => Self::Fill(fill::Fill::from_settings(settings)?),
             "cache" => Self::Cache(cache::Cache::from_settings(settings)?),
+            "http" => Self::Http(http::Http::from_settings(settings)?),
+            "ftp" => Self::Ftp(ftp::Ftp::from_settings(settings)?),
+            "tcp" => Self::Tcp(tcp::Tcp::from_settings(settings)?),
             other => unreachable!("the kind {other} has no measurement"),
         })
     }

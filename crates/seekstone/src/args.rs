@@ -5,12 +5,14 @@ mod devices;
 mod diskmbps;
 mod diskrand;
 mod parse;
+mod positioning;
 mod rab;
 mod random;
 mod study;
 mod transactions;
 mod transfer;
 mod what_if;
+mod wire;
 
 use std::path::PathBuf;
 
@@ -22,15 +24,17 @@ pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 use parse::{
-    parse_budget, parse_level, parse_pattern, parse_precision, parse_rate, parse_share, parse_size,
-    parse_span,
+    parse_budget, parse_interval, parse_level, parse_pattern, parse_precision, parse_rate,
+    parse_share, parse_size, parse_span,
 };
+pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use study::{StudyArgs, StudyCommand};
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use what_if::WhatIfArgs;
+pub use wire::WireArgs;
 
 /// How much load does this storage carry at the response time you need, and how sure are we?
 #[derive(Debug, Parser)]
@@ -64,6 +68,8 @@ pub enum Command {
     Rab(RabArgs),
     /// Measure service times of random reads and writes against file size, block size and depth.
     Random(Box<RandomArgs>),
+    /// Time how long files that are opened in random order take to their first record, on a model.
+    Positioning(PositioningArgs),
     /// Measure users who think and make transactions: rate, response time, how many users fit.
     Transactions(Box<TransactionsArgs>),
     /// Run the RAID Performance Test of 1995 with its own test, parameter, log and report files.
@@ -84,6 +90,8 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Fit a model to an archived run, say how well it predicts, and predict another load.
     Whatif(WhatIfArgs),
+    /// Make a link with a known delay and rate between two network namespaces.
+    Wire(WireArgs),
     /// List, show, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.
@@ -273,6 +281,9 @@ pub struct TrialArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
+    /// Cut the trial into intervals of this length, and list the load of each.
+    #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,
@@ -386,10 +397,14 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON, its measurements as CSV, or the note of a study.
+    /// Write a run as JSON, its measurements as CSV, the note of a study, or a picture of its curve or
+    /// intervals.
     Export {
         /// Its number.
         id: i64,
+        /// Another run whose curve is drawn into the same picture (with --form svg).
+        #[arg(long, value_name = "ID")]
+        beside: Option<i64>,
         /// Form of the output.
         #[arg(long, value_enum, default_value_t = ExportForm::Json)]
         form: ExportForm,
@@ -433,6 +448,8 @@ pub enum ExportForm {
     Intervals,
     /// One line for each pass of `transfer`.
     Passes,
+    /// A picture: the load curve of a run, or the load over the intervals of a trial.
+    Svg,
 }
 
 /// `seekstone clean`.

@@ -351,7 +351,7 @@ fn shortened(name: &str) -> &'static [&'static str] {
         "copy-extension" => &["--set", "size=1MiB"],
         "disk-io" => &["--set", "size=256KiB"],
         "dlt2000-full" => &["--only", "data=21 % zeros", "--only", "compress=yes"],
-        "dlt2000-positioning" => &["--set", "files=5", "--only", "size=64KiB"],
+        "dlt2000-positioning" => &["--set", "files=5"],
         "fortran-options" => &["--only", "options=-O0", "--only", "source=one file"],
         "paw" => &["--only", "processor=0"],
         "tmscp-four-tapes" => &["--set", "size=256KiB"],

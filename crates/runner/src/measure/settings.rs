@@ -113,6 +113,20 @@ impl<'a> Settings<'a> {
         }
     }
 
+    /// A text or a number, as it would be typed: a name that may look like a number.
+    ///
+    /// # Errors
+    /// When it is neither, or empty.
+    pub fn given(&self, name: &str) -> Result<Option<String>, SettingFault> {
+        match self.typed(name)? {
+            Some(typed) if typed.is_empty() => Err(SettingFault::at(
+                name,
+                format!("{name} = \"\": it is {}", self.setting(name).form),
+            )),
+            typed => Ok(typed),
+        }
+    }
+
     /// One of the `choices`.
     ///
     /// # Errors

@@ -516,7 +516,9 @@ impl<'a> Session<'a> {
 
     fn variables(&self) -> Vec<(String, String)> {
         let directory = self.request.directory.display().to_string();
+        let program = std::env::current_exe().unwrap_or_else(|_| "seekstone".into());
         [
+            ("SEEKSTONE", program.display().to_string()),
             ("SEEKSTONE_PLACE", self.target_path()),
             ("SEEKSTONE_STUDY_DIR", directory),
             ("SEEKSTONE_SCRATCH", self.scratch_path()),

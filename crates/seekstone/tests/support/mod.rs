@@ -7,6 +7,7 @@
 #![allow(clippy::print_stderr)]
 
 pub mod group;
+pub mod network;
 pub mod storage;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,136 @@
+//! The control connection: commands out, replies in.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use super::reply::{Reply, read_reply};
+use crate::faults::cause_of;
+use crate::patience::{Patience, Weary};
+use crate::socket::{self, SocketOptions};
+
+/// Why a transfer came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// In words.
+    Fault(String),
+    /// Somebody wants an end.
+    Stopped,
+}
+
+/// A control connection.
+pub struct Control<'a> {
+    stream: TcpStream,
+    peer: SocketAddr,
+    held: Vec<u8>,
+    patience: Patience<'a>,
+    /// What connecting took.
+    pub round_trip: Duration,
+}
+
+impl<'a> Control<'a> {
+    /// Connect and hear the greeting.
+    pub fn open(address: SocketAddr, patience: Patience<'a>) -> Result<Self, Trouble> {
+        let options = SocketOptions::default();
+        let begun = Instant::now();
+        let stream = socket::connect(&address, &options, &patience)
+            .map_err(|weary| trouble("connect", &weary, &patience))?;
+        let mut control = Self {
+            stream,
+            peer: address,
+            held: Vec::new(),
+            patience,
+            round_trip: begun.elapsed(),
+        };
+        let greeting = control.reply("greeting")?;
+        good("greeting", greeting)?;
+        Ok(control)
+    }
+
+    /// Say who we are.
+    pub fn log_in(&mut self, user: &str, password: &str) -> Result<(), Trouble> {
+        let reply = self.ask(&format!("USER {user}"))?;
+        if reply.code == 331 {
+            let reply = self.ask(&format!("PASS {password}"))?;
+            good("PASS", reply)?;
+        } else {
+            good("USER", reply)?;
+        }
+        self.demand("TYPE I").map(drop)
+    }
+
+    /// A command and its reply, whatever it is.
+    pub fn ask(&mut self, command: &str) -> Result<Reply, Trouble> {
+        let word = command.split(' ').next().unwrap_or_default();
+        if command.contains(['\r', '\n']) {
+            return Err(Trouble::Fault(format!(
+                "{word}: a line end in its argument"
+            )));
+        }
+        let line = format!("{command}\r\n");
+        let sent = self.stream.write_all(line.as_bytes());
+        sent.map_err(|error| trouble(word, &Weary::Failed(error), &self.patience))?;
+        self.reply(word)
+    }
+
+    /// A command that must succeed.
+    pub fn demand(&mut self, command: &str) -> Result<Reply, Trouble> {
+        let word = command.split(' ').next().unwrap_or_default();
+        good(word, self.ask(command)?)
+    }
+
+    /// The next reply.
+    pub fn reply(&mut self, what: &str) -> Result<Reply, Trouble> {
+        let mut buffer = [0; 4096];
+        loop {
+            match read_reply(&self.held) {
+                Ok(Some((reply, length))) => {
+                    self.held.drain(..length);
+                    return Ok(reply);
+                }
+                Ok(None) => {}
+                Err(fault) => return Err(Trouble::Fault(format!("{what}: {fault}"))),
+            }
+            let count = self
+                .patience
+                .attempt(|| self.stream.read(&mut buffer))
+                .map_err(|weary| trouble(what, &weary, &self.patience))?;
+            if count == 0 {
+                return Err(Trouble::Fault(format!("{what}: connection closed")));
+            }
+            self.held.extend_from_slice(&buffer[..count]);
+        }
+    }
+
+    /// Open a data connection: extended passive where the server knows it, else passive.
+    pub fn open_data(&mut self, options: &SocketOptions) -> Result<TcpStream, Trouble> {
+        let extended = self.ask("EPSV")?;
+        let port = match extended.code {
+            229 => extended.extended_port(),
+            _ => self.demand("PASV")?.passive_port(),
+        };
+        let port = port.ok_or_else(|| Trouble::Fault("EPSV: no port in its reply".into()))?;
+        let address = SocketAddr::new(self.peer.ip(), port);
+        socket::connect(&address, options, &self.patience)
+            .map_err(|weary| trouble("connect for data", &weary, &self.patience))
+    }
+}
+
+/// A reply that says yes.
+pub fn good(what: &str, reply: Reply) -> Result<Reply, Trouble> {
+    if reply.is_good() {
+        Ok(reply)
+    } else {
+        let Reply { code, text } = reply;
+        Err(Trouble::Fault(format!("{what}: {code} {text}")))
+    }
+}
+
+/// In words.
+pub fn trouble(what: &str, weary: &Weary, patience: &Patience<'_>) -> Trouble {
+    match weary {
+        Weary::Stopped => Trouble::Stopped,
+        Weary::TimedOut => Trouble::Fault(format!("{what}: nothing within {:?}", patience.timeout)),
+        Weary::Failed(error) => Trouble::Fault(format!("{what}: {}", cause_of(error))),
+    }
+}

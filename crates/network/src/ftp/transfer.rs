@@ -1,0 +1,217 @@
+//! One file, retrieved or stored, with its times.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::control::{Control, Trouble, good, trouble};
+use crate::IsStopped;
+use crate::http::thread_cpu;
+use crate::local_file::Sink;
+use crate::patience::Patience;
+use crate::socket::SocketOptions;
+use crate::url::Url;
+
+/// What a server says of a file that it does not have.
+const NO_SUCH_FILE: u16 = 550;
+
+/// Which way a file goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the server.
+    Retrieve,
+    /// To the server: so many bytes that nothing can compress.
+    Store(u64),
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct FtpPlan {
+    /// The file on the server.
+    pub file: Url,
+    /// As whom; `anonymous` needs no password.
+    pub user: String,
+    /// Sent when it is asked for.
+    pub password: String,
+    /// Which way.
+    pub direction: Direction,
+    /// Where a retrieved file goes: a new file; without it, bytes are counted and dropped.
+    pub local: Option<PathBuf>,
+    /// The local file grows by pieces of this size; 0 leaves it to the file system.
+    pub extent: u64,
+    /// Whether the local file is synced before the transfer counts as done.
+    pub is_durable: bool,
+    /// Bytes that are moved between network and file at once.
+    pub buffer: usize,
+    /// The data connection's window.
+    pub socket: SocketOptions,
+    /// The longest silence of the server.
+    pub timeout: Duration,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct FtpOutcome {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the start of the control connection to the end of everything.
+    pub elapsed: Duration,
+    /// From the command that asks for the file to the server's word that it is done, and the
+    /// local file closed.
+    pub transfer: Duration,
+    /// What the control connection took to connect: about one round trip.
+    pub round_trip: Duration,
+    /// Processor time of this client.
+    pub client_cpu: Duration,
+    /// How often the local file was given room.
+    pub allocations: u64,
+    /// Why it was not whole.
+    pub fault: Option<String>,
+    /// Somebody ended it early.
+    pub is_stopped: bool,
+}
+
+/// Move one file.
+pub fn transfer(plan: &FtpPlan, is_stopped: IsStopped<'_>) -> FtpOutcome {
+    let patience = Patience {
+        timeout: plan.timeout,
+        is_stopped,
+    };
+    let mut outcome = FtpOutcome::default();
+    let begun = Instant::now();
+    let cpu_begun = thread_cpu();
+    let ended = carry_out(plan, patience, &mut outcome);
+    outcome.elapsed = begun.elapsed();
+    outcome.client_cpu = thread_cpu().saturating_sub(cpu_begun);
+    match ended {
+        Ok(()) => {}
+        Err(Trouble::Stopped) => outcome.is_stopped = true,
+        Err(Trouble::Fault(cause)) => outcome.fault = Some(cause),
+    }
+    outcome
+}
+
+fn carry_out(
+    plan: &FtpPlan,
+    patience: Patience<'_>,
+    outcome: &mut FtpOutcome,
+) -> Result<(), Trouble> {
+    let address = plan
+        .file
+        .resolve()
+        .map_err(|error| Trouble::Fault(error.to_string()))?;
+    let mut control = Control::open(address, patience)?;
+    outcome.round_trip = control.round_trip;
+    control.log_in(&plan.user, &plan.password)?;
+    let path = &plan.file.path;
+    let size = control.ask(&format!("SIZE {path}"))?;
+    let expected = match (plan.direction, size.code) {
+        // The server may not know; then its word at the end must do.
+        (Direction::Retrieve, 213) => size.text.trim().parse().ok(),
+        (Direction::Retrieve, _) => None,
+        (Direction::Store(bytes), NO_SUCH_FILE) => Some(bytes),
+        (Direction::Store(_), 213) => {
+            let cause = "it is there already, and is left alone: choose a new name";
+            return Err(Trouble::Fault(cause.into()));
+        }
+        (Direction::Store(_), _) => {
+            let cause = "SIZE: the server does not tell whether it is there already";
+            return Err(Trouble::Fault(cause.into()));
+        }
+    };
+    let mut data = control.open_data(&plan.socket)?;
+    let transfer_begun = Instant::now();
+    let command = match plan.direction {
+        Direction::Retrieve => format!("RETR {path}"),
+        Direction::Store(_) => format!("STOR {path}"),
+    };
+    control.demand(&command)?;
+    let moved = match plan.direction {
+        Direction::Retrieve => receive(plan, &mut data, patience, outcome),
+        Direction::Store(bytes) => send(plan, &mut data, bytes, patience, outcome),
+    };
+    drop(data);
+    let ended = control.reply("end of the transfer");
+    outcome.transfer = transfer_begun.elapsed();
+    if matches!(plan.direction, Direction::Store(_)) {
+        remove(&mut control, path)?;
+    }
+    moved?;
+    good("end of the transfer", ended?)?;
+    match expected {
+        Some(expected) if expected != outcome.bytes => Err(Trouble::Fault(format!(
+            "{} bytes came, the server has {expected}",
+            outcome.bytes
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What was stored is ours, and does not stay.
+fn remove(control: &mut Control<'_>, path: &str) -> Result<(), Trouble> {
+    let reply = control.ask(&format!("DELE {path}"))?;
+    if reply.is_good() {
+        return Ok(());
+    }
+    Err(Trouble::Fault(format!(
+        "stored, and not to be removed again: {} {}; remove it on the server",
+        reply.code, reply.text
+    )))
+}
+
+fn receive(
+    plan: &FtpPlan,
+    data: &mut TcpStream,
+    patience: Patience<'_>,
+    outcome: &mut FtpOutcome,
+) -> Result<(), Trouble> {
+    let local = |error: io::Error| Trouble::Fault(format!("local file: {error}"));
+    let mut sink = match &plan.local {
+        Some(path) => Sink::create(path, plan.extent).map_err(local)?,
+        None => Sink::nowhere(),
+    };
+    let mut buffer = vec![0; plan.buffer];
+    loop {
+        let count = patience
+            .attempt(|| data.read(&mut buffer))
+            .map_err(|weary| trouble("data", &weary, &patience))?;
+        if count == 0 {
+            break;
+        }
+        outcome.bytes += count as u64;
+        plan.socket
+            .hold_window(data)
+            .map_err(|error| Trouble::Fault(format!("window: {error}")))?;
+        sink.take(&buffer[..count]).map_err(local)?;
+        outcome.allocations = sink.allocations;
+        if (patience.is_stopped)() {
+            return Err(Trouble::Stopped);
+        }
+    }
+    sink.finish(plan.is_durable).map(drop).map_err(local)
+}
+
+fn send(
+    plan: &FtpPlan,
+    data: &mut TcpStream,
+    bytes: u64,
+    patience: Patience<'_>,
+    outcome: &mut FtpOutcome,
+) -> Result<(), Trouble> {
+    let mut buffer = vec![0; plan.buffer];
+    drivers::fill_incompressible(&mut buffer, bytes);
+    while outcome.bytes < bytes {
+        let left = usize::try_from(bytes - outcome.bytes).unwrap_or(usize::MAX);
+        let part = &buffer[..plan.buffer.min(left)];
+        let count = patience
+            .attempt(|| data.write(part))
+            .map_err(|weary| trouble("data", &weary, &patience))?;
+        outcome.bytes += count as u64;
+        if (patience.is_stopped)() {
+            return Err(Trouble::Stopped);
+        }
+    }
+    data.shutdown(Shutdown::Write)
+        .map_err(|error| Trouble::Fault(format!("data: {error}")))
+}

@@ -1,0 +1,159 @@
+//! Who loads what next: clients with a page each. Knows nothing about connections.
+
+use std::time::Instant;
+
+/// The document is object 0, what it shows follows.
+pub const DOCUMENT: usize = 0;
+
+/// Clients, each with one page under way.
+#[derive(Debug)]
+pub struct Clients {
+    list: Vec<Client>,
+    /// Objects of a page, the document not counted.
+    objects: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Client {
+    begun: Instant,
+    /// The next object to be asked for.
+    next: usize,
+    outstanding: usize,
+    has_document: bool,
+    is_broken: bool,
+}
+
+/// A page that came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageEnd {
+    /// When it was begun.
+    pub begun: Instant,
+    /// Whether a part of it is missing.
+    pub is_broken: bool,
+}
+
+impl Clients {
+    /// `count` clients without a page.
+    #[must_use]
+    pub fn new(count: usize, objects: usize, now: Instant) -> Self {
+        let client = Client {
+            begun: now,
+            next: 0,
+            outstanding: 0,
+            has_document: false,
+            is_broken: false,
+        };
+        Self {
+            list: vec![client; count],
+            objects,
+        }
+    }
+
+    /// Begin a page: its document is to be asked for.
+    ///
+    /// # Panics
+    /// When the client's last page is not over.
+    pub fn begin(&mut self, client: usize, now: Instant) -> usize {
+        let client = &mut self.list[client];
+        assert_eq!(client.outstanding, 0, "a client loads one page at a time");
+        *client = Client {
+            begun: now,
+            next: DOCUMENT + 1,
+            outstanding: 1,
+            has_document: false,
+            is_broken: false,
+        };
+        DOCUMENT
+    }
+
+    /// The next object to be asked for now, which then is outstanding.
+    pub fn next_object(&mut self, client: usize) -> Option<usize> {
+        let client = &mut self.list[client];
+        if !client.has_document || client.next > self.objects {
+            return None;
+        }
+        let object = client.next;
+        client.next += 1;
+        client.outstanding += 1;
+        Some(object)
+    }
+
+    /// An object came, or did not. Returns the page when that was its last.
+    ///
+    /// # Panics
+    /// When nothing was outstanding.
+    pub fn finish(&mut self, client: usize, object: usize, is_good: bool) -> Option<PageEnd> {
+        let client = &mut self.list[client];
+        assert!(client.outstanding > 0, "nobody asked for this");
+        client.outstanding -= 1;
+        client.is_broken |= !is_good;
+        if object == DOCUMENT {
+            client.has_document = is_good;
+        }
+        let is_complete = !client.has_document || client.next > self.objects;
+        (is_complete && client.outstanding == 0).then_some(PageEnd {
+            begun: client.begun,
+            is_broken: client.is_broken,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_comes_first_and_the_last_object_ends_the_page() {
+        let now = Instant::now();
+        let mut clients = Clients::new(1, 2, now);
+        assert_eq!(clients.begin(0, now), DOCUMENT);
+        assert_eq!(
+            clients.next_object(0),
+            None,
+            "what is shown is not known yet"
+        );
+        assert_eq!(clients.finish(0, DOCUMENT, true), None);
+        assert_eq!(clients.next_object(0), Some(1));
+        assert_eq!(clients.next_object(0), Some(2));
+        assert_eq!(clients.next_object(0), None);
+        assert_eq!(clients.finish(0, 2, true), None);
+        let end = clients.finish(0, 1, true).unwrap();
+        assert_eq!((end.begun, end.is_broken), (now, false));
+    }
+
+    #[test]
+    fn a_page_without_its_document_is_over_and_broken() {
+        let now = Instant::now();
+        let mut clients = Clients::new(2, 5, now);
+        clients.begin(0, now);
+        clients.begin(1, now);
+        let end = clients.finish(1, DOCUMENT, false).unwrap();
+        assert!(end.is_broken);
+        assert_eq!(clients.next_object(1), None);
+        assert_eq!(
+            clients.finish(0, DOCUMENT, true),
+            None,
+            "the other one goes on"
+        );
+    }
+
+    #[test]
+    fn a_missing_object_breaks_the_page_and_the_rest_is_loaded() {
+        let now = Instant::now();
+        let mut clients = Clients::new(1, 2, now);
+        clients.begin(0, now);
+        clients.finish(0, DOCUMENT, true);
+        clients.next_object(0);
+        assert_eq!(clients.finish(0, 1, false), None);
+        assert_eq!(clients.next_object(0), Some(2));
+        assert!(clients.finish(0, 2, true).unwrap().is_broken);
+    }
+
+    #[test]
+    fn a_document_alone_is_a_page() {
+        let now = Instant::now();
+        let mut clients = Clients::new(1, 0, now);
+        clients.begin(0, now);
+        assert!(!clients.finish(0, DOCUMENT, true).unwrap().is_broken);
+    }
+}

@@ -1,0 +1,180 @@
+//! One connection: where it is in the course of one request.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
+
+use rustix::io::Errno;
+use rustix::net::sockopt;
+
+use super::response::{Broken, Response};
+use crate::faults::cause_of;
+use crate::socket::{self, SocketOptions};
+
+/// What a connection is to do: an object, since when it was wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// Its number on the page.
+    pub object: usize,
+    /// When the client set out for it.
+    pub started: Instant,
+    /// Whether this is the second try, after the server had closed a kept connection.
+    pub is_resent: bool,
+}
+
+/// A connection, or the place for one.
+#[derive(Debug, Default)]
+pub struct Connection {
+    stream: Option<TcpStream>,
+    is_connected: bool,
+    /// Whether it has carried an answer before.
+    has_served: bool,
+    sent: usize,
+    /// What it is doing.
+    pub task: Option<Task>,
+    /// What came so far.
+    pub response: Response,
+}
+
+/// What came of an event.
+#[derive(Debug)]
+pub enum Progress {
+    /// Nothing that ends the request.
+    Waiting,
+    /// The answer is whole.
+    Done,
+    /// The server had closed a kept connection before it saw the request: worth another try.
+    Stale,
+    /// It failed; the reason in words.
+    Failed(String),
+}
+
+impl Connection {
+    /// Whether a socket is there.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// The socket, to be watched.
+    #[must_use]
+    pub fn socket(&self) -> Option<BorrowedFd<'_>> {
+        self.stream.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Set out to connect; whether it will be there shows when it can be written.
+    ///
+    /// # Errors
+    /// When the system refuses at once.
+    pub fn open(&mut self, address: &SocketAddr) -> Result<(), String> {
+        let failed = |error: io::Error| format!("connect: {}", cause_of(&error));
+        let made = socket::open(address, &SocketOptions::default()).map_err(failed)?;
+        match rustix::net::connect(&made, address) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        self.stream = Some(TcpStream::from(made));
+        self.is_connected = false;
+        self.has_served = false;
+        Ok(())
+    }
+
+    /// Close it, whatever it is doing.
+    pub fn close(&mut self) {
+        self.stream = None;
+    }
+
+    /// Begin with a request.
+    pub fn begin(&mut self, task: Task) {
+        self.task = Some(task);
+        self.sent = 0;
+        self.response.clear();
+    }
+
+    /// Whether there is something to be written, or to be connected.
+    #[must_use]
+    pub fn wants_to_write(&self, request: &[u8]) -> bool {
+        !self.is_connected || self.sent < request.len()
+    }
+
+    /// The connection can be written.
+    pub fn write(&mut self, request: &[u8]) -> Progress {
+        let Some(stream) = &mut self.stream else {
+            return Progress::Waiting;
+        };
+        if !self.is_connected {
+            match sockopt::socket_error(&*stream) {
+                Ok(Ok(())) => self.is_connected = true,
+                Ok(Err(errno)) | Err(errno) => {
+                    return Progress::Failed(format!("connect: {}", cause_of(&errno.into())));
+                }
+            }
+        }
+        while self.sent < request.len() {
+            match stream.write(&request[self.sent..]) {
+                Ok(0) => return self.broken("write", &io::ErrorKind::WriteZero.into()),
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return self.broken("write", &error),
+            }
+        }
+        Progress::Waiting
+    }
+
+    /// Something came. `body` sees what belongs to the body.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Progress {
+        loop {
+            let Some(stream) = &mut self.stream else {
+                return Progress::Waiting;
+            };
+            let count = match stream.read(buffer) {
+                Ok(0) => return self.closed(),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Progress::Waiting;
+                }
+                Err(error) => return self.broken("read", &error),
+            };
+            let taken = match self.response.take(&buffer[..count], &mut |_| ()) {
+                Ok(taken) => taken,
+                Err(broken) => return Progress::Failed(broken.to_string()),
+            };
+            if self.response.is_done() {
+                self.has_served = true;
+                // Bytes that nobody asked for: the connection is not to be trusted further.
+                self.response.is_kept &= taken == count;
+                return Progress::Done;
+            }
+            if count < buffer.len() {
+                return Progress::Waiting;
+            }
+        }
+    }
+
+    fn closed(&mut self) -> Progress {
+        if self.response.bytes == 0 && self.has_served {
+            return Progress::Stale;
+        }
+        match self.response.close() {
+            Ok(()) => Progress::Done,
+            Err(Broken::Short) if self.response.bytes == 0 => {
+                Progress::Failed("connection closed without an answer".into())
+            }
+            Err(broken) => Progress::Failed(broken.to_string()),
+        }
+    }
+
+    fn broken(&self, what: &str, error: &io::Error) -> Progress {
+        let is_reset = matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+        );
+        if is_reset && self.response.bytes == 0 && self.has_served {
+            return Progress::Stale;
+        }
+        Progress::Failed(format!("{what}: {}", cause_of(error)))
+    }
+}

@@ -1,0 +1,15 @@
+//! Pages over HTTP/1.1: a document and the objects that it shows.
+
+mod clients;
+mod connection;
+mod inlined;
+mod load;
+mod measure;
+mod plan;
+mod response;
+
+pub use inlined::find_inlined;
+pub use load::load;
+pub use measure::measure;
+pub(crate) use measure::thread_cpu;
+pub use plan::{PageOutcome, PagePlan, Reuse, Until};

@@ -1,0 +1,398 @@
+//! One answer, byte by byte as it comes: where it ends, and whether it was whole.
+
+/// A head larger than this is none (nginx sends at most 8 KiB).
+const HEAD_BYTES_MAX: usize = 64 << 10;
+const HEADERS_MAX: usize = 128;
+/// A line that gives the size of a chunk, or a line after the last chunk.
+const LINE_BYTES_MAX: usize = 8 << 10;
+
+/// Why an answer is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Broken {
+    /// Not HTTP.
+    #[error("answer not understood: no HTTP/1 head")]
+    Head,
+    /// An endless head.
+    #[error("answer not understood: a head of more than 64 KiB")]
+    HeadLength,
+    /// The length of the body is none.
+    #[error("answer not understood: its length")]
+    Length,
+    /// A chunk is none.
+    #[error("answer not understood: a chunk")]
+    Chunk,
+    /// The connection ended in mid-answer.
+    #[error("connection closed in mid-answer")]
+    Short,
+}
+
+/// An answer that comes in.
+#[derive(Debug, Default)]
+pub struct Response {
+    /// The head so far, or a line of a chunked body.
+    held: Vec<u8>,
+    stage: Stage,
+    /// From its first line; 0 before it is there.
+    pub status: u16,
+    /// Whether the server will take another request on this connection.
+    pub is_kept: bool,
+    /// Bytes of the body so far.
+    pub body_bytes: u64,
+    /// All bytes so far.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Head,
+    /// So many bytes are to come.
+    Length(u64),
+    /// The line before a chunk.
+    ChunkSize,
+    /// So many bytes of a chunk are to come.
+    Chunk(u64),
+    /// The end of the line after a chunk.
+    ChunkEnd,
+    /// Lines after the last chunk, up to an empty one.
+    Trailer,
+    /// The body ends with the connection.
+    UntilClosed,
+    Done,
+}
+
+impl Response {
+    /// Whether it is whole.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
+    /// Begin with another one, in the same memory.
+    pub fn clear(&mut self) {
+        let mut held = std::mem::take(&mut self.held);
+        held.clear();
+        *self = Self {
+            held,
+            ..Self::default()
+        };
+    }
+
+    /// Take what came. Returns how much of it belongs to this answer; `body` sees its body.
+    ///
+    /// # Errors
+    /// When it is no answer.
+    pub fn take(&mut self, bytes: &[u8], body: &mut dyn FnMut(&[u8])) -> Result<usize, Broken> {
+        let mut taken = 0;
+        while taken < bytes.len() && self.stage != Stage::Done {
+            taken += self.step(&bytes[taken..], body)?;
+        }
+        self.bytes += taken as u64;
+        Ok(taken)
+    }
+
+    /// The connection was closed.
+    ///
+    /// # Errors
+    /// When the answer was not whole.
+    pub fn close(&mut self) -> Result<(), Broken> {
+        match self.stage {
+            Stage::Done => Ok(()),
+            Stage::UntilClosed => {
+                self.stage = Stage::Done;
+                Ok(())
+            }
+            _ => Err(Broken::Short),
+        }
+    }
+
+    fn step(&mut self, bytes: &[u8], body: &mut dyn FnMut(&[u8])) -> Result<usize, Broken> {
+        match self.stage {
+            Stage::Head => self.head(bytes),
+            Stage::Length(left) => {
+                let part = self.body(bytes, left, body);
+                let left = left - part as u64;
+                self.stage = if left == 0 {
+                    Stage::Done
+                } else {
+                    Stage::Length(left)
+                };
+                Ok(part)
+            }
+            Stage::Chunk(left) => {
+                let part = self.body(bytes, left, body);
+                let left = left - part as u64;
+                self.stage = if left == 0 {
+                    Stage::ChunkEnd
+                } else {
+                    Stage::Chunk(left)
+                };
+                Ok(part)
+            }
+            Stage::UntilClosed => Ok(self.body(bytes, u64::MAX, body)),
+            Stage::ChunkSize | Stage::ChunkEnd | Stage::Trailer => self.line(bytes),
+            Stage::Done => Ok(0),
+        }
+    }
+
+    fn body(&mut self, bytes: &[u8], left: u64, body: &mut dyn FnMut(&[u8])) -> usize {
+        let part = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        body(&bytes[..part]);
+        self.body_bytes += part as u64;
+        part
+    }
+
+    /// Mostly the whole head comes at once and is read where it lies.
+    fn head(&mut self, bytes: &[u8]) -> Result<usize, Broken> {
+        let before = self.held.len();
+        let found = if before == 0 {
+            read_head(bytes)?
+        } else {
+            self.held.extend_from_slice(bytes);
+            read_head(&self.held)?
+        };
+        let Some(head) = found else {
+            if before == 0 {
+                self.held.extend_from_slice(bytes);
+            }
+            let is_endless = self.held.len() > HEAD_BYTES_MAX;
+            return if is_endless {
+                Err(Broken::HeadLength)
+            } else {
+                Ok(bytes.len())
+            };
+        };
+        self.held.clear();
+        // What is to follow an interim answer is the real one.
+        if !(100..200).contains(&head.status) {
+            self.status = head.status;
+            self.is_kept = head.is_kept;
+            self.stage = head.stage;
+        }
+        Ok(head.bytes - before)
+    }
+
+    fn line(&mut self, bytes: &[u8]) -> Result<usize, Broken> {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(bytes.len(), |end| end + 1);
+        self.held.extend_from_slice(&bytes[..taken]);
+        if self.held.len() > LINE_BYTES_MAX {
+            return Err(Broken::Chunk);
+        }
+        if end.is_some() {
+            let line = std::mem::take(&mut self.held);
+            self.stage = after_line(self.stage, line.trim_ascii())?;
+            self.held = line;
+            self.held.clear();
+        }
+        Ok(taken)
+    }
+}
+
+fn after_line(stage: Stage, line: &[u8]) -> Result<Stage, Broken> {
+    match stage {
+        Stage::ChunkEnd if line.is_empty() => Ok(Stage::ChunkSize),
+        Stage::ChunkSize => {
+            let text = std::str::from_utf8(line).map_err(|_| Broken::Chunk)?;
+            let digits = text.split(';').next().unwrap_or_default().trim_end();
+            match u64::from_str_radix(digits, 16) {
+                Ok(0) => Ok(Stage::Trailer),
+                Ok(size) if !digits.starts_with('+') => Ok(Stage::Chunk(size)),
+                _ => Err(Broken::Chunk),
+            }
+        }
+        Stage::Trailer if line.is_empty() => Ok(Stage::Done),
+        Stage::Trailer => Ok(Stage::Trailer),
+        _ => Err(Broken::Chunk),
+    }
+}
+
+struct Head {
+    status: u16,
+    is_kept: bool,
+    stage: Stage,
+    bytes: usize,
+}
+
+/// The head at the start of `bytes`, when it is whole.
+fn read_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut parsed = httparse::Response::new(&mut headers);
+    let end = match parsed.parse(bytes) {
+        Ok(httparse::Status::Complete(end)) => end,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(_) => return Err(Broken::Head),
+    };
+    let status = parsed.code.ok_or(Broken::Head)?;
+    let mut is_kept = parsed.version == Some(1);
+    let mut length = None;
+    let mut is_chunked = false;
+    for header in parsed.headers.iter() {
+        let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+        let value = header.value.trim_ascii();
+        if is("content-length") {
+            let text = std::str::from_utf8(value).map_err(|_| Broken::Length)?;
+            let found: u64 = text.parse().map_err(|_| Broken::Length)?;
+            if length.replace(found).is_some_and(|before| before != found) {
+                return Err(Broken::Length);
+            }
+        } else if is("transfer-encoding") {
+            is_chunked = value.to_ascii_lowercase().ends_with(b"chunked");
+        } else if is("connection") {
+            let value = value.to_ascii_lowercase();
+            let has = |word: &str| {
+                value
+                    .split(|it| *it == b',')
+                    .any(|it| it.trim_ascii() == word.as_bytes())
+            };
+            is_kept = !has("close") && (is_kept || has("keep-alive"));
+        }
+    }
+    let has_none = (100..200).contains(&status) || status == 204 || status == 304;
+    let stage = match (has_none, is_chunked, length) {
+        (true, _, _) | (false, false, Some(0)) => Stage::Done,
+        (false, true, _) => Stage::ChunkSize,
+        (false, false, Some(length)) => Stage::Length(length),
+        (false, false, None) => Stage::UntilClosed,
+    };
+    Ok(Some(Head {
+        status,
+        is_kept: is_kept && stage != Stage::UntilClosed,
+        stage,
+        bytes: end,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same answer, whole and in two parts at every place, must be understood the same way,
+    /// and leave the same bytes for the next.
+    #[track_caller]
+    fn check(answer: &[u8], rest: &[u8], status: u16, body: &[u8], is_kept: bool) {
+        let all = [answer, rest].concat();
+        for cut in 0..=answer.len() {
+            let mut response = Response::default();
+            let mut found = Vec::new();
+            let mut taken = 0;
+            for part in [&all[..cut], &all[cut..]] {
+                let body = &mut |bytes: &[u8]| found.extend_from_slice(bytes);
+                taken += response.take(part, body).unwrap();
+            }
+            let _ = response.close();
+            assert!(response.is_done(), "cut at {cut}");
+            assert_eq!(
+                (response.status, response.is_kept),
+                (status, is_kept),
+                "cut at {cut}"
+            );
+            assert_eq!(
+                (found.as_slice(), taken),
+                (body, answer.len()),
+                "cut at {cut}"
+            );
+            assert_eq!(response.body_bytes, body.len() as u64);
+            assert_eq!(response.bytes, answer.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_length_ends_an_answer() {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        check(answer, b"HTTP/1.1 404", 200, b"hello", true);
+        let answer = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\ncontent-length: 0\r\n\r\n";
+        check(answer, b"", 404, b"", false);
+        let answer = b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx";
+        check(answer, b"", 200, b"x", true);
+        let answer = b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx";
+        check(answer, b"", 200, b"x", false);
+    }
+
+    #[test]
+    fn the_end_of_the_connection_ends_an_answer_without_length() {
+        check(
+            b"HTTP/1.0 200 OK\r\n\r\nall the rest",
+            b"",
+            200,
+            b"all the rest",
+            false,
+        );
+        check(b"HTTP/1.1 200 OK\r\n\r\n", b"", 200, b"", false);
+    }
+
+    #[test]
+    fn chunks_are_joined() {
+        let answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+            5;x=y\r\nhello\r\nA\r\n, my world\r\n0\r\nChecked: no\r\n\r\n";
+        check(answer, b"HTTP", 200, b"hello, my world", true);
+        let answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+        check(answer, b"", 200, b"", true);
+    }
+
+    #[test]
+    fn answers_without_a_body_have_none() {
+        check(
+            b"HTTP/1.1 304 Not Modified\r\nContent-Length: 77\r\n\r\n",
+            b"H",
+            304,
+            b"",
+            true,
+        );
+        let answer = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
+        check(answer, b"", 200, b"x", true);
+    }
+
+    #[track_caller]
+    fn check_broken(answer: &[u8], expected: Broken) {
+        let mut response = Response::default();
+        let ended = response.take(answer, &mut |_| ());
+        let ended = ended.and_then(|_| response.close());
+        assert_eq!(ended, Err(expected), "{}", String::from_utf8_lossy(answer));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_named() {
+        check_broken(b"220 ftp ready\r\n", Broken::Head);
+        check_broken(b"", Broken::Short);
+        check_broken(b"HTTP/1.1 200 OK\r\nContent-Le", Broken::Short);
+        check_broken(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+            Broken::Short,
+        );
+        check_broken(
+            b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\n",
+            Broken::Length,
+        );
+        let twice = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello";
+        check_broken(twice, Broken::Length);
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for (chunk, expected) in [
+            ("x\r\n", Broken::Chunk),
+            ("+5\r\nhello\r\n", Broken::Chunk),
+            ("\r\n", Broken::Chunk),
+            ("5\r\nhello!\r\n", Broken::Chunk),
+            ("ffffffffffffffffff\r\n", Broken::Chunk),
+            ("5\r\nhello\r\n", Broken::Short),
+        ] {
+            check_broken(format!("{chunked}{chunk}").as_bytes(), expected);
+        }
+        let endless = [
+            b"HTTP/1.1 200 OK\r\nA: ".as_slice(),
+            &[b'a'; HEAD_BYTES_MAX],
+        ]
+        .concat();
+        check_broken(&endless, Broken::HeadLength);
+    }
+
+    #[test]
+    fn one_answer_after_the_other_in_the_same_memory() {
+        let mut response = Response::default();
+        for _ in 0..3 {
+            response.clear();
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+            assert_eq!(response.take(answer, &mut |_| ()), Ok(answer.len()));
+            assert!(response.is_done());
+        }
+    }
+}

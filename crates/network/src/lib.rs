@@ -1,0 +1,22 @@
+//! Clients that measure servers over a network: HTTP pages, FTP files, plain TCP streams; and a
+//! link of a known delay and rate to measure over.
+//!
+//! Knows nothing about studies, readings or reports. Every time runs from the moment at which a
+//! client set out to connect; what failed is counted by its cause and never dropped.
+
+pub mod faults;
+pub mod ftp;
+pub mod http;
+mod local_file;
+pub mod name_space;
+pub mod patience;
+pub mod processor;
+pub mod socket;
+pub mod tcp;
+pub mod url;
+pub mod wire;
+
+pub use faults::Faults;
+
+/// Whether somebody wants a measurement to end.
+pub type IsStopped<'a> = &'a (dyn Fn() -> bool + Sync);

@@ -1,0 +1,123 @@
+//! The near end of a file transfer: a file that grows by whole extents, or nothing at all.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use rustix::fs::{FallocateFlags, fallocate, ftruncate};
+
+/// Where received bytes go.
+#[derive(Debug)]
+pub struct Sink {
+    file: Option<File>,
+    /// Room is asked for in pieces of this size; 0 leaves it to the file system.
+    extent: u64,
+    allocated: u64,
+    written: u64,
+    /// How often room was asked for.
+    pub allocations: u64,
+}
+
+impl Sink {
+    /// Bytes are counted and dropped.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self {
+            file: None,
+            extent: 0,
+            allocated: 0,
+            written: 0,
+            allocations: 0,
+        }
+    }
+
+    /// A new file, which grows by `extent` bytes.
+    ///
+    /// # Errors
+    /// When it is there already, or cannot be made.
+    pub fn create(path: &Path, extent: u64) -> io::Result<Self> {
+        let file = File::create_new(path)?;
+        Ok(Self {
+            file: Some(file),
+            extent,
+            ..Self::nowhere()
+        })
+    }
+
+    /// Take what came.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let end = self.written + bytes.len() as u64;
+        if let Some(file) = &mut self.file {
+            while self.extent > 0 && self.allocated < end {
+                let keep = FallocateFlags::KEEP_SIZE;
+                fallocate(&*file, keep, self.allocated, self.extent)?;
+                self.allocated += self.extent;
+                self.allocations += 1;
+            }
+            file.write_all(bytes)?;
+        }
+        self.written = end;
+        Ok(())
+    }
+
+    /// Give back the room that was not needed, and close; returns how much was written.
+    ///
+    /// # Errors
+    /// When the file system fails.
+    pub fn finish(self, is_durable: bool) -> io::Result<u64> {
+        if let Some(file) = &self.file {
+            if self.allocated > self.written {
+                ftruncate(file, self.written)?;
+            }
+            if is_durable {
+                file.sync_all()?;
+            }
+        }
+        Ok(self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_grows_by_whole_extents_and_gives_the_rest_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let mut sink = Sink::create(&path, 1 << 20).unwrap();
+        for _ in 0..3 {
+            sink.take(&[7; 400_000]).unwrap();
+        }
+        assert_eq!(sink.allocations, 2);
+        let blocks = std::fs::metadata(&path).unwrap().blocks() * 512;
+        assert!(blocks >= 2 << 20, "{blocks}");
+        assert_eq!(sink.finish(true).unwrap(), 1_200_000);
+        let metadata = std::fs::metadata(&path).unwrap();
+        assert_eq!(metadata.len(), 1_200_000);
+        assert!(metadata.blocks() * 512 < 2 << 20, "{}", metadata.blocks());
+        assert!(std::fs::read(&path).unwrap().iter().all(|it| *it == 7));
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, "mine").unwrap();
+        let kind = Sink::create(&path, 0).unwrap_err().kind();
+        assert_eq!(kind, io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn nowhere_counts() {
+        let mut sink = Sink::nowhere();
+        sink.take(&[0; 10]).unwrap();
+        assert_eq!(sink.finish(false).unwrap(), 10);
+    }
+}

@@ -1,0 +1,319 @@
+//! One plain TCP stream from a sender to a receiver, both ours: what window and link let through.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::IsStopped;
+use crate::faults::cause_of;
+use crate::http::thread_cpu;
+use crate::name_space::{NameSpaceError, run_in};
+use crate::patience::{Patience, Weary, is_silence};
+use crate::socket::{self, SocketOptions};
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamPlan {
+    /// The receiver's own address; the port is of the system's choice.
+    pub receiver: IpAddr,
+    /// The network namespace of the receiver; ours without it.
+    pub receiver_space: Option<String>,
+    /// The network namespace of the sender; ours without it.
+    pub sender_space: Option<String>,
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes handed to the system at once, on both sides.
+    pub buffer: usize,
+    /// Window of the receiver, and how the sender adapts.
+    pub socket: SocketOptions,
+    /// The longest silence.
+    pub timeout: Duration,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct StreamOutcome {
+    /// Bytes that the receiver has seen.
+    pub bytes: u64,
+    /// From the start of the connecting to the last byte at the receiver.
+    pub elapsed: Duration,
+    /// The round trip as the sender saw it: the mean of what it was every 100 ms, and at the end.
+    pub round_trip: Duration,
+    /// Processor time of the sender.
+    pub sender_cpu: Duration,
+    /// Processor time of the receiver.
+    pub receiver_cpu: Duration,
+    /// Why it was not whole.
+    pub fault: Option<String>,
+    /// Somebody ended it early.
+    pub is_stopped: bool,
+}
+
+/// Why nothing could be begun.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// A namespace cannot be entered.
+    #[error(transparent)]
+    NameSpace(#[from] NameSpaceError),
+    /// The receiver's address is not its own.
+    #[error("cannot listen on {address}: {cause}; it must be an address of the receiver's side")]
+    Listen {
+        /// As given.
+        address: IpAddr,
+        /// The system's words.
+        cause: String,
+    },
+}
+
+/// Send one stream.
+///
+/// # Errors
+/// When sender or receiver cannot be set up. What happens to the stream is in the outcome.
+///
+/// # Panics
+/// Never, but for a mistake in here.
+pub fn send_stream(
+    plan: &StreamPlan,
+    is_stopped: IsStopped<'_>,
+) -> Result<StreamOutcome, StreamError> {
+    let patience = Patience {
+        timeout: plan.timeout,
+        is_stopped,
+    };
+    // A sender that failed must not leave the receiver waiting.
+    let is_alone = AtomicBool::new(false);
+    let hears = || is_stopped() || is_alone.load(Ordering::Relaxed);
+    let (told, port) = channel();
+    thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            let told = told;
+            let patience = Patience {
+                is_stopped: &hears,
+                ..patience
+            };
+            run_in(plan.receiver_space.as_deref(), || {
+                receive(plan, patience, &told)
+            })
+        });
+        let sent = run_in(plan.sender_space.as_deref(), move || {
+            send(plan, patience, &port)
+        });
+        let has_failed = sent.as_ref().map_or(true, |sent| sent.ended.is_some());
+        is_alone.store(has_failed, Ordering::Relaxed);
+        let received = match receiver.join() {
+            Ok(received) => received,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let received = received?.map_err(|error| StreamError::Listen {
+            address: plan.receiver,
+            cause: cause_of(&error),
+        })?;
+        Ok(sum_up(plan, &sent?, received))
+    })
+}
+
+#[derive(Debug)]
+struct Sent {
+    begun: Instant,
+    /// Sum and number of looks at the round trip.
+    round_trips: (Duration, u32),
+    cpu: Duration,
+    ended: Option<Weary>,
+}
+
+#[derive(Debug)]
+struct Received {
+    bytes: u64,
+    last: Instant,
+    cpu: Duration,
+    ended: Option<Weary>,
+}
+
+fn sum_up(plan: &StreamPlan, sent: &Sent, received: Received) -> StreamOutcome {
+    let described = |who: &str, weary: &Weary| match weary {
+        Weary::TimedOut => Some(format!("{who}: nothing moved within {:?}", plan.timeout)),
+        Weary::Failed(error) => Some(format!("{who}: {}", cause_of(error))),
+        Weary::Stopped => None,
+    };
+    let is_short = received.bytes < plan.bytes;
+    let short = || format!("{} of {} bytes came", received.bytes, plan.bytes);
+    let sender = sent.ended.as_ref();
+    let receiver = received.ended.as_ref();
+    let fault = sender
+        .and_then(|it| described("sender", it))
+        .or_else(|| receiver.and_then(|it| described("receiver", it)));
+    // A receiver also stops for a sender that failed.
+    let is_stopped = matches!(sender.or(receiver), Some(Weary::Stopped));
+    StreamOutcome {
+        bytes: received.bytes,
+        elapsed: received.last.saturating_duration_since(sent.begun),
+        round_trip: sent.round_trips.0 / sent.round_trips.1.max(1),
+        sender_cpu: sent.cpu,
+        receiver_cpu: received.cpu,
+        fault: fault.or_else(|| (is_short && !is_stopped).then(short)),
+        is_stopped,
+    }
+}
+
+fn receive(plan: &StreamPlan, patience: Patience<'_>, told: &Sender<u16>) -> io::Result<Received> {
+    let address = SocketAddr::new(plan.receiver, 0);
+    let listener = socket::listen(&address, &plan.socket)?;
+    let port = listener.local_addr()?.port();
+    let mut received = Received {
+        bytes: 0,
+        last: Instant::now(),
+        cpu: Duration::ZERO,
+        ended: None,
+    };
+    // Nobody there to be told: then nobody will connect either.
+    let _ = told.send(port);
+    let accepted = patience.attempt(|| {
+        socket::wait_until_readable(&listener)?;
+        listener.accept()
+    });
+    let cpu_begun = thread_cpu();
+    match accepted {
+        Ok((stream, _)) => {
+            patience.prepare(&stream)?;
+            received.ended = drain(plan, stream, patience, &mut received).err();
+        }
+        Err(weary) => received.ended = Some(weary),
+    }
+    received.cpu = thread_cpu().saturating_sub(cpu_begun);
+    Ok(received)
+}
+
+fn drain(
+    plan: &StreamPlan,
+    mut stream: TcpStream,
+    patience: Patience<'_>,
+    received: &mut Received,
+) -> Result<(), Weary> {
+    let mut buffer = vec![0; plan.buffer];
+    loop {
+        match patience.attempt(|| stream.read(&mut buffer))? {
+            0 => return Ok(()),
+            count => received.bytes += count as u64,
+        }
+        received.last = Instant::now();
+        plan.socket.hold_window(&stream).map_err(Weary::Failed)?;
+    }
+}
+
+fn send(plan: &StreamPlan, patience: Patience<'_>, port: &Receiver<u16>) -> Sent {
+    let mut buffer = vec![0; plan.buffer];
+    drivers::fill_incompressible(&mut buffer, plan.bytes);
+    let cpu_begun = thread_cpu();
+    let mut sent = Sent {
+        begun: Instant::now(),
+        round_trips: (Duration::ZERO, 0),
+        cpu: Duration::ZERO,
+        ended: None,
+    };
+    let Ok(port) = port.recv() else {
+        // The receiver says itself why it is not there.
+        sent.ended = Some(Weary::Failed(io::ErrorKind::NotConnected.into()));
+        return sent;
+    };
+    let address = SocketAddr::new(plan.receiver, port);
+    sent.begun = Instant::now();
+    // The receiver's window is to be the limit, and not what the sender's buffer holds.
+    let options = SocketOptions {
+        window: None,
+        ..plan.socket.clone()
+    };
+    sent.ended = match socket::connect(&address, &options, &patience) {
+        Ok(stream) => pour(plan, stream, &buffer, patience, &mut sent).err(),
+        Err(weary) => Some(weary),
+    };
+    sent.cpu = thread_cpu().saturating_sub(cpu_begun);
+    sent
+}
+
+fn pour(
+    plan: &StreamPlan,
+    mut stream: TcpStream,
+    buffer: &[u8],
+    patience: Patience<'_>,
+    sent: &mut Sent,
+) -> Result<(), Weary> {
+    let mut left = plan.bytes;
+    while left > 0 {
+        let part = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        left -= patience.attempt(|| stream.write(&buffer[..part]))? as u64;
+        if (patience.is_stopped)() {
+            return Err(Weary::Stopped);
+        }
+    }
+    stream.shutdown(Shutdown::Write).map_err(Weary::Failed)?;
+    // Much of it may still be in the sender's memory. The receiver closes when it has all, or is
+    // weary of waiting.
+    loop {
+        let closed = stream.read(&mut [0]);
+        let seen = drivers::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
+        sent.round_trips.0 += seen;
+        sent.round_trips.1 += 1;
+        match closed {
+            Ok(_) => return Ok(()),
+            Err(error) if is_silence(&error) && !(patience.is_stopped)() => {}
+            Err(error) if is_silence(&error) => return Err(Weary::Stopped),
+            Err(error) => return Err(Weary::Failed(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(bytes: u64) -> StreamPlan {
+        StreamPlan {
+            receiver: [127, 0, 0, 1].into(),
+            receiver_space: None,
+            sender_space: None,
+            bytes,
+            buffer: 8 << 10,
+            socket: SocketOptions::default(),
+            timeout: Duration::from_secs(20),
+        }
+    }
+
+    #[test]
+    fn every_byte_arrives_with_and_without_a_window() {
+        for window in [None, Some(9216), Some(32768)] {
+            // A packet on loopback is larger than such a window, which makes it slow.
+            let bytes = if window.is_some() { 100_001 } else { 3_000_001 };
+            let mut plan = plan(bytes);
+            plan.socket.window = window;
+            plan.socket.congestion = Some("reno".into());
+            let outcome = send_stream(&plan, &|| false).unwrap();
+            assert_eq!(outcome.fault, None);
+            assert_eq!((outcome.bytes, outcome.is_stopped), (bytes, false));
+            assert!(outcome.round_trip > Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn somebody_who_wants_an_end_gets_it() {
+        let outcome = send_stream(&plan(u64::MAX), &|| true).unwrap();
+        assert!(outcome.is_stopped);
+        assert_eq!(outcome.fault, None);
+    }
+
+    #[test]
+    fn an_address_of_somebody_else_is_an_error() {
+        let mut plan = plan(1);
+        plan.receiver = [192, 0, 2, 1].into();
+        let text = send_stream(&plan, &|| false).unwrap_err().to_string();
+        assert!(text.contains("192.0.2.1"), "{text}");
+        plan.receiver_space = Some("seekstone-nobody".into());
+        let text = send_stream(&plan, &|| false).unwrap_err().to_string();
+        assert!(text.contains("seekstone-nobody"), "{text}");
+    }
+}

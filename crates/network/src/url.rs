@@ -1,0 +1,216 @@
+//! Addresses as a user writes them: `http://HOST:PORT/PATH` and `ftp://HOST:PORT/PATH`.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// A protocol that is spoken here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// The web's.
+    Http,
+    /// File transfer.
+    Ftp,
+}
+
+impl Protocol {
+    const ALL: [Protocol; 2] = [Protocol::Http, Protocol::Ftp];
+
+    /// As it begins an address.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Http => "http",
+            Protocol::Ftp => "ftp",
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Protocol::Http => 80,
+            Protocol::Ftp => 21,
+        }
+    }
+}
+
+/// Where something is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    /// What is spoken there.
+    pub protocol: Protocol,
+    /// Name or address of the server, without brackets.
+    pub host: String,
+    /// The server's port.
+    pub port: u16,
+    /// From the first slash on; never empty.
+    pub path: String,
+}
+
+/// Why a text is no address that can be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// It begins with nothing known.
+    #[error("`{0}` is no address of a server: write http://HOST/PATH or ftp://HOST/PATH")]
+    Protocol(String),
+    /// Encrypted.
+    #[error("`{0}`: encrypted connections are not measured; let the server speak plain http")]
+    Encrypted(String),
+    /// The part between the slashes.
+    #[error("`{0}` names no server: write HOST, HOST:PORT or [ADDRESS]:PORT after the slashes")]
+    Host(String),
+    /// A path that would break a request apart.
+    #[error("`{0}` holds a blank or a control character: write it as %20 and its like")]
+    Path(String),
+    /// No such server.
+    #[error("{host} is no server that is known here: {cause}")]
+    Unknown {
+        /// As written.
+        host: String,
+        /// The system's words.
+        cause: String,
+    },
+}
+
+impl Url {
+    /// Read an address.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let fault = || UrlError::Protocol(text.into());
+        let (name, rest) = text.split_once("://").ok_or_else(fault)?;
+        if name == "https" || name == "ftps" {
+            return Err(UrlError::Encrypted(text.into()));
+        }
+        let named = |it: &Protocol| it.name() == name;
+        let protocol = Protocol::ALL.into_iter().find(named).ok_or_else(fault)?;
+        let (authority, path) = match rest.find('/') {
+            Some(slash) => rest.split_at(slash),
+            None => (rest, "/"),
+        };
+        if path.chars().any(|it| it.is_ascii_control() || it == ' ') {
+            return Err(UrlError::Path(text.into()));
+        }
+        let (host, port) = split_port(authority).ok_or_else(|| UrlError::Host(text.into()))?;
+        Ok(Self {
+            protocol,
+            host: host.into(),
+            port: port.unwrap_or(protocol.port()),
+            path: path.into(),
+        })
+    }
+
+    /// Another path of the same server.
+    #[must_use]
+    pub fn beside(&self, path: &str) -> Self {
+        Self {
+            path: path.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The server as it is named in a request.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let is_usual = self.port == self.protocol.port();
+        match (self.host.contains(':'), is_usual) {
+            (true, true) => format!("[{}]", self.host),
+            (true, false) => format!("[{}]:{}", self.host, self.port),
+            (false, true) => self.host.clone(),
+            (false, false) => format!("{}:{}", self.host, self.port),
+        }
+    }
+
+    /// The server's first address.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn resolve(&self) -> Result<SocketAddr, UrlError> {
+        let unknown = |cause: String| UrlError::Unknown {
+            host: self.host.clone(),
+            cause,
+        };
+        let found = (self.host.as_str(), self.port).to_socket_addrs();
+        let mut addresses = found.map_err(|error| unknown(error.to_string()))?;
+        addresses
+            .next()
+            .ok_or_else(|| unknown("it has no address".into()))
+    }
+}
+
+fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    let (host, rest) = match authority.strip_prefix('[') {
+        Some(inner) => inner.split_once(']')?,
+        None => match authority.find(':') {
+            Some(colon) => authority.split_at(colon),
+            None => (authority, ""),
+        },
+    };
+    let port = match rest.strip_prefix(':') {
+        Some(port) => Some(port.parse().ok().filter(|port| *port > 0)?),
+        None if rest.is_empty() => None,
+        None => return None,
+    };
+    let is_name = |it: char| it.is_ascii_graphic() && !"@?#/\\".contains(it);
+    (!host.is_empty() && host.chars().all(is_name)).then_some((host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, host: &str, port: u16, path: &str) {
+        let url = Url::parse(text).unwrap();
+        assert_eq!(
+            (url.host.as_str(), url.port, url.path.as_str()),
+            (host, port, path)
+        );
+    }
+
+    #[test]
+    fn addresses_are_read() {
+        check("http://a", "a", 80, "/");
+        check("http://a:8080/x/y?z", "a", 8080, "/x/y?z");
+        check("ftp://10.0.0.1/f", "10.0.0.1", 21, "/f");
+        check("http://[::1]:81/", "::1", 81, "/");
+        check("http://[::1]", "::1", 80, "/");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for text in ["", "a/b", "gopher://a", "http//a"] {
+            let fault = Url::parse(text).unwrap_err();
+            assert!(matches!(fault, UrlError::Protocol(_)), "{text}: {fault}");
+        }
+        for text in [
+            "http://",
+            "http:///x",
+            "http://a:",
+            "http://a:0/",
+            "http://a:99999/",
+            "http://[::1/",
+            "http://[::1]80/",
+            "http://me@a/",
+        ] {
+            let fault = Url::parse(text).unwrap_err();
+            assert!(matches!(fault, UrlError::Host(_)), "{text}: {fault}");
+        }
+        assert!(matches!(
+            Url::parse("https://a/"),
+            Err(UrlError::Encrypted(_))
+        ));
+        assert!(matches!(Url::parse("http://a/x y"), Err(UrlError::Path(_))));
+        assert!(matches!(
+            Url::parse("http://a/x\r\nHost: b"),
+            Err(UrlError::Path(_))
+        ));
+    }
+
+    #[test]
+    fn a_server_is_named_as_a_request_wants_it() {
+        let named = |text: &str| Url::parse(text).unwrap().authority();
+        assert_eq!(named("http://a/x"), "a");
+        assert_eq!(named("http://a:8080/x"), "a:8080");
+        assert_eq!(named("http://[::1]:8080/x"), "[::1]:8080");
+        assert_eq!(named("http://[::1]/x"), "[::1]");
+    }
+}

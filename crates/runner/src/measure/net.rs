@@ -1,0 +1,176 @@
+//! What the measurements over a network have in common: settings, and the server's processor time.
+
+use std::time::Duration;
+
+use network::name_space::NameSpaceError;
+use network::processor::Server;
+use network::socket::SocketOptions;
+use network::url::{Protocol, Url};
+use results::{Better, Reading, Unit};
+use units::Bytes;
+
+use super::Stop;
+use super::kind::Setting;
+use super::place::{MeasureError, Place, go_on};
+use super::settings::{SettingFault, Settings};
+
+/// The setting `namespace`.
+pub const NAMESPACE: Setting = Setting::optional(
+    "namespace",
+    "NAME",
+    "the network namespace from which it is measured, as `ip netns list` names it; the one that \
+     the program runs in when not given",
+);
+/// The setting `server`.
+pub const SERVER: Setting = Setting::optional(
+    "server",
+    "NAME or NUMBER",
+    "the server's processes on this machine by name, or one by number: their processor time is \
+     counted",
+);
+/// The setting `timeout`.
+pub const TIMEOUT: Setting = Setting::or(
+    "timeout",
+    "TIME",
+    "30s",
+    "fail when the other side is silent for that long",
+);
+/// The setting `window`.
+pub const WINDOW: Setting = Setting::optional(
+    "window",
+    "SIZE",
+    "the most bytes that a receiver lets be under way; the system's own way when not given",
+);
+/// The setting `congestion`.
+pub const CONGESTION: Setting = Setting::optional(
+    "congestion",
+    "NAME",
+    "how a sender adapts to the link, such as \"reno\"; the system's default when not given",
+);
+/// The setting `buffer`.
+pub const BUFFER: Setting = Setting::or(
+    "buffer",
+    "SIZE",
+    "64KiB",
+    "bytes handed to the system at once",
+);
+
+const BUFFER_MAX: Bytes = Bytes::from_mib(64);
+const WINDOW_MIN: Bytes = Bytes::from_kib(2);
+const WINDOW_MAX: Bytes = Bytes::from_mib(512);
+/// The most bytes that one transfer moves.
+pub const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
+const MIB: f64 = 1_048_576.0;
+
+/// The address in the setting `url`.
+pub(super) fn url(settings: &Settings<'_>, protocol: Protocol) -> Result<Url, SettingFault> {
+    let text = settings.text("url")?.unwrap_or_default();
+    let fault = |message: String| SettingFault::at("url", format!("url: {message}"));
+    let url = Url::parse(&text).map_err(|error| fault(error.to_string()))?;
+    if url.protocol == protocol {
+        return Ok(url);
+    }
+    let name = protocol.name();
+    Err(fault(format!("`{text}` does not begin with {name}://")))
+}
+
+/// The settings `window` and `congestion`.
+pub(super) fn socket(settings: &Settings<'_>) -> Result<SocketOptions, SettingFault> {
+    let window = settings.size("window", WINDOW_MIN..=WINDOW_MAX)?;
+    Ok(SocketOptions {
+        window: window.and_then(|it| u32::try_from(it.0).ok()),
+        congestion: settings.text("congestion")?,
+    })
+}
+
+/// The setting `buffer`.
+pub(super) fn buffer(settings: &Settings<'_>) -> Result<usize, SettingFault> {
+    let size = settings.size("buffer", Bytes(1)..=BUFFER_MAX)?;
+    Ok(size.map_or(0, |it| usize::try_from(it.0).unwrap_or(usize::MAX)))
+}
+
+/// The setting `timeout`.
+pub(super) fn timeout(settings: &Settings<'_>) -> Result<Duration, SettingFault> {
+    let timeout = settings.time("timeout")?;
+    Ok(timeout.map_or(Duration::from_secs(30), units::Duration::to_std))
+}
+
+/// The setting `server`.
+pub(super) fn server(settings: &Settings<'_>) -> Result<Option<Server>, SettingFault> {
+    Ok(settings.given("server")?.map(|text| Server::of(&text)))
+}
+
+/// A model has no network.
+pub(super) fn refuse_model(kind: &str, place: &Place) -> Result<(), MeasureError> {
+    if !place.is_simulated() {
+        return Ok(());
+    }
+    Err(MeasureError::Usage(format!(
+        "{}: {kind} is not measured on a model; name a directory",
+        place.target
+    )))
+}
+
+/// Looks at the server's processor time before and after.
+pub(super) struct ServerClock<'a> {
+    server: Option<&'a Server>,
+    before: Option<Duration>,
+}
+
+impl<'a> ServerClock<'a> {
+    /// Look for the first time.
+    pub fn start(server: Option<&'a Server>) -> Result<Self, MeasureError> {
+        let before = server.map(|it| used(it)).transpose()?;
+        Ok(Self { server, before })
+    }
+
+    /// What it has used since.
+    pub fn stop(self) -> Result<Option<Duration>, MeasureError> {
+        let (Some(server), Some(before)) = (self.server, self.before) else {
+            return Ok(None);
+        };
+        Ok(Some(used(server)?.saturating_sub(before)))
+    }
+}
+
+fn used(server: &Server) -> Result<Duration, MeasureError> {
+    let name = match server {
+        Server::Process(pid) => format!("number {pid}"),
+        Server::Named(name) => format!("name {name:?}"),
+    };
+    let missing = || {
+        MeasureError::Usage(format!(
+            "server: no process of the {name} runs on this machine; leave server out when it \
+             runs elsewhere"
+        ))
+    };
+    server.processor_time().ok_or_else(missing)
+}
+
+/// Processor time per MiB moved.
+pub(super) fn cpu_per_mib(name: &str, cpu: Duration, bytes: u64) -> Reading {
+    let value = cpu.as_secs_f64() / (bytes as f64 / MIB);
+    Reading::new(name, Unit::SecondsPerMib, value, Better::Lower)
+}
+
+/// A rate of bytes.
+pub(super) fn byte_rate(name: &str, bytes: u64, span: Duration) -> Reading {
+    let value = bytes as f64 / span.as_secs_f64();
+    Reading::new(name, Unit::BytesPerSecond, value, Better::Higher)
+}
+
+/// A time.
+pub(super) fn seconds(name: &str, span: Duration, better: Better) -> Reading {
+    Reading::new(name, Unit::Seconds, span.as_secs_f64(), better)
+}
+
+/// A namespace that cannot be entered is a mistake of the file's.
+pub(super) fn of_name_space(error: &NameSpaceError) -> MeasureError {
+    MeasureError::Usage(error.to_string())
+}
+
+/// It was stopped, says the client: by whom, says the signal.
+pub(super) fn stopped(stop: &Stop) -> MeasureError {
+    let by_signal = go_on(stop).err();
+    by_signal.unwrap_or_else(|| MeasureError::Failed("stopped".into()))
+}

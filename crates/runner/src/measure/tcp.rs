@@ -1,0 +1,102 @@
+//! `tcp`: one stream of bytes from a sender to a receiver, both ours: what window and link allow.
+
+use std::net::IpAddr;
+
+use network::tcp::{StreamPlan, send_stream};
+use results::{Better, Reading};
+use units::Bytes;
+
+use super::Stop;
+use super::kind::{Kind, Setting};
+use super::net::{self, byte_rate, cpu_per_mib, seconds};
+use super::place::{MeasureError, Place};
+use super::settings::{SettingFault, Settings};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    name: "tcp",
+    about: "one TCP stream, sender and receiver both of this program",
+    settings: &[
+        Setting::or(
+            "address",
+            "ADDRESS",
+            "127.0.0.1",
+            "the receiver's own address, by which the sender reaches it",
+        ),
+        Setting::optional(
+            "receiver",
+            "NAME",
+            "the network namespace of the receiver; the one that the program runs in when not \
+             given",
+        ),
+        Setting::optional(
+            "sender",
+            "NAME",
+            "the network namespace of the sender; the one that the program runs in when not given",
+        ),
+        Setting::or("size", "SIZE", "16MiB", "bytes sent"),
+        net::WINDOW,
+        net::CONGESTION,
+        net::BUFFER,
+        net::TIMEOUT,
+    ],
+    readings: &[
+        (
+            "rate",
+            "bytes per second, from connecting to the last byte at the receiver",
+        ),
+        ("round trip", "what the sender saw of it, on average"),
+        ("sender CPU", "processor time of the sender for a MiB"),
+        ("receiver CPU", "processor time of the receiver for a MiB"),
+    ],
+};
+
+/// A stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    plan: StreamPlan,
+}
+
+impl Tcp {
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+        let address = settings.text("address")?.unwrap_or_default();
+        let receiver: IpAddr = address.parse().map_err(|_| {
+            let why = format!("address = {address:?}: write it in numbers, such as 10.90.0.2");
+            SettingFault::at("address", why)
+        })?;
+        let size = settings.size("size", Bytes(1)..=net::SIZE_MAX)?;
+        Ok(Self {
+            plan: StreamPlan {
+                receiver,
+                receiver_space: settings.given("receiver")?,
+                sender_space: settings.given("sender")?,
+                bytes: size.unwrap_or_default().0,
+                buffer: net::buffer(settings)?,
+                socket: net::socket(settings)?,
+                timeout: net::timeout(settings)?,
+            },
+        })
+    }
+
+    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        net::refuse_model(KIND.name, place)
+    }
+
+    pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let is_stopped = || stop.is_raised().is_some();
+        let outcome = send_stream(&self.plan, &is_stopped)
+            .map_err(|error| MeasureError::Usage(error.to_string()))?;
+        if outcome.is_stopped {
+            return Err(net::stopped(stop));
+        }
+        if let Some(fault) = outcome.fault {
+            return Err(MeasureError::Failed(fault));
+        }
+        Ok(vec![
+            byte_rate("rate", outcome.bytes, outcome.elapsed),
+            seconds("round trip", outcome.round_trip, Better::Neither),
+            cpu_per_mib("sender CPU", outcome.sender_cpu, outcome.bytes),
+            cpu_per_mib("receiver CPU", outcome.receiver_cpu, outcome.bytes),
+        ])
+    }
+}

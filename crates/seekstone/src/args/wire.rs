@@ -1,0 +1,100 @@
+//! Arguments of `seekstone wire`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use units::{Bytes, Duration};
+
+use super::parse::{parse_share, parse_size, parse_span};
+
+/// `seekstone wire`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A link as between two hosts on an Ethernet of 10 Mbit/s, 20 ms there and back:\n\n  \
+seekstone wire near 10.90.0.1/24 far 10.90.0.2/24 --delay 10ms --rate 10Mbit/s\n\n\
+What runs in a namespace uses the link: `ip netns exec far vsftpd FILE`. Studies measure from one \
+with the setting namespace. SIGTERM or Ctrl-C ends it; both namespaces are removed then."
+)]
+pub struct WireArgs {
+    /// Name of the first network namespace; it must not be there yet.
+    pub near: String,
+    /// Address in it, with the length of the network's part, such as 10.90.0.1/24.
+    pub near_address: String,
+    /// Name of the second network namespace; it must not be there yet.
+    pub far: String,
+    /// Address in it.
+    pub far_address: String,
+    /// Time that a packet is under way, each way.
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
+    pub delay: Duration,
+    /// Bits in a second that the line sends, each way; without it the line takes no time.
+    #[arg(long, value_name = "RATE", value_parser = parse_bits)]
+    pub rate: Option<u64>,
+    /// Share of the packets that get lost.
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    pub loss: f64,
+    /// What may wait for the line, each way, before packets are dropped.
+    #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size)]
+    pub queue: Bytes,
+    /// Which packets get lost.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Keep the number of the process here while the link is there; the file must be new.
+    #[arg(long, value_name = "FILE")]
+    pub pid_file: Option<PathBuf>,
+    /// Return when the link is there, and leave it to another process.
+    #[arg(long, requires = "pid_file")]
+    pub background: bool,
+}
+
+/// `10Mbit/s`, `64 kbit/s`, `1Gbit`: powers of 1000, as networks count.
+fn parse_bits(text: &str) -> Result<u64, String> {
+    let advice = "write bits per second, such as 10Mbit/s, 64kbit/s or 1Gbit/s";
+    let bare = text.trim().trim_end_matches("/s");
+    let digits = bare.find(|it: char| !it.is_ascii_digit() && it != '.');
+    let (number, unit) = bare.split_at(digits.unwrap_or(bare.len()));
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "bit" => 1.0,
+        "kbit" => 1e3,
+        "mbit" => 1e6,
+        "gbit" => 1e9,
+        _ => return Err(advice.into()),
+    };
+    let number: f64 = number.parse().map_err(|_| advice.to_owned())?;
+    let bits = number * factor;
+    if (1000.0..=1e11).contains(&bits) {
+        Ok(bits.round() as u64)
+    } else {
+        Err("lies between 1kbit/s and 100Gbit/s".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_lines_are_read() {
+        for (text, bits) in [
+            ("10Mbit/s", 10_000_000),
+            ("64 kbit/s", 64_000),
+            ("1gbit", 1_000_000_000),
+            ("1.5Mbit/s", 1_500_000),
+            ("5000bit/s", 5000),
+        ] {
+            assert_eq!(parse_bits(text), Ok(bits), "{text}");
+        }
+        for text in [
+            "",
+            "10",
+            "10MB/s",
+            "Mbit/s",
+            "0Mbit/s",
+            "1..2Mbit",
+            "999Gbit/s",
+            "-1Mbit/s",
+        ] {
+            assert!(parse_bits(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `seekstone wire`: a link with a known delay and rate between two network namespaces.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use network::wire::{End, Ends, LaneSettings, LaneTally, WireError, relay};
+use runner::interrupt::Interrupt;
+use units::Bytes;
+
+use crate::args::WireArgs;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// What the process in the background says when others may go on.
+const READY: &str = "the link is there: ";
+
+/// Make a link, and carry its packets until a signal comes.
+///
+/// # Errors
+/// When an end is there already, or the system refuses.
+pub fn wire(args: &WireArgs) -> anyhow::Result<Exit> {
+    let ends = [
+        End::parse(&args.near, &args.near_address),
+        End::parse(&args.far, &args.far_address),
+    ];
+    let [near, far] = ends.map(|end| end.map_err(|error| usage(&error)));
+    let ends = [near?, far?];
+    if ends[0].space == ends[1].space || ends[0].address == ends[1].address {
+        let text = "the two ends need names and addresses of their own".to_owned();
+        return Err(UsageError(text).into());
+    }
+    if args.background {
+        return start_in_background();
+    }
+    let interrupt = Interrupt::install().context("signals")?;
+    let pid_file = args.pid_file.as_deref().map(PidFile::create).transpose()?;
+    let made = Ends::make(&ends)?;
+    if let Some(file) = &pid_file {
+        file.fill()?;
+    }
+    let [near, far] = &ends;
+    output::print(&format!(
+        "{READY}{} {} and {} {}",
+        near.space, near.address, far.space, far.address
+    ))?;
+    let settings = LaneSettings {
+        delay: args.delay.to_std(),
+        bits_per_second: args.rate,
+        loss: args.loss,
+        queue_bytes: args.queue.0,
+    };
+    let is_stopped = || interrupt.is_raised().is_some();
+    let tallies = relay(&made, &settings, args.seed, &is_stopped)?;
+    drop(made);
+    let there = summary(&near.space, &far.space, &tallies[0]);
+    let back = summary(&far.space, &near.space, &tallies[1]);
+    output::print(&format!("{there}\n{back}"))
+}
+
+fn usage(error: &WireError) -> anyhow::Error {
+    UsageError(error.to_string()).into()
+}
+
+fn summary(from: &str, to: &str, tally: &LaneTally) -> String {
+    format!(
+        "{from} to {to}: {} packets, {}; {} lost, {} dropped at a full queue",
+        tally.carried,
+        Bytes(tally.bytes).decimal(),
+        tally.lost,
+        tally.dropped
+    )
+}
+
+/// The same command once more, in a process group of its own, without this option. Its pipes end
+/// with us, so that nobody who waits for our output waits for the link.
+fn start_in_background() -> anyhow::Result<Exit> {
+    let program = std::env::current_exe().context("our own program")?;
+    let args = std::env::args_os()
+        .skip(1)
+        .filter(|it| it != "--background");
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .context("the process in the background")?;
+    let mut line = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout).read_line(&mut line)?;
+    }
+    if line.starts_with(READY) {
+        return output::print(line.trim_end());
+    }
+    let mut said = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        stderr.read_to_string(&mut said)?;
+    }
+    let _ = child.wait();
+    let said = said.trim().trim_start_matches("error: ");
+    anyhow::bail!("{said}");
+}
+
+/// A new file with the number of this process, removed at the end.
+struct PidFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl PidFile {
+    fn create(path: &Path) -> anyhow::Result<Self> {
+        let file = File::create_new(path);
+        let file = file.with_context(|| format!("cannot make {}", path.display()))?;
+        let path = path.to_owned();
+        Ok(Self { file, path })
+    }
+
+    fn fill(&self) -> anyhow::Result<()> {
+        let filled = writeln!(&self.file, "{}", std::process::id());
+        filled.with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        // Somebody may have removed it: that was what we wanted.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
