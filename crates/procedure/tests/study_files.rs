@@ -25,6 +25,25 @@ fn a_study_is_read() {
     );
 }
 
+/// The examples of the document: one is whole, the others are parts of another.
+#[test]
+fn the_examples_of_the_document_are_read() {
+    let document = include_str!("../../../docs/study.md");
+    let blocks: Vec<&str> = document
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|block| block.split("```").next())
+        .collect();
+    assert_eq!(blocks.len(), 4);
+    assert_eq!(read(blocks[0]).expect(blocks[0]).cells().len(), 3);
+    let measurement = "[measurement]\nkind = \"transfer\"\n";
+    let whole = [blocks[1], measurement, blocks[2], blocks[3]].concat();
+    let study = read(&whole).unwrap_or_else(|told| panic!("{told}"));
+    // Three block sizes by two mounts, but for the one that is left out.
+    assert_eq!(study.cells().len(), 5);
+    assert_eq!((study.rounds_max, study.precision), (20, Some(0.05)));
+}
+
 #[test]
 fn combinations_are_left_out() {
     let text = STUDY.replacen(

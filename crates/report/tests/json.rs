@@ -17,6 +17,7 @@ fn whole_run() -> Run {
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
     run.timing = Some(sample::timing());
+    run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);
     run.measurements[0].series = of_users.series;
@@ -25,7 +26,6 @@ fn whole_run() -> Run {
         fresh_per_second: 9000.0,
         steady_per_second: 1000.0,
     });
-    run.study = Some(sample::study());
     run.files = Some(sample::files());
     run
 }

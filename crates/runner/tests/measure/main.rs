@@ -5,6 +5,7 @@ mod backup;
 mod cache;
 mod command;
 mod copy;
+mod documented;
 mod interrupted;
 mod positioning;
 mod settings;
