@@ -20,4 +20,13 @@ macro_rules! shipped {
 }
 
 /// All of them, by their names.
-pub const SHIPPED: &[Shipped] = shipped!["compilers", "disk-io", "fortran-options", "paw"];
+pub const SHIPPED: &[Shipped] = shipped![
+    "cern-httpd",
+    "compilers",
+    "disk-io",
+    "fddi-ftp",
+    "fortran-options",
+    "nfs-aix-linux",
+    "nfs-linux",
+    "paw"
+];
