@@ -1,5 +1,5 @@
 # `make test` is everything that must pass: it installs what tests need where it may.
-.PHONY: test check nightly bench install-test-tools
+.PHONY: test check nightly bench simulations install-test-tools
 
 CARGO ?= cargo
 
@@ -16,6 +16,12 @@ check:
 nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
 	$(CARGO) test --release -p runner --test classic_and_modern -- --ignored --nocapture
+	$(CARGO) test --release -p seekstone --test simulations -- --ignored --nocapture
+
+# What docs/simulations.md and its pictures show, written anew. Look at the difference.
+simulations:
+	SEEKSTONE_WRITE_SIMULATIONS=1 $(CARGO) test --release -p seekstone --test simulations -- \
+		--include-ignored --test-threads=1
 
 # Beside fio, in one interleaved run; needs fio and an otherwise quiet machine.
 bench:

@@ -5,6 +5,7 @@ pub mod diskmbps;
 pub mod diskrand;
 mod fault;
 mod import;
+pub mod kp3;
 pub mod log;
 mod log_file;
 mod number;

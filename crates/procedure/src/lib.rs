@@ -7,6 +7,7 @@ mod checkup;
 mod curve;
 mod doubts;
 mod monitor;
+mod positioning;
 mod rab;
 mod rab_summary;
 mod random_access;
@@ -27,6 +28,9 @@ pub use checkup::{
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
+pub use positioning::{
+    PositioningError, PositioningPlan, position, positioning_found, positioning_order,
+};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
 pub use random_access::{

@@ -35,6 +35,9 @@ pub struct RabOptions {
 const SERVICE_SHARE: f64 = 0.8;
 /// Share of a workload's time that one client alone may take.
 const NO_LOAD_SHARE: f64 = 0.15;
+/// Share of the time that a point may always take, and a scout.
+const LONG_POINT: f64 = 0.05;
+const LONG_SCOUT: f64 = 0.002;
 
 /// What one workload is, as far as its measuring goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -289,6 +292,11 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
             .max(Duration::from_millis(low))
             .min(Duration::from_millis(high))
     };
+    // Whoever allows hours wants them used where the answer needs them: in virtual time, or for
+    // storage that is slow to show its mean.
+    let long = |part: f64, low: u64, high: u64, large: f64| {
+        share(part, low, high).max(time.mul_f64(large))
+    };
     CurveOptions {
         channel: Channel::Service,
         levels: match options.levels.as_slice() {
@@ -301,10 +309,10 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         clients_max: options.clients_max,
         precision: options.precision,
         scout_min: share(0.005, 200, 1_000),
-        scout_max: share(0.02, 300, 10_000),
+        scout_max: long(0.02, 300, 10_000, LONG_SCOUT),
         final_min: share(0.04, 300, 5_000),
-        final_max: share(0.25, 1_000, 60_000),
-        no_load_max: Some(share(NO_LOAD_SHARE, 1_000, 60_000)),
+        final_max: long(0.25, 1_000, 60_000, LONG_POINT),
+        no_load_max: Some(long(NO_LOAD_SHARE, 1_000, 60_000, LONG_POINT)),
         is_load_enough: true,
         tries_max: 12,
         budget: Some(time),

@@ -170,6 +170,8 @@ fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        series: None,
+        law: None,
         service_quantiles: Vec::new(),
     }
 }

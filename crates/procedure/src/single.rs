@@ -199,6 +199,8 @@ pub fn summarise(
         warnings: Vec::new(),
         window: series(response.as_ref()),
         service_window: series(service.as_ref()),
+        series: None,
+        law: None,
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
     measurement.warnings = doubts(

@@ -146,6 +146,28 @@ fn rabmarks_of_a_batch_workload_cover_the_truth() {
     of_bytes.check();
 }
 
+/// One client alone on a server of 40 ms asks 20 times a second: 3 % takes more than three minutes.
+#[test]
+fn hours_of_budget_are_used_where_an_answer_needs_them() {
+    let precision = |budget| {
+        let options = RabOptions {
+            budget,
+            ..options(&[400])
+        };
+        let found = measure("transaction", "sim:mm1?mean=40ms", options, 5);
+        found
+            .no_load
+            .expect("one client")
+            .service
+            .relative_half_width()
+    };
+    let (short, long) = (
+        precision(Duration::from_secs(600)),
+        precision(Duration::from_secs(40 * 3600)),
+    );
+    assert!(short > 0.03 && long <= 0.03, "{short} and {long}");
+}
+
 #[test]
 fn thirds_are_of_the_way_from_no_load_to_the_highest_level() {
     let few = RabOptions {

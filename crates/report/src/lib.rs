@@ -14,6 +14,8 @@ mod json;
 mod list;
 mod measurement;
 mod page;
+mod picture;
+mod positioning;
 mod rab;
 mod random_access;
 #[doc(hidden)]
@@ -37,6 +39,8 @@ pub use inspection::inspection;
 pub use json::{JsonError, from_json, json};
 pub use list::{ListRow, run_list};
 pub use measurement::measurement;
+pub use picture::{curves_svg, positioning_svg, series_svg};
+pub use positioning::{positioning, positioning_json};
 pub use study::{csv_study, csv_study_replicates};
 pub use study_note::markdown_note;
 pub use style::Style;

@@ -4,11 +4,13 @@
 
 mod rab;
 mod random_access;
+mod study;
 mod transactions;
 mod transfer;
 
 pub use rab::rab;
 pub use random_access::random_access;
+pub use study::study;
 pub use transactions::transactions;
 pub use transfer::transfer;
 
@@ -338,6 +340,8 @@ fn plain(kind: &Kind) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        series: None,
+        law: None,
         service_quantiles: Vec::new(),
     }
 }

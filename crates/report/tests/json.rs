@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use report::{JsonError, from_json, json, sample};
-use results::Run;
 use results::environment::{RaidActivity, RaidState};
+use results::{Run, SteadyLaw};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
@@ -16,6 +16,15 @@ fn whole_run() -> Run {
     run.transfer = Some(sample::transfer());
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
+    run.study = Some(sample::study());
+    // As a trial has them that was cut into intervals.
+    let of_users = sample::transactions().loads.remove(0);
+    run.measurements[0].series = of_users.series;
+    run.measurements[0].law = Some(SteadyLaw {
+        name: "a law".into(),
+        fresh_per_second: 9000.0,
+        steady_per_second: 1000.0,
+    });
     run
 }
 

@@ -5,6 +5,7 @@ pub mod environment;
 pub mod live;
 mod measurement;
 mod mode;
+mod positioning;
 mod rab;
 mod random_access;
 mod reading;
@@ -20,11 +21,12 @@ pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
 pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
 pub use mode::Mode;
+pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
 pub use run::{Run, SCHEMA_VERSION, Settings, Status};
-pub use series::{SystemSample, SystemSeries};
+pub use series::{SteadyLaw, SystemSample, SystemSeries};
 pub use study::{
     Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
     StudyScale, StudySetting, StudyVerdict,

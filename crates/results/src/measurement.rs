@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Drift, Estimate, PercentileEstimate, Verdict, Window};
 
 use crate::environment::CountersDelta;
+use crate::series::{SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
 /// How a trial reached its storage.
@@ -186,6 +187,13 @@ pub struct Measurement {
     pub drift: Drift,
     /// Whether the SNIA's rule would call the trial steady.
     pub snia_steady: Option<bool>,
+    /// The trial interval by interval, where that was asked for; its transactions are the
+    /// operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<SystemSeries>,
+    /// What a law says of the same load, where a model has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<SteadyLaw>,
     /// Doubts.
     pub warnings: Vec<Warning>,
     /// The series behind the intervals of response time and load; not archived.

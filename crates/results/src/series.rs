@@ -41,6 +41,19 @@ pub struct SystemSample {
     pub major_faults_per_second: Option<f64>,
 }
 
+/// What the law of a model says of the throughput once it is steady.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyLaw {
+    /// The law, in words.
+    pub name: String,
+    /// Operations per second before anything must be cleaned.
+    #[serde(with = "stats::undefined")]
+    pub fresh_per_second: f64,
+    /// Operations per second in the long run.
+    #[serde(with = "stats::undefined")]
+    pub steady_per_second: f64,
+}
+
 /// The intervals of a trial, in their order and without gaps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SystemSeries {

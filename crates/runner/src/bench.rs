@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Owner, TargetError, free_space};
-use procedure::{CheckUpFacts, SIZE_MIN, cached_part};
-use results::environment::TargetKind;
+use procedure::{CheckUpFacts, PositioningError, SIZE_MIN, cached_part};
+use results::environment::{RaidActivity, RaidState, TargetKind};
 use results::{Access, Caution, Settings, Severity, TargetDescription, Warning};
-use sim::SIM_PREFIX;
+use sim::{ArrayActivity, Level, SIM_PREFIX};
 use units::{Bytes, Duration};
 
 use crate::environment;
@@ -79,6 +79,9 @@ pub enum BenchError {
     /// Nothing could be measured.
     #[error(transparent)]
     Laboratory(#[from] LaboratoryError),
+    /// A file could not be opened.
+    #[error(transparent)]
+    Positioning(#[from] PositioningError),
     /// Options that do not go together, or with the target.
     #[error("{0}")]
     Usage(String),
@@ -347,6 +350,36 @@ impl Bench {
             Self::Real(real) => real,
             Self::Simulated(simulated) => simulated,
         }
+    }
+
+    /// In which state the array of a model is, if it has one.
+    #[must_use]
+    pub fn raid_of_model(&self) -> Option<RaidState> {
+        let Self::Simulated(simulated) = self else {
+            return None;
+        };
+        let state = simulated.array_state()?;
+        let (missing, activity) = match state.activity {
+            ArrayActivity::Whole => (0, RaidActivity::Normal),
+            ArrayActivity::Reduced => (1, RaidActivity::Degraded),
+            ArrayActivity::Rebuilding { share } => {
+                let percent = Some(share * 100.0);
+                (1, RaidActivity::Rebuilding { percent })
+            }
+        };
+        let level = match state.level {
+            Level::Raid0 => "raid0",
+            Level::Raid1 => "raid1",
+            Level::Raid5 => "raid5",
+        };
+        Some(RaidState {
+            kind: "simulated".into(),
+            level: Some(level.into()),
+            members: Some(state.disks as u32),
+            missing: Some(missing),
+            state: activity,
+            source: "the model".into(),
+        })
     }
 
     /// Make the test file, and a smaller one for the page cache.

@@ -77,6 +77,12 @@ impl Interrupt {
         Interrupt::default()
     }
 
+    /// Raise it as SIGINT does, without a signal, for use as a library.
+    pub fn raise(&self) {
+        let number = usize::try_from(SIGINT).unwrap_or_default();
+        self.raised.store(number, Ordering::Relaxed);
+    }
+
     /// The signal that came, if one did.
     #[must_use]
     pub fn is_raised(&self) -> Option<Signal> {

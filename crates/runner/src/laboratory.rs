@@ -9,7 +9,7 @@ use procedure::{
 };
 use random::{Purpose, Stream};
 use results::{Access, CpuCost, Measurement, SystemSeries};
-use sim::{SimDriver, SimSpec};
+use sim::{ArrayState, SimDriver, SimSpec};
 use units::{Duration, Instant};
 use workload::{AddressError, Errno};
 
@@ -169,6 +169,22 @@ impl SimLaboratory {
             seed,
             now: Instant::START,
             used: None,
+        }
+    }
+
+    /// The model.
+    #[must_use]
+    pub const fn spec(&self) -> &SimSpec {
+        &self.spec
+    }
+
+    /// In which state the model's array is, if it has one.
+    #[must_use]
+    pub fn array_state(&self) -> Option<ArrayState> {
+        self.spec.machine()?.array.array.as_ref()?;
+        match &self.used {
+            Some(device) => device.array_state(),
+            None => self.spec.device(self.seed).array_state(),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod laboratory;
 pub mod left_over;
 pub mod limits;
 pub mod measure;
+pub mod positioning;
 pub mod rab;
 pub mod random_access;
 pub mod simulated;

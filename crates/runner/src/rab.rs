@@ -79,7 +79,7 @@ pub fn measure_rab(
         Ok(size) => size,
         Err(error) => return Err(bench.abandon(error)),
     };
-    let mut session = Session::new(request, interrupt, desk, size, begun);
+    let mut session = Session::new(request, interrupt, desk, size, begun, bench.raid_of_model());
     let measured = session.run_all(&mut bench, facts.access);
     let (workloads, modes) = session.into_parts();
     let elapsed = bench.laboratory().now().since(begun);

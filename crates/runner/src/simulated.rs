@@ -2,7 +2,9 @@
 
 use std::io::{ErrorKind, Read as _};
 
-use sim::{Definition, DefinitionError, SimError, SimSpec};
+use results::SteadyLaw;
+use sim::{Cleaning, Content, Definition, DefinitionError, DeviceSpec, SimError, SimSpec};
+use workload::{MixSpec, Partition, Pattern};
 
 /// The most that is read of a file; the reader says where a definition is too long.
 const BYTES_MAX: u64 = 128 << 10;
@@ -32,6 +34,37 @@ pub fn definition_text(name: &str) -> Result<String, String> {
         Some(text) => Ok(text.to_owned()),
         None => load(name),
     }
+}
+
+/// What the law of flash says of a load of random writes over all of a full device.
+#[must_use]
+pub fn steady_law(spec: &SimSpec, mix: &MixSpec) -> Option<SteadyLaw> {
+    let machine = spec.machine()?;
+    let DeviceSpec::Flash(flash) = &machine.device else {
+        return None;
+    };
+    let is_bare = machine.host.is_none()
+        && machine.link.is_none()
+        && machine.array.array.is_none()
+        && machine.array.slow.is_none();
+    let is_whole = spec.size.0 == machine.size() && flash.content == Content::Full;
+    let writes_only = mix.mix.read == 0 && mix.mix.flush == 0;
+    let is_uniform = mix.addresses.pattern == Pattern::Uniform
+        && mix.addresses.partition == Partition::Contending;
+    let len = mix.sizes.iter().map(|size| u64::from(size.len)).max()?;
+    if !(is_bare && is_whole && writes_only && is_uniform) || len > u64::from(flash.page) {
+        return None;
+    }
+    let [fresh_per_second, steady_per_second] = flash.write_rates();
+    let name = match flash.cleaning {
+        Cleaning::Fifo => "law of FIFO cleaning",
+        Cleaning::Greedy => "law of FIFO cleaning, below which greedy cleaning does not fall",
+    };
+    Some(SteadyLaw {
+        name: name.into(),
+        fresh_per_second,
+        steady_per_second,
+    })
 }
 
 fn load(path: &str) -> Result<String, String> {

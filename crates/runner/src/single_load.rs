@@ -11,6 +11,7 @@ use crate::check_up::{Show, Stage};
 use crate::environment;
 use crate::interrupt::Interrupt;
 use crate::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
+use crate::simulated::steady_law;
 use crate::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the target that completes at once.
@@ -29,6 +30,8 @@ pub enum Question {
         goal: Option<Goal>,
         /// When to stop in any case.
         duration_max: Duration,
+        /// Length of the intervals that are listed, if any are.
+        sample_every: Option<Duration>,
     },
     /// Response time against load.
     Curve(CurveOptions),
@@ -162,7 +165,9 @@ fn on_null(
             reason: stop.reason(),
         },
     };
-    asker.measurements.push(outcome.measurement);
+    let mut measurement = outcome.measurement;
+    measurement.series = outcome.series;
+    asker.measurements.push(measurement);
     Ok(Run {
         schema: SCHEMA_VERSION,
         id: None,
@@ -236,7 +241,11 @@ impl Asker<'_> {
         match &self.request.question {
             Question::Trial { .. } => {
                 let trial = self.trial(access);
-                let outcome = self.measure(bench, &trial, 0.0)?;
+                let mut outcome = self.measure(bench, &trial, 0.0)?;
+                outcome.measurement.series = outcome.series.take();
+                if let Bench::Simulated(model) = bench {
+                    outcome.measurement.law = steady_law(model.spec(), &self.request.spec);
+                }
                 self.measurements.push(outcome.measurement.clone());
                 self.check(&trial, outcome.failure)
             }
@@ -275,14 +284,15 @@ impl Asker<'_> {
         let mut spec = self.request.spec.clone();
         spec.addresses.region.target = MAIN_DIRECT;
         spec.addresses.region.len = self.size.0;
-        let (clients, depth, goal, duration_max) = match &self.request.question {
+        let (clients, depth, goal, duration_max, sample_every) = match &self.request.question {
             Question::Trial {
                 clients,
                 depth,
                 goal,
                 duration_max,
-            } => (*clients, *depth, *goal, *duration_max),
-            Question::Curve(_) => (1, 1, None, Duration::ZERO),
+                sample_every,
+            } => (*clients, *depth, *goal, *duration_max, *sample_every),
+            Question::Curve(_) => (1, 1, None, Duration::ZERO, None),
         };
         Trial {
             name: "trial".into(),
@@ -296,7 +306,7 @@ impl Asker<'_> {
             channel: Channel::Response,
             duration_max,
             salt: 0,
-            sample_every: None,
+            sample_every,
             limit: None,
         }
     }

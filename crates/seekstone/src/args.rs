@@ -5,6 +5,7 @@ mod devices;
 mod diskmbps;
 mod diskrand;
 mod parse;
+mod positioning;
 mod rab;
 mod random;
 mod study;
@@ -23,9 +24,10 @@ pub use devices::{DevicesArgs, DevicesCommand};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 use parse::{
-    parse_budget, parse_level, parse_pattern, parse_precision, parse_rate, parse_share, parse_size,
-    parse_span,
+    parse_budget, parse_interval, parse_level, parse_pattern, parse_precision, parse_rate,
+    parse_share, parse_size, parse_span,
 };
+pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use study::{StudyArgs, StudyCommand};
@@ -66,6 +68,8 @@ pub enum Command {
     Rab(RabArgs),
     /// Measure service times of random reads and writes against file size, block size and depth.
     Random(Box<RandomArgs>),
+    /// Time how long files that are opened in random order take to their first record, on a model.
+    Positioning(PositioningArgs),
     /// Measure users who think and make transactions: rate, response time, how many users fit.
     Transactions(Box<TransactionsArgs>),
     /// Run the RAID Performance Test of 1995 with its own test, parameter, log and report files.
@@ -277,6 +281,9 @@ pub struct TrialArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
+    /// Cut the trial into intervals of this length, and list the load of each.
+    #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,
@@ -390,10 +397,14 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON, its measurements as CSV, or the note of a study.
+    /// Write a run as JSON, its measurements as CSV, the note of a study, or a picture of its
+    /// curve or intervals.
     Export {
         /// Its number.
         id: i64,
+        /// Another run whose curve is drawn into the same picture (with --form svg).
+        #[arg(long, value_name = "ID")]
+        beside: Option<i64>,
         /// Form of the output.
         #[arg(long, value_enum, default_value_t = ExportForm::Json)]
         form: ExportForm,
@@ -437,6 +448,8 @@ pub enum ExportForm {
     Intervals,
     /// One line for each pass of `transfer`.
     Passes,
+    /// A picture: the load curve of a run, or the load over the intervals of a trial.
+    Svg,
 }
 
 /// `seekstone clean`.

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Curve(args) => commands::curve::curve(&args),
         Command::Rab(args) => commands::rab::rab(&args),
         Command::Random(args) => commands::random::random(&args),
+        Command::Positioning(args) => commands::positioning::positioning(&args),
         Command::Rpt(args) => commands::rpt::rpt(&args),
         Command::Transfer(args) => commands::transfer::transfer(&args),
         Command::Diskmbps(args) => commands::diskmbps::diskmbps(&args),

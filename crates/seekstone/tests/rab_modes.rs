@@ -114,3 +114,44 @@ fn an_exchange_in_a_continuous_run_is_stamped_and_compared() {
         .collect();
     assert!(pairs.contains(&("reduced", "continuous")), "{pairs:?}");
 }
+
+/// A small array, so that its rebuild ends while it is measured.
+const SMALL_DISK: &str = r#"kind = "disk"
+title = "a small disk"
+rpm = 7200
+heads = 4
+cylinders = 100
+sectors-outer = 200
+seek = "data-sheet"
+seek-min = "1 ms"
+seek-avg = "8 ms"
+seek-max = "17 ms"
+"#;
+
+/// A model knows what its array is doing: nobody need say so, and nobody can say otherwise.
+#[test]
+fn a_simulated_array_stamps_its_own_state() {
+    let scratch = Scratch::new();
+    let disk = scratch.path("small.toml");
+    std::fs::write(&disk, SMALL_DISK).expect("a file");
+    let measure = |mode: &str| {
+        let target = format!("sim:{}?raid=5&disks=5&unit=16K&{mode}", disk.display());
+        let args = [
+            "rab", &target, "--budget", "2min", "--seed", "1", "--json", "-",
+        ];
+        let small = ["--workload", "archive", "--no-save"];
+        let ended = finish(scratch.seekstone(args.iter().chain(&small)));
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.json()
+    };
+    let reduced = measure("mode=reduced");
+    assert_eq!(modes(&reduced), (vec!["reduced"], vec![("reduced", true)]));
+    let held = measure("mode=rebuild&rebuild-held-at=50%");
+    assert_eq!(modes(&held), (vec!["rebuild"], vec![("rebuild", true)]));
+    let text = held["rab"]["modes"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("simulated raid5 of 5 members, 1 missing: rebuilding, 50 % done"));
+    // The trial in which the rebuild ended is neither's: it is measured again.
+    let ended = measure("mode=rebuild");
+    let expected = vec![("rebuild", true), ("normal", false)];
+    assert_eq!(modes(&ended), (vec!["normal"], expected));
+}

@@ -10,6 +10,8 @@ use std::fmt::Debug;
 use units::Instant;
 use workload::{ClientId, Durability, Errno};
 
+use crate::raid::ArrayState;
+
 /// What a command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -25,8 +27,6 @@ pub enum Action {
         work_ns: u64,
         /// Bytes of its own memory that the client touches.
         touched: u64,
-        /// Who works.
-        client: ClientId,
     },
 }
 
@@ -37,6 +37,8 @@ pub struct Command {
     pub tag: u64,
     /// What is asked.
     pub action: Action,
+    /// For whom; none for what a part of the machine does of itself.
+    pub client: Option<ClientId>,
     /// First byte.
     pub offset: u64,
     /// Number of bytes.
@@ -98,6 +100,25 @@ pub trait Device: Debug + Send {
 
     /// Do what is due by `now`, and append what is answered.
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>);
+
+    /// What became of reads at the file cache that stands in front of it, if one does.
+    fn cache_reads(&self) -> Option<CacheReads> {
+        None
+    }
+
+    /// In which state the array is that is in here, if one is.
+    fn array_state(&self) -> Option<ArrayState> {
+        None
+    }
+}
+
+/// Reads that a file cache has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheReads {
+    /// All of them.
+    pub asked: u64,
+    /// Those that it had all pages for.
+    pub answered: u64,
 }
 
 /// What will happen, in order of time; what happens at the same instant, in order of its planning.

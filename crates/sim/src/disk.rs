@@ -18,6 +18,7 @@ use workload::Durability;
 
 pub use buffer::BufferSpec;
 pub use geometry::{Layout, ZoneSpec};
+pub use mechanism::SeekInterference;
 pub use seek::{SeekCurve, Shape};
 
 use buffer::{Buffer, Wanted};
@@ -68,6 +69,8 @@ pub struct DiskSpec {
     pub write_cache: u64,
     /// The order of service.
     pub order: Order,
+    /// Whether clients drag the arm away from each other.
+    pub interference: SeekInterference,
 }
 
 impl DiskSpec {
@@ -158,7 +161,8 @@ impl Disk {
             spec.head_switch,
             spec.cylinder_switch,
             phase,
-        );
+        )
+        .with_interference(spec.interference);
         Self {
             mechanism,
             buffer: spec.buffer.map(|buffer| Buffer::new(buffer, sectors)),
@@ -193,8 +197,8 @@ impl Disk {
         if self.spec.order == Order::Fifo || self.queue.len() < 2 {
             return (!self.queue.is_empty()).then_some(0);
         }
-        let here = self.mechanism.cylinder();
         let distance = |command: &Command| {
+            let here = self.mechanism.cylinder(command.client);
             let sector = command.offset / u64::from(self.spec.sector_bytes);
             let place = self.mechanism.geometry.place(sector);
             place.cylinder.abs_diff(here)
@@ -209,6 +213,7 @@ impl Disk {
     /// be empty, first.
     fn serve(&mut self, now: Instant, command: &Command) -> Option<Instant> {
         let sectors = self.sectors(command);
+        self.mechanism.work_for(command.client);
         let end = match command.action {
             Action::Read => self.read(now.0, sectors),
             Action::Write(durability) => {
@@ -286,13 +291,14 @@ impl Disk {
 
     /// Bring some of what was promised to the platters.
     fn destage(&mut self, now: Instant) {
+        self.mechanism.work_for(None);
         let order = self.spec.order;
         let mechanism = &self.mechanism;
         let distance = |extent: &Range<u64>| match order {
             Order::Fifo => 0,
             Order::Nearest => {
                 let place = mechanism.geometry.place(extent.start);
-                place.cylinder.abs_diff(mechanism.cylinder())
+                place.cylinder.abs_diff(mechanism.cylinder(None))
             }
         };
         let Some(sectors) = self.dirty.take(distance) else {

@@ -88,6 +88,7 @@ mod tests {
         Command {
             tag: 0,
             action: Action::Read,
+            client: None,
             offset: unit * UNIT,
             len: UNIT,
         }

@@ -7,7 +7,7 @@ use random::{Purpose, Stream};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
-use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
+use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
 use crate::faults::{Faults, Trigger};
 use crate::processor::Processors;
 
@@ -142,6 +142,12 @@ impl SimDriver {
         self
     }
 
+    /// What became of reads at the file cache in front of the device, if there is one.
+    #[must_use]
+    pub fn cache_reads(&self) -> Option<CacheReads> {
+        self.device.cache_reads()
+    }
+
     /// Let everything outstanding end; returns the device and when that was.
     #[must_use]
     pub fn into_device(mut self) -> (Box<dyn Device>, Instant) {
@@ -158,11 +164,7 @@ impl SimDriver {
         let action = match request.op {
             Op::Read { .. } => Action::Read,
             Op::Write { durability, .. } => Action::Write(durability),
-            Op::Compute { work_ns, touched } => Action::Compute {
-                work_ns,
-                touched,
-                client: request.client,
-            },
+            Op::Compute { work_ns, touched } => Action::Compute { work_ns, touched },
             _ => Action::Flush,
         };
         let offset = match request.op {
@@ -173,6 +175,7 @@ impl SimDriver {
         let command = Command {
             tag: 0,
             action,
+            client: Some(request.client),
             offset,
             len,
         };
@@ -379,6 +382,7 @@ impl Driver for SimDriver {
             command: command.unwrap_or(Command {
                 tag: 0,
                 action: Action::Flush,
+                client: None,
                 offset: 0,
                 len: 0,
             }),

@@ -100,4 +100,7 @@ fn flash(spec: &FlashSpec, facts: &mut Vec<Fact>) {
     let amplification = fifo_write_amplification(spec.spare_factor());
     let words = format!("{amplification:.2} with FIFO cleaning; greedy cleaning needs less");
     facts.push(("pages programmed for each written at random", words));
+    let [fresh, steady] = spec.write_rates().map(|rate| format_count(rate.round()));
+    let words = format!("{fresh}/s while spare blocks last, then {steady}/s with FIFO cleaning");
+    facts.push(("pages written at random", words));
 }

@@ -90,6 +90,19 @@ impl FlashSpec {
         u64::from(self.user_pages()) * u64::from(self.die_count()) * u64::from(self.page)
     }
 
+    /// Pages that can be written at random each second while spare blocks last, and once each must
+    /// be cleaned first, by the law of FIFO cleaning.
+    #[must_use]
+    pub fn write_rates(&self) -> [f64; 2] {
+        let transfer = transfer_ns(u64::from(self.page), self.channel_rate) as f64;
+        let channels = f64::from(self.channels) * 1e9 / transfer;
+        let w = fifo_write_amplification(self.spare_factor());
+        let (program, read) = (self.program as f64, self.read as f64);
+        let erase = self.erase as f64 / f64::from(self.pages_per_block);
+        let steady = w * program + (w - 1.0) * read + w * erase;
+        [program, steady].map(|cost| (f64::from(self.die_count()) * 1e9 / cost).min(channels))
+    }
+
     /// Page reads per second with so many at a time, at most: limited by what is outstanding, by
     /// the dies, or by the channels.
     #[must_use]

@@ -12,8 +12,9 @@ use std::ops::Range;
 use units::{Duration, Instant};
 use workload::{ClientId, Durability, Errno};
 
-use crate::device::{Action, Answer, Calendar, Command, Device, Slab, first};
+use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
 use crate::processor::Processors;
+use crate::raid::ArrayState;
 
 use file_cache::FileCache;
 
@@ -98,6 +99,7 @@ pub struct Host {
     spec: HostSpec,
     storage: Box<dyn Device>,
     cache: FileCache,
+    cache_reads: CacheReads,
     limit: u64,
     taken: BTreeMap<ClientId, u64>,
     cpu: Processors<u64>,
@@ -149,6 +151,7 @@ impl Host {
         let room = spec.room(spec.cache, 0) / spec.page;
         Self {
             cache: FileCache::new(room as usize),
+            cache_reads: CacheReads::default(),
             limit: spec.cache,
             taken: BTreeMap::new(),
             cpu: Processors::new(spec.cpus),
@@ -201,6 +204,8 @@ impl Host {
             .clone()
             .filter(|&page| !self.cache.touch(page))
             .collect();
+        self.cache_reads.asked += 1;
+        self.cache_reads.answered += u64::from(missing.is_empty());
         let is_in_order = self.follows(&command);
         let (Some(&from), Some(&to)) = (missing.first(), missing.last()) else {
             let job = self.job(command, Stage::Last, pages);
@@ -262,6 +267,7 @@ impl Host {
         let command = Command {
             tag: job,
             action,
+            client: self.jobs.at(job).command.client,
             offset,
             len,
         };
@@ -406,6 +412,7 @@ impl Host {
         let command = Command {
             tag: 0,
             action,
+            client: None,
             offset,
             len,
         };
@@ -463,12 +470,10 @@ impl Device for Host {
                 let job = self.job(command, Stage::Drain, 0..0);
                 self.begin_flush(now, job);
             }
-            Action::Compute {
-                work_ns,
-                touched,
-                client,
-            } => {
-                self.touch_memory(client, touched);
+            Action::Compute { work_ns, touched } => {
+                if let Some(client) = command.client {
+                    self.touch_memory(client, touched);
+                }
                 let job = self.job(command, Stage::Last, 0..0);
                 self.work(now, job, work_ns);
             }
@@ -478,6 +483,14 @@ impl Device for Host {
     fn next(&self) -> Option<Instant> {
         let own = first(self.cpu.next_done(), self.timers.next());
         first(own, self.storage.next())
+    }
+
+    fn cache_reads(&self) -> Option<CacheReads> {
+        Some(self.cache_reads)
+    }
+
+    fn array_state(&self) -> Option<ArrayState> {
+        self.storage.array_state()
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {

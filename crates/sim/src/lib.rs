@@ -27,8 +27,10 @@ pub use definition::{
     ArrayPart, Definition, DefinitionError, DefinitionFault, Kind, LocatedFault, Parameter,
     is_file, read as read_definition,
 };
-pub use device::{Action, Answer, Calendar, Command, Device};
-pub use disk::{BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
+pub use device::{Action, Answer, CacheReads, Calendar, Command, Device};
+pub use disk::{
+    BufferSpec, Disk, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, ZoneSpec,
+};
 pub use drive::DriveLaw;
 pub use driver::SimDriver;
 pub use facts::Fact;
@@ -39,7 +41,9 @@ pub use link::{Link, LinkSpec};
 pub use machine::{DeviceSpec, MachineSpec};
 pub use processor::Processors;
 pub use queue::{MODELS, Model, list_models};
-pub use raid::{Array, ArrayLayout, ArrayMode, ArraySpec, Level, Operations};
+pub use raid::{
+    Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, ArrayState, Level, Operations,
+};
 pub use spec::{SIM_PREFIX, SimError, SimSpec};
 pub use station::{ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};

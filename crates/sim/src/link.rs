@@ -7,6 +7,7 @@
 use units::{Duration, Instant};
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, first, transfer_ns};
+use crate::raid::ArrayState;
 
 /// Everything that fixes a link. Sizes are bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,6 +156,7 @@ impl Link {
         let command = Command {
             tag: number,
             action: job.command.action,
+            client: job.command.client,
             offset: job.offset,
             len: job.len,
         };
@@ -206,6 +208,10 @@ impl Device for Link {
 
     fn next(&self) -> Option<Instant> {
         first(self.calendar.next(), self.server.next())
+    }
+
+    fn array_state(&self) -> Option<ArrayState> {
+        self.server.array_state()
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {

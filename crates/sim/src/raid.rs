@@ -34,6 +34,37 @@ pub enum ArrayMode {
         at_a_time: u32,
         /// Bytes per second of the new disk at most; none for as fast as it goes.
         rate_max: Option<f64>,
+        /// The share of the disk, in 0..1, at which the rebuild is held: the hundredth after it is
+        /// rebuilt over and over, so that the state lasts for as long as it takes to measure it.
+        held_at: Option<f64>,
+    },
+}
+
+/// Parts of a disk, one of which is rebuilt over and over where a rebuild is held.
+const HELD_PARTS: u64 = 100;
+
+/// What an array is doing now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArrayState {
+    /// How data are spread.
+    pub level: Level,
+    /// Disks of the whole array.
+    pub disks: usize,
+    /// What it does beside serving.
+    pub activity: ArrayActivity,
+}
+
+/// What an array does beside serving.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ArrayActivity {
+    /// Nothing: all disks are there.
+    Whole,
+    /// Nothing: a disk is not there.
+    Reduced,
+    /// A disk is written anew, and this share of it is.
+    Rebuilding {
+        /// In 0..=1.
+        share: f64,
     },
 }
 
@@ -101,12 +132,29 @@ struct Step {
 struct Rebuild {
     /// The next stripe to be begun.
     next: u64,
+    /// The stripe after the last.
+    end: u64,
+    /// The stripe with which it begins again, if it is held.
+    again: Option<u64>,
     stripes: u64,
     under_way: u32,
     at_a_time: u32,
     /// Nanoseconds between the beginnings of two stripes, at least.
     gap: u64,
     earliest: Instant,
+}
+
+impl Rebuild {
+    /// The same, held at a share of the disk if one is given.
+    fn held(mut self, at: Option<f64>) -> Self {
+        if let Some(share) = at {
+            let first = (self.stripes as f64 * share) as u64;
+            self.next = first;
+            self.end = (first + (self.stripes / HELD_PARTS).max(1)).min(self.stripes);
+            self.again = Some(first);
+        }
+        self
+    }
 }
 
 impl Array {
@@ -121,14 +169,20 @@ impl Array {
             ArrayMode::Rebuild {
                 at_a_time,
                 rate_max,
-            } => Some(Rebuild {
-                next: 0,
-                stripes: smallest / layout.unit,
-                under_way: 0,
-                at_a_time,
-                gap: rate_max.map_or(0, |rate| transfer_ns(layout.unit, rate)),
-                earliest: Instant::START,
-            }),
+                held_at,
+            } => Some(
+                Rebuild {
+                    next: 0,
+                    end: smallest / layout.unit,
+                    again: None,
+                    stripes: smallest / layout.unit,
+                    under_way: 0,
+                    at_a_time,
+                    gap: rate_max.map_or(0, |rate| transfer_ns(layout.unit, rate)),
+                    earliest: Instant::START,
+                }
+                .held(held_at),
+            ),
             _ => None,
         };
         Self {
@@ -165,12 +219,18 @@ impl Array {
             Action::Write(_) => operations.writes += 1,
             _ => {}
         }
-        self.jobs.at(job).outstanding += 1;
+        let asking = self.jobs.at(job);
+        asking.outstanding += 1;
+        let client = match asking.owner {
+            Owner::Command(command) => command.client,
+            Owner::Stripe => None,
+        };
         self.disks[step.disk].begin(
             now,
             Command {
                 tag: job,
                 action: step.action,
+                client,
                 offset: step.offset,
                 len: step.len,
             },
@@ -213,9 +273,13 @@ impl Array {
             Owner::Stripe => {
                 if let Some(rebuild) = &mut self.rebuild {
                     rebuild.under_way -= 1;
-                    if rebuild.under_way == 0 && rebuild.next == rebuild.stripes {
-                        self.rebuild = None;
-                        self.missing = None;
+                    if rebuild.under_way == 0 && rebuild.next == rebuild.end {
+                        if let Some(first) = rebuild.again {
+                            rebuild.next = first;
+                        } else {
+                            self.rebuild = None;
+                            self.missing = None;
+                        }
                     }
                 }
             }
@@ -224,7 +288,7 @@ impl Array {
 
     fn next_stripe(&self) -> Option<Instant> {
         let rebuild = self.rebuild?;
-        let has_room = rebuild.under_way < rebuild.at_a_time && rebuild.next < rebuild.stripes;
+        let has_room = rebuild.under_way < rebuild.at_a_time && rebuild.next < rebuild.end;
         has_room.then_some(rebuild.earliest)
     }
 
@@ -420,6 +484,21 @@ impl Device for Array {
         let own = first(self.next_stripe(), self.lost.map(|(_, at)| at));
         let waiting = (!self.answers.is_empty()).then_some(Instant::START);
         first(first(disks, own), waiting)
+    }
+
+    fn array_state(&self) -> Option<ArrayState> {
+        let activity = match (self.missing, &self.rebuild) {
+            (None, _) => ArrayActivity::Whole,
+            (Some(_), None) => ArrayActivity::Reduced,
+            (Some(_), Some(rebuild)) => ArrayActivity::Rebuilding {
+                share: rebuild.next as f64 / rebuild.stripes.max(1) as f64,
+            },
+        };
+        Some(ArrayState {
+            level: self.layout.level,
+            disks: self.disks.len(),
+            activity,
+        })
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {

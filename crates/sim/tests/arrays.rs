@@ -4,7 +4,8 @@ mod support;
 
 use random::{Purpose, Stream};
 use sim::{
-    Action, Array, ArrayLayout, ArrayMode, ArraySpec, Command, Device, Disk, Level, Operations,
+    Action, Array, ArrayActivity, ArrayLayout, ArrayMode, ArraySpec, Command, Device, Disk, Level,
+    Operations, SimSpec,
 };
 use support::{MS, WRITE, command, disk, finish, outstanding};
 use units::{Duration, Instant};
@@ -150,6 +151,7 @@ fn a_rebuild_takes_as_long_as_its_cap_says_and_makes_the_array_whole() {
     let mode = ArrayMode::Rebuild {
         at_a_time: 1,
         rate_max: Some(rate),
+        held_at: None,
     };
     let mut array = array(Level::Raid5, 5, mode);
     let (disk_bytes, mut now) = (disk().capacity, Instant(0));
@@ -173,6 +175,7 @@ fn a_rebuild_takes_as_long_as_its_cap_says_and_makes_the_array_whole() {
         "{found}"
     );
     let before = all.to_vec();
+    assert_eq!(activity(&array), ArrayActivity::Whole);
     let size = array.size();
     outstanding(&mut array, 1, random(Action::Read, 1, size, 1000));
     let reads: u64 = array.operations().iter().map(|one| one.reads).sum();
@@ -180,6 +183,57 @@ fn a_rebuild_takes_as_long_as_its_cap_says_and_makes_the_array_whole() {
         reads,
         before.iter().map(|one| one.reads).sum::<u64>() + 1000
     );
+}
+
+fn activity(array: &Array) -> ArrayActivity {
+    array.array_state().expect("an array").activity
+}
+
+/// The hundredth after the share is written again and again; the rest of the disk never is.
+#[test]
+fn a_rebuild_that_is_held_goes_on_and_never_makes_the_array_whole() {
+    let mode = ArrayMode::Rebuild {
+        at_a_time: 4,
+        rate_max: None,
+        held_at: Some(0.5),
+    };
+    let mut array = array(Level::Raid5, 5, mode);
+    let stripes = disk().capacity / UNIT;
+    while array.operations()[4].writes < 3 * stripes {
+        let at = array.next().expect("there is always a stripe to rebuild");
+        array.step(at, &mut Vec::new());
+        match activity(&array) {
+            ArrayActivity::Rebuilding { share } => {
+                assert!((0.499..0.511).contains(&share), "{share}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // Half of what the new disk should hold is read from it, the other half from all others.
+    let held = array.operations()[4].reads;
+    let size = array.size();
+    outstanding(&mut array, 1, random(Action::Read, 1, size, 10_000));
+    let of_new = (array.operations()[4].reads - held) as f64;
+    assert!((of_new / 1000.0 - 1.0).abs() < 0.1, "{of_new} of 10,000");
+}
+
+#[test]
+fn a_reduced_array_says_so_through_whatever_is_around_it() {
+    let state = |text: &str| {
+        SimSpec::parse(text)
+            .expect("a machine")
+            .device(1)
+            .array_state()
+    };
+    let reduced = state("sim:raid5-rz28?mode=reduced").expect("an array");
+    assert_eq!(
+        (reduced.disks, reduced.activity),
+        (5, ArrayActivity::Reduced)
+    );
+    let behind_a_host = "sim:ppro?raid=1&disks=2&unit=64K&mode=rebuild";
+    let rebuilt = state(behind_a_host).expect("an array");
+    assert_eq!(rebuilt.activity, ArrayActivity::Rebuilding { share: 0.0 });
+    assert_eq!(state("sim:rz28"), None);
 }
 
 #[test]

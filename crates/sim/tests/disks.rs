@@ -3,9 +3,10 @@
 mod support;
 
 use random::{Purpose, Stream};
-use sim::{Action, Command, Disk, DiskSpec, Order, SeekCurve};
+use sim::{Action, Command, Disk, DiskSpec, Order, SeekCurve, SeekInterference};
 use support::{MS, WRITE, buffered_disk, command, disk, finish, one_by_one, outstanding};
 use units::{Duration, Instant};
+use workload::ClientId;
 
 fn ms(span: Duration) -> f64 {
     span.as_nanos() as f64 / 1e6
@@ -204,4 +205,59 @@ fn a_slowed_disk_takes_that_much_longer() {
         (ms(other) / ms(one) - 1.5).abs() < 0.02,
         "{one} and {other}"
     );
+}
+
+fn of_client(client: u32, command: Command) -> Command {
+    Command {
+        client: Some(ClientId(client)),
+        ..command
+    }
+}
+
+/// With one client there is nobody to interfere with, whatever it does.
+#[test]
+fn one_client_does_not_see_whether_clients_interfere() {
+    for spec in [disk(), buffered_disk()] {
+        let times = |interference| {
+            let mut stream = Stream::new(7, 0, Purpose::Address);
+            let commands = (0..2000_u64).map(|number| {
+                let random = stream.below(spec.capacity / 4096) * 4096;
+                let place = if number % 3 == 0 {
+                    random
+                } else {
+                    number * 4096
+                };
+                let action = if number % 5 == 0 { WRITE } else { Action::Read };
+                of_client(1, command(action, place, 4096))
+            });
+            let spec = DiskSpec {
+                interference,
+                ..spec.clone()
+            };
+            let gap = Duration(MS);
+            one_by_one(&mut Disk::new(spec, 0), gap, commands.collect::<Vec<_>>())
+        };
+        assert_eq!(times(SeekInterference::On), times(SeekInterference::Off));
+    }
+}
+
+/// Two clients, each at its own end of the disk, take turns. Without interference no arm moves,
+/// and a turn of both is a turn of the platters; with it the arm goes from end to end, 11.99 ms.
+#[test]
+fn clients_at_two_ends_drag_the_arm_or_do_not() {
+    let round = |interference| {
+        let spec = DiskSpec {
+            interference,
+            ..disk()
+        };
+        let end = spec.capacity - 4096;
+        let reads = (0..20_u64).map(|number| {
+            let client = (number % 2) as u32;
+            of_client(client, command(Action::Read, u64::from(client) * end, 4096))
+        });
+        let ends = one_by_one(&mut Disk::new(spec, 0), Duration(0), reads);
+        ends[19].since(ends[17])
+    };
+    assert_eq!(round(SeekInterference::Off), Duration(10 * MS));
+    assert_eq!(round(SeekInterference::On), Duration(30 * MS));
 }

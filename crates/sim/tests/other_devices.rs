@@ -96,6 +96,10 @@ fn the_write_cliff_is_as_deep_as_theory_says() {
     let (program, read, erase) = (spec.program as f64, spec.read as f64, spec.erase as f64);
     let cost = w * program + (w - 1.0) * read + w * erase / f64::from(spec.pages_per_block);
     close(steady / fresh, program / cost, 0.05, "the cliff");
+    let [by_law_fresh, by_law] = spec.write_rates();
+    close(by_law, 1e9 / cost, 1e-9, "the law of one die");
+    close(fresh, by_law_fresh, 0.05, "fresh");
+    close(steady, by_law, 0.05, "steady");
 }
 
 #[test]
@@ -397,9 +401,12 @@ fn memory_of_programs_takes_the_file_cache_away() {
     let work = Action::Compute {
         work_ns: MS,
         touched: 6 << 20,
-        client: workload::ClientId(1),
     };
-    let now = finish(&mut host, now, command(work, 0, 0));
+    let work = Command {
+        client: Some(workload::ClientId(1)),
+        ..command(work, 0, 0)
+    };
+    let now = finish(&mut host, now, work);
     let (_, hits) = read_all(&mut host, now);
     assert_eq!(
         hits, 0,

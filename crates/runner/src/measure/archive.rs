@@ -4,13 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use drivers::Caching;
 use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
 use super::kind::{Kind, Setting};
-use super::made::{Checker, MadeFiles};
+use super::made::{Checker, MadeFiles, open_made};
 use super::place::{MeasureError, Place, go_on};
 use super::records::{Gauge, Who};
 use super::settings::{SettingFault, Settings};
@@ -168,11 +167,10 @@ impl Archive {
                 }
                 let readings = self.each(&get, stop)?;
                 compare(&files, stop, |number, checker| {
-                    let target = directory.open_target(&got(number), Caching::Buffered)?;
-                    let copied = pump(&mut target.file(), checker);
-                    copied
-                        .map(drop)
-                        .map_err(MeasureError::io("read", target.path()))
+                    let mut file = open_made(&directory, &got(number))?;
+                    let path = directory.path().join(got(number));
+                    let copied = pump(&mut file, checker);
+                    copied.map(drop).map_err(MeasureError::io("read", &path))
                 })?;
                 readings
             }

@@ -2,26 +2,33 @@
 //! the system's page cache.
 //!
 //! Every read asks the page cache first, with a call that fails rather than waits for the device
-//! (preadv2(2), `RWF_NOWAIT`); so each read is known to be a hit or a miss.
+//! (preadv2(2), `RWF_NOWAIT`); so each read is known to be a hit or a miss. On a model the file cache
+//! of its host takes the page cache's place, and tells what it answered.
 
-use std::collections::BTreeMap;
+mod buffer;
+
 use std::io::IoSliceMut;
 use std::os::unix::fs::FileExt as _;
-use std::time::Instant;
 
 use drivers::{Caching, resident_share};
+use engine::{Clock as _, Driver as _};
 use random::{Permutation, Purpose, Stream, Zipf};
 use results::{Better, Reading, Unit};
 use rustix::fs::Advice;
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
-use units::Bytes;
+use sim::SimDriver;
+use units::{Bytes, Instant};
+use workload::{ClientId, Op, Request, TargetId};
 
 use super::Stop;
 use super::copy::cool;
 use super::kind::{Kind, Setting};
 use super::place::{MeasureError, Place, go_on};
-use super::records::{Named, Pattern, Synced, buffer, write_records, wrong_data};
+use super::records::{self, Named, Pattern, Synced, write_records, wrong_data};
 use super::settings::{SettingFault, Settings};
+use crate::bench::BenchError;
+use crate::simulated::open_model;
+use buffer::Buffer;
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -67,7 +74,10 @@ pub const KIND: Kind = Kind {
             "read time",
             "mean time of a read, those from memory included",
         ),
-        ("read rate", "reads per second"),
+        (
+            "read rate",
+            "reads per second; without bound where all come from the buffer of a model",
+        ),
     ],
 };
 
@@ -87,6 +97,8 @@ pub struct Cache {
     warm_up: u64,
     popularity: Popularity,
     caching: Caching,
+    /// Whether `direct` was given, which says nothing on a model.
+    names_direct: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +129,7 @@ impl Cache {
             reads: settings.count("reads", 1..=READS_MAX)?.unwrap_or(1),
             warm_up: settings.count("warm-up", 0..=READS_MAX)?.unwrap_or(0),
             popularity: popularity(settings)?,
+            names_direct: settings.is_given("direct"),
             caching: if direct {
                 Caching::Direct
             } else {
@@ -126,7 +139,14 @@ impl Cache {
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        place.directory(KIND.name)?;
+        if !place.is_simulated() {
+            place.directory(KIND.name)?;
+        } else if self.names_direct {
+            return Err(MeasureError::Usage(format!(
+                "{}: whether a model has a file cache is in its definition: leave direct out",
+                place.target
+            )));
+        }
         let needed = self.buffer.0.min(self.working_set.0);
         let fits = crate::limits::check_budget(0, needed);
         fits.map_err(|error| MeasureError::Usage(format!("buffer = {}: {error}", self.buffer)))
@@ -134,6 +154,9 @@ impl Cache {
 
     pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
+        if place.is_simulated() {
+            return self.on_model(place, stop);
+        }
         let directory = place.work_directory(KIND.name, self.working_set.0)?;
         let file = directory.create_file("set")?;
         let path = directory.path().join("set");
@@ -172,7 +195,7 @@ impl Cache {
             pattern: &pattern,
             record: self.record.0,
             buffer: Buffer::new(self.buffer / self.record, self.record)?,
-            memory: buffer(self.record.0 as usize)?,
+            memory: records::buffer(self.record.0 as usize)?,
             counts: Counts::default(),
         };
         let mut numbers = self.numbers(place.seed);
@@ -185,12 +208,50 @@ impl Cache {
             Ok(reader.counts)
         };
         read(self.warm_up)?;
-        let begun = Instant::now();
+        let begun = std::time::Instant::now();
         let counts = read(self.reads)?;
         let elapsed = begun.elapsed().as_secs_f64();
         drop(reader);
         drop(target);
         directory.remove()?;
+        Ok(self.readings(counts, elapsed))
+    }
+
+    /// One read after the other in virtual time; the buffer answers in no time.
+    fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let spec = open_model(&place.target).map_err(BenchError::from)?;
+        if self.working_set > spec.size {
+            return Err(MeasureError::Usage(format!(
+                "{} holds {}, and working-set = {}: set a smaller one",
+                place.target, spec.size, self.working_set
+            )));
+        }
+        let mut driver = spec.driver(place.seed, 1, Instant::START);
+        let mut buffer = Buffer::new(self.buffer / self.record, self.record)?;
+        let mut record = vec![0; self.record.0 as usize];
+        let mut numbers = self.numbers(place.seed);
+        let mut read = |driver: &mut SimDriver, count: u64| -> Result<Counts, MeasureError> {
+            let mut counts = Counts::default();
+            let before = driver.cache_reads().unwrap_or_default();
+            for _ in 0..count {
+                go_on(stop)?;
+                let number = numbers();
+                if buffer.take(number, &mut record) {
+                    counts.buffer += 1;
+                    continue;
+                }
+                read_model(driver, number * self.record.0, self.record.0 as u32)
+                    .map_err(|why| MeasureError::Failed(format!("{}: {why}", place.target)))?;
+                buffer.keep(number, &record);
+            }
+            let after = driver.cache_reads().unwrap_or_default();
+            counts.page_cache = after.answered - before.answered;
+            Ok(counts)
+        };
+        read(&mut driver, self.warm_up)?;
+        let begun = driver.now();
+        let counts = read(&mut driver, self.reads)?;
+        let elapsed = driver.now().since(begun).as_secs_f64();
         Ok(self.readings(counts, elapsed))
     }
 
@@ -226,6 +287,27 @@ impl Cache {
             Reading::new("read time", Unit::Seconds, each, Better::Lower),
             Reading::new("read rate", Unit::PerSecond, 1.0 / each, Better::Higher),
         ]
+    }
+}
+
+fn read_model(driver: &mut SimDriver, offset: u64, len: u32) -> Result<(), String> {
+    let target = TargetId(0);
+    let op = Op::Read {
+        target,
+        offset,
+        len,
+    };
+    let mut done = Vec::new();
+    let request = Request::new(ClientId(0), driver.now(), op);
+    driver.submit(request).map_err(|error| error.to_string())?;
+    while done.is_empty() {
+        driver
+            .wait(None, &mut done)
+            .map_err(|error| error.to_string())?;
+    }
+    match done[0].result {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("a read failed with error number {}", error.0)),
     }
 }
 
@@ -314,90 +396,11 @@ fn from_page_cache(named: Named<'_>, bytes: &mut [u8], at: u64) -> Result<bool, 
     }
 }
 
-/// Records in memory, the least recently used of which goes first.
-struct Buffer {
-    room: usize,
-    len: usize,
-    memory: Vec<u8>,
-    /// Where a record lies, and when it was used last.
-    places: BTreeMap<u64, (usize, u64)>,
-    /// Records in the order of their last use.
-    uses: BTreeMap<u64, u64>,
-    clock: u64,
-}
-
-impl Buffer {
-    fn new(room: u64, record: Bytes) -> Result<Self, MeasureError> {
-        let too_large = || MeasureError::Usage("buffer: it is more than memory can hold".into());
-        Ok(Self {
-            room: usize::try_from(room).map_err(|_| too_large())?,
-            len: record.0 as usize,
-            memory: Vec::new(),
-            places: BTreeMap::new(),
-            uses: BTreeMap::new(),
-            clock: 0,
-        })
-    }
-
-    /// Copy the record, if it is there.
-    fn take(&mut self, number: u64, into: &mut [u8]) -> bool {
-        let Some(&(place, used)) = self.places.get(&number) else {
-            return false;
-        };
-        into.copy_from_slice(&self.memory[place * self.len..][..self.len]);
-        self.uses.remove(&used);
-        self.note_use(number, place);
-        true
-    }
-
-    /// Keep a record that is not there.
-    fn keep(&mut self, number: u64, bytes: &[u8]) {
-        if self.room == 0 {
-            return;
-        }
-        let place = if self.places.len() < self.room {
-            self.memory.extend_from_slice(bytes);
-            self.places.len()
-        } else {
-            let Some((_, oldest)) = self.uses.pop_first() else {
-                return;
-            };
-            let (place, _) = self.places.remove(&oldest).unwrap_or_default();
-            self.memory[place * self.len..][..self.len].copy_from_slice(bytes);
-            place
-        };
-        self.note_use(number, place);
-    }
-
-    fn note_use(&mut self, number: u64, place: usize) {
-        self.clock += 1;
-        self.uses.insert(self.clock, number);
-        self.places.insert(number, (place, self.clock));
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeMap;
 
-    #[test]
-    fn the_buffer_gives_up_what_was_used_least_recently() {
-        let mut buffer = Buffer::new(2, Bytes(1)).unwrap();
-        let mut got = [0];
-        let mut holds = |buffer: &mut Buffer, number: u64| {
-            let is_there = buffer.take(number, &mut got);
-            assert!(!is_there || got == [number as u8 + 100]);
-            is_there
-        };
-        buffer.keep(1, &[101]);
-        buffer.keep(2, &[102]);
-        assert!(holds(&mut buffer, 1));
-        buffer.keep(3, &[103]);
-        assert!(!holds(&mut buffer, 2) && holds(&mut buffer, 1) && holds(&mut buffer, 3));
-        let mut nothing = Buffer::new(0, Bytes(1)).unwrap();
-        nothing.keep(1, &[101]);
-        assert!(!holds(&mut nothing, 1));
-    }
+    use super::*;
 
     #[test]
     fn popular_records_are_read_more_often() {

@@ -1,7 +1,7 @@
 //! Many files of our own, for the measurements that open, archive or save them.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek as _, Write};
 use std::path::PathBuf;
 
 use drivers::{Caching, WorkDirectory};
@@ -99,11 +99,7 @@ impl<'a> MadeFiles<'a> {
     /// # Errors
     /// When the system refuses.
     pub fn open(&self, number: u64) -> Result<File, MeasureError> {
-        let target = self
-            .directory
-            .open_target(&self.name(number), Caching::Buffered)?;
-        let file = target.file().try_clone();
-        file.map_err(MeasureError::io("open", &self.path(number)))
+        open_made(self.directory, &self.name(number))
     }
 
     /// Whether `bytes` are what a file holds from `offset` on.
@@ -122,6 +118,22 @@ impl<'a> MadeFiles<'a> {
             differs_at: None,
         }
     }
+}
+
+/// Open the file `name` of our own, at its beginning.
+///
+/// # Errors
+/// When it was not made here, or the system refuses.
+pub fn open_made(directory: &WorkDirectory, name: &str) -> Result<File, MeasureError> {
+    let target = directory.open_target(name, Caching::Buffered)?;
+    let mut file = target
+        .file()
+        .try_clone()
+        .map_err(MeasureError::io("open", target.path()))?;
+    // Its size was found out by going to its end.
+    file.rewind()
+        .map_err(MeasureError::io("rewind", target.path()))?;
+    Ok(file)
 }
 
 /// No two files have a record in common.

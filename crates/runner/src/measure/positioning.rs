@@ -1,11 +1,13 @@
 //! `positioning`: files opened in a random order, and the time until the first record is there.
+//!
+//! On a model the files fill the device one after the other, as in `seekstone positioning`.
 
 use std::os::unix::fs::FileExt as _;
-use std::time::Instant;
 
+use procedure::{PositioningPlan, position};
 use random::{Permutation, Purpose, Stream};
 use results::{Better, Reading, Unit};
-use units::Bytes;
+use units::{Bytes, Instant};
 
 use super::Stop;
 use super::kind::{Kind, Setting};
@@ -13,6 +15,8 @@ use super::made::MadeFiles;
 use super::place::{MeasureError, Place, go_on};
 use super::records::wrong_data;
 use super::settings::{SettingFault, Settings};
+use crate::bench::BenchError;
+use crate::simulated::open_model;
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -20,7 +24,12 @@ pub const KIND: Kind = Kind {
     about: "files opened in a random order, each once, until their first record is read",
     settings: &[
         Setting::or("files", "NUMBER", "91", "files that are made and opened"),
-        Setting::or("size", "SIZE", "1MiB", "bytes of each"),
+        Setting::or(
+            "size",
+            "SIZE",
+            "1MiB",
+            "bytes of each; on a model all of them fill it",
+        ),
         Setting::or("record", "SIZE", "4KiB", "bytes of the first record"),
         Setting::or(
             "cold",
@@ -51,6 +60,8 @@ pub struct Positioning {
     size: Bytes,
     record: Bytes,
     cold: bool,
+    /// A setting that was given and says nothing on a model.
+    for_files: Option<&'static str>,
 }
 
 impl Positioning {
@@ -70,14 +81,28 @@ impl Positioning {
             size,
             record,
             cold: settings.flag("cold")?,
+            for_files: ["size", "cold"]
+                .into_iter()
+                .find(|name| settings.is_given(name)),
         })
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        place.directory(KIND.name).map(drop)
+        match self.for_files {
+            Some(name) if place.is_simulated() => Err(MeasureError::Usage(format!(
+                "{}: the files fill a model, which has no page cache: leave {name} out",
+                place.target
+            ))),
+            _ if place.is_simulated() => Ok(()),
+            _ => place.directory(KIND.name).map(drop),
+        }
     }
 
     pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            return self.on_model(place);
+        }
         let wanted = self.files.saturating_mul(self.size.0);
         let directory = place.work_directory(KIND.name, wanted)?;
         let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
@@ -88,7 +113,7 @@ impl Positioning {
         let mut seconds = Vec::new();
         for number in order(self.files, place.seed) {
             go_on(stop)?;
-            let begun = Instant::now();
+            let begun = std::time::Instant::now();
             let file = files.open(number)?;
             let path = files.path(number);
             let read = file.read_exact_at(&mut record, 0);
@@ -100,6 +125,30 @@ impl Positioning {
         }
         directory.remove()?;
         Ok(readings(seconds))
+    }
+
+    fn on_model(&self, place: &Place) -> Result<Vec<Reading>, MeasureError> {
+        let spec = open_model(&place.target).map_err(BenchError::from)?;
+        let file_bytes = spec.size.0 / self.files;
+        if file_bytes < self.record.0 {
+            return Err(MeasureError::Usage(format!(
+                "{}: {} files on {} have no room for a record of {}",
+                place.target, self.files, spec.size, self.record
+            )));
+        }
+        let plan = PositioningPlan {
+            files: self.files as u32,
+            file_bytes,
+            record_bytes: self.record.0 as u32,
+            bin: None,
+            seed: place.seed,
+        };
+        let mut driver = spec.driver(place.seed, 1, Instant::START);
+        let times = position(&mut driver, &plan, 0)
+            .map_err(|error| MeasureError::Failed(format!("{}: {error}", place.target)))?;
+        Ok(readings(
+            times.iter().map(|time| time.as_secs_f64()).collect(),
+        ))
     }
 }
 

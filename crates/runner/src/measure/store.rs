@@ -1,12 +1,12 @@
 //! Where `archive` puts files and `retrieve` gets them from.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
-use drivers::{Caching, WorkDirectory, drop_cached};
+use drivers::{WorkDirectory, drop_cached};
 
+use super::made::open_made;
 use super::place::{MeasureError, Place};
 use super::store_s3::{S3_PREFIX, S3Store};
 
@@ -108,15 +108,6 @@ impl DirectoryStore {
     fn names(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn open(&self, name: &str) -> Result<File, MeasureError> {
-        let target = self.directory.open_target(name, Caching::Buffered)?;
-        let path = self.directory.path().join(name);
-        target
-            .file()
-            .try_clone()
-            .map_err(MeasureError::io("open", &path))
-    }
 }
 
 impl Store for DirectoryStore {
@@ -134,7 +125,7 @@ impl Store for DirectoryStore {
     }
 
     fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64, MeasureError> {
-        let mut file = self.open(name)?;
+        let mut file = open_made(&self.directory, name)?;
         let path = self.directory.path().join(name);
         pump(&mut file, sink).map_err(MeasureError::io("read", &path))
     }
@@ -152,7 +143,7 @@ impl Store for DirectoryStore {
     fn cool(&self) -> Result<(), MeasureError> {
         for name in self.list()? {
             let path = self.directory.path().join(&name);
-            let dropped = drop_cached(&self.open(&name)?);
+            let dropped = drop_cached(&open_made(&self.directory, &name)?);
             dropped.map_err(MeasureError::io("drop from the page cache", &path))?;
         }
         Ok(())

@@ -23,12 +23,12 @@ pub struct ModeKeeper {
 }
 
 impl ModeKeeper {
-    /// Begins with the user's mode, and looks at the system.
-    pub fn new(target: &str, by_user: Mode, begun: Instant) -> Self {
+    /// Begins with the user's mode, and looks at the system; of a model, `raid` is known.
+    pub fn new(target: &str, by_user: Mode, begun: Instant, raid: Option<RaidState>) -> Self {
         let mut this = Self {
             target: (!target.starts_with(SIM_PREFIX)).then(|| target.to_owned()),
             by_user,
-            detected: None,
+            detected: raid,
             looked: None,
             begun,
             changes: Vec::new(),
@@ -73,6 +73,15 @@ impl ModeKeeper {
         }
         self.looked = Some(now);
         self.look();
+        self.note(now)
+    }
+
+    /// What a model says of its array after a trial; whether the mode changed.
+    pub fn see(&mut self, raid: Option<RaidState>, now: Instant) -> bool {
+        if raid.is_none() {
+            return false;
+        }
+        self.detected = raid;
         self.note(now)
     }
 
@@ -153,7 +162,7 @@ mod tests {
     }
 
     fn keeper(by_user: Mode) -> ModeKeeper {
-        ModeKeeper::new("sim:mm1", by_user, Instant::START)
+        ModeKeeper::new("sim:mm1", by_user, Instant::START, None)
     }
 
     #[test]

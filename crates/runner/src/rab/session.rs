@@ -5,6 +5,7 @@ use std::time::Duration as StdDuration;
 use procedure::{
     CurveStep, MAIN_DIRECT, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial,
 };
+use results::environment::RaidState;
 use results::live::{Command, LiveState, Verbosity};
 use results::{Access, Measurement, ModeChange, RabWorkload, Warning};
 use units::{Bytes, Duration, Instant};
@@ -64,6 +65,7 @@ impl<'a> Session<'a> {
         desk: &'a mut dyn Desk,
         size: Bytes,
         begun: Instant,
+        raid: Option<RaidState>,
     ) -> Self {
         Self {
             request,
@@ -71,7 +73,7 @@ impl<'a> Session<'a> {
             desk,
             size,
             begun,
-            modes: ModeKeeper::new(&request.bench.target, request.mode, begun),
+            modes: ModeKeeper::new(&request.bench.target, request.mode, begun, raid),
             done: Vec::new(),
             picture: Picture::new(request, size),
         }
@@ -238,6 +240,11 @@ impl<'a> Session<'a> {
             }
             if let Some(stop) = stopped(self.interrupt) {
                 return Err(stop);
+            }
+            let ended = bench.laboratory().now();
+            if self.modes.see(bench.raid_of_model(), ended) {
+                // Part of the trial was in another mode.
+                self.picture.wish = Some(Wish::OtherMode);
             }
             if self.picture.wish.is_some() {
                 // The trial was cut short; it is done again when measuring goes on.

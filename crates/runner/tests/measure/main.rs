@@ -1,6 +1,13 @@
 //! The measurements of a study: what each gives, what it leaves behind, and what it refuses.
 
+mod archive;
+mod backup;
+mod cache;
 mod command;
+mod copy;
+mod interrupted;
+mod positioning;
 mod settings;
+mod streams;
 mod support;
 mod transfer;

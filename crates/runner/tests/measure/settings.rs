@@ -74,7 +74,11 @@ fn every_default_is_one_that_could_be_typed() {
         }
         let needs = |name: &str| kind.settings.iter().any(|it| it.name == name);
         let mut bare = toml::Table::new();
-        for (name, value) in [("command", "true")] {
+        for (name, value) in [
+            ("command", "true"),
+            ("target", "/x"),
+            ("fill", "to the last byte"),
+        ] {
             if needs(name) {
                 typed.insert(name.into(), value.into());
                 bare.insert(name.into(), value.into());

@@ -11,6 +11,7 @@ pub mod import;
 pub mod import_diskrand;
 pub mod inspect;
 pub mod merge;
+pub mod positioning;
 pub mod rab;
 pub mod random;
 pub mod rpt;

@@ -76,6 +76,7 @@ pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
             depth: args.depth.unwrap_or(most.min(DEPTH_DEFAULT_MAX)),
             goal,
             duration_max,
+            sample_every: args.interval,
         },
     };
     let mut progress = Progress::new(args.common.quiet);

@@ -68,6 +68,7 @@ pub fn same_load(
                 depth: point.clients.min(DEPTH_MAX),
                 goal: Some(Goal::result(PRECISION)),
                 duration_max: DURATION_MAX,
+                sample_every: None,
             },
         };
         let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));

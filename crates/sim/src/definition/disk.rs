@@ -1,7 +1,9 @@
 //! The keys of a disk.
 
 use crate::definition::form::{Form, Key};
-use crate::disk::{BufferSpec, DiskSpec, Layout, Order, SeekCurve, Shape, ZoneSpec};
+use crate::disk::{
+    BufferSpec, DiskSpec, Layout, Order, SeekCurve, SeekInterference, Shape, ZoneSpec,
+};
 
 const SECTOR: Key = Key::or("sector", "512", "bytes of a sector, such as 512");
 const CAPACITY: Key = Key::optional("capacity", "bytes that can be used, such as \"2014 MiB\"");
@@ -90,6 +92,12 @@ const ORDER: Key = Key::or(
     "which command is next: \"fifo\" or \"nearest\"",
 );
 
+const INTERFERENCE: Key = Key::or(
+    "seek-interference",
+    "on",
+    "\"on\", or \"off\", against the facts: each client's seeks begin where its own last one ended",
+);
+
 /// Read a disk.
 pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let sector = form.count(&SECTOR, 64..=65_536);
@@ -110,6 +118,10 @@ pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
     let order = form.word(
         &ORDER,
         &[("fifo", Order::Fifo), ("nearest", Order::Nearest)],
+    );
+    let interference = form.word(
+        &INTERFERENCE,
+        &[("on", SeekInterference::On), ("off", SeekInterference::Off)],
     );
     let capacity = read_capacity(form, zones.as_deref(), heads, sector);
     let (zones, seek, head_switch) = (zones?, seek?, head_switch?);
@@ -138,6 +150,7 @@ pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
         buffer: buffer?,
         write_cache: write_cache?,
         order: order?,
+        interference: interference?,
     })
 }
 

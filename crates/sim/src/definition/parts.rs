@@ -118,6 +118,10 @@ const UNIT: Key = Key::or(
 );
 const MODE: Key = Key::or("mode", "normal", "\"normal\", \"reduced\" or \"rebuild\"");
 const AT_A_TIME: Key = Key::or("rebuild-at-a-time", "1", "stripes rebuilt at a time");
+const HELD_AT: Key = Key::optional(
+    "rebuild-held-at",
+    "the share at which the rebuild is held while it is measured, such as \"50%\"",
+);
 const REBUILD_RATE: Key = Key::optional("rebuild-rate", "bytes per second at most, \"1 MB/s\"");
 const LOST: Key = Key::optional("lost", "a disk and when it is lost, such as 2@60s");
 const SLOW: Key = Key::optional("slow", "a disk and how much slower, such as 2:1.5");
@@ -179,6 +183,7 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
     let mode = form.word(&MODE, &[("normal", 0), ("reduced", 1), ("rebuild", 2)]);
     let at_a_time = form.count(&AT_A_TIME, 1..=1024);
     let rate_max = form.rate(&REBUILD_RATE);
+    let held_at = form.share(&HELD_AT);
     let lost = form.read(&LOST, |text| {
         let (disk, at) = text.split_once('@')?;
         let at = at.parse::<Duration>().ok()?;
@@ -200,6 +205,9 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
             &RAID,
             "without redundancy nothing is left when a disk is lost",
         );
+    }
+    if held_at.is_some_and(|share| share >= 1.0) {
+        form.disagree(&HELD_AT, &MODE, "at 100% nothing is left to rebuild");
     }
     if lost.is_some_and(|(disk, _)| disk >= disks) {
         form.disagree(&LOST, &DISKS, "there is no such disk");
@@ -223,6 +231,7 @@ fn array_of(form: &mut Form<'_, '_>, level: Level, disks: usize) -> Option<Array
             _ => ArrayMode::Rebuild {
                 at_a_time: at_a_time? as u32,
                 rate_max,
+                held_at,
             },
         },
         lost,

@@ -158,6 +158,7 @@ impl Buffer {
             return wanted.ready;
         };
         stream.limit = stream.limit.max(wanted.sectors.end);
+        mechanism.take_over(&mut stream.cursor);
         let passed = mechanism.advance(&mut stream.cursor, u64::MAX, wanted.sectors.end);
         mechanism.follow(&stream.cursor);
         self.segments[index].used = self.stamp;

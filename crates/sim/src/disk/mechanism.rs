@@ -1,6 +1,22 @@
 //! Arm and platters: what it takes to come to a sector and to move data under the head.
 
+use std::collections::BTreeMap;
+
+use workload::ClientId;
+
 use crate::disk::geometry::{Geometry, Place};
+
+/// Whether clients drag the arm away from each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeekInterference {
+    /// There is one arm, which goes from wherever the last command left it.
+    #[default]
+    On,
+    /// Against the facts: each client's seeks begin where its own last one ended. All else stays:
+    /// one command at a time, turning platters, one buffer. What is left of a load is what it
+    /// would be if clients stood in each other's way by queueing alone.
+    Off,
+}
 
 /// The moving parts of a disk.
 #[derive(Clone, Debug)]
@@ -14,6 +30,10 @@ pub struct Mechanism {
     phase: u64,
     /// Where the arm is.
     at: Place,
+    /// For whom it moves.
+    mover: Option<ClientId>,
+    /// Where each client left it, when they do not interfere.
+    own: Option<BTreeMap<Option<ClientId>, Place>>,
 }
 
 /// Data moved under the head, in ns since the start of time.
@@ -31,6 +51,8 @@ pub struct Cursor {
     /// The next sector.
     pub sector: u64,
     place: Place,
+    /// For whom the arm goes along.
+    mover: Option<ClientId>,
     /// When it comes under the head.
     clock: u64,
 }
@@ -53,7 +75,28 @@ impl Mechanism {
             head_switch,
             cylinder_switch,
             at,
+            mover: None,
+            own: None,
         }
+    }
+
+    /// The same, with or without interference of clients.
+    #[must_use]
+    pub fn with_interference(mut self, interference: SeekInterference) -> Self {
+        self.own = (interference == SeekInterference::Off).then(BTreeMap::new);
+        self
+    }
+
+    /// What follows is done for `client`.
+    pub fn work_for(&mut self, client: Option<ClientId>) {
+        self.mover = client;
+        self.at = self.place_of(client);
+    }
+
+    /// Where the arm is for `client`.
+    fn place_of(&self, client: Option<ClientId>) -> Place {
+        let own = self.own.as_ref().and_then(|own| own.get(&client));
+        *own.unwrap_or(&self.at)
     }
 
     /// How long the arm takes to the track of `place`.
@@ -76,10 +119,11 @@ impl Mechanism {
         let mut cursor = Cursor {
             sector: first,
             place,
+            mover: self.mover,
             clock: begin,
         };
         let end = self.advance(&mut cursor, u64::MAX, first + count);
-        self.at = cursor.place;
+        self.follow(&cursor);
         (Run { first: begin, end }, cursor)
     }
 
@@ -139,15 +183,27 @@ impl Mechanism {
         cursor.place = next;
     }
 
-    /// The arm is where a cursor took it.
-    pub const fn follow(&mut self, cursor: &Cursor) {
+    /// The arm is where a cursor took it; for others than the one who works, only if they share
+    /// it.
+    pub fn follow(&mut self, cursor: &Cursor) {
+        if let Some(own) = &mut self.own {
+            own.insert(cursor.mover, cursor.place);
+            if cursor.mover != self.mover {
+                return;
+            }
+        }
         self.at = cursor.place;
     }
 
-    /// The cylinder under the arm.
+    /// A cursor goes on for the one who works now.
+    pub const fn take_over(&self, cursor: &mut Cursor) {
+        cursor.mover = self.mover;
+    }
+
+    /// The cylinder under the arm, for `client`.
     #[must_use]
-    pub const fn cylinder(&self) -> u32 {
-        self.at.cylinder
+    pub fn cylinder(&self, client: Option<ClientId>) -> u32 {
+        self.place_of(client).cylinder
     }
 
     fn wait(&self, now: u64, place: Place) -> u64 {

@@ -6,7 +6,8 @@
 )]
 
 use sim::{
-    Action, Answer, BufferSpec, Command, Device, DiskSpec, Layout, Order, SeekCurve, ZoneSpec,
+    Action, Answer, BufferSpec, Command, Device, DiskSpec, Layout, Order, SeekCurve,
+    SeekInterference, ZoneSpec,
 };
 use units::{Duration, Instant};
 use workload::Durability;
@@ -18,6 +19,7 @@ pub const fn command(action: Action, offset: u64, len: u64) -> Command {
     Command {
         tag: 0,
         action,
+        client: None,
         offset,
         len,
     }
@@ -124,6 +126,7 @@ pub fn disk() -> DiskSpec {
         buffer: None,
         write_cache: 0,
         order: Order::Fifo,
+        interference: SeekInterference::On,
     }
 }
 

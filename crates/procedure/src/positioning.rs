@@ -1,0 +1,247 @@
+//! Positioning: files are opened in random order, and the first record of each is read.
+//!
+//! Source: KP3's performance tests, "DLT2000 SMFS Positioning Performance" (1995): a random
+//! permutation of the files on a tape, so that each is opened once, and a histogram of the times
+//! in bins of ten seconds. The order and the sums are the same for real files and for a model;
+//! [`position`] is the measurement on a driver, where files are parts of one target.
+
+use engine::{Driver, DriverError};
+use random::{Purpose, Stream};
+use results::Positioning;
+use stats::{Estimate, mean_interval};
+use units::Duration;
+use workload::{ClientId, Op, Request, TargetId};
+
+/// Rounds from which it can be said between which 95 % of them lie.
+const ROUNDS_MIN: usize = 40;
+/// The share of the rounds on either side of that.
+const TAIL: f64 = 0.025;
+/// The most bins, and the most that are made unasked.
+const BINS_MAX: u64 = 1000;
+const BINS_USUAL: u64 = 12;
+
+/// What is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PositioningPlan {
+    /// Files, one after the other on the target.
+    pub files: u32,
+    /// Bytes of each.
+    pub file_bytes: u64,
+    /// Bytes of the first record.
+    pub record_bytes: u32,
+    /// Width of a bin of the histogram; else a round one that makes a dozen bins at most.
+    pub bin: Option<Duration>,
+    /// Seed of the orders.
+    pub seed: u64,
+}
+
+/// The order in which the files are opened in a round: each once.
+#[must_use]
+pub fn positioning_order(files: u32, seed: u64, round: u32) -> Vec<u32> {
+    let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
+    let mut order: Vec<u32> = (0..files).collect();
+    for last in (1..order.len()).rev() {
+        let other = stream.below(last as u64 + 1) as usize;
+        order.swap(last, other);
+    }
+    order
+}
+
+/// Open every file once, in the order of `round`; the time of each, in that order.
+///
+/// # Errors
+/// When the driver breaks, or a record cannot be read.
+pub fn position<D: Driver>(
+    driver: &mut D,
+    plan: &PositioningPlan,
+    round: u32,
+) -> Result<Vec<Duration>, PositioningError> {
+    let mut done = Vec::new();
+    let mut times = Vec::new();
+    for file in positioning_order(plan.files, plan.seed, round) {
+        let op = Op::Read {
+            target: TargetId(0),
+            offset: u64::from(file) * plan.file_bytes,
+            len: plan.record_bytes,
+        };
+        let begun = driver.now();
+        driver.submit(Request::new(ClientId(0), begun, op))?;
+        while done.is_empty() {
+            driver.wait(None, &mut done)?;
+        }
+        for completion in done.drain(..) {
+            if let Err(error) = completion.result {
+                return Err(PositioningError::Read {
+                    file,
+                    code: error.0,
+                });
+            }
+            times.push(completion.completed.since(begun));
+        }
+    }
+    Ok(times)
+}
+
+/// Why the files could not all be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum PositioningError {
+    /// The driver is broken.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A record could not be read.
+    #[error("the first record of file {file} cannot be read: error number {code}")]
+    Read {
+        /// Which file, from zero.
+        file: u32,
+        /// The error number.
+        code: i32,
+    },
+}
+
+/// The times of all rounds, summed up. There is one time at least.
+#[must_use]
+pub fn positioning_found(
+    target: &str,
+    plan: &PositioningPlan,
+    rounds: &[Vec<Duration>],
+) -> Positioning {
+    let nanos = |round: &Vec<Duration>| -> Vec<f64> {
+        round.iter().map(|time| time.as_nanos() as f64).collect()
+    };
+    let mean_of = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
+    let means: Vec<f64> = rounds.iter().map(|round| mean_of(&nanos(round))).collect();
+    let mean = match rounds {
+        [only] => mean_interval(&nanos(only)),
+        _ => mean_interval(&means),
+    };
+    let max_ns = rounds
+        .iter()
+        .flatten()
+        .max()
+        .map_or(0, |time| time.as_nanos());
+    let bin_ns = plan
+        .bin
+        .map_or_else(|| round_bin(max_ns), Duration::as_nanos);
+    let bin_ns = bin_ns.max(max_ns / BINS_MAX).max(1);
+    let bins = (0..=max_ns / bin_ns).map(|bin| {
+        let count = |round: &Vec<Duration>| {
+            let inside = |time: &&Duration| time.as_nanos() / bin_ns == bin;
+            round.iter().filter(inside).count() as f64
+        };
+        let counts: Vec<f64> = rounds.iter().map(count).collect();
+        within(&counts).unwrap_or_else(|| known(mean_of(&counts), counts.len()))
+    });
+    Positioning {
+        target: target.into(),
+        seed: plan.seed,
+        files: plan.files,
+        file_bytes: plan.file_bytes,
+        record_bytes: plan.record_bytes,
+        rounds: rounds.len() as u32,
+        mean,
+        one_round: within(&means),
+        max_ns,
+        bin_ns,
+        bins: bins.collect(),
+        published: None,
+    }
+}
+
+/// The least of 1, 2, 5, 10 ... that makes a dozen bins at most.
+fn round_bin(max_ns: u64) -> u64 {
+    let steps = (0..19).flat_map(|decade| [1, 2, 5].map(|digit| digit * 10_u64.pow(decade)));
+    let mut fitting = steps.filter(|step| max_ns / step < BINS_USUAL);
+    fitting.next().unwrap_or(max_ns)
+}
+
+/// A value of which no interval can be stated.
+fn known(value: f64, samples: usize) -> Estimate {
+    Estimate {
+        low: 0.0,
+        high: f64::INFINITY,
+        ..Estimate::exact(value, samples as f64)
+    }
+}
+
+/// The mean, and between which 95 % of the values lie.
+fn within(values: &[f64]) -> Option<Estimate> {
+    if values.len() < ROUNDS_MIN {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let beyond = (TAIL * sorted.len() as f64).floor() as usize;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Some(Estimate {
+        low: sorted[beyond],
+        high: sorted[sorted.len() - 1 - beyond],
+        ..Estimate::exact(mean, values.len() as f64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: PositioningPlan = PositioningPlan {
+        files: 3,
+        file_bytes: 1 << 20,
+        record_bytes: 4096,
+        bin: Some(Duration::from_secs(10)),
+        seed: 1,
+    };
+
+    #[test]
+    fn every_file_is_opened_once_in_an_order_of_the_round() {
+        let mut first = positioning_order(91, 7, 0);
+        let second = positioning_order(91, 7, 1);
+        assert_ne!(first, second);
+        assert_eq!(first, positioning_order(91, 7, 0));
+        first.sort_unstable();
+        assert_eq!(first, (0..91).collect::<Vec<u32>>());
+    }
+
+    /// Each of six orders of three files comes up as often as the others.
+    #[test]
+    fn all_orders_are_alike() {
+        let mut found = std::collections::BTreeMap::<Vec<u32>, u32>::new();
+        for round in 0..6000 {
+            *found.entry(positioning_order(3, 11, round)).or_default() += 1;
+        }
+        assert_eq!(found.len(), 6);
+        assert!(
+            found.values().all(|&count| count.abs_diff(1000) < 130),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn times_are_summed_up_by_round() {
+        let seconds = |times: [u64; 3]| times.map(Duration::from_secs).to_vec();
+        let found = positioning_found("t", &PLAN, &[seconds([5, 10, 30]), seconds([9, 19, 35])]);
+        assert_eq!((found.mean.value, found.max_ns), (18e9, 35_000_000_000));
+        let counts: Vec<f64> = found.bins.iter().map(|bin| bin.value).collect();
+        assert_eq!(counts, [1.0, 1.0, 0.0, 1.0]);
+        assert_eq!(found.one_round, None, "two rounds say nothing about 95 %");
+        assert!(found.bins[0].high.is_infinite());
+    }
+
+    #[test]
+    fn bins_are_round_and_few() {
+        let check = |max_ns, expected| assert_eq!(round_bin(max_ns), expected, "{max_ns}");
+        check(92_000_000_000, 10_000_000_000);
+        check(21_000_000, 2_000_000);
+        check(11, 1);
+        check(0, 1);
+    }
+
+    #[test]
+    fn of_many_rounds_the_middle_95_percent_are_told() {
+        let rounds: Vec<Vec<Duration>> = (1..=40)
+            .map(|round| vec![Duration::from_secs(round)])
+            .collect();
+        let found = positioning_found("t", &PLAN, &rounds);
+        let one = found.one_round.expect("enough rounds");
+        assert_eq!((one.low, one.value, one.high), (2e9, 20.5e9, 39e9));
+    }
+}

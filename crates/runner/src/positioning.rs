@@ -1,0 +1,106 @@
+//! Positioning on a simulated device: files that fill it are opened in random order.
+
+use procedure::{PositioningPlan, position, positioning_found};
+use results::{Positioning, PublishedPositioning};
+use sim::SIM_PREFIX;
+use units::{Bytes, Duration, Instant};
+
+use classic::kp3;
+
+use crate::bench::BenchError;
+use crate::interrupt::Interrupt;
+use crate::simulated::open_model;
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct PositioningRequest {
+    /// `sim:NAME`.
+    pub target: String,
+    /// Files, which fill the target.
+    pub files: u32,
+    /// Bytes of the first record.
+    pub record: Bytes,
+    /// How often all are opened.
+    pub rounds: u32,
+    /// Width of a bin.
+    pub bin: Option<Duration>,
+    /// Whether the published times of a DLT2000 stand beside.
+    pub published: Published,
+    /// Seed of the orders.
+    pub seed: u64,
+}
+
+/// Which published times stand beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// None.
+    Nothing,
+    /// Those of 91 files on a DLT2000.
+    Dlt2000,
+}
+
+/// Open all files, round by round; `show` is told how many rounds are done. What was done when a
+/// signal came is summed up.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn measure_positioning(
+    request: &PositioningRequest,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(u32),
+) -> Result<Positioning, BenchError> {
+    let usage = |text: String| Err(BenchError::Usage(text));
+    if !request.target.starts_with(SIM_PREFIX) {
+        return usage(format!(
+            "{}: files are laid out on simulated devices only, as in sim:dlt2000",
+            request.target
+        ));
+    }
+    let spec = open_model(&request.target)?;
+    let file_bytes = spec.size.0 / u64::from(request.files.max(1));
+    let record = request.record;
+    if file_bytes < record.0 || record.0 == 0 {
+        return usage(format!(
+            "{} files of {} have no first record of {record}: choose fewer files, or a smaller \
+             --record",
+            request.files, spec.size
+        ));
+    }
+    let plan = PositioningPlan {
+        files: request.files,
+        file_bytes,
+        record_bytes: record.0 as u32,
+        bin: match request.published {
+            Published::Nothing => request.bin,
+            Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
+        },
+        seed: request.seed,
+    };
+    let mut rounds = Vec::new();
+    for round in 0..request.rounds {
+        if let Some(signal) = interrupt.is_raised() {
+            if rounds.is_empty() {
+                return Err(BenchError::Interrupted {
+                    signal: signal.name.into(),
+                });
+            }
+            break;
+        }
+        show(round);
+        // Every round begins with a device at rest, so that rounds know nothing of each other.
+        let seed = request.seed.wrapping_add(u64::from(round));
+        let mut driver = spec.driver(seed, 1, Instant::START);
+        rounds.push(position(&mut driver, &plan, round)?);
+    }
+    let mut found = positioning_found(&request.target, &plan, &rounds);
+    found.published = published(request.published);
+    Ok(found)
+}
+
+fn published(which: Published) -> Option<PublishedPositioning> {
+    (which == Published::Dlt2000).then(|| PublishedPositioning {
+        source: kp3::POSITIONING_SOURCE.into(),
+        mean_ns: kp3::POSITIONING_MEAN_MS * 1_000_000,
+        bins: kp3::POSITIONING_BINS.to_vec(),
+    })
+}

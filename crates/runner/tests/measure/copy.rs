@@ -1,0 +1,66 @@
+//! `copy`: with and without room made extent by extent, from our own file and from a user's.
+
+use std::fs;
+
+use crate::support::{assert_empty, measured, place, reading, refused, try_measured};
+
+#[test]
+fn a_copy_is_timed_counted_and_compared() {
+    let (directory, place) = place();
+    let readings = measured("copy", "size = \"1MiB\"\nrecord = \"64KiB\"", &place);
+    assert!(reading(&readings, "copy rate") > 0.0 && reading(&readings, "copy time") > 0.0);
+    // Sixteen records are read and as many written; the counters' own reads come on top.
+    assert!(reading(&readings, "calls") >= 32.0, "{readings:?}");
+    assert!(reading(&readings, "room made").abs() < 1e-9);
+    assert_empty(&directory);
+}
+
+#[test]
+fn room_is_made_whenever_it_is_used_up() {
+    let (directory, place) = place();
+    let check = |extent: &str, expected: f64| {
+        let settings = format!("size = \"1000KiB\"\nrecord = \"64KiB\"\nextent = \"{extent}\"");
+        let readings = measured("copy", &settings, &place);
+        assert!(
+            (reading(&readings, "room made") - expected).abs() < 1e-9,
+            "{extent}"
+        );
+    };
+    check("1000KiB", 1.0);
+    check("4MiB", 1.0);
+    check("256KiB", 4.0);
+    // Less than a record: each record makes room for itself.
+    check("4KiB", 16.0);
+    assert_empty(&directory);
+}
+
+#[test]
+fn a_file_of_the_users_is_copied_and_stays_as_it_was() {
+    let (directory, place) = place();
+    let path = directory.path().join("precious");
+    let content: Vec<u8> = (0..100_001_u32).map(|byte| (byte % 251) as u8).collect();
+    fs::write(&path, &content).expect("a file");
+    let settings = format!(
+        "source = {:?}\nrecord = 777\nextent = \"8KiB\"",
+        path.display()
+    );
+    let readings = measured("copy", &settings, &place);
+    assert!(
+        (reading(&readings, "room made") - 13.0).abs() < 1e-9,
+        "{readings:?}"
+    );
+    assert_eq!(fs::read(&path).expect("a file"), content);
+    let entries = fs::read_dir(directory.path()).expect("a directory").count();
+    assert_eq!(entries, 1, "only the user's file is left");
+    let both = format!("source = {:?}\nsize = \"1MiB\"", path.display());
+    let why = refused("copy", &both);
+    assert_eq!(
+        why,
+        "size: size is that of the file that is made: leave it out beside source"
+    );
+    let nothing = try_measured("copy", "source = \"/no/such/file\"", &place);
+    assert_eq!(
+        nothing.expect_err("no file").to_string(),
+        "cannot open /no/such/file"
+    );
+}

@@ -1,0 +1,62 @@
+//! Arguments of `seekstone positioning`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use units::{Bytes, Duration};
+
+use super::parse::{parse_level, parse_size};
+
+/// `seekstone positioning`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The files are of one size and fill the device, one after the other. In each \
+round all are opened once, in a random order of the round's own, and the first record of each is \
+read. Every round begins with a device at rest, so that rounds are independent of each other: the \
+interval of the mean comes from them.\n\n\
+Examples:\n  \
+seekstone positioning sim:dlt2000 --published --seed 1     91 files of 10 GB on a tape, as in 1995\n  \
+seekstone positioning sim:dlt2000 --files 500 --rounds 20\n  \
+seekstone positioning sim:cdrom8 --files 1000 --bin 50ms --svg cd.svg"
+)]
+pub struct PositioningArgs {
+    /// `sim:NAME`.
+    #[arg(default_value = "sim:dlt2000")]
+    pub target: String,
+    /// Files.
+    #[arg(
+        long, value_name = "N", default_value_t = 91, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    pub files: u32,
+    /// Bytes that are read of each.
+    #[arg(
+        long, value_name = "BYTES", default_value = "32KiB", value_parser = parse_size,
+        allow_hyphen_values = true
+    )]
+    pub record: Bytes,
+    /// How often all files are opened.
+    #[arg(
+        long, value_name = "N", default_value_t = 200, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    pub rounds: u32,
+    /// Width of a bin of the histogram [default: a round one that makes a dozen at most].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub bin: Option<Duration>,
+    /// Show what was found on a DLT2000 with 91 files in 1995 beside it, in the same bins.
+    #[arg(long, conflicts_with_all = ["bin", "files"])]
+    pub published: bool,
+    /// Write a picture as well; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
+    #[arg(long, value_name = "FILE", conflicts_with = "svg")]
+    pub json: Option<PathBuf>,
+    /// Seed of the orders; the same seed gives the same result. Chosen when absent.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+}

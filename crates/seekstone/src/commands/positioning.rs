@@ -1,0 +1,68 @@
+//! `seekstone positioning`: times to the first record of files that are opened in random order.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use runner::interrupt::Interrupt;
+use runner::positioning::{PositioningRequest, Published, measure_positioning};
+
+use crate::args::PositioningArgs;
+use crate::commands::setup::fresh_seed;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// The longest record.
+const RECORD_MAX: u64 = 1 << 30;
+
+/// Open files on a model, and say how long it took.
+///
+/// # Errors
+/// When the model does not exist, or nothing could be measured.
+pub fn positioning(args: &PositioningArgs) -> anyhow::Result<Exit> {
+    if args.record.0 > RECORD_MAX {
+        let text = format!("--record {}: at most 1 GiB", args.record);
+        return Err(UsageError(text).into());
+    }
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let request = PositioningRequest {
+        target: args.target.clone(),
+        files: args.files,
+        record: args.record,
+        rounds: args.rounds,
+        bin: args.bin,
+        published: if args.published {
+            Published::Dlt2000
+        } else {
+            Published::Nothing
+        },
+        seed: args.seed.unwrap_or_else(fresh_seed),
+    };
+    let mut told = 0;
+    let found = measure_positioning(&request, &interrupt, &mut |round| {
+        let tenths = round * 10 / args.rounds;
+        if tenths > told && !args.quiet && args.rounds * args.files > LONG {
+            told = tenths;
+            output::complain(&format!("{round} of {} rounds", args.rounds));
+        }
+    })?;
+    let is_stdout = |path: &Option<std::path::PathBuf>| {
+        path.as_deref().is_some_and(|path| path == Path::new("-"))
+    };
+    if !is_stdout(&args.json) && !is_stdout(&args.svg) {
+        output::print(report::positioning(&found, &output::style(true)).trim_end())?;
+    }
+    if let Some(path) = &args.svg {
+        output::write_file(path, &report::positioning_svg(&found))?;
+    }
+    if let Some(path) = &args.json {
+        output::write_file(path, &report::positioning_json(&found))?;
+    }
+    Ok(if found.rounds < args.rounds {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
+}
+
+/// From so many files on progress is shown.
+const LONG: u32 = 1_000_000;
