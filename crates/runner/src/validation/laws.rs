@@ -52,12 +52,7 @@ struct Load {
 }
 
 /// Carry a load out from an instant on; says when it was done.
-fn anywhere(
-    device: &mut dyn Device,
-    load: Load,
-    places: &mut Stream,
-    start: Instant,
-) -> Instant {
+fn anywhere(device: &mut dyn Device, load: Load, places: &mut Stream, start: Instant) -> Instant {
     let Load {
         action,
         len,
@@ -147,7 +142,11 @@ fn raid(_: &Interrupt) -> Rows {
         let found = operations(mode, action)?;
         let sum: u64 = found.iter().map(|one| one.reads + one.writes).sum();
         let each = sum as f64 / COMMANDS as f64;
-        rows.push(ValidationRow::new(name, "", law).simulated(each).within(0.02));
+        rows.push(
+            ValidationRow::new(name, "", law)
+                .simulated(each)
+                .within(0.02),
+        );
         if action == Action::Read {
             let reads: u64 = found[..4].iter().map(|one| one.reads).sum();
             survivors.push(reads as f64);

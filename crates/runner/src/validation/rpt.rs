@@ -220,9 +220,7 @@ fn shape(drive: &str, overhead_ms: f64, interrupt: &Interrupt) -> Rows {
         at_50 * ALONE_MS / 1000.0
     });
     rows.extend([
-        over_one
-            .simulated(found_50 / one)
-            .judged(range(1.0, None)),
+        over_one.simulated(found_50 / one).judged(range(1.0, None)),
         bend.simulated(found_50 / found_29)
             .judged(range(1.15, Some(1.60))),
         arm.simulated(found_50 / still)

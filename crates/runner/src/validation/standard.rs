@@ -244,11 +244,7 @@ impl Test {
             "TPS" => fault.contains("a second"),
             _ => false,
         };
-        if is_about {
-            row.misprinted(fault)
-        } else {
-            row
-        }
+        if is_about { row.misprinted(fault) } else { row }
     }
 
     /// Rows of two models, between which the published figure is looked for.
@@ -287,13 +283,7 @@ const MEAN: (&str, &str) = ("Avg", "s");
 
 /// Throughput within a tolerance; and the mean response of four tasks, which start apart in the
 /// document.
-fn judged(
-    section: &str,
-    pc: Pc,
-    tasks: &[&str],
-    tolerance: f64,
-    interrupt: &Interrupt,
-) -> Rows {
+fn judged(section: &str, pc: Pc, tasks: &[&str], tolerance: f64, interrupt: &Interrupt) -> Rows {
     let test = Test::new(section, pc)?;
     let loads = test.run(pc.target, tasks, 1, interrupt)?;
     let mut rows = Vec::new();

@@ -127,8 +127,16 @@ fn compact_discs(interrupt: &Interrupt) -> Rows {
 fn over_ethernet(interrupt: &Interrupt) -> Rows {
     let mut rows = Vec::new();
     for (name, target, published) in [
-        ("Pentium Pro reads from the Pentium 100", "sim:lan-ppro", 0.65),
-        ("Pentium 100 reads from the Pentium Pro", "sim:lan-p100", 0.67),
+        (
+            "Pentium Pro reads from the Pentium 100",
+            "sim:lan-ppro",
+            0.65,
+        ),
+        (
+            "Pentium 100 reads from the Pentium Pro",
+            "sim:lan-p100",
+            0.67,
+        ),
     ] {
         let (_, reading) = rates(&["40", "6", "N", target], interrupt)?;
         let row = ValidationRow::new(name, "MiB/s", published);
@@ -149,8 +157,16 @@ fn dec_3000(_: &Interrupt) -> Rows {
         ("RZ26, writing", digital, Writing, 1.46),
     ] {
         let rate = Hand::on(target)?.in_order(16 << 20, 48 << 10, direction)?;
-        let row = ValidationRow::new(name, "MiB/s", published);
-        rows.push(row.simulated(rate / 1024.0).within(0.12));
+        let row = ValidationRow::new(name, "MiB/s", published).simulated(rate / 1024.0);
+        let row = if target == seagate && direction == Reading {
+            row.noted(
+                "the processor's time for a MiB is that of COPY, after each I/O; beside it, the \
+                 rate would be that of the bus, 4.5 MiB/s",
+            )
+        } else {
+            row
+        };
+        rows.push(row.within(0.12));
     }
     Ok(rows)
 }
