@@ -17,7 +17,7 @@ pub fn tables() -> Result<()> {
     command.args(["run", "--quiet", "--release", "--locked", "-p", "seekstone"]);
     command.args(["--", "devices", "validate"]);
     let output = command.current_dir(root()).output()?;
-    // A row that misses its bar ends the command with 1, and belongs into the document all the same.
+    // A row that misses its bar ends the command with 1, and stands in the document all the same.
     if output.stdout.is_empty() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
     }

@@ -7,12 +7,13 @@ use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
 /// What the columns mean.
-const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed before its \
-                      row was compared: \"12 %\" is how far simulated over published may be off 1, \
-                      \"0.3 to 0.36\" a range for the simulated figure, \"between\" that the \
-                      published one lies between those of two models, \"at most\" that the simulated \
-                      one does not exceed the law. Rows without a bar are shown, not judged, and \
-                      their notes say why; ! marks a figure that the document contradicts itself.";
+const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed before \
+                      its row was compared: \"12 %\" is how far simulated over published may be \
+                      off 1, \"0.3 to 0.36\" a range for the simulated figure, \"between\" that \
+                      the published one lies between those of two models, \"at most\" that the \
+                      simulated one does not exceed the law. Rows without a bar are shown, not \
+                      judged, and their notes say why; ! marks a figure that the document itself \
+                      contradicts.";
 
 /// Tolerances below it are those of arithmetic.
 const FINE: f64 = 0.001;

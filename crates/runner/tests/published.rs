@@ -1,5 +1,5 @@
-//! Which machines have published figures. That every row keeps its bar is checked by the test of the
-//! command in `crates/seekstone/tests/validate.rs`, which runs all experiments once.
+//! Which machines have published figures. That every row keeps its bar is checked by the test of
+//! the command in `crates/seekstone/tests/validate.rs`, which runs all experiments once.
 
 use results::Standing;
 use runner::interrupt::Interrupt;
