@@ -1,11 +1,13 @@
 //! Developer commands.
 //!
-//! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio.
+//! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio;
+//! `cargo xtask tables` writes the tables of docs/devices.md anew.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod layers;
 mod source;
+mod tables;
 mod tidy;
 
 use std::process::ExitCode;
@@ -15,9 +17,13 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["tidy"] => tidy::tidy(),
+        ["tables"] => tables::tables(),
         ["bench", options @ ..] => bench::bench(options),
         _ => {
-            eprintln!("usage: cargo xtask tidy | cargo xtask bench [--tiny] [--rounds N]");
+            eprintln!(
+                "usage: cargo xtask tidy | cargo xtask tables | cargo xtask bench [--tiny] \
+                 [--rounds N]"
+            );
             return ExitCode::from(2);
         }
     };

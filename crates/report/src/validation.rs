@@ -7,12 +7,16 @@ use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
 /// What the columns mean.
-const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed before its \
-                      row was compared: \"12 %\" is how far simulated over published may be off 1, \
-                      \"0.3 to 0.36\" a range for the simulated figure, \"between\" that the \
-                      published one lies between those of two models, \"at most\" that the simulated \
-                      one does not exceed the law. Rows without a bar are shown, not judged, and \
-                      their notes say why; ! marks a figure that the document contradicts itself.";
+const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed before \
+                      its row was compared: \"12 %\" is how far simulated over published may be \
+                      off 1, \"0.3 to 0.36\" a range for the simulated figure, \"between\" that \
+                      the published one lies between those of two models, \"at most\" that the \
+                      simulated one does not exceed the law. Rows without a bar are shown, not \
+                      judged, and their notes say why; ! marks a figure that the document itself \
+                      contradicts.";
+
+/// Tolerances below it are those of arithmetic.
+const FINE: f64 = 0.001;
 
 /// Every table, with notes under each.
 #[must_use]
@@ -89,6 +93,12 @@ fn cells(row: &ValidationRow, mark: String) -> [String; 7] {
     } else {
         format!(" {}", row.unit)
     };
+    // As many digits as the bar can tell apart.
+    let count = match row.bar {
+        Bar::Tolerance { tolerance } if tolerance < FINE => 6,
+        _ => 4,
+    };
+    let figure = |value| digits(value, count);
     let published = row.published.map_or_else(String::new, |value| {
         let sign = if row.is_misprint { "! " } else { "" };
         format!("{sign}{}{unit}", figure(value))
@@ -116,7 +126,7 @@ fn cells(row: &ValidationRow, mark: String) -> [String; 7] {
 
 fn bar(bar: Bar) -> String {
     match bar {
-        Bar::Tolerance { tolerance } if tolerance < 0.001 => format!("{:.3} %", tolerance * 100.0),
+        Bar::Tolerance { tolerance } if tolerance < FINE => format!("{:.3} %", tolerance * 100.0),
         Bar::Tolerance { tolerance } => format!("{} %", digits(tolerance * 100.0, 2)),
         Bar::Bound { .. } => "at most".into(),
         Bar::Range {
@@ -129,12 +139,7 @@ fn bar(bar: Bar) -> String {
     }
 }
 
-/// Four digits, or all of a larger number.
-fn figure(value: f64) -> String {
-    digits(value, 4)
-}
-
-/// So many digits that count, without zeros at the end of a fraction.
+/// So many digits that count, or all of a larger number, without zeros at the end of a fraction.
 fn digits(value: f64, count: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -176,7 +181,7 @@ mod tests {
             (0.0, "0"),
             (1.056_96, "1.057"),
         ] {
-            assert_eq!(figure(value), expected);
+            assert_eq!(digits(value, 4), expected);
         }
     }
 }

@@ -1,32 +1,39 @@
-//! The machines of the documents against the tables that the documents print, and the models
-//! against their laws: what `seekstone devices validate` shows.
+//! Which machines have published figures. That every row keeps its bar is checked by the test of
+//! the command in `crates/seekstone/tests/validate.rs`, which runs all experiments once.
 
-#![allow(clippy::print_stdout, reason = "the table is a product of these tests")]
-
-use results::{Standing, Validation};
+use results::Standing;
 use runner::interrupt::Interrupt;
-use runner::validation::{ValidationError, validate};
+use runner::validation::validate;
 
-fn found(device: Option<&str>) -> Result<Validation, ValidationError> {
-    let begun = std::time::Instant::now();
-    validate(device, &Interrupt::never(), &mut |t, _, _| {
-        eprintln!("{:?} {t}", begun.elapsed())
-    })
+#[test]
+fn a_device_has_the_tables_in_which_it_takes_part() {
+    let mut told = Vec::new();
+    let found = validate(
+        Some("sim:dlt2000"),
+        &Interrupt::never(),
+        &mut |title, done, all| {
+            told.push((title.to_owned(), done, all));
+        },
+    );
+    let found = found.expect("tables of a tape");
+    let titles: Vec<&str> = found.tables.iter().map(|it| it.title.as_str()).collect();
+    assert_eq!(titles.len(), 2, "{titles:?}");
+    assert!(titles[0].contains("COPY"), "{titles:?}");
+    assert_eq!(
+        (told[1].0.as_str(), told[1].1, told[1].2),
+        (titles[1], 1, 2)
+    );
+    assert_eq!(found.device.as_deref(), Some("dlt2000"));
+    assert_eq!(found.count(Standing::Outside), 0);
+    assert!(found.rows().any(|row| row.row.contains("31 marks")));
 }
 
 #[test]
-fn every_row_that_is_judged_keeps_its_bar() {
-    let found = found(None).expect("every experiment runs");
-    for table in &found.tables {
-        println!("{}", table.title);
-        for row in &table.rows {
-            println!("  {row:?}");
-        }
+fn what_nobody_published_anything_of_is_refused() {
+    for name in ["drum", "nothing", "ra80"] {
+        let error = validate(Some(name), &Interrupt::never(), &mut |_, _, _| {});
+        let text = error.expect_err("no figures").to_string();
+        assert!(text.contains(&format!("\"{name}\"")), "{text}");
+        assert!(text.contains("axp612") && text.contains("ppro"), "{text}");
     }
-    let outside: Vec<_> = found
-        .rows()
-        .filter(|row| row.standing == Standing::Outside)
-        .collect();
-    assert!(outside.is_empty(), "{outside:#?}");
-    assert!(found.count(Standing::Within) >= 80);
 }

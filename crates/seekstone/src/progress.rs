@@ -90,10 +90,12 @@ impl Progress {
             Self::Quiet => {}
             Self::Bar(bar) => {
                 bar.set_position(STEPS * done as u64 / all.max(1) as u64);
-                bar.set_prefix(format!("{done} of {all}"));
+                bar.set_prefix(format!("{} of {all}", done + 1));
                 bar.set_message(title.to_owned());
             }
-            Self::Lines { .. } => output::complain(&format!("[{done} of {all}] {title}")),
+            Self::Lines { .. } => {
+                output::complain(&format!("[{} of {all}] {title}", done + 1));
+            }
         }
     }
 

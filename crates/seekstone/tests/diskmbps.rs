@@ -37,6 +37,38 @@ fn passes_in(text: &str) -> usize {
     text.lines().filter(is_pass).count()
 }
 
+/// A disk of 4 MB/s that is written and read in virtual time; nothing but the log is made.
+#[test]
+fn a_model_is_written_and_read_in_virtual_time() {
+    let scratch = Scratch::new();
+    // 64 KiB in 15.625 ms are 4 MB/s.
+    let disk = "sim:delay?time=15.625ms&size=8MiB";
+    let args = ["diskmbps", "8", "2", "A", disk];
+    let ended = scratch.check(
+        &args,
+        0,
+        "2.00 seconds for writing file at     4.00 Mbytes/second",
+    );
+    assert_eq!(passes_in(&ended.stdout), 3, "{}", ended.stdout);
+    let log = log_of(&scratch).1;
+    assert!(log.contains("2.00 seconds for read pass  2 at "), "{log}");
+    let args = ["diskmbps", "0", "1", "B", disk];
+    scratch.check(&args, 0, "Reading file sim:delay");
+    for (args, expected) in [
+        (["diskmbps", "9", "1", "C", disk], "do not fit it"),
+        (
+            ["diskmbps", "1", "1", "C", "sim:cdrom8"],
+            "cannot be written",
+        ),
+        (
+            ["diskmbps", "1", "1", "C", "sim:drum"],
+            "no simulated device",
+        ),
+    ] {
+        scratch.check(&args, 2, expected);
+    }
+}
+
 #[test]
 fn a_file_is_written_read_and_removed() {
     let scratch = Scratch::new();

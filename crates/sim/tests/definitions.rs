@@ -361,3 +361,12 @@ fn garbage_is_refused_without_harm() {
         "{read} read, {refused} refused"
     );
 }
+
+/// Nobody can say that a row was predicted whose figure the definition was made from.
+#[test]
+fn every_definition_says_which_published_numbers_it_used() {
+    for name in device_names() {
+        let text = device_text(name).expect("a built-in definition");
+        assert!(text.contains("# Published numbers used: "), "{name}");
+    }
+}

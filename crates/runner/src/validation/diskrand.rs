@@ -27,13 +27,13 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment::of_document(
         "DISKRAND 7: Windows NT fills its file cache, 1000 reads of a file of 40 MB in each line",
         &["ppro", "fireball"],
-        "diskrand Read sim:ppro?size=40M&file-cache-max=13M N 10 LogFile.txt 1000 0, users 91 to 99",
+        "diskrand Read sim:ppro?size=40M&file-cache-max=13M N 10 Log.txt 1000 0, N from 91 to 99",
         cache_fill,
     ),
     Experiment::of_document(
         "DISKRAND 7: the same with a file of 100 MB",
         &["ppro", "fireball"],
-        "diskrand Read sim:ppro?size=100M&file-cache-max=13M N 10 LogFile.txt 1000 0, users 91 to 99",
+        "diskrand Read sim:ppro?size=100M&file-cache-max=13M N 10 Log.txt 1000 0, N from 91 to 99",
         cache_fill_of_a_larger_file,
     ),
     Experiment::of_document(
@@ -296,8 +296,8 @@ fn cache_fill_of_a_larger_file(interrupt: &Interrupt) -> Rows {
 fn write_phase(interrupt: &Interrupt) -> Rows {
     let target = "sim:ppro?size=40MiB&file-cache=20MiB&file-cache-max=20MiB";
     let found = written(target, "40", "15", interrupt)?;
-    let note = "how Windows NT writes its cache out is not documented: the model still does so while \
-                the first passes read";
+    let note = "how Windows NT writes its cache out is not documented: the model still does so \
+                while the first passes read";
     let mut rows = Vec::new();
     for (number, (published, found)) in [7.72, 7.74, 7.75].iter().zip(&found.passes).enumerate() {
         let row = ValidationRow::new(format!("pass {}", number + 1), "ms", *published);

@@ -13,7 +13,7 @@ use units::Bytes;
 MB      size of the file in megabytes of 1048576 bytes; 0 reads the file PATH
 PASSES  number of read passes
 X       a letter that ends the files' names, for several copies at once [default: Z]
-PATH    directory of the data file, or with 0 megabytes the file to read; X must be given
+PATH    directory of the data file, with 0 megabytes the file to read, or a model; X must be given
 
 Files: JHHMMSSX.TMP, the data, removed at the end; JHHMMSSX.TXT, the log, in the current directory.
 
@@ -21,6 +21,7 @@ Examples:
   seekstone diskmbps 40 6
   seekstone diskmbps 40 6 A /data
   seekstone diskmbps 0 4 C /media/cdrom/weezer.avi
+  seekstone diskmbps 40 6 Z sim:ppro-dos        a model, in virtual time
 
 `seekstone transfer` measures the same with intervals, past the cache (docs/transfer.md).")]
 pub struct DiskMbpsArgs {

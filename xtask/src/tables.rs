@@ -1,0 +1,33 @@
+//! `cargo xtask tables`: writes what `seekstone devices validate` says into docs/devices.md.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::source::root;
+
+const BEGIN: &str = "<!-- tables: begin -->\n```text\n";
+const END: &str = "```\n<!-- tables: end -->\n";
+
+/// Run the command, and put its words into the document.
+pub fn tables() -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--release", "--locked", "-p", "seekstone"]);
+    command.args(["--", "devices", "validate"]);
+    let output = command.current_dir(root()).output()?;
+    // A row that misses its bar ends the command with 1, and stands in the document all the same.
+    if output.stdout.is_empty() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
+    }
+    let tables = String::from_utf8(output.stdout).context("the tables are no text")?;
+    let path = root().join("docs/devices.md");
+    let document = fs::read_to_string(&path)?;
+    let parts = document
+        .split_once(BEGIN)
+        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.context("docs/devices.md has lost the marks around its tables")?;
+    fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}"))?;
+    Ok(())
+}
