@@ -153,6 +153,7 @@ pub fn summarise(
     }
     let response = monitor.evaluate_at(Channel::Response, trial.percentiles());
     let service = monitor.evaluate_at(Channel::Service, trial.percentiles());
+    let series = |found: Option<&Evaluation>| found?.window(monitor.store());
     let chosen = match trial.channel {
         Channel::Response => response.as_ref(),
         Channel::Service => service.as_ref(),
@@ -164,7 +165,6 @@ pub fn summarise(
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let bytes_each = bytes_all as f64 / completions_all as f64;
     let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
-    let series = |found: Option<&Evaluation>| found?.window(monitor.store());
     let mut measurement = Measurement {
         name: trial.name.clone(),
         title: trial.title.clone(),
@@ -203,12 +203,8 @@ pub fn summarise(
         law: None,
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
-    measurement.warnings = doubts(
-        trial,
-        &measurement,
-        counted.response.mean(),
-        chosen.map_or(&[], |evaluation| &evaluation.findings),
-    );
+    let findings = chosen.map_or(&[][..], |evaluation| &evaluation.findings);
+    measurement.warnings = doubts(trial, &measurement, counted.response.mean(), findings);
     Ok(measurement)
 }
 

@@ -21,8 +21,8 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
         found.target, found.seed
     ));
     let text = format!(
-        "{} files of {}, opened in random order, {} read of each; {} rounds in virtual time, each in \
-         an order of its own",
+        "{} files of {}, opened in random order, {} read of each; {} rounds in virtual time, each \
+         in an order of its own",
         format_count(f64::from(found.files)),
         Bytes(found.file_bytes).decimal(),
         Bytes(u64::from(found.record_bytes)),

@@ -15,7 +15,7 @@ round all are opened once, in a random order of the round's own, and the first r
 read. Every round begins with a device at rest, so that rounds are independent of each other: the \
 interval of the mean comes from them.\n\n\
 Examples:\n  \
-seekstone positioning sim:dlt2000 --published --seed 1     91 files of 10 GB on a tape, as in 1995\n  \
+seekstone positioning sim:dlt2000 --published --seed 1    91 files on a tape, as in 1995\n  \
 seekstone positioning sim:dlt2000 --files 500 --rounds 20\n  \
 seekstone positioning sim:cdrom8 --files 1000 --bin 50ms --svg cd.svg"
 )]
