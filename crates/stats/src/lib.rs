@@ -34,6 +34,7 @@
 
 mod bins;
 mod change;
+mod comparison;
 mod counts;
 mod cut;
 mod drift;
@@ -51,6 +52,10 @@ mod variance;
 mod window;
 
 pub use bins::{BIN_COUNT, LogBins};
+pub use comparison::{
+    Comparison, Difference, MARGIN_DEFAULT, PAIRS_DEFAULT, PAIRS_MIN, compare_pairs, holm, median,
+    outliers, replicate_mean,
+};
 pub use counts::TimeCounts;
 pub use cut::Cut;
 pub use drift::{Drift, DriftVerdict};
