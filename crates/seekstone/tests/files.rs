@@ -45,7 +45,7 @@ fn every_test_is_measured_and_nothing_is_left() {
     ]);
     let run = scratch.check(&args, 0, "").json();
     let rows = rows(&run);
-    assert_eq!(rows.len(), 2 * (14 + 2 * 5), "{rows:?}");
+    assert_eq!(rows.len(), 14 + 5, "{rows:?}");
     let tests = run["files"]["tests"].as_array().expect("rows");
     for row in tests {
         let passes = row["passes"].as_array().expect("passes");
@@ -64,6 +64,25 @@ fn every_test_is_measured_and_nothing_is_left() {
         }
     }
     assert_eq!(run["files"]["device"], "own file");
+    let args = once(&[
+        "target",
+        "--state",
+        "cold,durable",
+        "--tests",
+        "2,7",
+        "--json",
+        "-",
+    ]);
+    let run = scratch.check(&args, 0, "").json();
+    let found = self::rows(&run);
+    let found: Vec<(&str, &str)> = found.iter().map(|row| (&*row.0, &*row.2)).collect();
+    let expected = [
+        ("2", "cold"),
+        ("7", "cold"),
+        ("2", "durable"),
+        ("7", "durable"),
+    ];
+    assert_eq!(found, expected);
     scratch.assert_clean(&target);
     belongings.assert_untouched();
 }
