@@ -1,10 +1,12 @@
 //! Developer commands.
 //!
 //! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio;
-//! `cargo xtask tables` writes the tables of docs/devices.md anew.
+//! `cargo xtask tables` writes the tables of docs/devices.md anew; `cargo xtask files-table`
+//! remeasures the table of docs/files.md.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod files_table;
 mod layers;
 mod source;
 mod tables;
@@ -19,10 +21,11 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::tidy(),
         ["tables"] => tables::tables(),
         ["bench", options @ ..] => bench::bench(options),
+        ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
             eprintln!(
                 "usage: cargo xtask tidy | cargo xtask tables | cargo xtask bench [--tiny] \
-                 [--rounds N]"
+                 [--rounds N] | cargo xtask files-table [--budget TIME]"
             );
             return ExitCode::from(2);
         }
