@@ -173,6 +173,7 @@ pub struct FilesProcedure {
     cells: Vec<FileCell>,
     counts: BTreeMap<FileCell, Count>,
     stream: Stream,
+    rounds: u32,
     visits: VecDeque<Visit>,
     steps: VecDeque<FileStep>,
 }
@@ -205,6 +206,7 @@ impl FilesProcedure {
             cells,
             counts,
             stream,
+            rounds: 0,
             visits: VecDeque::new(),
             steps: VecDeque::new(),
         }
@@ -257,6 +259,12 @@ impl FilesProcedure {
         count.is_some_and(|count| count.counted > 0 && count.passes.is_precise())
     }
 
+    /// Rounds that were begun.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
     /// Share of the passes that are done, as far as is known; for a screen.
     #[must_use]
     pub fn share_done(&self) -> f64 {
@@ -291,6 +299,7 @@ impl FilesProcedure {
         if self.plan.order == RoundOrder::Random {
             shuffle(&mut visits, &mut self.stream);
         }
+        self.rounds += u32::from(!visits.is_empty());
         self.visits = visits.into();
     }
 

@@ -36,6 +36,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests) {
     }
     growth(page, &found.growth);
     page.blank();
+    titles(page, found);
     legend(page, found);
 }
 
@@ -121,7 +122,7 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
                 Tone::Doubtful
             },
             [
-                name(test),
+                short_name(test),
                 format!("{mark}{value}"),
                 interval,
                 counted.to_string(),
@@ -236,10 +237,6 @@ fn short_name(test: &FileTest) -> String {
     word(&test.test, &test.spacing)
 }
 
-fn name(test: &FileTest) -> String {
-    format!("{} {}", short_name(test), test.title)
-}
-
 /// Seconds and their interval, with as many digits as the interval bears.
 pub(crate) fn seconds(estimate: Estimate) -> (String, String) {
     let Estimate {
@@ -282,10 +279,22 @@ fn ratio_text(ratio: &Estimate) -> String {
     ratio_parts(ratio).0
 }
 
+/// What each test does, in words.
+fn titles(page: &mut Page<'_>, found: &FileTests) {
+    let mut titles: Vec<String> = Vec::new();
+    for test in &found.tests {
+        let title = format!("{}: {}", word(&test.test, ""), test.title);
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    page.paragraph(Tone::Quiet, &format!("{}.", titles.join("; ")));
+}
+
 fn legend(page: &mut Page<'_>, found: &FileTests) {
     let text = "Seconds: from the first call to the last, a mean over passes with Student's \
                 interval; the first pass of a test is left out. User and system: CPU seconds of \
-                the clients in one pass. Items are files, or directories. Reads and writes: what \
+                the clients in one pass, told apart in clock ticks. Items are files, or directories. Reads and writes: what \
                 the device completed in one pass, whoever asked; without syncing, most writes \
                 come later.";
     page.paragraph(Tone::Quiet, text);

@@ -2,11 +2,13 @@
 //!
 //! The numbers are invented.
 
+mod files;
 mod rab;
 mod random_access;
 mod transactions;
 mod transfer;
 
+pub use files::files;
 pub use rab::rab;
 pub use random_access::random_access;
 pub use transactions::transactions;

@@ -16,6 +16,7 @@ fn whole_run() -> Run {
     run.transfer = Some(sample::transfer());
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
+    run.files = Some(sample::files());
     run
 }
 

@@ -347,29 +347,18 @@ impl Session<'_> {
     fn run(&mut self) -> Result<(), BenchError> {
         let spent = |session: &Self| session.clock.now().since(units::Instant::START);
         while let Some(step) = self.procedure.next_step(spent(self)) {
-            if let FileStep::Measure { cell, .. } = &step {
-                self.tell(cell, spent(self));
+            if matches!(step, FileStep::Measure { .. }) {
+                self.tell(spent(self));
             }
             self.perform(&step)?;
         }
         Ok(())
     }
 
-    fn tell(&mut self, cell: &FileCell, elapsed: Duration) {
-        let title = match cell.item {
-            FileItem::Decus(test, Spacing::None) => format!("TEST{}", test.number()),
-            FileItem::Decus(test, spacing) => {
-                format!("TEST{} after {}", test.number(), spacing.name())
-            }
-            FileItem::Metadata(phase) => phase.title().to_owned(),
-        };
-        let place = match cell.role {
-            FileSystemRole::Target => String::new(),
-            FileSystemRole::Memory => " on the memory disk".into(),
-        };
+    fn tell(&mut self, elapsed: Duration) {
         let budget = self.request.rule.budget;
         (self.show)(&Stage {
-            title: &format!("{title}, {}{place}", cell.state.name()),
+            title: &format!("round {} of the tests", self.procedure.rounds()),
             done: self.procedure.share_done(),
             elapsed,
             left: Duration(budget.as_nanos().saturating_sub(elapsed.as_nanos())),

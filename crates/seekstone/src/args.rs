@@ -397,9 +397,9 @@ pub enum RunsCommand {
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: PathBuf,
     },
-    /// Read a log file of `rpt` or `diskrand`, and archive what it holds as runs.
+    /// Archive a run that was exported as JSON, or what a log file of `rpt` or `diskrand` holds.
     Import {
-        /// The log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
+        /// The exported run, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
         file: PathBuf,
     },
     /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.

@@ -1,5 +1,5 @@
-//! `seekstone runs import`: what a log of a classic program holds becomes runs in the archive. Logs
-//! of `rpt` are read here.
+//! `seekstone runs import`: exported runs, and what a log of a classic program holds, become runs in
+//! the archive. Logs of `rpt` are read here.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,6 +14,7 @@ use results::environment::{Environment, TargetKind};
 use results::{Run, SCHEMA_VERSION, Settings, Status, TargetDescription, Warning};
 
 use super::import_diskrand::import_diskrand;
+use super::import_run::{begins_run, import_run};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -26,6 +27,9 @@ const LOOK_BACK: usize = 1000;
 /// When the file is no log, or the archive cannot be written.
 pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     let text = file_text(file)?;
+    if begins_run(&text) {
+        return import_run(archive, file, &text);
+    }
     if begins_log(&text) {
         return import_diskrand(archive, file, &text);
     }
@@ -110,8 +114,12 @@ pub fn file_text(file: &Path) -> anyhow::Result<String> {
     String::from_utf8(bytes).map_err(|_| no_log(file, "is no text, so no log of rpt or diskrand"))
 }
 
-/// The number of a run that an earlier import of this log made.
-fn earlier(archive: &Archive, wanted: &Run) -> anyhow::Result<Option<i64>> {
+/// The number of a run of the same command with the same arguments on the same host at the same
+/// moment: the same run, or what an earlier import of this log made.
+///
+/// # Errors
+/// When the archive cannot be listed.
+pub fn earlier(archive: &Archive, wanted: &Run) -> anyhow::Result<Option<i64>> {
     for summary in archive.list(LOOK_BACK)? {
         // One damaged run must not keep others from being imported.
         let Ok(run) = archive.load(summary.id) else {
@@ -119,6 +127,7 @@ fn earlier(archive: &Archive, wanted: &Run) -> anyhow::Result<Option<i64>> {
         };
         let is_same = run.settings.command == wanted.settings.command
             && run.settings.arguments == wanted.settings.arguments
+            && run.environment.host_name == wanted.environment.host_name
             && run.environment.started_at == wanted.environment.started_at;
         if is_same {
             return Ok(Some(summary.id));

@@ -10,6 +10,7 @@ pub mod finish;
 pub mod generate;
 pub mod import;
 pub mod import_diskrand;
+pub mod import_run;
 pub mod inspect;
 pub mod merge;
 pub mod rab;

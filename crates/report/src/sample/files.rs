@@ -1,0 +1,119 @@
+//! Invented times of programs that use files.
+
+use results::{
+    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
+    MetadataTree, Warning,
+};
+
+use super::estimate;
+
+/// Two tests on a target and on a memory disk, in two states and at two scales.
+#[must_use]
+pub fn files() -> FileTests {
+    use FileState::{AsIs, Durable};
+    use FileSystemRole::{Memory, Target};
+    let mut tests = vec![
+        test(
+            (Target, AsIs, 1),
+            ("3", "", "make 300 one-block files"),
+            0.0125,
+        ),
+        test(
+            (Target, AsIs, 1),
+            ("4", "SPACE2", "read, modify, rewrite at random"),
+            0.021,
+        ),
+        test(
+            (Target, Durable, 1),
+            ("3", "", "make 300 one-block files"),
+            1.43,
+        ),
+        test(
+            (Target, AsIs, 100),
+            ("3", "", "make 300 one-block files"),
+            1.62,
+        ),
+        test(
+            (Memory, AsIs, 1),
+            ("3", "", "make 300 one-block files"),
+            0.0029,
+        ),
+    ];
+    tests[1].is_precise = false;
+    tests[1].warnings = vec![Warning::doubt("sample", "A doubt about one row.")];
+    FileTests {
+        workload: "decus".into(),
+        host_name: "vm7".into(),
+        clients: 1,
+        precision: Some(0.05),
+        passes: None,
+        cache_drop: "own-files".into(),
+        device: "own file".into(),
+        tree: Some(MetadataTree {
+            files: 10_000,
+            depth: 2,
+            fan_out: 10,
+        }),
+        memory: Some(super::rich_target()),
+        tests,
+        over_memory: vec![comparison(AsIs, 1, 4.31)],
+        growth: vec![comparison(AsIs, 100, 1.3)],
+    }
+}
+
+fn comparison(state: FileState, scale: u32, ratio: f64) -> FileComparison {
+    FileComparison {
+        system: FileSystemRole::Target,
+        test: "3".into(),
+        spacing: String::new(),
+        state,
+        scale,
+        ratio: estimate(ratio, 0.04),
+    }
+}
+
+fn test(
+    (system, state, scale): (FileSystemRole, FileState, u32),
+    (test, spacing, title): (&str, &str, &str),
+    seconds: f64,
+) -> FileTest {
+    let pass = |number: u32| FilePass {
+        number,
+        is_warm_up: number == 1,
+        elapsed_ns: (seconds * 1e9) as u64,
+        calls: 900,
+        bytes: 153_600,
+        cpu_user_ns: Some(1_000_000),
+        cpu_system_ns: Some(5_000_000),
+        device_reads: Some(3),
+        device_writes: Some(300),
+    };
+    FileTest {
+        system,
+        test: test.into(),
+        spacing: spacing.into(),
+        title: title.into(),
+        state,
+        scale,
+        items: 300 * scale,
+        elapsed_seconds: estimate(seconds, 0.03),
+        items_per_second: estimate(300.0 / seconds, 0.03),
+        calls_per_second: estimate(900.0 / seconds, 0.03),
+        bytes_per_second: Some(estimate(153_600.0 / seconds, 0.03)),
+        cpu_user_seconds: Some(0.001),
+        cpu_system_seconds: Some(0.005),
+        device_reads: Some(3.0),
+        device_writes: Some(300.5),
+        calls: vec![FileCallTimes {
+            kind: "create".into(),
+            count: 300,
+            mean_ns: 21_000.5,
+            median_ns: Some(20_000),
+            p99_ns: Some(60_000),
+            max_ns: 412_000,
+        }],
+        is_precise: true,
+        passes: (1..=3).map(pass).collect(),
+        warnings: Vec::new(),
+    }
+}
