@@ -1,9 +1,11 @@
 //! Developer commands.
 //!
-//! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio.
+//! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio;
+//! `cargo xtask files-table` remeasures the table of docs/files.md.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod files_table;
 mod layers;
 mod source;
 mod tidy;
@@ -16,8 +18,12 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["tidy"] => tidy::tidy(),
         ["bench", options @ ..] => bench::bench(options),
+        ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
-            eprintln!("usage: cargo xtask tidy | cargo xtask bench [--tiny] [--rounds N]");
+            eprintln!(
+                "usage: cargo xtask tidy | cargo xtask bench [--tiny] [--rounds N] | cargo xtask \
+                 files-table [--budget TIME]"
+            );
             return ExitCode::from(2);
         }
     };

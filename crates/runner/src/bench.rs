@@ -82,6 +82,9 @@ pub enum BenchError {
     /// Options that do not go together, or with the target.
     #[error("{0}")]
     Usage(String),
+    /// What storage refused a program that uses files, in a sentence.
+    #[error("{0}")]
+    Refused(String),
     /// It was stopped before anything was measured.
     #[error("stopped by {signal} before anything was measured; nothing was saved")]
     Interrupted {

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use drivers::{CacheDrop, MonotonicClock};
 use engine::Clock as _;
 use procedure::{
-    FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder,
-    file_test, files_findings, growth, over_memory,
+    FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder, file_test,
+    files_findings, growth, over_memory,
 };
 use results::environment::TargetKind;
 use results::{

@@ -30,6 +30,11 @@ fn shortened(example: &str) -> String {
         Some("trial") if example.contains("null:") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
+        Some("files") if example.contains("metadata") => {
+            return format!("{example} --passes 1 --state as-is --memory none --reserve 0")
+                .replace("10000", "100");
+        }
+        Some("files") => " --passes 1 --state as-is --tests 1,3,4 --memory none --reserve 0",
         Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
         Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",

@@ -132,7 +132,7 @@ impl Session<'_> {
                     return Err(stop.expect("only a signal stops a script"));
                 }
                 PlayEnd::Failed { op, error } => {
-                    return Err(BenchError::Usage(failure(title, &path, op, *error)));
+                    return Err(BenchError::Refused(failure(title, &path, op, *error)));
                 }
             }
         }
@@ -158,7 +158,7 @@ impl Session<'_> {
         let mut sum = 0;
         for hand in &mut subject.hands {
             let done = hand.perform(&op);
-            sum += done.map_err(|error| BenchError::Usage(failure(what, &path, &op, error)))?;
+            sum += done.map_err(|error| BenchError::Refused(failure(what, &path, &op, error)))?;
         }
         Ok(sum)
     }

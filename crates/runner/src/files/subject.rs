@@ -289,7 +289,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
     if needs.bytes.saturating_add(reserve) <= space.available {
         return Ok(());
     }
-    Err(BenchError::Usage(format!(
+    Err(BenchError::Refused(format!(
         "{} has no room for the files of these tests: they take up to {}, {} are free, and {} stay \
          untouched; ask for less (--tests, --scale, --clients), keep less free (--reserve), or \
          make room",

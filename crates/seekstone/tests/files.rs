@@ -1,0 +1,367 @@
+//! Programs that use files: what is measured, kept, exported and compared, and what is refused.
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{Belongings, Scratch, finish};
+
+/// One pass of each test, and nothing beside.
+const ONCE: [&str; 7] = [
+    "files",
+    "--passes",
+    "1",
+    "--reserve",
+    "0",
+    "--memory",
+    "none",
+];
+
+fn once<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&ONCE[..], more].concat()
+}
+
+fn rows(run: &Value) -> Vec<(String, String, String)> {
+    let word = |row: &Value, key: &str| row[key].as_str().expect("a word").to_owned();
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    let row = |row: &Value| (word(row, "test"), word(row, "spacing"), word(row, "state"));
+    tests.iter().map(row).collect()
+}
+
+#[test]
+fn every_test_is_measured_and_nothing_is_left() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    let args = once(&[
+        "target",
+        "--state",
+        "as-is,cold",
+        "--space",
+        "2,8",
+        "--json",
+        "-",
+    ]);
+    let run = scratch.check(&args, 0, "").json();
+    let rows = rows(&run);
+    assert_eq!(rows.len(), 14 + 5, "{rows:?}");
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    for row in tests {
+        let passes = row["passes"].as_array().expect("passes");
+        let warm_up: Vec<bool> = passes
+            .iter()
+            .map(|pass| pass["is_warm_up"].as_bool().expect("a flag"))
+            .collect();
+        assert_eq!(warm_up, [true, false], "{row}");
+        assert!(
+            row["elapsed_seconds"]["value"].as_f64() > Some(0.0),
+            "{row}"
+        );
+        if row["test"] == "4" {
+            assert_eq!(passes[1]["bytes"], 307_200);
+            assert_eq!(passes[1]["calls"], 300 * 7);
+        }
+    }
+    assert_eq!(run["files"]["device"], "own file");
+    let args = once(&[
+        "target",
+        "--state",
+        "cold,durable",
+        "--tests",
+        "2,7",
+        "--json",
+        "-",
+    ]);
+    let run = scratch.check(&args, 0, "").json();
+    let found = self::rows(&run);
+    let found: Vec<(&str, &str)> = found.iter().map(|row| (&*row.0, &*row.2)).collect();
+    let expected = [
+        ("2", "cold"),
+        ("7", "cold"),
+        ("2", "durable"),
+        ("7", "durable"),
+    ];
+    assert_eq!(found, expected);
+    scratch.assert_clean(&target);
+    belongings.assert_untouched();
+}
+
+#[test]
+fn a_run_is_kept_shown_exported_and_compared() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let args = once(&["target", "--tests", "2,6", "--state", "as-is", "--quiet"]);
+    for number in ["1", "2"] {
+        let ended = scratch.check(&args, 0, &format!("Saved as run {number}"));
+        for expected in ["As it is", "TEST6", "TEST2: make one 150-block file"] {
+            assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+        }
+    }
+    scratch.check(&["runs", "show", "1", "--all"], 0, "TEST6: create");
+    let csv = scratch.check(&["runs", "export", "2", "--form", "files"], 0, "");
+    let lines: Vec<&str> = csv.stdout.lines().collect();
+    assert!(lines[0].starts_with("system,test,spacing,state,scale,items,passes,elapsed_s"));
+    assert_eq!(
+        (lines.len(), &lines[1][..9]),
+        (3, "target,2,"),
+        "{}",
+        csv.stdout
+    );
+    let compare = [
+        "runs",
+        "compare",
+        "--table",
+        "files",
+        "1",
+        "2",
+        "--against",
+        "2",
+    ];
+    let table = scratch.check(&compare, 0, "ratio to system [2]");
+    for expected in [
+        "[1] ",
+        "[2] ",
+        "host ",
+        "mounted ",
+        "TEST2 as-is",
+        "TEST6 as-is",
+    ] {
+        assert!(table.stdout.contains(expected), "{}", table.stdout);
+    }
+    let wrong = ["runs", "compare", "--table", "files", "1", "--against", "9"];
+    scratch.check(&wrong, 2, "is none of the systems");
+
+    // To another site, and once more: it is the same run, and nothing is replaced.
+    let exported = scratch.path("run.json");
+    let file = exported.to_str().expect("a plain path");
+    scratch.check(&["runs", "export", "2", "--output", file], 0, "");
+    let elsewhere = scratch.path("other.db");
+    let elsewhere = elsewhere.to_str().expect("a plain path");
+    let import = ["runs", "import", file, "--archive", elsewhere];
+    scratch.check(&import, 0, "run 1: files of target on ");
+    scratch.check(&import, 2, "is in the archive already, as run 1");
+    scratch.check(
+        &["runs", "import", file],
+        2,
+        "is in the archive already, as run 2",
+    );
+    let show = ["runs", "show", "1", "--all", "--archive", elsewhere];
+    scratch.check(&show, 0, "where it was run 2");
+    let strange = scratch.path("strange.json");
+    fs::write(&strange, "{}").expect("a file");
+    let strange = strange.to_str().expect("a plain path");
+    scratch.check(
+        &["runs", "import", strange],
+        2,
+        "this is not the JSON form of a run",
+    );
+    let simulated = ["run", "sim:delay", "--budget", "1s", "--quiet"];
+    scratch.check(&simulated, 0, "Saved as run 3");
+    let none = ["runs", "compare", "--table", "files", "1", "3"];
+    scratch.check(&none, 2, "run 3 holds no file tests");
+    let none = ["runs", "export", "3", "--form", "files"];
+    scratch.check(&none, 2, "run 3 has no file tests");
+}
+
+#[test]
+fn clients_scales_and_metadata_count_what_they_should() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = once(&["target", "--tests", "3", "--state", "as-is", "--json", "-"]);
+    let args = [&args[..], &["--clients", "3", "--scale", "2"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    assert_eq!(tests.len(), 2, "a scale of 2 is compared with 1");
+    for (row, scale) in tests.iter().zip([1, 2]) {
+        assert_eq!(
+            (&row["scale"], &row["items"]),
+            (&scale.into(), &(300 * scale).into())
+        );
+        assert_eq!(row["passes"][1]["bytes"], 3 * 153_600 * scale);
+    }
+    assert_eq!(run["files"]["growth"].as_array().expect("ratios").len(), 1);
+
+    let tree = ["--workload", "metadata", "--files", "50", "--depth", "2"];
+    let args = once(&[
+        "target",
+        "--fan-out",
+        "3",
+        "--clients",
+        "2",
+        "--state",
+        "as-is",
+    ]);
+    let args = [&args[..], &tree[..], &["--json", "-"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let names: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
+    let expected = [
+        "mkdir", "create", "stat", "open", "read", "rename", "list", "remove", "rmdir",
+    ];
+    assert_eq!(names, expected);
+    let items: Vec<u64> = run["files"]["tests"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["items"].as_u64().expect("a number"))
+        .collect();
+    assert_eq!(items, [12, 25, 25, 25, 25, 25, 9, 25, 12]);
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn test_11_reads_a_file_and_leaves_it_as_it_is() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let file = target.join("of the user");
+    fs::write(&file, vec![9; 100_000]).expect("a file");
+    let belongings = Belongings::of(&target);
+    let path = file.to_str().expect("a plain path");
+    let args = ["files", "--passes", "2", "--json", "-", path];
+    let run = scratch.check(&args, 0, "").json();
+    let found = rows(&run);
+    let states: Vec<&str> = found.iter().map(|row| row.2.as_str()).collect();
+    assert_eq!(states, ["as-is", "cold"], "durable means nothing here");
+    assert_eq!(run["files"]["tests"][0]["passes"][0]["bytes"], 100_000);
+    assert_eq!(run["files"]["tests"][0]["passes"][0]["calls"], 7);
+    let args = once(&[
+        "target", "--tests", "2,11", "--state", "as-is", "--json", "-",
+    ]);
+    let args = [&args[..], &["--device", path]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    assert_eq!(run["files"]["device"], path);
+    assert_eq!(run["files"]["tests"][1]["passes"][0]["bytes"], 100_000);
+    belongings.assert_untouched();
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn a_memory_disk_runs_beside_where_there_is_one() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let args = [
+        "files",
+        "--passes",
+        "2",
+        "--reserve",
+        "0",
+        "--tests",
+        "2",
+        "--json",
+        "-",
+    ];
+    let args = [&args[..], &["--state", "as-is", "target"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let files = &run["files"];
+    if files["memory"].is_null() {
+        return support::skipped(
+            "a_memory_disk_runs_beside_where_there_is_one",
+            "no tmpfs can be written",
+        );
+    }
+    let tests = files["tests"].as_array().expect("rows");
+    let systems: Vec<&Value> = tests.iter().map(|row| &row["system"]).collect();
+    assert_eq!(systems, ["target", "memory"]);
+    assert_eq!(files["over_memory"][0]["test"], "2");
+    let place = files["memory"]["path"].as_str().expect("a path");
+    scratch.assert_clean(place.as_ref());
+}
+
+/// What makes no sense is refused before anything is made.
+#[test]
+fn wrong_usage_is_told() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    for (args, expected) in [
+        (
+            &["--tests", "12", "target"][..],
+            "is none of 1, 2, 3, 4, 4A, 4B",
+        ),
+        (&["--scale", "0", "target"], "0 is not in 1..=1000"),
+        (&["--clients", "0", "target"], "0 is not in 1..=256"),
+        (&["--space", "3", "target"], "[possible values: 2, 8]"),
+        (
+            &["--state", "warm", "target"],
+            "[possible values: as-is, cold, durable]",
+        ),
+        (
+            &["--space", "2", "--tests", "1", "target"],
+            "--space is about tests 4, 4A, 4B, 5 and 5A",
+        ),
+        (
+            &["--tests", "1", "--device", "target/main", "target"],
+            "--device is about test 11",
+        ),
+        (&["--tests", "1", "target/main"], "is only read, by test 11"),
+        (&["--state", "durable", "target/main"], "nothing is written"),
+        (
+            &["--memory", "target", "target"],
+            "is no directory on a file system in memory",
+        ),
+        (
+            &["--reserve", "0", "target/main"],
+            "--reserve is about a directory",
+        ),
+        (
+            &["--drop-caches", "--state", "as-is", "target"],
+            "--drop-caches is about the cold state",
+        ),
+        (&["--files", "10", "target"], "--workload"),
+        (
+            &["--workload", "metadata", "--tests", "1", "target"],
+            "cannot be used with",
+        ),
+        (
+            &["--workload", "metadata", "target/main"],
+            "--workload metadata needs a directory",
+        ),
+        (
+            &[
+                "--workload",
+                "metadata",
+                "--depth",
+                "16",
+                "--fan-out",
+                "9",
+                "target",
+            ],
+            "more than 1000000 directories",
+        ),
+        (
+            &[
+                "--workload",
+                "metadata",
+                "--files",
+                "1",
+                "--clients",
+                "2",
+                "target",
+            ],
+            "need one file each at least",
+        ),
+    ] {
+        let args = [&["files"][..], args].concat();
+        let ended = finish(scratch.seekstone(&args));
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(expected),
+            "{args:?}: {}",
+            ended.stderr
+        );
+    }
+    scratch.check(&["files", "nowhere"], 1, "nowhere");
+    let large = [
+        "files",
+        "--tests",
+        "10",
+        "--scale",
+        "1000",
+        "--clients",
+        "256",
+        "target",
+    ];
+    let ended = finish(scratch.seekstone(large));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("has no room for"), "{}", ended.stderr);
+    scratch.assert_clean(&target);
+}
