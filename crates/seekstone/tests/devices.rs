@@ -150,3 +150,73 @@ fn every_measuring_command_takes_a_machine() {
         );
     }
 }
+
+/// Mean seconds of a test of `files`, from a run's JSON form.
+fn seconds(document: &serde_json::Value, test: &str, spacing: &str) -> f64 {
+    let rows = document["files"]["tests"].as_array().expect("rows");
+    let is_it = |row: &&serde_json::Value| row["test"] == test && row["spacing"] == spacing;
+    let row = rows.iter().find(is_it);
+    let row = row.unwrap_or_else(|| panic!("TEST{test} {spacing} is a row"));
+    row["elapsed_seconds"]["value"].as_f64().expect("a mean")
+}
+
+/// The paper's finding on SPACE2 and SPACE8, by the command itself.
+#[test]
+fn programs_that_use_files_run_on_a_simulated_file_system() {
+    let scratch = Scratch::new();
+    let target = "sim:rt11?disk=rd53";
+    let measure = || {
+        let args = [
+            "files", target, "--tests", "5A", "--space", "2,8", "--passes", "3",
+        ];
+        let more = ["--seed", "1", "--no-save", "--quiet", "--json", "-"];
+        let ended = finish(scratch.seekstone(args.iter().chain(&more)));
+        ended.check(&args, 0, "\"elapsed_seconds\"");
+        let document: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        document
+    };
+    let document = measure();
+    let [before, space2, space8] = ["", "SPACE2", "SPACE8"].map(|it| seconds(&document, "5A", it));
+    assert!(
+        space2 < space8 && space8 < before,
+        "{before} {space2} {space8}"
+    );
+    let tests = &document["files"]["tests"];
+    assert_eq!(
+        tests,
+        &measure()["files"]["tests"],
+        "the same seed gives the same"
+    );
+}
+
+#[test]
+fn what_a_simulated_file_system_cannot_do_is_told() {
+    let scratch = Scratch::new();
+    for (args, expected) in [
+        (vec!["trial", "sim:rt11"], "for `seekstone files sim:rt11`"),
+        (vec!["files", "sim:ra80"], "'sim:rt11?disk=ra80'"),
+        (vec!["files", "sim:rt11?depth=3"], "no parameter \"depth\""),
+        (
+            vec!["files", "sim:rt11", "--state", "durable"],
+            "writes nothing late",
+        ),
+        (
+            vec!["files", "sim:rt11?disk=rk05", "--tests", "10"],
+            "does not hold the files of TEST10",
+        ),
+    ] {
+        let ended = finish(scratch.seekstone(args.iter().chain(&["--no-save", "--quiet"])));
+        ended.check(&args, 2, expected);
+    }
+    let args = [
+        "files",
+        "sim:rt11?disk=rk05",
+        "--tests",
+        "1,4,10",
+        "--space",
+        "8",
+    ];
+    let more = ["--passes", "2", "--no-save", "--quiet"];
+    let ended = finish(scratch.seekstone(args.iter().chain(&more)));
+    ended.check(&args, 0, "does not hold the files: TEST10, SPACE8");
+}

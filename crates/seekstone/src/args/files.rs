@@ -26,6 +26,7 @@ seekstone files /data --space 2,8 --tests 4,4A,4B,5,5A\n  \
 seekstone files /data --tests 3,4B --scale 100     does a file cost more among 30,000?\n  \
 seekstone files /data --clients 4 --state durable\n  \
 seekstone files /dev/sdb                           test 11: its figure of merit\n  \
+seekstone files 'sim:rt11?disk=ra80' --space 2,8   on a simulated PDP-11, in virtual time\n  \
 seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
 seekstone runs compare --table files 3 5 8         systems beside each other"
 )]
