@@ -4,11 +4,13 @@
 
 mod rab;
 mod random_access;
+mod study;
 mod transactions;
 mod transfer;
 
 pub use rab::rab;
 pub use random_access::random_access;
+pub use study::study;
 pub use transactions::transactions;
 pub use transfer::transfer;
 

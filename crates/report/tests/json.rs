@@ -16,6 +16,7 @@ fn whole_run() -> Run {
     run.transfer = Some(sample::transfer());
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
+    run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);
     run.measurements[0].series = of_users.series;

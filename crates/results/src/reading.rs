@@ -1,6 +1,6 @@
 //! What one replicate of a measurement gives: named figures with their units.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, format_count, format_duration_ns};
 
 /// The unit of a reading.
@@ -51,8 +51,18 @@ pub struct Reading {
     pub better: Better,
     /// The single values that it sums up, in the same unit, where a picture of them is worth
     /// keeping: the time of each file that was opened, the rate second by second.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "numbers"
+    )]
     pub parts: Vec<f64>,
+}
+
+/// Numbers; null is none.
+fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let found = Vec::<Option<f64>>::deserialize(from)?;
+    Ok(found.into_iter().map(|it| it.unwrap_or(f64::NAN)).collect())
 }
 
 impl Reading {

@@ -397,8 +397,8 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON, its measurements as CSV, the note of a study, or a picture of its curve or
-    /// intervals.
+    /// Write a run as JSON, its measurements as CSV, the note of a study, or a picture of its
+    /// curve or intervals.
     Export {
         /// Its number.
         id: i64,

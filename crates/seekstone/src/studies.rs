@@ -20,4 +20,15 @@ macro_rules! shipped {
 }
 
 /// All of them, by their names.
-pub const SHIPPED: &[Shipped] = shipped!["compilers", "disk-io", "fortran-options", "paw"];
+pub const SHIPPED: &[Shipped] = shipped![
+    "backup-dlt2000",
+    "compilers",
+    "copy-extension",
+    "disk-io",
+    "dlt2000-full",
+    "dlt2000-positioning",
+    "fortran-options",
+    "paw",
+    "tmscp-four-tapes",
+    "virtual-io-cache",
+];

@@ -31,6 +31,9 @@ fn shortened(example: &str) -> String {
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
         Some("transfer") => " --budget 2s --size 16MiB --reserve 0",
+        Some("study") if example.contains("--target") => {
+            " --replicates 1 --set size=1MiB --reserve 0"
+        }
         Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
         Some("trial") => " --budget 1s --size 16MiB --reserve 0",

@@ -116,13 +116,17 @@ fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     let first = *values.first()?;
     // A single replicate says nothing about the next.
-    let value = replicate_mean(&values, CONFIDENCE).unwrap_or(Estimate {
+    let mut value = replicate_mean(&values, CONFIDENCE).unwrap_or(Estimate {
         value: first,
         low: f64::NAN,
         high: f64::INFINITY,
         confidence: CONFIDENCE,
         samples: 1.0,
     });
+    // No unit of a reading goes below zero.
+    if values.iter().all(|value| *value >= 0.0) && value.low < 0.0 {
+        value.low = 0.0;
+    }
     let far = outliers(&values).into_iter().map(|at| StudyOutlier {
         round: found[at].0,
         value: found[at].1,

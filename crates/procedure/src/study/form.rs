@@ -60,7 +60,9 @@ impl<'s, 't> Form<'s, 't> {
     }
 
     pub fn find(&mut self, key: &'static str) -> Option<(&'t DeValue<'t>, String)> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         let (name, value) = self.table.get_key_value(key)?;
         Some((value.get_ref(), self.source.place(&name.span())))
     }

@@ -132,19 +132,7 @@ fn read_top<'t>(
         "a list of tables, such as [{ block = \"64KiB\" }]",
     );
     form.finish();
-    let mut factors: Vec<Factor> = Vec::new();
-    for (table, place) in tables {
-        if let Some(factor) = read_factor(source, table, place.clone()) {
-            if factors.iter().any(|known| known.name == factor.name) {
-                source.note(
-                    place.clone(),
-                    format!("there are two factors {:?}", factor.name),
-                );
-            }
-            places.factors.push(place);
-            factors.push(factor);
-        }
-    }
+    let factors = read_factors(source, tables, places);
     let exclude = exclude
         .into_iter()
         .filter_map(|(table, place)| read_exclusion(source, table, &place, &factors))
@@ -172,6 +160,27 @@ fn read_top<'t>(
         factors,
         exclude,
     }
+}
+
+/// Factors of different names.
+fn read_factors<'t>(
+    source: &mut Source<'t>,
+    tables: Vec<(&'t DeTable<'t>, String)>,
+    places: &mut Places,
+) -> Vec<Factor> {
+    let mut factors: Vec<Factor> = Vec::new();
+    for (table, place) in tables {
+        let Some(factor) = read_factor(source, table, place.clone()) else {
+            continue;
+        };
+        if factors.iter().any(|known| known.name == factor.name) {
+            let message = format!("there are two factors {:?}", factor.name);
+            source.note(place.clone(), message);
+        }
+        places.factors.push(place);
+        factors.push(factor);
+    }
+    factors
 }
 
 fn read_measurement(form: &mut Form<'_, '_>, places: &mut Places) -> (String, toml::Table) {

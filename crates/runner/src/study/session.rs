@@ -173,7 +173,7 @@ impl<'a> Session<'a> {
     /// Set-ups, rehearsal, rounds.
     pub fn measure_all(&mut self) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
-        self.check_plain_cells()?;
+        self.check_cells(false)?;
         if self.needs_scratch() {
             self.make_scratch()?;
         }
@@ -182,6 +182,7 @@ impl<'a> Session<'a> {
             self.tell("set-up of the study");
             self.set_up("the study", setup.as_ref(), teardown.as_ref(), Vec::new())?;
         }
+        self.check_cells(true)?;
         if definition.rehearse && self.replicates.is_empty() {
             self.rehearse()?;
         }
@@ -202,16 +203,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Tell mistakes that need no set-up to be seen, before anything is done.
-    fn check_plain_cells(&mut self) -> Result<(), StudyRunError> {
+    /// Tell what cannot be measured before anything is: at first what needs no set-up to be seen.
+    fn check_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
-        if definition.setup.is_some() {
-            return Ok(());
-        }
-        for cell in self.plan.cells().to_vec() {
-            let is_made = definition.levels(&cell).any(Level::has_scripts);
-            if !is_made && !self.mentions_scratch(&definition.target_of(&cell)) {
-                self.check(&cell)?;
+        for cell in self.plan.cells() {
+            let is_made_later = definition.levels(cell).any(Level::has_scripts);
+            let needs_set_up = definition.setup.is_some()
+                || mentions_scratch(&definition.target_of(cell))
+                || mentions_scratch(&definition.settings_of(cell).to_string());
+            if !is_made_later && (is_set_up || !needs_set_up) {
+                self.check(cell)?;
             }
         }
         Ok(())
@@ -449,13 +450,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn mentions_scratch(&self, text: &str) -> bool {
-        text.contains("{scratch}") || text.contains("SEEKSTONE_SCRATCH")
-    }
-
     /// Whether anything in the study names the scratch directory.
     fn needs_scratch(&self) -> bool {
-        self.mentions_scratch(&self.request.definition.meaning())
+        mentions_scratch(&self.request.definition.meaning())
     }
 
     fn make_scratch(&mut self) -> Result<(), StudyRunError> {
@@ -551,4 +548,8 @@ impl<'a> Session<'a> {
             left,
         });
     }
+}
+
+fn mentions_scratch(text: &str) -> bool {
+    text.contains("{scratch}") || text.contains("SEEKSTONE_SCRATCH")
 }

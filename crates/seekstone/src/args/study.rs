@@ -35,7 +35,7 @@ pub struct StudyArgs {
     /// Measure this target in place of the study's.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
-    /// Give a setting of the measurement another value, as in size=1MiB; may be given several times.
+    /// Give a setting another value, as in size=1MiB; may be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub set: Vec<(String, String)>,
     /// Measure only these levels of a factor, as in block=1KiB,64KiB; may be given several times.

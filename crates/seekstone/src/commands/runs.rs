@@ -53,32 +53,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             form,
             output,
         } => {
-            let run = archive.load(*id)?;
-            if beside.is_some() && *form != ExportForm::Svg {
-                let text = "--beside is about pictures: add --form svg";
-                return Err(UsageError(text.into()).into());
-            }
-            let text = match form {
-                ExportForm::Svg => {
-                    let other = beside.map(|other| archive.load(other)).transpose()?;
-                    picture(&run, other.as_ref())?
-                }
-                ExportForm::Json => report::json(&run),
-                ExportForm::Csv => {
-                    report::csv_study(&run).unwrap_or_else(|| report::csv_measurements(&run))
-                }
-                ExportForm::Text => show(&run, false),
-                ExportForm::Markdown => {
-                    report::markdown_note(&run).ok_or_else(|| nothing(*id, "note", "study"))?
-                }
-                ExportForm::Replicates => report::csv_study_replicates(&run)
-                    .ok_or_else(|| nothing(*id, "replicates", "study"))?,
-                ExportForm::Intervals => report::csv_intervals(&run)
-                    .ok_or_else(|| nothing(*id, "intervals", "transactions"))?,
-                ExportForm::Passes => {
-                    report::csv_passes(&run).ok_or_else(|| nothing(*id, "passes", "transfer"))?
-                }
-            };
+            let text = exported(&archive, *id, *beside, *form)?;
             output::write_file(output, &text)?;
             Ok(Exit::Done)
         }
@@ -90,6 +65,37 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::print(&format!("deleted: {}", ids.len()))
         }
     }
+}
+
+/// A run in another form.
+fn exported(
+    archive: &Archive,
+    id: i64,
+    beside: Option<i64>,
+    form: ExportForm,
+) -> anyhow::Result<String> {
+    let run = archive.load(id)?;
+    if beside.is_some() && form != ExportForm::Svg {
+        let text = "--beside is about pictures: add --form svg";
+        return Err(UsageError(text.into()).into());
+    }
+    let (found, what, command) = match form {
+        ExportForm::Svg => {
+            let other = beside.map(|other| archive.load(other)).transpose()?;
+            return Ok(picture(&run, other.as_ref())?);
+        }
+        ExportForm::Json => return Ok(report::json(&run)),
+        ExportForm::Csv => {
+            let of_study = report::csv_study(&run);
+            return Ok(of_study.unwrap_or_else(|| report::csv_measurements(&run)));
+        }
+        ExportForm::Text => return Ok(show(&run, false)),
+        ExportForm::Markdown => (report::markdown_note(&run), "note", "study"),
+        ExportForm::Replicates => (report::csv_study_replicates(&run), "replicates", "study"),
+        ExportForm::Intervals => (report::csv_intervals(&run), "intervals", "transactions"),
+        ExportForm::Passes => (report::csv_passes(&run), "passes", "transfer"),
+    };
+    Ok(found.ok_or_else(|| nothing(id, what, command))?)
 }
 
 /// The load curves of a run, of one workload with those of another run; or the intervals of a
