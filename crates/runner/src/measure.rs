@@ -22,6 +22,7 @@ pub mod positioning;
 pub mod records;
 pub mod settings;
 pub mod store;
+mod store_s3;
 pub mod streams;
 pub mod tcp;
 pub mod transfer;

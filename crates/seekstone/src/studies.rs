@@ -21,13 +21,19 @@ macro_rules! shipped {
 
 /// All of them, by their names.
 pub const SHIPPED: &[Shipped] = shipped![
+    "adsm-archive",
+    "adsm-retrieve",
     "backup-dlt2000",
+    "cern-httpd",
     "compilers",
     "copy-extension",
     "disk-io",
     "dlt2000-full",
     "dlt2000-positioning",
+    "fddi-ftp",
     "fortran-options",
+    "nfs-aix-linux",
+    "nfs-linux",
     "paw",
     "tmscp-four-tapes",
     "virtual-io-cache",

@@ -347,6 +347,8 @@ fn names(list: &str) -> Vec<String> {
 /// What makes each study short enough for a test; none for one that another test runs.
 fn shortened(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
+        "adsm-archive" => &["--set", "files=3", "--set", "size=64KiB"],
+        "adsm-retrieve" => &["--set", "size=1MiB"],
         "backup-dlt2000" => &["--set", "files=4", "--set", "size=8KiB"],
         "compilers" => &["--only", "options=-O0", "--only", "make=-j 2"],
         "copy-extension" => &["--set", "size=1MiB"],

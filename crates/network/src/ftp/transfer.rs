@@ -1,8 +1,8 @@
 //! One file, retrieved or stored, with its times.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::control::{Control, Trouble, good, trouble};
@@ -26,7 +26,7 @@ pub enum Direction {
 }
 
 /// What is asked for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FtpPlan {
     /// The file on the server.
     pub file: Url,
@@ -36,8 +36,8 @@ pub struct FtpPlan {
     pub password: String,
     /// Which way.
     pub direction: Direction,
-    /// Where a retrieved file goes: a new file; without it, bytes are counted and dropped.
-    pub local: Option<PathBuf>,
+    /// Where a retrieved file goes: new and empty; without it, bytes are counted and dropped.
+    pub local: Option<File>,
     /// The local file grows by pieces of this size; 0 leaves it to the file system.
     pub extent: u64,
     /// Whether the local file is synced before the transfer counts as done.
@@ -168,7 +168,7 @@ fn receive(
 ) -> Result<(), Trouble> {
     let local = |error: io::Error| Trouble::Fault(format!("local file: {error}"));
     let mut sink = match &plan.local {
-        Some(path) => Sink::create(path, plan.extent).map_err(local)?,
+        Some(file) => Sink::file(file.try_clone().map_err(local)?, plan.extent),
         None => Sink::nowhere(),
     };
     let mut buffer = vec![0; plan.buffer];

@@ -2,14 +2,16 @@
 
 mod clients;
 mod connection;
+mod exchange;
 mod inlined;
 mod load;
 mod measure;
 mod plan;
 mod response;
 
+pub use exchange::{Body, Server};
 pub use inlined::find_inlined;
-pub use load::load;
+pub use load::{LoadError, load};
 pub use measure::measure;
 pub(crate) use measure::thread_cpu;
 pub use plan::{PageOutcome, PagePlan, Reuse, Until};

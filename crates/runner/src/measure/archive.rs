@@ -19,8 +19,9 @@ const FILES: Setting = Setting::or("files", "NUMBER", "100", "files that are mad
 const SIZE: Setting = Setting::or("size", "SIZE", "256KiB", "bytes of each");
 const STORE: Setting = Setting::optional(
     "store",
-    "PATH",
-    "the directory that they are put into; a second one in the target of the study when not given",
+    "PATH or s3://HOST:PORT/BUCKET",
+    "the directory or bucket that they are put into; a second directory in the target of the study \
+     when not given. A bucket's keys are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 );
 const AT_ONCE: Setting = Setting::or("at-once", "NUMBER", "1", "files under way at the same time");
 

@@ -85,6 +85,8 @@ pub const KIND: Kind = Kind {
 };
 
 const EXTENT_MAX: Bytes = Bytes::from_gib(16);
+/// The local file.
+const LOCAL: &str = "file";
 /// What is reckoned with for a file whose size only the server knows.
 const ROOM_BYTES: u64 = 64 << 20;
 
@@ -162,7 +164,10 @@ impl Ftp {
             user: self.user.clone(),
             password: self.password.clone(),
             direction: self.direction,
-            local: directory.as_ref().map(|it| it.path().join("file")),
+            local: match &directory {
+                Some(directory) => Some(directory.create_file(LOCAL)?),
+                None => None,
+            },
             extent: self.extent,
             is_durable: self.is_durable,
             buffer: self.buffer,
@@ -173,11 +178,6 @@ impl Ftp {
         let is_stopped = || stop.is_raised().is_some();
         let outcome = run_in(self.namespace.as_deref(), || transfer(&plan, &is_stopped));
         let outcome = outcome.map_err(|error| net::of_name_space(&error))?;
-        if let (Some(directory), Some(local)) = (&directory, &plan.local) {
-            if local.exists() {
-                directory.remove_file("file")?;
-            }
-        }
         if let Some(directory) = directory {
             directory.remove()?;
         }

@@ -8,6 +8,7 @@ use drivers::{WorkDirectory, drop_cached};
 
 use super::made::open_made;
 use super::place::{MeasureError, Place};
+use super::store_s3::{S3_PREFIX, S3Store};
 
 /// Bytes moved at once.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -57,10 +58,13 @@ pub trait Store: Send + Sync {
 /// # Errors
 /// When it cannot.
 pub fn check_store(named: Option<&str>, place: &Place) -> Result<(), MeasureError> {
+    if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
+        return S3Store::open(named, place.seed).map(drop);
+    }
     store_place(named, place).directory("archive").map(drop)
 }
 
-/// The store that `named` means (a directory; the place itself when absent), with room for
+/// The store that `named` means (a directory, or a bucket; the place itself when absent), with room for
 /// `wanted` bytes. Removes what was put into it when it is dropped.
 ///
 /// # Errors
@@ -70,6 +74,9 @@ pub fn open_store(
     place: &Place,
     wanted: u64,
 ) -> Result<Box<dyn Store>, MeasureError> {
+    if let Some(named) = named.filter(|it| it.starts_with(S3_PREFIX)) {
+        return Ok(Box::new(S3Store::open(named, place.seed)?));
+    }
     let directory = store_place(named, place).work_directory("archive", wanted)?;
     Ok(Box::new(DirectoryStore::new(directory)))
 }

@@ -1,0 +1,164 @@
+//! Single requests with bodies, on connections that are kept for the next one.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
+
+use super::response::Response;
+use crate::faults::cause_of;
+use crate::patience::{Patience, Weary};
+use crate::socket::{self, SocketOptions};
+use crate::url::{Url, UrlError};
+
+/// Bytes moved at once.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A server that is asked now and then, by several threads at once.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    host: String,
+    /// Connections that wait for the next request.
+    idle: Mutex<Vec<TcpStream>>,
+}
+
+/// What is sent along.
+pub struct Body<'a> {
+    /// How many bytes.
+    pub len: u64,
+    /// Where they come from.
+    pub content: &'a mut dyn Read,
+}
+
+impl Server {
+    /// The server of an address; nothing is connected yet.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn of(url: &Url) -> Result<Self, UrlError> {
+        Ok(Self {
+            address: url.resolve()?,
+            host: url.authority(),
+            idle: Mutex::default(),
+        })
+    }
+
+    /// Ask for `path`, and hand the body of the answer to `sink`, piece by piece, with its status.
+    /// Returns the status.
+    ///
+    /// # Errors
+    /// When no whole answer comes, in words.
+    pub fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Body<'_>>,
+        patience: &Patience<'_>,
+        sink: &mut dyn FnMut(u16, &[u8]) -> io::Result<()>,
+    ) -> Result<u16, String> {
+        let mut stream = match self.idle_connection() {
+            Some(stream) => stream,
+            None => socket::connect(&self.address, &SocketOptions::default(), patience)
+                .map_err(|weary| in_words("connect", &weary, patience))?,
+        };
+        let length = body.as_ref().map(|body| body.len);
+        let length = length.map_or(String::new(), |it| format!("Content-Length: {it}\r\n"));
+        let host = &self.host;
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n");
+        send(&mut stream, head.as_bytes(), patience)?;
+        if let Some(body) = body {
+            send_body(&mut stream, body, patience)?;
+        }
+        let response = receive(&mut stream, patience, sink)?;
+        if response.is_kept {
+            self.lock().push(stream);
+        }
+        Ok(response.status)
+    }
+
+    /// One that the server has not closed meanwhile.
+    fn idle_connection(&self) -> Option<TcpStream> {
+        loop {
+            let stream = self.lock().pop()?;
+            let is_quiet = stream.set_nonblocking(true).is_ok()
+                && stream
+                    .peek(&mut [0])
+                    .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+            if is_quiet && stream.set_nonblocking(false).is_ok() {
+                return Some(stream);
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<TcpStream>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn send(stream: &mut TcpStream, bytes: &[u8], patience: &Patience<'_>) -> Result<(), String> {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        sent += patience
+            .attempt(|| stream.write(&bytes[sent..]))
+            .map_err(|weary| in_words("write", &weary, patience))?;
+    }
+    Ok(())
+}
+
+fn send_body(
+    stream: &mut TcpStream,
+    body: Body<'_>,
+    patience: &Patience<'_>,
+) -> Result<(), String> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut left = body.len;
+    while left > 0 {
+        let part = buffer
+            .len()
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
+        let count = body.content.read(&mut buffer[..part]);
+        let count = count.map_err(|error| format!("what is to be sent: {error}"))?;
+        if count == 0 {
+            return Err(format!("what is to be sent ends {left} bytes early"));
+        }
+        send(stream, &buffer[..count], patience)?;
+        left -= count as u64;
+    }
+    Ok(())
+}
+
+fn receive(
+    stream: &mut TcpStream,
+    patience: &Patience<'_>,
+    sink: &mut dyn FnMut(u16, &[u8]) -> io::Result<()>,
+) -> Result<Response, String> {
+    let mut response = Response::default();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut pieces: Vec<u8> = Vec::new();
+    while !response.is_done() {
+        let count = patience
+            .attempt(|| stream.read(&mut buffer))
+            .map_err(|weary| in_words("read", &weary, patience))?;
+        let came = match count {
+            0 => response.close(),
+            count => response
+                .take(&buffer[..count], &mut |piece| {
+                    pieces.extend_from_slice(piece)
+                })
+                .map(drop),
+        };
+        came.map_err(|broken| broken.to_string())?;
+        let kept = sink(response.status, &pieces);
+        kept.map_err(|error| format!("what came cannot be kept: {error}"))?;
+        pieces.clear();
+    }
+    Ok(response)
+}
+
+fn in_words(what: &str, weary: &Weary, patience: &Patience<'_>) -> String {
+    match weary {
+        Weary::TimedOut => format!("{what}: nothing within {:?}", patience.timeout),
+        Weary::Stopped => "stopped".into(),
+        Weary::Failed(error) => format!("{what}: {}", cause_of(error)),
+    }
+}
