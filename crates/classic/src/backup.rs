@@ -1,8 +1,8 @@
 //! The stream that the measurement `backup` writes: blocks of one size, each with its number and a
 //! CRC, and groups of them with a block of redundancy, as the BACKUP of VMS has them.
 //!
-//! The format is our own, described in docs/backup-stream.md. Only bytes are turned into bytes here;
-//! who reads and writes them is another's affair.
+//! The format is our own, described in docs/backup-stream.md. It stands in this crate because it
+//! takes after a program of 1995. Only bytes are turned into bytes here.
 
 mod block;
 mod decoder;

@@ -2,8 +2,8 @@
 //! the system's page cache.
 //!
 //! Every read asks the page cache first, with a call that fails rather than waits for the device
-//! (preadv2(2), `RWF_NOWAIT`); so each read is known to be a hit or a miss. On a model the file cache
-//! of its host takes the page cache's place, and tells what it answered.
+//! (preadv2(2), `RWF_NOWAIT`); so each read is known to be a hit or a miss. On a model the file
+//! cache of its host takes the page cache's place, and tells what it answered.
 
 mod buffer;
 

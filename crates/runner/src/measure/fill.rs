@@ -56,8 +56,8 @@ pub const KIND: Kind = Kind {
         ("fill time", "from the first write to the last sync"),
         (
             "fill rate",
-            "bytes written per second; with the rate of each hundredth of the free space, or of each \
-             record if that is more",
+            "bytes written per second; with the rate of each hundredth of the free space, or of \
+             each record if that is more",
         ),
         ("fill CPU", "processor time for a MiB written"),
         ("files", "files that were written, the last one cut short"),

@@ -245,8 +245,8 @@ pub fn write_records(
     Ok(gauge.flow(size.0))
 }
 
-/// Read `size` bytes from the first on in records of `len`, and check the beginning of each if it is
-/// known what was `written`.
+/// Read `size` bytes from the first on in records of `len`, and check the beginning of each if it
+/// is known what was `written`.
 ///
 /// # Errors
 /// When the storage fails, gives wrong data, or somebody stopped it.

@@ -59,8 +59,8 @@ fn popular_records_are_hit_more_often() {
     let (_directory, place) = place();
     let hits = |popularity: &str| {
         let settings = format!(
-            "working-set = \"1MiB\"\nbuffer = \"64KiB\"\nreads = 4000\nwarm-up = 1000\npopularity = \
-             {popularity:?}"
+            "working-set = \"1MiB\"\nbuffer = \"64KiB\"\nreads = 4000\nwarm-up = 1000\n\
+             popularity = {popularity:?}"
         );
         reading(&measured("cache", &settings, &place), "buffer hits")
     };

@@ -74,10 +74,12 @@ fn every_default_is_one_that_could_be_typed() {
         }
         let needs = |name: &str| kind.settings.iter().any(|it| it.name == name);
         let mut bare = toml::Table::new();
+        let url = format!("{}://127.0.0.1/x", kind.name);
         for (name, value) in [
             ("command", "true"),
             ("target", "/x"),
             ("fill", "to the last byte"),
+            ("url", &url),
         ] {
             if needs(name) {
                 typed.insert(name.into(), value.into());
