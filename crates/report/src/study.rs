@@ -400,7 +400,7 @@ mod tests {
         let values: Vec<f64> = (0..91).map(|it| f64::from(it) * 0.97).collect();
         let lines = stars(&values, Unit::Seconds);
         assert_eq!(lines.len(), 9);
-        assert_eq!(lines[0].trim(), "0 s to        10.0 s     11 ***********");
+        assert_eq!(lines[0].trim(), "0 s to     10.0 s     11 ***********");
         let counts = lines.iter().map(|line| line.matches('*').count());
         assert_eq!(counts.sum::<usize>(), 91);
         // All alike, or one far from zero.
