@@ -293,13 +293,15 @@ fn stars(values: &[f64], unit: Unit) -> Vec<String> {
     let most = bins.iter().copied().max().unwrap_or(0);
     let each = most.div_ceil(STARS_MAX).max(1);
     let edge = |bin: usize| unit.format((first + bin as f64) * step);
+    let width = (0..=count).map(|bin| edge(bin).chars().count()).max();
+    let width = width.unwrap_or(0);
     let mut lines: Vec<String> = bins
         .iter()
         .enumerate()
         .map(|(bin, &count)| {
             let stars = "*".repeat(count.div_ceil(each));
             format!(
-                "{:>8} to {:>8} {count:>6} {stars}",
+                "{:>width$} to {:>width$} {count:>6} {stars}",
                 edge(bin),
                 edge(bin + 1)
             )
@@ -398,7 +400,7 @@ mod tests {
         let values: Vec<f64> = (0..91).map(|it| f64::from(it) * 0.97).collect();
         let lines = stars(&values, Unit::Seconds);
         assert_eq!(lines.len(), 9);
-        assert_eq!(lines[0].trim(), "0 s to   10.0 s     11 ***********");
+        assert_eq!(lines[0].trim(), "0 s to     10.0 s     11 ***********");
         let counts = lines.iter().map(|line| line.matches('*').count());
         assert_eq!(counts.sum::<usize>(), 91);
         // All alike, or one far from zero.

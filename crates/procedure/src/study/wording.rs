@@ -4,11 +4,14 @@
 
 use results::{StudyComparison, StudyScale, StudyVerdict, Unit};
 use stats::PAIRS_MIN;
+use units::format_count;
 
 use crate::study::analysis::{Compared, StudyShape};
 
 /// From this quotient on effects are stated as times, below in percent.
 const TIMES_FROM: f64 = 2.0;
+/// From here on numbers have thousands separators.
+const LARGE: f64 = 1000.0;
 
 /// Sentences for a study with so many rounds.
 pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32) -> Vec<String> {
@@ -171,14 +174,31 @@ fn digits_for(near: f64, far: f64) -> usize {
 }
 
 fn round_down(value: f64, digits: usize) -> String {
-    let step = 10_f64.powi(digits as i32);
+    let step = step(value, digits);
     // What lies this near to a step is meant to lie on it.
-    format!("{:.digits$}", (value * step + 1e-9).floor() / step)
+    rounded((value / step + 1e-9).floor() * step, digits)
 }
 
 fn round_up(value: f64, digits: usize) -> String {
-    let step = 10_f64.powi(digits as i32);
-    format!("{:.digits$}", (value * step - 1e-9).ceil() / step)
+    let step = step(value, digits);
+    rounded((value / step - 1e-9).ceil() * step, digits)
+}
+
+/// Three digits of large numbers, which are never known better.
+fn step(value: f64, digits: usize) -> f64 {
+    if value >= LARGE {
+        10_f64.powf(value.log10().floor() - 2.0)
+    } else {
+        10_f64.powi(-(digits as i32))
+    }
+}
+
+fn rounded(value: f64, digits: usize) -> String {
+    if value >= LARGE {
+        format_count(value)
+    } else {
+        format!("{value:.digits$}")
+    }
 }
 
 /// Levels between which nothing was shown, with what the data leave open.
