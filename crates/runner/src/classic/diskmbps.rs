@@ -129,14 +129,14 @@ fn is_unused(path: &Path) -> bool {
 enum Source {
     New { path: PathBuf, megabytes: u64 },
     Existing(Target),
-    Model(Model),
+    Model(Box<Model>),
 }
 
 impl Source {
     fn of(job: &DiskMbps) -> Result<Self, ClassicError> {
         let work = &job.arguments.work;
         if let Some(name) = model::named(work) {
-            return Ok(Self::Model(Model::open(name, work)?));
+            return Ok(Self::Model(Box::new(Model::open(name, work)?)));
         }
         match work {
             Work::Write {
