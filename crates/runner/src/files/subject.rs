@@ -27,7 +27,7 @@ const NAMES_BESIDE: u64 = 4;
 /// Who makes one client's calls.
 pub enum Hand {
     /// A real file system.
-    Real(FileSystemDriver),
+    Real(Box<FileSystemDriver>),
     /// A device or file, which is only read.
     Reader(DeviceReader),
     /// A model.
@@ -37,7 +37,7 @@ pub enum Hand {
 impl Hand {
     fn driver(&mut self) -> &mut dyn FileDriver {
         match self {
-            Self::Real(real) => real,
+            Self::Real(real) => real.as_mut(),
             Self::Reader(reader) => reader,
             Self::Model(model) => model,
         }
@@ -45,7 +45,7 @@ impl Hand {
 
     fn looked_at(&self) -> &dyn FileDriver {
         match self {
-            Self::Real(real) => real,
+            Self::Real(real) => real.as_ref(),
             Self::Reader(reader) => reader,
             Self::Model(model) => model,
         }
