@@ -277,7 +277,8 @@ fn open_directory(
     };
     let hands: Result<Vec<Hand>, TargetError> = (0..request.clients)
         .map(|client| {
-            FileSystemDriver::new(Arc::clone(&work), client, device, clock, options).map(Hand::Real)
+            FileSystemDriver::new(Arc::clone(&work), client, device, clock, options)
+                .map(|driver| Hand::Real(Box::new(driver)))
         })
         .collect();
     Ok((work, hands.map_err(LaboratoryError::from)?))
