@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: cargo xtask tidy | cargo xtask tables | cargo xtask bench [--tiny] \
-                 [--rounds N] | cargo xtask files-table [--budget TIME]"
+                 [--rounds N] | cargo xtask files-table [--budget TIME] [--program PATH]"
             );
             return ExitCode::from(2);
         }

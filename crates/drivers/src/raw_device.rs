@@ -8,7 +8,7 @@ use engine::{Clock, FileDriver, ProcessorTime};
 use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno as SystemError;
 use units::{Duration, Instant};
-use workload::{CHUNK_BYTES, Errno, FileOp};
+use workload::{CHUNK_BYTES, Errno, FileOp, device_bytes_read};
 
 use crate::clock::MonotonicClock;
 use crate::page_cache::resident_share;
@@ -38,9 +38,9 @@ impl RawDevice {
         Ok(buffer.len() as u64)
     }
 
-    /// Give its pages back; returns the bytes that stay.
+    /// Give its pages back; returns the bytes that stay of what TEST11 reads.
     pub fn forget(&self) -> Result<f64, SystemError> {
-        forget(&self.file, self.bytes)
+        forget(&self.file, device_bytes_read(self.bytes))
     }
 }
 

@@ -56,8 +56,8 @@ pub enum FileStep {
     Space(FileCell, Spacing),
     /// Make the file that stands in for a device, where there is none.
     StandIn(FileCell),
-    /// Drop what caches hold.
-    DropCaches(FileSystemRole),
+    /// Drop what caches hold, for the sake of the test that follows.
+    DropCaches(FileCell),
     /// Play the script of a test, and record its time.
     Measure {
         /// The row.
@@ -387,7 +387,7 @@ impl FilesProcedure {
             return;
         }
         if cell.state == FileState::Cold {
-            steps.push(FileStep::DropCaches(cell.role));
+            steps.push(FileStep::DropCaches(*cell));
         }
         let count = &self.counts[cell];
         let is_random = self.plan.order == RoundOrder::Random;

@@ -93,7 +93,7 @@ fn run(plan: FilesPlan, mut time: impl FnMut(&FileCell) -> f64) -> BTreeMap<File
         disks.follow(&step);
         if let FileStep::Measure { cell, pass } = step {
             let elapsed = Duration::from_secs_f64(time(&cell));
-            spent = spent + elapsed;
+            spent += elapsed;
             procedure.record(&cell, elapsed);
             passes.entry(cell).or_default().push(pass);
         }

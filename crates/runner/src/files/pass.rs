@@ -6,7 +6,8 @@ use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 use procedure::{FileCell, FileItem, FilePlayed, FileStep};
 use results::{FilePass, FileState, FileSystemRole};
 use workload::{
-    DecusTest, Durability, Errno, FileOp, FileOrder, FileScript, Spacing, stand_in_for_device,
+    BLOCK_BYTES, DecusTest, Durability, Errno, FileOp, FileOrder, FileScript, Spacing,
+    stand_in_for_device,
 };
 
 use super::Session;
@@ -29,7 +30,7 @@ impl Session<'_> {
             FileStep::Initialise(role) => {
                 self.each_does(role, FileOp::Initialise, "removing the files")?;
             }
-            FileStep::DropCaches(role) => self.drop_caches(role)?,
+            FileStep::DropCaches(cell) => self.drop_caches(&cell)?,
             FileStep::Prepare(cell) => {
                 self.play(&cell, 0)?;
             }
@@ -139,11 +140,31 @@ impl Session<'_> {
         Ok(played)
     }
 
-    fn drop_caches(&mut self, role: FileSystemRole) -> Result<(), BenchError> {
-        let kept = self.each_does(role, FileOp::DropCaches, "dropping caches")?;
-        let bytes = self.request.needs().bytes.max(1);
-        self.kept = self.kept.max(kept as f64 / bytes as f64);
+    fn drop_caches(&mut self, cell: &FileCell) -> Result<(), BenchError> {
+        let kept = self.each_does(cell.role, FileOp::DropCaches, "dropping caches")?;
+        let bytes = self.bytes_read_again(cell) * u64::from(self.request.clients);
+        self.kept = self.kept.max(kept as f64 / bytes.max(1) as f64);
         Ok(())
+    }
+
+    /// Bytes of the files that are there before a test, of one client.
+    fn bytes_read_again(&self, cell: &FileCell) -> u64 {
+        match cell.item {
+            FileItem::Decus(test, _) => {
+                let order = FileOrder {
+                    seed: 0,
+                    client: 0,
+                    round: 0,
+                };
+                let maker = test.needs().unwrap_or(test);
+                let script = maker.script(cell.scale, u64::MAX, &order);
+                script.map(|op| op.bytes()).sum()
+            }
+            FileItem::Metadata(_) => {
+                let files = self.request.tree().map_or(0, |tree| tree.files);
+                u64::from(files) * u64::from(BLOCK_BYTES)
+            }
+        }
     }
 
     /// Every client makes this one call; returns the sum of what they say.
