@@ -30,6 +30,7 @@ fn shortened(example: &str) -> String {
         Some("trial") if example.contains("null:") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
+        Some("files") if example.contains("sim:") => " --passes 2",
         Some("files") if example.contains("metadata") => {
             return format!("{example} --passes 1 --state as-is --memory none --reserve 0")
                 .replace("10000", "100");
