@@ -255,7 +255,13 @@ pub(crate) fn seconds(estimate: Estimate) -> (String, String) {
 }
 
 fn format_interval_seconds(value: f64, low: f64, high: f64) -> (String, String) {
-    let half = ((high - low) / 2.0).max(1e-9);
+    // Passes of a model may be the same to the nanosecond.
+    let half = if high > low {
+        (high - low) / 2.0
+    } else {
+        value.abs() * 1e-4
+    };
+    let half = half.max(1e-9);
     let places = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
     (
         format!("{value:.places$}"),
