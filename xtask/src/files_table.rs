@@ -17,12 +17,15 @@ const KINDS: [&str; 3] = ["ext4", "xfs", "btrfs"];
 
 /// Measure, and put the table into the document.
 pub fn files_table(options: &[&str]) -> Result<()> {
-    let budget = match options {
-        [] => "60s",
-        ["--budget", budget] => budget,
-        _ => bail!("usage: cargo xtask files-table [--budget TIME]"),
-    };
-    let program = build()?;
+    let (mut budget, mut program) = ("60s", None);
+    for option in options.chunks(2) {
+        match option {
+            ["--budget", time] => budget = time,
+            ["--program", path] => program = Some(PathBuf::from(path)),
+            _ => bail!("usage: cargo xtask files-table [--budget TIME] [--program PATH]"),
+        }
+    }
+    let program = program.map_or_else(build, Ok)?;
     let scratch = Scratch::new()?;
     let archive = scratch.0.join("archive.db");
     let disk = scratch.0.join("disk");

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: cargo xtask tidy | cargo xtask bench [--tiny] [--rounds N] | cargo xtask \
-                 files-table [--budget TIME]"
+                 files-table [--budget TIME] [--program PATH]"
             );
             return ExitCode::from(2);
         }

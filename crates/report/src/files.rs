@@ -305,9 +305,9 @@ fn titles(page: &mut Page<'_>, found: &FileTests) {
 fn legend(page: &mut Page<'_>, found: &FileTests) {
     let text = "Seconds: from the first call to the last, a mean over passes with Student's \
                 interval; the first pass of a test is left out. User and system: CPU seconds of \
-                the clients in one pass, told apart in clock ticks. Items are files, or directories. Reads and writes: what \
-                the device completed in one pass, whoever asked; without syncing, most writes \
-                come later.";
+                the clients in one pass, told apart in clock ticks. Items are files, or \
+                directories. Reads and writes: what the device completed in one pass, whoever \
+                asked; without syncing, most writes come later.";
     page.paragraph(Tone::Quiet, text);
     if !found.over_memory.is_empty() {
         let text = "Over memory: the time over that on the memory disk, as it is: what is left \

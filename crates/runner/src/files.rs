@@ -16,7 +16,7 @@ use procedure::{
 use results::environment::TargetKind;
 use results::{
     Environment, FileState, FileSystemRole, FileTests, MetadataTree, Run, SCHEMA_VERSION, Settings,
-    Status, Warning,
+    Status, TargetDescription, Warning,
 };
 use sim::SIM_PREFIX;
 use units::{Bytes, Duration};
@@ -426,6 +426,7 @@ impl Session<'_> {
         let target = subjects.next().map(|subject| subject.description);
         let target = target.expect("the target is always there");
         let is_fixed = request.rule.passes.is_some();
+        let device = device_word(request, &target);
         let files = FileTests {
             workload: match request.work {
                 FileWork::Decus { .. } => "decus".into(),
@@ -439,11 +440,7 @@ impl Session<'_> {
                 CacheDrop::OwnFiles => "own-files".into(),
                 CacheDrop::Machine => "machine".into(),
             },
-            device: match (&request.device, target.kind) {
-                (Some(path), _) => path.display().to_string(),
-                (None, TargetKind::Directory) => "own file".into(),
-                (None, _) => target.given.clone(),
-            },
+            device,
             tree: match &request.work {
                 FileWork::Metadata(tree) => Some(*tree),
                 FileWork::Decus { .. } => None,
@@ -471,5 +468,14 @@ impl Session<'_> {
             files: Some(files),
             warnings,
         }
+    }
+}
+
+/// What TEST11 reads.
+fn device_word(request: &FilesRequest, target: &TargetDescription) -> String {
+    match (&request.device, target.kind) {
+        (Some(path), _) => path.display().to_string(),
+        (None, TargetKind::Directory) => "own file".into(),
+        (None, _) => target.given.clone(),
     }
 }

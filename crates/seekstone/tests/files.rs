@@ -131,8 +131,16 @@ fn a_run_is_kept_shown_exported_and_compared() {
     }
     let wrong = ["runs", "compare", "--table", "files", "1", "--against", "9"];
     scratch.check(&wrong, 2, "is none of the systems");
+}
 
-    // To another site, and once more: it is the same run, and nothing is replaced.
+#[test]
+fn a_run_is_carried_to_another_site_and_replaces_nothing() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let simulated = ["run", "sim:delay", "--budget", "1s", "--quiet"];
+    scratch.check(&simulated, 0, "Saved as run 1");
+    let args = once(&["target", "--tests", "2", "--state", "as-is", "--quiet"]);
+    scratch.check(&args, 0, "Saved as run 2");
     let exported = scratch.path("run.json");
     let file = exported.to_str().expect("a plain path");
     scratch.check(&["runs", "export", "2", "--output", file], 0, "");
@@ -156,16 +164,14 @@ fn a_run_is_kept_shown_exported_and_compared() {
         2,
         "this is not the JSON form of a run",
     );
-    let simulated = ["run", "sim:delay", "--budget", "1s", "--quiet"];
-    scratch.check(&simulated, 0, "Saved as run 3");
-    let none = ["runs", "compare", "--table", "files", "1", "3"];
-    scratch.check(&none, 2, "run 3 holds no file tests");
-    let none = ["runs", "export", "3", "--form", "files"];
-    scratch.check(&none, 2, "run 3 has no file tests");
+    let none = ["runs", "compare", "--table", "files", "1", "2"];
+    scratch.check(&none, 2, "run 1 holds no file tests");
+    let none = ["runs", "export", "1", "--form", "files"];
+    scratch.check(&none, 2, "run 1 has no file tests");
 }
 
 #[test]
-fn clients_scales_and_metadata_count_what_they_should() {
+fn clients_and_scales_multiply_the_counts() {
     let scratch = Scratch::new();
     let target = scratch.target();
     let args = once(&["target", "--tests", "3", "--state", "as-is", "--json", "-"]);
@@ -181,7 +187,13 @@ fn clients_scales_and_metadata_count_what_they_should() {
         assert_eq!(row["passes"][1]["bytes"], 3 * 153_600 * scale);
     }
     assert_eq!(run["files"]["growth"].as_array().expect("ratios").len(), 1);
+    scratch.assert_clean(&target);
+}
 
+#[test]
+fn phases_of_metadata_count_files_or_directories() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
     let tree = ["--workload", "metadata", "--files", "50", "--depth", "2"];
     let args = once(&[
         "target",
@@ -267,84 +279,87 @@ fn a_memory_disk_runs_beside_where_there_is_one() {
     scratch.assert_clean(place.as_ref());
 }
 
+/// Options that make no sense, and what is said of them.
+const WRONG: &[(&[&str], &str)] = &[
+    (
+        &["--tests", "12", "target"],
+        "is none of 1, 2, 3, 4, 4A, 4B",
+    ),
+    (&["--scale", "0", "target"], "0 is not in 1..=1000"),
+    (&["--clients", "0", "target"], "0 is not in 1..=256"),
+    (&["--space", "3", "target"], "[possible values: 2, 8]"),
+    (
+        &["--state", "warm", "target"],
+        "[possible values: as-is, cold, durable]",
+    ),
+    (
+        &["--space", "2", "--tests", "1", "target"],
+        "--space is about tests 4, 4A, 4B, 5 and 5A",
+    ),
+    (
+        &["--tests", "1", "--device", "target/main", "target"],
+        "--device is about test 11",
+    ),
+    (&["--tests", "1", "target/main"], "is only read, by test 11"),
+    (&["--state", "durable", "target/main"], "nothing is written"),
+    (
+        &["--memory", "target", "target"],
+        "is no directory on a file system in memory",
+    ),
+    (
+        &["--reserve", "0", "target/main"],
+        "--reserve is about a directory",
+    ),
+    (
+        &["--drop-caches", "--state", "as-is", "target"],
+        "--drop-caches is about the cold state",
+    ),
+    (&["--files", "10", "target"], "--workload"),
+    (
+        &["--workload", "metadata", "--tests", "1", "target"],
+        "cannot be used with",
+    ),
+    (
+        &["--workload", "metadata", "target/main"],
+        "--workload metadata needs a directory",
+    ),
+    (
+        &[
+            "--workload",
+            "metadata",
+            "--depth",
+            "16",
+            "--fan-out",
+            "9",
+            "target",
+        ],
+        "more than 1000000 directories",
+    ),
+    (
+        &[
+            "--workload",
+            "metadata",
+            "--files",
+            "1",
+            "--clients",
+            "2",
+            "target",
+        ],
+        "need one file each at least",
+    ),
+];
+
 /// What makes no sense is refused before anything is made.
 #[test]
 fn wrong_usage_is_told() {
     let scratch = Scratch::new();
     let target = scratch.target();
-    for (args, expected) in [
-        (
-            &["--tests", "12", "target"][..],
-            "is none of 1, 2, 3, 4, 4A, 4B",
-        ),
-        (&["--scale", "0", "target"], "0 is not in 1..=1000"),
-        (&["--clients", "0", "target"], "0 is not in 1..=256"),
-        (&["--space", "3", "target"], "[possible values: 2, 8]"),
-        (
-            &["--state", "warm", "target"],
-            "[possible values: as-is, cold, durable]",
-        ),
-        (
-            &["--space", "2", "--tests", "1", "target"],
-            "--space is about tests 4, 4A, 4B, 5 and 5A",
-        ),
-        (
-            &["--tests", "1", "--device", "target/main", "target"],
-            "--device is about test 11",
-        ),
-        (&["--tests", "1", "target/main"], "is only read, by test 11"),
-        (&["--state", "durable", "target/main"], "nothing is written"),
-        (
-            &["--memory", "target", "target"],
-            "is no directory on a file system in memory",
-        ),
-        (
-            &["--reserve", "0", "target/main"],
-            "--reserve is about a directory",
-        ),
-        (
-            &["--drop-caches", "--state", "as-is", "target"],
-            "--drop-caches is about the cold state",
-        ),
-        (&["--files", "10", "target"], "--workload"),
-        (
-            &["--workload", "metadata", "--tests", "1", "target"],
-            "cannot be used with",
-        ),
-        (
-            &["--workload", "metadata", "target/main"],
-            "--workload metadata needs a directory",
-        ),
-        (
-            &[
-                "--workload",
-                "metadata",
-                "--depth",
-                "16",
-                "--fan-out",
-                "9",
-                "target",
-            ],
-            "more than 1000000 directories",
-        ),
-        (
-            &[
-                "--workload",
-                "metadata",
-                "--files",
-                "1",
-                "--clients",
-                "2",
-                "target",
-            ],
-            "need one file each at least",
-        ),
-    ] {
-        let args = [&["files"][..], args].concat();
+    for (args, expected) in WRONG {
+        let args = [&["files"][..], *args].concat();
         let ended = finish(scratch.seekstone(&args));
         assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
         assert!(
-            ended.stderr.contains(expected),
+            ended.stderr.contains(*expected),
             "{args:?}: {}",
             ended.stderr
         );

@@ -1,5 +1,5 @@
-//! File tests on storage that is full, breaks or is taken away, and runs that are stopped or killed:
-//! nothing foreign is touched, nothing of ours is left, and what was measured is kept.
+//! File tests on storage that is full, breaks or is taken away, and runs that are stopped or
+//! killed: nothing foreign is touched, nothing of ours is left, and what was measured is kept.
 
 // A file system is shut down with a control call of ext4 that no crate wraps.
 #![allow(unsafe_code)]

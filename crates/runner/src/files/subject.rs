@@ -28,7 +28,7 @@ const NAMES_BESIDE: u64 = 4;
 /// Who makes one client's calls.
 pub enum Hand {
     /// A real file system.
-    Real(FileSystemDriver),
+    Real(Box<FileSystemDriver>),
     /// A device or file, which is only read.
     Reader(DeviceReader),
     /// A model.
@@ -38,7 +38,7 @@ pub enum Hand {
 impl Hand {
     fn driver(&mut self) -> &mut dyn FileDriver {
         match self {
-            Self::Real(real) => real,
+            Self::Real(real) => real.as_mut(),
             Self::Reader(reader) => reader,
             Self::Model(model) => model,
         }
@@ -46,7 +46,7 @@ impl Hand {
 
     fn looked_at(&self) -> &dyn FileDriver {
         match self {
-            Self::Real(real) => real,
+            Self::Real(real) => real.as_ref(),
             Self::Reader(reader) => reader,
             Self::Model(model) => model,
         }
@@ -266,7 +266,8 @@ fn open_directory(
     };
     let hands: Result<Vec<Hand>, TargetError> = (0..request.clients)
         .map(|client| {
-            FileSystemDriver::new(Arc::clone(&work), client, device, clock, options).map(Hand::Real)
+            FileSystemDriver::new(Arc::clone(&work), client, device, clock, options)
+                .map(|driver| Hand::Real(Box::new(driver)))
         })
         .collect();
     Ok((work, hands.map_err(LaboratoryError::from)?))

@@ -20,7 +20,7 @@ makes 1000 five-block files; 11 reads a device in sequence. docs/files.md tells 
 Files are made in a directory of their own, checked when they are read, and removed at the end. A \
 file or device is only read, by test 11.\n\n\
 Examples:\n  \
-seekstone files                                    all tests, in three states, beside a memory disk\n  \
+seekstone files                                    all tests, beside a memory disk\n  \
 seekstone files /data --tests 1,4,11 --state as-is\n  \
 seekstone files /data --space 2,8 --tests 4,4A,4B,5,5A\n  \
 seekstone files /data --tests 3,4B --scale 100     does a file cost more among 30,000?\n  \

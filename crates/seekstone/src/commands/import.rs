@@ -1,5 +1,5 @@
-//! `seekstone runs import`: exported runs, and what a log of a classic program holds, become runs in
-//! the archive. Logs of `rpt` are read here.
+//! `seekstone runs import`: exported runs, and what a log of a classic program holds, become runs
+//! in the archive. Logs of `rpt` are read here.
 
 use std::fs::File;
 use std::io::Read as _;
