@@ -62,7 +62,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     }
     if let Some(found) = &run.files {
         page.blank();
-        files::section(&mut page, found);
+        files::section(&mut page, found, run.target.kind);
     }
     if !run.findings.is_empty() {
         page.blank();

@@ -1,6 +1,7 @@
 //! Programs that use files: a table for each state and scale, what the memory disk takes, and what
 //! each call takes.
 
+use results::environment::TargetKind;
 use results::{FileComparison, FileState, FileSystemRole, FileTest, FileTests};
 use stats::Estimate;
 use units::{format_count, format_duration_ns, format_interval_count, format_rate};
@@ -11,7 +12,7 @@ use crate::table::{Align, Table};
 use crate::target;
 
 /// Everything about the tests.
-pub(crate) fn section(page: &mut Page<'_>, found: &FileTests) {
+pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind) {
     settings(page, found);
     let mut groups: Vec<(FileSystemRole, u32, FileState)> = Vec::new();
     for test in &found.tests {
@@ -37,7 +38,11 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests) {
     growth(page, &found.growth);
     page.blank();
     titles(page, found);
-    legend(page, found);
+    match target {
+        TargetKind::Simulated => virtual_legend(page),
+        _ => legend(page, found),
+    }
+    device(page, found);
 }
 
 fn settings(page: &mut Page<'_>, found: &FileTests) {
@@ -250,7 +255,13 @@ pub(crate) fn seconds(estimate: Estimate) -> (String, String) {
 }
 
 fn format_interval_seconds(value: f64, low: f64, high: f64) -> (String, String) {
-    let half = ((high - low) / 2.0).max(1e-9);
+    // Passes of a model may be the same to the nanosecond.
+    let half = if high > low {
+        (high - low) / 2.0
+    } else {
+        value.abs() * 1e-4
+    };
+    let half = half.max(1e-9);
     let places = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
     (
         format!("{value:.places$}"),
@@ -303,6 +314,18 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
                     when processor and system are taken out.";
         page.paragraph(Tone::Quiet, text);
     }
+}
+
+fn virtual_legend(page: &mut Page<'_>) {
+    let text = "Seconds of virtual time: from the first call to the last, a mean over passes with \
+                Student's interval; passes differ little, since a model has no mood. User: \
+                processor seconds of the program with its run-time library, in one pass; system: \
+                of the system. Reads and writes: commands of the device in one pass.";
+    page.paragraph(Tone::Quiet, text);
+}
+
+/// What TEST11 reads.
+fn device(page: &mut Page<'_>, found: &FileTests) {
     if found.tests.iter().any(|test| test.test == "11") {
         let text = format!(
             "TEST11 reads {}; its bytes per second are the figure of merit.",

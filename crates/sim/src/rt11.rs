@@ -12,6 +12,7 @@
 mod directory;
 
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
+use random::{Purpose, Stream};
 use units::{Duration, Instant};
 use workload::{BLOCK_BYTES, ClientId, Durability, Errno, FileName, FileOp};
 
@@ -25,6 +26,8 @@ use directory::{DIRECTORY_START, Directory, Full, Place, SEGMENT_BLOCKS, Step, s
 pub const VOLUME_BLOCKS_MAX: u64 = 65_535;
 /// Blocks that a squeeze copies at a time: what the memory of such a machine leaves.
 const SQUEEZE_BLOCKS: u64 = 16;
+/// The longest time from an initialised volume to the first call of a program, ns.
+const PAUSE_MAX: u64 = 1_000_000_000;
 /// Bytes of a block.
 const BLOCK: u64 = BLOCK_BYTES as u64;
 /// The one program that runs.
@@ -102,6 +105,8 @@ pub struct Rt11 {
     answers: Vec<Answer>,
     open: Option<Open>,
     work: Rt11Work,
+    /// When somebody initialises the volume.
+    moments: Stream,
 }
 
 /// What the program has open.
@@ -127,11 +132,18 @@ enum Work {
 
 impl Rt11 {
     /// A freshly initialised volume on `storage` from byte `start` on; the clock begins at `now`.
+    /// Each time that it is initialised again some moments pass, as `seed` says.
     ///
     /// # Panics
     /// When the volume is too small for its directory.
     #[must_use]
-    pub fn new(spec: Rt11Spec, storage: Box<dyn Device>, start: u64, now: Instant) -> Self {
+    pub fn new(
+        spec: Rt11Spec,
+        storage: Box<dyn Device>,
+        start: u64,
+        seed: u64,
+        now: Instant,
+    ) -> Self {
         let blocks = volume_blocks(storage.size().saturating_sub(start));
         let cache = FileCache::new((spec.cache / BLOCK) as usize);
         Self {
@@ -145,6 +157,7 @@ impl Rt11 {
             answers: Vec::new(),
             open: None,
             work: Rt11Work::default(),
+            moments: Stream::new(seed, 0, Purpose::Think),
         }
     }
 
@@ -160,12 +173,17 @@ impl Rt11 {
         self.directory.segments_used()
     }
 
-    /// The processor works for the program or the system; the device goes on meanwhile.
+    /// The processor works for the program or the system, and the device goes on.
     fn compute(&mut self, whose: Work, ns: u64) {
         match whose {
             Work::Program => self.work.program_ns += ns,
             Work::System => self.work.system_ns += ns,
         }
+        self.let_pass(ns);
+    }
+
+    /// Time passes in which the program asks for nothing.
+    fn let_pass(&mut self, ns: u64) {
         let until = self.now + Duration(ns);
         while let Some(at) = self.storage.next().filter(|&at| at <= until) {
             self.storage.step(at, &mut self.answers);
@@ -425,7 +443,11 @@ impl Rt11 {
         self.directory = Directory::new(self.blocks, self.spec.segments_on(self.blocks));
         self.compute(Work::System, self.spec.cpu_request);
         self.write(0, DIRECTORY_START)?;
-        self.write(segment_block(1), SEGMENT_BLOCKS)
+        self.write(segment_block(1), SEGMENT_BLOCKS)?;
+        // Programs begin when somebody starts them, and not when the platters stand well.
+        let pause = self.moments.below(PAUSE_MAX);
+        self.let_pass(pause);
+        Ok(())
     }
 
     fn call(&mut self, op: &FileOp) -> Result<u64, Errno> {

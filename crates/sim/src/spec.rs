@@ -277,7 +277,13 @@ impl FileSystemSpec {
     #[must_use]
     pub fn build(&self, seed: u64, start: Instant) -> Rt11 {
         let storage = self.machine.build(seed);
-        Rt11::new(self.system.clone(), storage, self.machine.start, start)
+        Rt11::new(
+            self.system.clone(),
+            storage,
+            self.machine.start,
+            seed,
+            start,
+        )
     }
 }
 
