@@ -195,7 +195,11 @@ impl Command {
             .spawn()
             .map_err(MeasureError::io("run", Path::new(program)))?;
         let stderr = child.stderr.take();
-        let mut running = Running::new(child.id(), stderr)?;
+        let mut running = Running::new(child.id(), stderr).inspect_err(|_| {
+            // Nobody watches it, so nobody would end it.
+            let _ = child.kill();
+            let _ = child.wait();
+        })?;
         let reaped = running.wait_for_end(begun, self.time_limit, stop, &self.words)?;
         let elapsed = begun.elapsed().into();
         running.listen();
