@@ -132,7 +132,12 @@ pub fn run_process(spec: &ProcessSpec<'_>, interrupt: &Interrupt) -> Result<Ende
         command: shown(spec.words),
         error,
     };
-    let mut running = Running::new(child.id(), stderr).map_err(watch)?;
+    let mut running = Running::new(child.id(), stderr).map_err(|error| {
+        // Nobody watches it, so nobody would end it.
+        let _ = child.kill();
+        let _ = child.wait();
+        watch(error)
+    })?;
     let reaped = running.run_out(begun, spec, interrupt)?;
     let elapsed = begun.elapsed().into();
     running.listen();

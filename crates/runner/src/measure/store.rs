@@ -64,8 +64,8 @@ pub fn check_store(named: Option<&str>, place: &Place) -> Result<(), MeasureErro
     store_place(named, place).directory("archive").map(drop)
 }
 
-/// The store that `named` means (a directory, or a bucket; the place itself when absent), with room for
-/// `wanted` bytes. Removes what was put into it when it is dropped.
+/// The store that `named` means (a directory, or a bucket; the place itself when absent), with room
+/// for `wanted` bytes. Removes what was put into it when it is dropped.
 ///
 /// # Errors
 /// When it cannot be used.
