@@ -196,11 +196,12 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
     ));
 }
 
-/// The file system, or what a device or model is called.
+/// The file system and its device, or what a device or model is called.
 fn short_name(system: &System<'_>) -> String {
-    match &system.target.file_system {
-        Some(file_system) => file_system.kind.clone(),
-        None => system.target.given.clone(),
+    match (&system.target.file_system, system.target.devices.first()) {
+        (Some(file_system), Some(device)) => format!("{} {}", file_system.kind, device.name),
+        (Some(file_system), None) => file_system.kind.clone(),
+        (None, _) => system.target.given.clone(),
     }
 }
 
