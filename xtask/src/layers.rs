@@ -42,7 +42,6 @@ pub const REAL_WORLD: &[&str] = &[
     "procfs",
     "signal-hook",
     "httparse",
-    "rusty-s3",
     "rusqlite",
     "indicatif",
     "ratatui",
@@ -68,7 +67,6 @@ pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),
     ("io-uring", "drivers"),
     ("httparse", "network"),
-    ("rusty-s3", "runner"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),
 ];

@@ -1,5 +1,6 @@
 //! System calls that no crate wraps: the limit of a window, the round trip that a connection sees,
-//! and an Ethernet interface whose packets a program carries (TAP, the kernel's `Documentation/networking/tuntap.rst`).
+//! and an Ethernet interface whose packets a program carries (TAP; in the kernel's
+//! `Documentation/networking/tuntap.rst`).
 
 use std::fs::{File, OpenOptions};
 use std::io;

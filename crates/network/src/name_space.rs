@@ -1,4 +1,4 @@
-//! A measurement in a network namespace of another name, as `ip netns exec NAME` gives to a command.
+//! A measurement in a network namespace, as `ip netns exec NAME` gives one to a command.
 //!
 //! A namespace belongs to a thread: the measurement runs in one of its own, and the rest of the
 //! program stays where it is.

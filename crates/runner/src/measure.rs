@@ -20,6 +20,7 @@ pub mod net;
 pub mod place;
 pub mod positioning;
 pub mod records;
+mod s3_signature;
 pub mod settings;
 pub mod store;
 mod store_s3;

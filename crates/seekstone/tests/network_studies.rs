@@ -123,7 +123,7 @@ fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
     let spaces = ["fddi-axp612", "fddi-mvs16"];
     let short = ["--replicates", "1", "--only", "window=9216,32768"];
     let file = ["--set", "url=ftp://10.99.3.2/short"];
-    let Some(ended) = run(&scratch, "fddi-ftp", spaces, &[short, file].concat()) else {
+    let Some(ended) = run(&scratch, "fddi-ftp", spaces, &[&short[..], &file].concat()) else {
         return;
     };
     let run = ended.json();

@@ -12,9 +12,9 @@ use std::time::Duration;
 use network::http::{Body, Server};
 use network::patience::Patience;
 use network::url::Url;
-use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
 
 use super::place::MeasureError;
+use super::s3_signature::Signer;
 use super::store::Store;
 
 /// How an address of a bucket begins.
@@ -24,7 +24,7 @@ const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 const REGION: &str = "AWS_REGION";
 const REGION_DEFAULT: &str = "us-east-1";
 /// How long a signed request may be used.
-const SIGNED_FOR: Duration = Duration::from_secs(3600);
+const SIGNED_FOR_SECONDS: u32 = 3600;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// What is repeated of a server's complaint.
 const SAID_BYTES: usize = 300;
@@ -33,8 +33,8 @@ const SAID_BYTES: usize = 300;
 pub struct S3Store {
     /// As the user wrote it.
     named: String,
-    bucket: Bucket,
-    credentials: Credentials,
+    bucket: String,
+    signer: Signer,
     server: Server,
     prefix: String,
     names: Mutex<BTreeSet<String>>,
@@ -55,19 +55,19 @@ impl S3Store {
             .ok_or_else(|| wrong("write s3://HOST:PORT/BUCKET"))?;
         let endpoint = format!("http://{server}/");
         let url = Url::parse(&endpoint).map_err(|error| wrong(&error.to_string()))?;
-        let signed = endpoint
-            .parse()
-            .map_err(|_| wrong("no address of a server"))?;
-        let region = env::var(REGION).unwrap_or_else(|_| REGION_DEFAULT.into());
-        let made = Bucket::new(signed, UrlStyle::Path, bucket.to_owned(), region);
         let variable = |name: &str| {
             let found = env::var(name).ok().filter(|it| !it.is_empty());
             found.ok_or_else(|| wrong(&format!("set {KEY} and {SECRET}; {name} is not set")))
         };
         let store = Self {
             named: named.to_owned(),
-            bucket: made.map_err(|error| wrong(&error.to_string()))?,
-            credentials: Credentials::new(variable(KEY)?, variable(SECRET)?),
+            bucket: bucket.to_owned(),
+            signer: Signer {
+                host: url.authority(),
+                region: env::var(REGION).unwrap_or_else(|_| REGION_DEFAULT.into()),
+                key: variable(KEY)?,
+                secret: variable(SECRET)?,
+            },
             server: Server::of(&url).map_err(|error| wrong(&error.to_string()))?,
             prefix: format!("seekstone-{}-{seed:016x}/", std::process::id()),
             names: Mutex::default(),
@@ -84,21 +84,28 @@ impl S3Store {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The path of an object of ours.
     fn object(&self, name: &str) -> String {
-        format!("{}{name}", self.prefix)
+        format!("/{}/{}{name}", self.bucket, self.prefix)
     }
 
     /// Ask, and expect a good status.
     fn ask(
         &self,
         method: &str,
-        signed: &str,
+        path: &str,
+        query: &[(&str, &str)],
         body: Option<Body<'_>>,
         sink: &mut dyn Write,
     ) -> Result<(), MeasureError> {
         let failed =
             |cause: String| MeasureError::Failed(format!("{}: {method}: {cause}", self.named));
-        let url = Url::parse(signed).map_err(|error| failed(error.to_string()))?;
+        let now = jiff::Timestamp::now()
+            .strftime("%Y%m%dT%H%M%SZ")
+            .to_string();
+        let signed = self
+            .signer
+            .sign(method, path, query, &now, SIGNED_FOR_SECONDS);
         let patience = Patience {
             timeout: TIMEOUT,
             is_stopped: &|| false,
@@ -112,9 +119,7 @@ impl S3Store {
             complaint.extend_from_slice(&piece[..piece.len().min(room)]);
             Ok(())
         };
-        let asked = self
-            .server
-            .ask(method, &url.path, body, &patience, &mut keep);
+        let asked = self.server.ask(method, &signed, body, &patience, &mut keep);
         match asked.map_err(failed)? {
             200..300 => Ok(()),
             status => {
@@ -126,10 +131,8 @@ impl S3Store {
     }
 
     fn delete(&self, name: &str) -> Result<(), MeasureError> {
-        let object = self.object(name);
-        let action = self.bucket.delete_object(Some(&self.credentials), &object);
-        let signed = action.sign(SIGNED_FOR);
-        self.ask("DELETE", signed.as_str(), None, &mut std::io::sink())
+        let path = self.object(name);
+        self.ask("DELETE", &path, &[], None, &mut std::io::sink())
     }
 
     /// What is put and has not been removed; the first failure.
@@ -142,19 +145,14 @@ impl S3Store {
 
 impl Store for S3Store {
     fn put(&self, name: &str, len: u64, content: &mut dyn Read) -> Result<(), MeasureError> {
-        let object = self.object(name);
-        let action = self.bucket.put_object(Some(&self.credentials), &object);
         self.names().insert(name.to_owned());
         let body = Some(Body { len, content });
-        let signed = action.sign(SIGNED_FOR);
-        self.ask("PUT", signed.as_str(), body, &mut std::io::sink())
+        self.ask("PUT", &self.object(name), &[], body, &mut std::io::sink())
     }
 
     fn get(&self, name: &str, sink: &mut dyn Write) -> Result<u64, MeasureError> {
-        let object = self.object(name);
-        let action = self.bucket.get_object(Some(&self.credentials), &object);
         let mut counted = Counted { sink, bytes: 0 };
-        self.ask("GET", action.sign(SIGNED_FOR).as_str(), None, &mut counted)?;
+        self.ask("GET", &self.object(name), &[], None, &mut counted)?;
         Ok(counted.bytes)
     }
 
@@ -162,13 +160,13 @@ impl Store for S3Store {
         let mut names = Vec::new();
         let mut token: Option<String> = None;
         loop {
-            let mut action = self.bucket.list_objects_v2(Some(&self.credentials));
-            action.with_prefix(self.prefix.clone());
-            if let Some(token) = token.take() {
-                action.with_continuation_token(token);
+            let mut query = vec![("list-type", "2"), ("prefix", self.prefix.as_str())];
+            if let Some(token) = &token {
+                query.push(("continuation-token", token));
             }
             let mut page = Vec::new();
-            self.ask("GET", action.sign(SIGNED_FOR).as_str(), None, &mut page)?;
+            let path = format!("/{}", self.bucket);
+            self.ask("GET", &path, &query, None, &mut page)?;
             let page = String::from_utf8_lossy(&page);
             let keys = elements(&page, "Key");
             let own = keys.filter_map(|key| key.split_once('/').map(|(_, name)| name.to_owned()));
