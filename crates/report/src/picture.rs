@@ -155,14 +155,14 @@ impl Picture {
                 Mark::Bars { .. } => drawing.area((from, y - 9.0), (to, y + 1.0), colour, 1.0),
                 Mark::Band { .. } => drawing.area((from, y - 9.0), (to, y + 1.0), colour, 0.25),
                 Mark::Across { .. } => {
-                    drawing.line((from, y - 4.0), (to, y - 4.0), colour, 2.0, true)
+                    drawing.line((from, y - 4.0), (to, y - 4.0), colour, 2.0, true);
                 }
                 Mark::Points { .. } => {
                     drawing.line((from, y - 4.0), (to, y - 4.0), colour, 2.0, false);
                     drawing.dot((0.5 * (from + to), y - 4.0), colour);
                 }
                 Mark::Steps { .. } => {
-                    drawing.line((from, y - 4.0), (to, y - 4.0), colour, 2.0, false)
+                    drawing.line((from, y - 4.0), (to, y - 4.0), colour, 2.0, false);
                 }
             }
             drawing.text((to + 8.0, y), Anchor::Start, 13, words);
