@@ -74,7 +74,10 @@ pub const KIND: Kind = Kind {
             "page time",
             "mean time of a whole page, from the start of its first request",
         ),
-        ("page time 95 %", "what 95 of 100 whole pages stay below"),
+        (
+            "page time 95 %",
+            "what 95 of 100 whole pages stay below; of few pages it is not told",
+        ),
         (
             "request time",
             "mean time of one request, with connecting where there was some",
@@ -277,16 +280,13 @@ impl Http {
     }
 }
 
-/// Nothing when no page came whole.
+/// Nothing when no page came whole; few pages have no percentile.
 fn times_of(pages: &Histogram) -> Vec<Reading> {
-    let Some(high) = pages.quantile(0.95) else {
-        return Vec::new();
-    };
     let reading = |name: &str, ns: f64| Reading::new(name, Unit::Seconds, ns / 1e9, Better::Lower);
-    vec![
-        reading("page time", pages.mean()),
-        reading("page time 95 %", high as f64),
-    ]
+    let mean = (!pages.is_empty()).then(|| reading("page time", pages.mean()));
+    let high = pages.quantile(0.95);
+    let high = high.map(|high| reading("page time 95 %", high as f64));
+    mean.into_iter().chain(high).collect()
 }
 
 fn objects(settings: &Settings<'_>, page: &Url) -> Result<Objects, SettingFault> {
