@@ -112,7 +112,7 @@ pub fn send_stream(
             address: plan.receiver,
             cause: cause_of(&error),
         })?;
-        Ok(sum_up(plan, &sent?, received))
+        Ok(sum_up(plan, &sent?, &received))
     })
 }
 
@@ -133,7 +133,7 @@ struct Received {
     ended: Option<Weary>,
 }
 
-fn sum_up(plan: &StreamPlan, sent: &Sent, received: Received) -> StreamOutcome {
+fn sum_up(plan: &StreamPlan, sent: &Sent, received: &Received) -> StreamOutcome {
     let described = |who: &str, weary: &Weary| match weary {
         Weary::TimedOut => Some(format!("{who}: nothing moved within {:?}", plan.timeout)),
         Weary::Failed(error) => Some(format!("{who}: {}", cause_of(error))),

@@ -1,6 +1,11 @@
 //! Over a link whose delay and rate are known, a stream is as fast as its window and the line
 //! allow.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "cargo shows what a test says only if it is printed"
+)]
+
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -164,7 +169,7 @@ fn both_namespaces_are_gone_at_the_end_and_a_foreign_one_stays() {
     let ends = ends("gone");
     let is_there = |end: &End| std::path::Path::new("/run/netns").join(&end.space).exists();
     if with_link("gone", &settings(), |ends| {
-        assert!(ends.iter().all(is_there))
+        assert!(ends.iter().all(is_there));
     })
     .is_none()
     {

@@ -5,6 +5,11 @@
 //! cargo test --release -p network --test wrk -- --ignored --nocapture
 //! ```
 
+#![allow(
+    clippy::print_stdout,
+    reason = "cargo shows what a test says only if it is printed"
+)]
+
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;

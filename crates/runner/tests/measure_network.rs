@@ -1,5 +1,10 @@
 //! Measurements over a network: settings, readings, and a bucket of a real server.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "cargo shows what a test says only if it is printed"
+)]
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

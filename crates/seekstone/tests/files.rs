@@ -34,15 +34,7 @@ fn every_test_is_measured_and_nothing_is_left() {
     let scratch = Scratch::new();
     let target = scratch.target();
     let belongings = Belongings::of(&target);
-    let args = once(&[
-        "target",
-        "--state",
-        "as-is,cold",
-        "--space",
-        "2,8",
-        "--json",
-        "-",
-    ]);
+    let args = once(&["target", "--state", "as-is", "--space", "2", "--json", "-"]);
     let run = scratch.check(&args, 0, "").json();
     let rows = rows(&run);
     assert_eq!(rows.len(), 14 + 5, "{rows:?}");

@@ -47,7 +47,7 @@ fn run(scratch: &Scratch, name: &str, spaces: [&str; 2], more: &[&str]) -> Optio
     ));
     assert_gone(scratch, name, spaces);
     let is_missing = |it: &&str| ended.stderr.contains(*it);
-    if ended.code != Some(0) && MISSING.iter().any(|it| is_missing(&it)) {
+    if ended.code != Some(0) && MISSING.iter().any(is_missing) {
         skipped(name, ended.error());
         return None;
     }

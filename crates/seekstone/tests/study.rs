@@ -116,14 +116,14 @@ fn a_study_is_run_kept_and_noted() {
 #[test]
 fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     let scratch = Scratch::new();
-    let target = scratch.target();
-    let belongings = Belongings::of(&target);
     let changes = [
         ("kind = \"transfer\"", "kind = \"transfre\""),
         ("levels = [\"4KiB\", \"64KiB\"]", "levels = []"),
         ("replicates = 2", "replicats = 2"),
     ];
     let study = study(&scratch, &changes);
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
     let ended = run(
         &scratch,
         &study,

@@ -66,8 +66,8 @@ impl Server {
         let host = &self.host;
         let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{length}\r\n");
         send(&mut stream, head.as_bytes(), patience)?;
-        if let Some(body) = body {
-            send_body(&mut stream, body, patience)?;
+        if let Some(mut body) = body {
+            send_body(&mut stream, &mut body, patience)?;
         }
         let response = receive(&mut stream, patience, sink)?;
         if response.is_kept {
@@ -107,7 +107,7 @@ fn send(stream: &mut TcpStream, bytes: &[u8], patience: &Patience<'_>) -> Result
 
 fn send_body(
     stream: &mut TcpStream,
-    body: Body<'_>,
+    body: &mut Body<'_>,
     patience: &Patience<'_>,
 ) -> Result<(), String> {
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -143,7 +143,7 @@ fn receive(
             0 => response.close(),
             count => response
                 .take(&buffer[..count], &mut |piece| {
-                    pieces.extend_from_slice(piece)
+                    pieces.extend_from_slice(piece);
                 })
                 .map(drop),
         };

@@ -18,9 +18,6 @@ const TIME_LAG_FACTOR: u32 = 10;
 /// A final point is not measured again for less of a gain than this.
 const FACTOR_MAX: f64 = 0.85;
 
-/// Least share of the precision that bending must leave for more measuring to be worth its time.
-const LEFT_MIN: f64 = 0.25;
-
 /// Share of the precision that the noise of one end may take: two ends at the middle of their
 /// bracket then take two thirds of it, which leaves the rest for what bends.
 const END_SHARE: f64 = 0.95;
@@ -76,7 +73,7 @@ impl LoadCurve {
         let bend = self.bend(below, above, found.share) / found.load.value;
         let left = self.options.precision - bend;
         width
-            / if left > LEFT_MIN * self.options.precision {
+            / if left > 0.5 * self.options.precision {
                 left
             } else {
                 self.options.precision

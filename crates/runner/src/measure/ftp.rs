@@ -111,15 +111,9 @@ impl Ftp {
     pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let size = settings.size("size", Bytes(1)..=net::SIZE_MAX)?;
         let stores = settings.choice("direction", &[("retrieve", false), ("store", true)])?;
-        for (name, is_for_stores) in [
-            ("size", true),
-            ("local", false),
-            ("extent", false),
-            ("synced", false),
-        ] {
-            if settings.is_given(name) && stores != is_for_stores {
-                let way = if is_for_stores { "store" } else { "retrieve" };
-                let why = format!("{name} is for direction = \"{way}\" only: leave it out");
+        for name in ["local", "extent", "synced"] {
+            if stores && settings.is_given(name) {
+                let why = format!("{name} is for direction = \"retrieve\" only: leave it out");
                 return Err(SettingFault::at(name, why));
             }
         }

@@ -120,7 +120,7 @@ pub(super) struct ServerClock<'a> {
 impl<'a> ServerClock<'a> {
     /// Look for the first time.
     pub fn start(server: Option<&'a Server>) -> Result<Self, MeasureError> {
-        let before = server.map(|it| used(it)).transpose()?;
+        let before = server.map(used).transpose()?;
         Ok(Self { server, before })
     }
 

@@ -10,7 +10,8 @@ use super::parse::{parse_share, parse_size, parse_span};
 /// `seekstone wire`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A link as between two hosts on an Ethernet of 10 Mbit/s, 20 ms there and back:\n\n  \
+    after_help = "A link as between two hosts on an Ethernet of 10 Mbit/s, 20 ms there and \
+back:\n\n  \
 seekstone wire near 10.90.0.1/24 far 10.90.0.2/24 --delay 10ms --rate 10Mbit/s\n\n\
 What runs in a namespace uses the link: `ip netns exec far vsftpd FILE`. Studies measure from one \
 with the setting namespace. SIGTERM or Ctrl-C ends it; both namespaces are removed then."

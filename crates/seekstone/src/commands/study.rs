@@ -144,7 +144,7 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
     };
     let mut progress = Progress::new(args.common.quiet);
     let measured = run_study(&request, &interrupt, &mut |stage| {
-        progress.show_study(stage)
+        progress.show_study(stage);
     });
     progress.finish();
     finish(&mut measured?, archive, args, name)
