@@ -50,7 +50,7 @@ pub enum JournalError {
 /// What a study is known by when it goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalHead {
-    /// [`SCHEMA`] of the program that began it.
+    /// Version of the journal of the program that began it.
     pub schema: u32,
     /// What decides what is measured.
     pub meaning: String,
