@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::num::NonZeroU64;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use engine::{Clock, FileDriver, ProcessorTime};
@@ -26,11 +27,32 @@ impl RawDevice {
         let refused = |error: SystemError| TargetError::io("open", path, error);
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty()).map_err(refused)?;
+        let file = File::from(file);
+        let kind = file
+            .metadata()
+            .map_err(|source| TargetError::Io {
+                operation: "look at",
+                path: path.to_owned(),
+                source,
+            })?
+            .file_type();
+        if !(kind.is_file() || kind.is_block_device()) {
+            return Err(TargetError::NotStorage {
+                path: path.to_owned(),
+                kind: if kind.is_dir() {
+                    "directory"
+                } else {
+                    "character device, pipe or socket"
+                },
+            });
+        }
         let bytes = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(refused)?;
-        Ok(Self {
-            file: File::from(file),
-            bytes,
-        })
+        if bytes == 0 {
+            return Err(TargetError::NothingToRead {
+                path: path.to_owned(),
+            });
+        }
+        Ok(Self { file, bytes })
     }
 
     pub fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<u64, SystemError> {

@@ -26,6 +26,12 @@ pub enum TargetError {
         /// What it is.
         kind: &'static str,
     },
+    /// It has no bytes.
+    #[error("{} is empty: there is nothing to read", path.display())]
+    NothingToRead {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// The device, or something on it, is mounted.
     #[error(
         "{device} is not overwritten: {member} is mounted at {}; unmount it first",

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use random::{Purpose, Stream};
 use results::{FileState, FileSystemRole};
 use units::Duration;
-use workload::{DecusGroup, DecusTest, MetadataPhase, Spacing};
+use workload::{DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
 use crate::transfer::{PassCount, PassRule};
 
@@ -110,10 +110,11 @@ impl FilesPlan {
         wanted.flat_map(with).collect()
     }
 
-    /// The items of the metadata workload.
+    /// The items of the metadata workload: phases that have anything to do.
     #[must_use]
-    pub fn metadata() -> Vec<FileItem> {
+    pub fn metadata(spec: &MetadataSpec) -> Vec<FileItem> {
         let phases = MetadataPhase::ALL.into_iter();
+        let phases = phases.filter(|&phase| spec.items(phase) > 0);
         phases.map(FileItem::Metadata).collect()
     }
 

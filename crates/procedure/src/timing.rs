@@ -12,7 +12,7 @@
 use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, Warning};
 use stats::{
-    CONFIDENCE, Comparison, Difference, PAIRS_MIN, compare_pairs, holm, median, outliers,
+    CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, compare_pairs, holm, median, outliers,
     replicate_mean,
 };
 use units::Duration;
@@ -170,7 +170,7 @@ impl TimingProcedure {
     }
 
     fn is_precise(&self) -> bool {
-        let is_narrow = |estimate: Option<stats::Estimate>| {
+        let is_narrow = |estimate: Option<Estimate>| {
             estimate.is_some_and(|it| it.relative_half_width() <= self.rule.precision)
         };
         let (first, others) = self.seconds.split_first().expect("one command at least");
@@ -216,13 +216,29 @@ pub fn summarise_command(
     TimedCommand {
         name,
         command,
-        real_s: replicate_mean(&real, CONFIDENCE),
-        user_s: replicate_mean(&of(|run| run.user_s), CONFIDENCE),
-        system_s: replicate_mean(&of(|run| run.system_s), CONFIDENCE),
+        real_s: mean(&real),
+        user_s: mean(&of(|run| run.user_s)),
+        system_s: mean(&of(|run| run.system_s)),
         outliers,
         warnings,
         runs,
     }
+}
+
+/// The mean of times, which are never below zero; a single one says nothing about others.
+fn mean(seconds: &[f64]) -> Option<Estimate> {
+    if let [only] = seconds {
+        return Some(Estimate {
+            low: 0.0,
+            high: f64::INFINITY,
+            ..Estimate::exact(*only, 1.0)
+        });
+    }
+    let found = replicate_mean(seconds, CONFIDENCE)?;
+    Some(Estimate {
+        low: found.low.max(0.0),
+        ..found
+    })
 }
 
 fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Option<f64>) {
@@ -230,10 +246,10 @@ fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Opti
         warnings.push(Warning::doubt(
             "mostly-shell",
             format!(
-                "The shell alone takes {:.2} ms of its {:.2} ms. Give the program after -- \
-                 instead, which starts it without a shell.",
-                1e3 * shell,
-                1e3 * median_s
+                "Half of its runs take less than {:.2} ms, and the shell alone takes about {:.2} \
+                 ms. Give the program after -- instead, which starts it without a shell.",
+                1e3 * median_s,
+                1e3 * shell
             ),
         ));
     } else if median_s < SHORT_S {
@@ -289,6 +305,9 @@ pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandCo
 
 /// A difference is claimed only if it survives the correction as well.
 fn verdict(found: &Comparison, p_value: f64, margin: f64) -> &'static str {
+    if found.pairs < PAIRS_MIN {
+        return "too-few";
+    }
     let survives = p_value <= 1.0 - CONFIDENCE;
     match found.difference(margin) {
         Difference::Larger if survives => "slower",

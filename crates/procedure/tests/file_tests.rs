@@ -10,7 +10,7 @@ use procedure::{
 use random::{Purpose, Stream};
 use results::{FilePass, FileState, FileSystemRole};
 use units::Duration;
-use workload::{DecusTest, MetadataSpec, Spacing};
+use workload::{DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
 fn rule(passes: Option<u32>) -> PassRule {
     PassRule {
@@ -106,6 +106,27 @@ fn run(plan: FilesPlan, mut time: impl FnMut(&FileCell) -> f64) -> BTreeMap<File
     passes
 }
 
+const fn tree() -> MetadataSpec {
+    MetadataSpec {
+        files: 1_000,
+        depth: 2,
+        fan_out: 10,
+    }
+}
+
+/// A flat tree has no directories to make.
+#[test]
+fn phases_without_anything_to_do_are_left_out() {
+    let flat = MetadataSpec { depth: 0, ..tree() };
+    let left = FilesPlan::metadata(&flat).len();
+    let dirs = [
+        MetadataPhase::MakeDirectories,
+        MetadataPhase::RemoveDirectories,
+    ];
+    let empty = dirs.iter().filter(|&&phase| flat.items(phase) == 0).count();
+    assert_eq!((empty, left), (2, 7));
+}
+
 #[test]
 fn every_test_finds_the_files_that_it_needs() {
     let all = FilesPlan::decus(&DecusTest::ALL, &[]);
@@ -115,7 +136,7 @@ fn every_test_finds_the_files_that_it_needs() {
         everything(),
         all,
         FilesPlan::decus(&some, &[Spacing::Space8]),
-        FilesPlan::metadata(),
+        FilesPlan::metadata(&tree()),
     ] {
         for order in [RoundOrder::Random, RoundOrder::Paper] {
             let plan = FilesPlan {
@@ -297,12 +318,8 @@ fn rows_are_compared_with_the_memory_disk_and_the_smallest_scale() {
 
 #[test]
 fn a_metadata_row_counts_what_its_phase_counts() {
-    let tree = MetadataSpec {
-        files: 1_000,
-        depth: 2,
-        fan_out: 10,
-    };
-    let items = FilesPlan::metadata();
+    let tree = tree();
+    let items = FilesPlan::metadata(&tree);
     let found: Vec<(String, u32)> = items
         .iter()
         .map(|&item| {

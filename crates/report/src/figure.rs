@@ -249,6 +249,14 @@ pub fn headline(run: &Run) -> String {
             parts.push(format!("{} RABmark[r] {mark}", found.name));
         }
     }
+    if let Some(found) = &run.files {
+        let tests = found.tests.iter().take(2);
+        parts.extend(tests.map(|test| {
+            let seconds = test.elapsed_seconds.value;
+            let (name, state) = (&test.title, test.state.name());
+            format!("{name} {state} {}", format_duration_ns(seconds * 1e9))
+        }));
+    }
     if let Some(study) = &run.study {
         parts.push(study.title.clone());
     }

@@ -282,7 +282,8 @@ fn cell(row: &Row, system: &System<'_>, base: Option<&System<'_>>) -> String {
         return "-".into();
     };
     let width = if found.is_bounded() {
-        format!(" +-{:.0} %", 100.0 * found.relative_half_width())
+        // The lower half may have been cut off at zero.
+        format!(" +-{:.0} %", 100.0 * (found.high / found.value - 1.0))
     } else {
         String::new()
     };

@@ -1,7 +1,7 @@
 //! Commands timed side by side.
 
 use results::{CommandComparison, TimedCommand, Timing};
-use stats::Estimate;
+use stats::{Estimate, PAIRS_MIN};
 use units::{Bytes, format_duration_ns};
 
 use crate::figure::time;
@@ -22,7 +22,7 @@ pub(crate) fn section(page: &mut Page<'_>, timing: &Timing) {
     if page.style.all {
         every_run(page, timing);
     }
-    if timing.commands.len() > 1 {
+    if !timing.comparisons.is_empty() {
         page.blank();
         page.heading("Comparison");
         for found in &timing.comparisons {
@@ -151,6 +151,15 @@ fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
             let times = factor(found.ratio);
             let text =
                 format!("{name} takes as long as {first}, within {margin}: {times} times as long");
+            (Tone::Plain, text)
+        }
+        "too-few" => {
+            let times = factor(found.ratio);
+            let text = format!(
+                "{name} takes {times} times as long as {first} in {} rounds: too few to claim a \
+                 difference, which takes {PAIRS_MIN}",
+                found.pairs
+            );
             (Tone::Plain, text)
         }
         _ => {

@@ -76,6 +76,11 @@ fn a_verdict_says_what_the_interval_says() {
     assert_eq!(said("equivalent"), alike);
     let unknown = "- no difference of more than 2.0 % shown between zstd and gzip";
     assert_eq!(said("not-shown"), format!("{unknown}: zstd takes {ratio}"));
+    let few = "in 5 rounds: too few to claim a difference, which takes 5";
+    assert_eq!(
+        said("too-few"),
+        format!("- zstd takes {ratio} as gzip {few}")
+    );
 }
 
 #[test]

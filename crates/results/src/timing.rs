@@ -86,6 +86,6 @@ pub struct CommandComparison {
     pub p_value: f64,
     /// Rounds that hold both.
     pub pairs: u32,
-    /// `slower`, `faster`, `equivalent`, or `not-shown`.
+    /// `slower`, `faster`, `equivalent`, `not-shown`, or `too-few` pairs to claim anything.
     pub verdict: String,
 }

@@ -154,7 +154,7 @@ impl FilesRequest {
                 spacings,
                 scales,
             } => (FilesPlan::decus(tests, spacings), scales.clone()),
-            FileWork::Metadata(_) => (FilesPlan::metadata(), vec![1]),
+            FileWork::Metadata(tree) => (FilesPlan::metadata(&spec_of(tree, 1)), vec![1]),
         };
         FilesPlan {
             items,

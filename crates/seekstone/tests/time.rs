@@ -56,7 +56,7 @@ fn rounds_go_there_and_back_after_the_warm_ups() {
     }
     assert_eq!(found["comparisons"].as_array().map(Vec::len), Some(2));
     // Fewer than five pairs claim nothing, whatever they look like.
-    assert_eq!(found["comparisons"][0]["verdict"], "not-shown");
+    assert_eq!(found["comparisons"][0]["verdict"], "too-few");
 }
 
 #[test]

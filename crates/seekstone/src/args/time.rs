@@ -19,7 +19,7 @@ seekstone time --prepare 'rm -rf copy' 'cp -r src copy' 'rsync -a src/ copy'\n  
 seekstone time --cold --runs 10 'grep -r word src'\n\n\
 In each round every command runs once, in random order, and every second round goes backwards. \
 Commands are compared by pairs of one round, so that a machine whose speed changes favours none. \
-A difference is claimed only when its whole interval exceeds --margin.",
+A difference is claimed only when its whole interval exceeds --margin, and from five rounds on.",
     group = clap::ArgGroup::new("what").required(true).multiple(false)
 )]
 pub struct TimeArgs {
