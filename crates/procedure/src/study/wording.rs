@@ -86,6 +86,11 @@ fn others(shape: &StudyShape, factor: usize) -> String {
     listed(&names)
 }
 
+/// Whether every combination of levels is measured.
+fn is_whole(shape: &StudyShape) -> bool {
+    shape.cells.len() == shape.levels.iter().map(Vec::len).product::<usize>()
+}
+
 /// The combination at which something holds: ` (mount default)`, or over which it is an average.
 fn place(shape: &StudyShape, factor: usize, context: &[String]) -> String {
     let named = shape.factors.iter().zip(context);
@@ -96,7 +101,8 @@ fn place(shape: &StudyShape, factor: usize, context: &[String]) -> String {
     let others = others(shape, factor);
     match (words.is_empty(), others.is_empty()) {
         (false, _) => format!(" ({})", words.join(", ")),
-        (true, false) => format!(" (averaged over {others})"),
+        (true, false) if is_whole(shape) => format!(" (averaged over {others})"),
+        (true, false) => format!(" (averaged over {others}, where both were measured)"),
         (true, true) => String::new(),
     }
 }

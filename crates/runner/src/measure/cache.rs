@@ -1,13 +1,11 @@
 //! `cache`: which share of reads is answered from memory, by a buffer of the program's own and by
 //! the system's page cache.
 //!
-//! Every read asks the page cache first, with a call that fails rather than waits for the device
-//! (preadv2(2), `RWF_NOWAIT`); so each read is known to be a hit or a miss. On a model the file
-//! cache of its host takes the page cache's place, and tells what it answered.
+//! Before every read the page cache is looked into, so each read is known to be a hit or a miss. On
+//! a model the file cache of its host takes the page cache's place, and tells what it answered.
 
 mod buffer;
 
-use std::io::IoSliceMut;
 use std::os::unix::fs::FileExt as _;
 
 use drivers::{Caching, resident_share};
@@ -15,7 +13,6 @@ use engine::{Clock as _, Driver as _};
 use random::{Permutation, Purpose, Stream, Zipf};
 use results::{Better, Reading, Unit};
 use rustix::fs::Advice;
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use sim::SimDriver;
 use units::{Bytes, Instant};
 use workload::{ClientId, Op, Request, TargetId};
@@ -355,10 +352,9 @@ impl Reader<'_> {
             self.counts.buffer += 1;
         } else {
             let at = number * self.record;
-            let is_hit =
-                self.caching == Caching::Buffered && from_page_cache(self.named, found, at)?;
-            if is_hit {
-                self.counts.page_cache += 1;
+            if self.caching == Caching::Buffered {
+                let is_hit = was_in_page_cache(self.named, found, at)?;
+                self.counts.page_cache += u64::from(is_hit);
             } else {
                 let read = self.named.file.read_exact_at(found, at);
                 read.map_err(MeasureError::io("read", self.named.path))?;
@@ -372,28 +368,14 @@ impl Reader<'_> {
     }
 }
 
-/// Read from the page cache, if all of it is there.
-fn from_page_cache(named: Named<'_>, bytes: &mut [u8], at: u64) -> Result<bool, MeasureError> {
-    let len = bytes.len();
-    match preadv2(
-        named.file,
-        &mut [IoSliceMut::new(bytes)],
-        at,
-        ReadWriteFlags::NOWAIT,
-    ) {
-        Ok(read) => Ok(read == len),
-        Err(Errno::AGAIN) => Ok(false),
-        // The file system knows no reads that do not wait: the page cache is looked at instead.
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
-            let share = resident_share(named.file, at, len as u64);
-            let share =
-                share.map_err(MeasureError::io("look into the page cache for", named.path))?;
-            let read = named.file.read_exact_at(bytes, at);
-            read.map_err(MeasureError::io("read", named.path))?;
-            Ok(share >= 1.0)
-        }
-        Err(error) => Err(MeasureError::io("read", named.path)(error.into())),
-    }
+/// Read, and say whether all of it was in the page cache before. A read that must not wait
+/// (`RWF_NOWAIT`) would not tell: it starts the device, and finds what a fast one has brought.
+fn was_in_page_cache(named: Named<'_>, bytes: &mut [u8], at: u64) -> Result<bool, MeasureError> {
+    let share = resident_share(named.file, at, bytes.len() as u64);
+    let share = share.map_err(MeasureError::io("look into the page cache for", named.path))?;
+    let read = named.file.read_exact_at(bytes, at);
+    read.map_err(MeasureError::io("read", named.path))?;
+    Ok(share >= 1.0)
 }
 
 #[cfg(test)]

@@ -84,8 +84,10 @@ pub const KIND: Kind = Kind {
     ],
 };
 
-/// How often the page cache is told to forget a file, some pages of which are just in use.
-const COOL_TRIES: u32 = 8;
+/// How often the page cache is told to forget a file, some pages of which are just in use ...
+const COOL_TRIES: u32 = 100;
+/// ... and the pause before it is told again.
+const COOL_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 const RECORD_MAX: Bytes = Bytes::from_mib(256);
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
 const SOURCE: &str = "source";
@@ -256,9 +258,10 @@ fn readings(
 }
 
 fn open_source(path: &Path) -> Result<(File, Bytes), MeasureError> {
-    let file = File::open(path).map_err(MeasureError::io("open", path))?;
-    let found = file.metadata().map_err(MeasureError::io("look at", path))?;
+    // Looked at before it is opened: a pipe would wait for its writer.
+    let found = path.metadata().map_err(MeasureError::io("open", path))?;
     if found.is_file() && found.len() > 0 {
+        let file = File::open(path).map_err(MeasureError::io("open", path))?;
         return Ok((file, Bytes(found.len())));
     }
     Err(MeasureError::Usage(format!(
@@ -309,6 +312,7 @@ pub(super) fn cool(named: Named<'_>) -> Result<(), MeasureError> {
         if stayed <= 0.0 || stayed >= 1.0 {
             break;
         }
+        std::thread::sleep(COOL_PAUSE);
     }
     Ok(())
 }
