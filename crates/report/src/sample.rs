@@ -24,41 +24,28 @@ use results::environment::{
 };
 use results::{
     Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, KindTimes, Lateness,
-    Level, LevelOutcome, Measurement, Run, SCHEMA_VERSION, Saturation, Settings, Status,
-    TargetDescription, Times, Warning,
+    Level, LevelOutcome, Measurement, Run, Saturation, Settings, TargetDescription, Times, Warning,
 };
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
 /// A complete run of the check-up.
 #[must_use]
 pub fn run() -> Run {
+    let settings = Settings {
+        command: "run".into(),
+        arguments: vec!["run".into(), ".".into()],
+        seed: 8213,
+        budget_ns: Some(110_000_000_000),
+        size_bytes: Some(4 << 30),
+        levels_ns: vec![100_000, 250_000, 1_000_000, 10_000_000],
+        workers: 1,
+        driver: "uring".into(),
+        batch: 1,
+    };
     Run {
-        schema: SCHEMA_VERSION,
-        id: None,
-        status: Status::Complete,
-        settings: Settings {
-            command: "run".into(),
-            arguments: vec!["run".into(), ".".into()],
-            seed: 8213,
-            budget_ns: Some(110_000_000_000),
-            size_bytes: Some(4 << 30),
-            levels_ns: vec![100_000, 250_000, 1_000_000, 10_000_000],
-            workers: 1,
-            driver: "uring".into(),
-            batch: 1,
-        },
-        environment: environment(),
-        target: target(),
         elapsed_ns: 58_214_000_000,
         measurements: measurements(),
         curve: Some(curve()),
-        rab: None,
-        transactions: None,
-        transfer: None,
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
         findings: vec![
             "Random reads: one client waits 47 us; from about 60,000 per second on the response \
              time grows faster than the load."
@@ -78,6 +65,7 @@ pub fn run() -> Run {
                  for --soak to see past it.",
             ),
         ],
+        ..Run::empty(settings, environment(), target())
     }
 }
 

@@ -103,6 +103,32 @@ pub struct Run {
 }
 
 impl Run {
+    /// A complete run of no length, in which nothing was measured: for `..Run::empty(…)` behind
+    /// what a command did measure.
+    #[must_use]
+    pub fn empty(settings: Settings, environment: Environment, target: TargetDescription) -> Self {
+        Self {
+            schema: SCHEMA_VERSION,
+            id: None,
+            status: Status::Complete,
+            settings,
+            environment,
+            target,
+            elapsed_ns: 0,
+            measurements: Vec::new(),
+            curve: None,
+            rab: None,
+            transactions: None,
+            transfer: None,
+            random: None,
+            timing: None,
+            study: None,
+            files: None,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// The measurement of that name.
     #[must_use]
     pub fn measurement(&self, name: &str) -> Option<&Measurement> {

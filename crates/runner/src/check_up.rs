@@ -3,7 +3,7 @@
 use procedure::{
     CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, SIZE_MIN, Trial, findings,
 };
-use results::{Caution, Run, SCHEMA_VERSION, Settings, Status, TargetDescription};
+use results::{Caution, Run, Settings, Status, TargetDescription};
 use units::{Bytes, Duration};
 
 use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
@@ -120,24 +120,17 @@ impl Session<'_> {
         let curve = procedure.curve();
         let measurements = procedure.measurements().to_vec();
         Ok(Run {
-            schema: SCHEMA_VERSION,
-            id: None,
             status,
-            settings: self.settings(procedure.size()),
-            environment,
-            target: self.description,
             elapsed_ns: elapsed.as_nanos(),
             findings: findings(&measurements, curve.as_ref()),
             measurements,
             curve,
-            rab: None,
-            transactions: None,
-            transfer: None,
-            random: None,
-            timing: None,
-            study: None,
-            files: None,
             warnings,
+            ..Run::empty(
+                self.settings(procedure.size()),
+                environment,
+                self.description,
+            )
         })
     }
 

@@ -15,8 +15,8 @@ use procedure::{
 };
 use results::environment::TargetKind;
 use results::{
-    Environment, FileState, FileSystemRole, FileTests, MetadataTree, Run, SCHEMA_VERSION, Settings,
-    Status, TargetDescription, Warning,
+    Environment, FileState, FileSystemRole, FileTests, MetadataTree, Run, Settings, Status,
+    TargetDescription, Warning,
 };
 use sim::SIM_PREFIX;
 use units::{Bytes, Duration};
@@ -451,24 +451,12 @@ impl Session<'_> {
             tests,
         };
         Run {
-            schema: SCHEMA_VERSION,
-            id: None,
             status,
-            settings: request.settings(),
-            environment,
-            target,
             elapsed_ns: elapsed.as_nanos(),
-            measurements: Vec::new(),
-            curve: None,
-            rab: None,
-            transactions: None,
-            transfer: None,
-            random: None,
-            timing: None,
-            study: None,
             findings: files_findings(&files),
             files: Some(files),
             warnings,
+            ..Run::empty(request.settings(), environment, target)
         }
     }
 }

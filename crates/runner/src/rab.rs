@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 
 use procedure::{CheckUpFacts, RabOptions, mode_comparisons, rab_averages};
 use results::live::{Command, Live};
-use results::{
-    Group, Mode, ModeChange, Rab, RabWorkload, Run, SCHEMA_VERSION, Settings, Status, Warning,
-};
+use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Settings, Status, Warning};
 use units::{Bytes, Duration};
 use workload::{Definition, advise};
 
@@ -94,24 +92,11 @@ pub fn measure_rab(
     warnings.extend(advice(request, size));
     warnings.extend(bench.clean_up());
     Ok(Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings: settings(request, size),
-        environment,
-        target: description,
         elapsed_ns: elapsed.as_nanos(),
-        measurements: Vec::new(),
-        curve: None,
-        findings: Vec::new(),
         warnings,
         rab: Some(summary(request, workloads, modes)),
-        transactions: None,
-        transfer: None,
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
+        ..Run::empty(settings(request, size), environment, description)
     })
 }
 

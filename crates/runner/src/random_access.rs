@@ -5,9 +5,7 @@ use procedure::{
     Cells, CheckUpFacts, RandomOptions, RandomProcedure, RandomShape, RandomStep, TRIAL_MIN, Trial,
     TrialError, random_doubts, random_findings,
 };
-use results::{
-    Measurement, RandomAccess, RandomKind, Run, SCHEMA_VERSION, Settings, Status, Warning,
-};
+use results::{Measurement, RandomAccess, RandomKind, Run, Settings, Status, Warning};
 use stats::Estimate;
 use units::{Bytes, Duration};
 use workload::Durability;
@@ -84,25 +82,15 @@ pub fn measure_random(
     warnings.extend(bench.clean_up());
     let found = session.found();
     warnings.splice(0..0, random_doubts(&found));
+    let settings = session.settings();
     Ok(Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings: session.settings(),
-        environment,
-        target: description,
         elapsed_ns: elapsed.as_nanos(),
         findings: random_findings(&found),
         measurements: session.measurements,
-        curve: None,
-        rab: None,
-        transactions: None,
-        transfer: None,
         random: Some(found),
-        timing: None,
-        study: None,
-        files: None,
         warnings,
+        ..Run::empty(settings, environment, description)
     })
 }
 

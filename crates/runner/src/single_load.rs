@@ -1,7 +1,7 @@
 //! Runs one trial, or a load curve, of a workload that the user put together.
 
 use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
-use results::{Access, Curve, Measurement, Run, SCHEMA_VERSION, Settings, Status, Warning};
+use results::{Access, Curve, Measurement, Run, Settings, Status, Warning};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
 use workload::{ClientSpec, MixSpec};
@@ -101,25 +101,14 @@ pub fn measure_load(
     };
     let mut warnings = bench.warnings(&cautions);
     warnings.extend(bench.clean_up());
+    let settings = asker.settings();
     Ok(Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings: asker.settings(),
-        environment,
-        target: description,
         elapsed_ns: elapsed.as_nanos(),
-        findings: Vec::new(),
         measurements: asker.measurements,
         curve: asker.curve,
-        rab: None,
-        transactions: None,
-        transfer: None,
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
         warnings,
+        ..Run::empty(settings, environment, description)
     })
 }
 
@@ -170,39 +159,31 @@ fn on_null(
     let mut measurement = outcome.measurement;
     measurement.series = outcome.series;
     asker.measurements.push(measurement);
+    let settings = asker.settings();
     Ok(Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings: asker.settings(),
-        environment,
-        target: results::TargetDescription {
-            given: NULL_TARGET.into(),
-            path: NULL_TARGET.into(),
-            kind: results::environment::TargetKind::Simulated,
-            size_bytes: Some(size.0),
-            allocated_bytes: None,
-            file_system: None,
-            devices: Vec::new(),
-            memory_backed: true,
-            remote: false,
-            raid: None,
-        },
         elapsed_ns: elapsed.as_nanos(),
-        findings: Vec::new(),
         measurements: asker.measurements,
-        curve: None,
-        rab: None,
-        transactions: None,
-        transfer: None,
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
         warnings: vec![Warning::note(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",
         )],
+        ..Run::empty(
+            settings,
+            environment,
+            results::TargetDescription {
+                given: NULL_TARGET.into(),
+                path: NULL_TARGET.into(),
+                kind: results::environment::TargetKind::Simulated,
+                size_bytes: Some(size.0),
+                allocated_bytes: None,
+                file_system: None,
+                devices: Vec::new(),
+                memory_backed: true,
+                remote: false,
+                raid: None,
+            },
+        )
     })
 }
 

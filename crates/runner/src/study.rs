@@ -13,8 +13,8 @@ use procedure::study::{
     is_precise,
 };
 use results::{
-    Run, SCHEMA_VERSION, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting,
-    TargetDescription, Warning,
+    Run, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting, TargetDescription,
+    Warning,
 };
 use units::{Bytes, Duration};
 
@@ -290,23 +290,10 @@ fn run_of(
     warnings: Vec<Warning>,
 ) -> Run {
     Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings,
-        environment,
-        target,
         elapsed_ns: elapsed.as_nanos(),
-        measurements: Vec::new(),
-        curve: None,
-        rab: None,
-        transactions: None,
-        transfer: None,
-        random: None,
-        timing: None,
-        files: None,
         study: Some(study),
-        findings: Vec::new(),
         warnings,
+        ..Run::empty(settings, environment, target)
     }
 }

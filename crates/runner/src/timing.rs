@@ -7,7 +7,7 @@ use std::time::Instant;
 use procedure::{
     TimingEnd, TimingProcedure, TimingRule, TimingStep, compare_commands, summarise_command,
 };
-use results::{Run, SCHEMA_VERSION, Settings, Status, TimedRun, Timing};
+use results::{Run, Settings, Status, TimedRun, Timing};
 use stats::median;
 use units::{Bytes, Duration};
 
@@ -152,24 +152,10 @@ pub fn time_commands(
         }
     };
     Ok(Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings: settings(request),
-        environment,
-        target,
         elapsed_ns: elapsed.as_nanos(),
-        measurements: Vec::new(),
-        curve: None,
-        rab: None,
-        transactions: None,
-        transfer: None,
-        random: None,
-        study: None,
-        files: None,
         timing: Some(session.found(ended_by)),
-        findings: Vec::new(),
-        warnings: Vec::new(),
+        ..Run::empty(settings(request), environment, target)
     })
 }
 

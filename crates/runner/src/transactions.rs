@@ -9,10 +9,7 @@ use procedure::{
     CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
     transaction_load, usual_interval,
 };
-use results::{
-    Access, Measurement, Run, SCHEMA_VERSION, Settings, Status, TransactionLoad, Transactions,
-    Warning,
-};
+use results::{Access, Measurement, Run, Settings, Status, TransactionLoad, Transactions, Warning};
 use sim::SIM_PREFIX;
 use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_count, format_duration_ns};
@@ -175,25 +172,14 @@ pub fn measure_transactions(
     let mut warnings = bench.warnings(&cautions);
     warnings.extend(std::mem::take(&mut asker.warnings));
     warnings.extend(bench.clean_up());
+    let settings = asker.settings();
     Ok(Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings: asker.settings(),
-        environment,
-        target: description,
         elapsed_ns: elapsed.as_nanos(),
-        findings: Vec::new(),
         measurements: asker.measurements,
-        curve: None,
-        rab: None,
         transactions: Some(asker.found),
-        transfer: None,
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
         warnings,
+        ..Run::empty(settings, environment, description)
     })
 }
 

@@ -11,8 +11,8 @@ use procedure::{
     PassCount, PassRule, SeriesPlan, TransferShape, alone_together, memory_up_to, transfer_doubts,
 };
 use results::{
-    Caution, Run, SCHEMA_VERSION, Severity, Status, TargetDescription, Transfer, TransferKind,
-    TransferMode, TransferPass, TransferSeries, Warning,
+    Caution, Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode,
+    TransferPass, TransferSeries, Warning,
 };
 use stats::Estimate;
 use units::{Bytes, Duration};
@@ -132,24 +132,12 @@ fn run_of(
 ) -> Run {
     let findings = findings_of(&transfer);
     Run {
-        schema: SCHEMA_VERSION,
-        id: None,
         status,
-        settings,
-        environment,
-        target,
         elapsed_ns: elapsed.as_nanos(),
-        measurements: Vec::new(),
-        curve: None,
-        rab: None,
-        transactions: None,
         transfer: Some(transfer),
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
         findings,
         warnings,
+        ..Run::empty(settings, environment, target)
     }
 }
 

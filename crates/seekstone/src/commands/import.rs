@@ -11,7 +11,7 @@ use classic::diskrand::begins_log;
 use classic::log::mode_name;
 use classic::{Imported, LOG_BYTES_MAX, Log, general, imported};
 use results::environment::{Environment, TargetKind};
-use results::{Run, SCHEMA_VERSION, Settings, Status, TargetDescription, Warning};
+use results::{Run, Settings, Status, TargetDescription, Warning};
 
 use super::import_diskrand::import_diskrand;
 use super::import_run::{begins_run, import_run};
@@ -184,47 +184,30 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
 
 /// A run of which nothing is known but its command, its target and when it began.
 pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
-    Run {
-        schema: SCHEMA_VERSION,
-        id: None,
-        status: Status::Complete,
-        settings: Settings {
-            command: command.into(),
-            arguments: Vec::new(),
-            seed: 0,
-            budget_ns: None,
-            size_bytes: None,
-            levels_ns: Vec::new(),
-            workers: 1,
-            driver: "unknown".into(),
-            batch: 1,
-        },
-        environment: unknown_environment(started),
-        target: TargetDescription {
-            given: target.into(),
-            path: target.into(),
-            kind: TargetKind::File,
-            size_bytes: None,
-            allocated_bytes: None,
-            file_system: None,
-            devices: Vec::new(),
-            memory_backed: false,
-            remote: false,
-            raid: None,
-        },
-        elapsed_ns: 0,
-        measurements: Vec::new(),
-        curve: None,
-        rab: None,
-        transactions: None,
-        transfer: None,
-        random: None,
-        timing: None,
-        study: None,
-        files: None,
-        findings: Vec::new(),
-        warnings: Vec::new(),
-    }
+    let settings = Settings {
+        command: command.into(),
+        arguments: Vec::new(),
+        seed: 0,
+        budget_ns: None,
+        size_bytes: None,
+        levels_ns: Vec::new(),
+        workers: 1,
+        driver: "unknown".into(),
+        batch: 1,
+    };
+    let target = TargetDescription {
+        given: target.into(),
+        path: target.into(),
+        kind: TargetKind::File,
+        size_bytes: None,
+        allocated_bytes: None,
+        file_system: None,
+        devices: Vec::new(),
+        memory_backed: false,
+        remote: false,
+        raid: None,
+    };
+    Run::empty(settings, unknown_environment(started), target)
 }
 
 /// The data file, if the arguments name it; a log does not.
