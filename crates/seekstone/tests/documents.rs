@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 
 use support::{PROGRAM, Scratch, finish};
 
@@ -63,16 +64,28 @@ fn the_examples_of_the_readme_run() {
     finish(scratch.seekstone(&curve)).check(&curve, 0, "Saved as run 2");
     let examples = examples();
     assert!(examples.len() >= 10, "{examples:?}");
-    for example in examples {
-        let line = shortened(&example)
-            .replace("/data", &data)
-            .replace(" 12", " 1")
-            .replace(" 34", " 2");
-        let line = line.replacen("seekstone", PROGRAM, 1);
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", &line]);
-        scratch.settle(&mut command);
-        finish(command).check(&[&example], 0, "");
-    }
+    // Two at once: most of their time is waiting.
+    let (first_half, second_half) = examples.split_at(examples.len() / 2);
+    thread::scope(|scope| {
+        for half in [first_half, second_half] {
+            scope.spawn(|| {
+                for example in half {
+                    run_example(&scratch, &data, example);
+                }
+            });
+        }
+    });
     scratch.assert_clean(Path::new(&data));
+}
+
+fn run_example(scratch: &Scratch, data: &str, example: &str) {
+    let line = shortened(example)
+        .replace("/data", data)
+        .replace(" 12", " 1")
+        .replace(" 34", " 2");
+    let line = line.replacen("seekstone", PROGRAM, 1);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &line]);
+    scratch.settle(&mut command);
+    finish(command).check(&[example], 0, "");
 }
