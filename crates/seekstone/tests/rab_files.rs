@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use rustix::process::Signal;
 use support::storage::{FileSystem, fill, succeed};
@@ -183,28 +184,34 @@ fn a_disk_that_fills_while_the_test_file_is_written_ends_the_run() {
 
 #[test]
 fn a_signal_keeps_what_was_measured() {
-    for (stage, signal, name) in [
-        ("Transaction, 1 client", Signal::INT, "SIGINT"),
-        ("Transaction, 2 clients", Signal::TERM, "SIGTERM"),
-    ] {
-        let scratch = Scratch::new();
-        let target = scratch.target();
-        let belongings = Belongings::of(&target);
-        let args = with(&LONG, &["target"]);
-        let mut running = Running::start(scratch.seekstone(&args));
-        running.wait_for(stage);
-        running.signal(signal);
-        let ended = running.end();
-        let expected = format!("error: stopped by {name}; what was measured before is above");
-        ended.check(&args, 1, &expected);
-        assert!(ended.stdout.contains("6 Archive save"), "{ended:?}");
-        let reason = format!("partial: stopped by {name}.");
-        assert!(ended.stdout.contains(&reason), "{ended:?}");
-        scratch.check(&["runs", "show", "1"], 0, "6 Archive save");
-        scratch.check(&["runs", "list"], 0, "partial");
-        belongings.assert_untouched();
-        scratch.assert_clean(&target);
-    }
+    thread::scope(|scope| {
+        for (stage, signal, name) in [
+            ("Transaction, 1 client", Signal::INT, "SIGINT"),
+            ("Transaction, 2 clients", Signal::TERM, "SIGTERM"),
+        ] {
+            scope.spawn(move || check_signal(stage, signal, name));
+        }
+    });
+}
+
+fn check_signal(stage: &str, signal: Signal, name: &str) {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let belongings = Belongings::of(&target);
+    let args = with(&LONG, &["target"]);
+    let mut running = Running::start(scratch.seekstone(&args));
+    running.wait_for(stage);
+    running.signal(signal);
+    let ended = running.end();
+    let expected = format!("error: stopped by {name}; what was measured before is above");
+    ended.check(&args, 1, &expected);
+    assert!(ended.stdout.contains("6 Archive save"), "{ended:?}");
+    let reason = format!("partial: stopped by {name}.");
+    assert!(ended.stdout.contains(&reason), "{ended:?}");
+    scratch.check(&["runs", "show", "1"], 0, "6 Archive save");
+    scratch.check(&["runs", "list"], 0, "partial");
+    belongings.assert_untouched();
+    scratch.assert_clean(&target);
 }
 
 #[test]
@@ -227,28 +234,33 @@ fn a_signal_before_anything_was_measured_keeps_nothing() {
 /// nothing, passed for 300,000 reads per second of a sound and complete run.
 #[test]
 fn a_named_file_that_shrinks_voids_the_run() {
+    thread::scope(|scope| {
+        for (selected, stage) in [
+            ("--workload=reader.toml", "reader, 1 client"),
+            ("--workload=archive", "Archive save, 1 client"),
+        ] {
+            scope.spawn(move || check_shrinking(selected, stage));
+        }
+    });
+}
+
+fn check_shrinking(selected: &str, stage: &str) {
     let scratch = Scratch::new();
     let named = scratch.path("named");
     fs::write(&named, vec![7; 16 << 20]).expect("a file");
     let reader = READER.replace("threads-fixed = 2\n", "") + "time = \"exponential:500/s\"\n";
     fs::write(scratch.path("reader.toml"), reader).expect("a file");
     let common = ["rab", "--budget=5s", "--clients-max=8", "named"];
-    for (selected, stage) in [
-        ("--workload=reader.toml", "reader, 1 client"),
-        ("--workload=archive", "Archive save, 1 client"),
-    ] {
-        fs::write(&named, vec![7; 16 << 20]).expect("a file");
-        let args = with(&common, &[selected]);
-        let mut running = Running::start(scratch.seekstone(&args));
-        running.wait_for(stage);
-        let file = OpenOptions::new().write(true).open(&named);
-        let file = file.expect("the file");
-        file.set_len(1 << 20).expect("a shorter file");
-        let ended = running.end();
-        let is_told = ended.code == Some(1) && ended.error().contains("read failed");
-        let is_void = ended.code == Some(3) && ended.stdout.contains("  VOID  ");
-        assert!(is_told || is_void, "{ended:?}");
-    }
+    let args = with(&common, &[selected]);
+    let mut running = Running::start(scratch.seekstone(&args));
+    running.wait_for(stage);
+    let file = OpenOptions::new().write(true).open(&named);
+    let file = file.expect("the file");
+    file.set_len(1 << 20).expect("a shorter file");
+    let ended = running.end();
+    let is_told = ended.code == Some(1) && ended.error().contains("read failed");
+    let is_void = ended.code == Some(3) && ended.stdout.contains("  VOID  ");
+    assert!(is_told || is_void, "{ended:?}");
 }
 
 /// `_IOR('X', 125, __u32)`: ext4 answers every later request with an error.
