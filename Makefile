@@ -2,6 +2,8 @@
 .PHONY: test check nightly bench simulations install-test-tools
 
 CARGO ?= cargo
+# Most tests of the program wait for storage: twice as many at once as there are processors.
+export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
 test: install-test-tools check
 	$(CARGO) test --workspace --no-fail-fast

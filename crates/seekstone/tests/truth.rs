@@ -40,7 +40,7 @@ fn a_throttled_device_saturates_at_its_limit() {
         "curve",
         device.path(),
         "--budget",
-        "40s",
+        "20s",
         "--clients-max",
         "8",
     ];
