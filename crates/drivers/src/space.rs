@@ -53,6 +53,7 @@ pub fn check_room(path: &Path, wanted: u64, reserve: u64) -> Result<(), TargetEr
     Err(TargetError::NoRoom {
         path: path.to_path_buf(),
         wanted,
+        why: "",
         available,
         reserve,
     })

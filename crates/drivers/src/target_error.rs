@@ -93,7 +93,7 @@ pub enum TargetError {
     },
     /// There is too little room.
     #[error(
-        "{} has no room for {}: {} are free, of which {} stay untouched; ask for less (--size), \
+        "{} has no room for {}{why}: {} are free, of which {} stay untouched; ask for less (--size), \
          keep less free (--reserve), or make room",
         path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]
@@ -102,6 +102,8 @@ pub enum TargetError {
         path: PathBuf,
         /// Bytes wanted.
         wanted: u64,
+        /// Why so many, in brackets after a space, where that is not plain.
+        why: &'static str,
         /// Bytes that may be used.
         available: u64,
         /// Bytes that must stay free.

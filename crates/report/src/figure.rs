@@ -1,7 +1,9 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
 use crate::timing;
-use results::{Access, Curve, Measurement, RandomAccess, RandomCell, RandomKind, Run, Severity};
+use results::{
+    Access, Curve, LevelOutcome, Measurement, RandomAccess, RandomCell, RandomKind, Run, Severity,
+};
 use stats::{Estimate, Verdict};
 use units::{
     Bytes, format_count, format_duration_ns, format_interval_count, format_interval_ns,
@@ -264,10 +266,29 @@ pub fn headline(run: &Run) -> String {
         parts.extend(run.measurements.iter().take(2).map(part));
     }
     if parts.is_empty() {
+        parts.extend(run.curve.iter().flat_map(of_levels));
+    }
+    if parts.is_empty() {
         "nothing measured".to_owned()
     } else {
         parts.join(", ")
     }
+}
+
+/// The loads at the last two levels that were reached.
+fn of_levels(curve: &Curve) -> Vec<String> {
+    let reached = curve.levels.iter().filter_map(|level| {
+        let LevelOutcome::Reached { load, .. } = level.outcome else {
+            return None;
+        };
+        let time = format_duration_ns(level.level_ns as f64);
+        Some(format!("{} at {time}", operations(load).0))
+    });
+    let reached: Vec<String> = reached.collect();
+    let begin = reached.len().saturating_sub(2);
+    let mut parts = vec![curve.title.clone()];
+    parts.extend_from_slice(&reached[begin..]);
+    parts
 }
 
 /// Reads and writes of random access: over the largest span, and over the smallest.

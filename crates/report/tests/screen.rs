@@ -440,6 +440,20 @@ fn numbers_that_are_none_are_said_in_words() {
     assert!(measurement(&run.measurements[3], &ASCII).contains("steady: no bound"));
 }
 
+/// Runs imported from logs of `rpt` are curves and nothing else: lists said that nothing was
+/// measured.
+#[test]
+fn a_curve_alone_is_told_in_a_list() {
+    let mut run = empty();
+    let mut curve = sample::curve();
+    curve.saturation = None;
+    curve.title = "BatchWorkload".into();
+    run.curve = Some(curve);
+    let told = headline(&run);
+    assert!(told.starts_with("BatchWorkload, "), "{told}");
+    assert!(told.contains(" at "), "{told}");
+}
+
 #[test]
 fn a_run_without_anything_is_a_header() {
     let run = empty();

@@ -313,6 +313,7 @@ fn room_in(path: &Path, request: &BenchRequest) -> Result<(Bytes, u64), BenchErr
     let error = TargetError::NoRoom {
         path,
         wanted: wanted.0.saturating_mul(ROOM_PART),
+        why: " (the test file, and as much for the other files of a run)",
         available,
         reserve,
     };

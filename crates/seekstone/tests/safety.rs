@@ -268,7 +268,8 @@ fn a_directory_without_room_is_refused_with_figures() {
     };
     let path = made.path();
     let sized = ["--size", "16MiB"];
-    let figures = "has no room for 32 MiB: ";
+    let figures =
+        "has no room for 32 MiB (the test file, and as much for the other files of a run): ";
     let ended = scratch.check(&short(path, &sized), 1, figures);
     assert!(
         ended

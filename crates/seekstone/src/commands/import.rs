@@ -142,13 +142,21 @@ fn title(one: &Imported) -> String {
         |(r, s)| format!("RABmarks {} {}", general(r), general(s)),
     );
     format!(
-        "{} (run {}, {}): {} numbers of threads, {} levels, {marks}",
+        "{} (run {}, {}): {}, {}, {marks}",
         one.name,
         one.run,
         mode_name(one.mode),
-        one.curve.points.len(),
-        one.curve.levels.len()
+        counted(
+            one.curve.points.len(),
+            "number of threads",
+            "numbers of threads"
+        ),
+        counted(one.curve.levels.len(), "level", "levels"),
     )
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn arguments(log: &Log, file: &Path) -> Vec<String> {
