@@ -1,12 +1,13 @@
 //! The screen of a model and its predictions, with invented figures.
 
+mod support;
+
 use report::{Style, what_if, what_if_json};
 use results::{
     MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, Warning, WhatIf,
 };
 use stats::Estimate;
-
-const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
+use support::assert_documented;
 
 fn estimate(value: f64, low: f64, high: f64) -> Estimate {
     Estimate {
@@ -170,16 +171,5 @@ fn every_key_is_documented_and_read_back() {
     let text = what_if_json(&found());
     let back: WhatIf = serde_json::from_str(&text).expect("own output is readable");
     assert_eq!(back, found());
-    for line in text.lines() {
-        let key = line
-            .trim()
-            .strip_prefix('"')
-            .and_then(|it| it.split_once("\":"));
-        if let Some((key, _)) = key {
-            assert!(
-                SCHEMA.contains(&format!("`{key}`")),
-                "{key} is not documented"
-            );
-        }
-    }
+    assert_documented(&text);
 }

@@ -4,31 +4,11 @@ mod support;
 
 use std::fs;
 
+use support::data_files::{read, write};
 use support::{Ended, Running, Scratch, finish, skipped};
 
 /// A model whose answers do not depend on this machine.
 const MODEL: &str = "sim:mm1?mean=8ms";
-
-/// Make a data file of one megabyte.
-#[track_caller]
-fn write(scratch: &Scratch, file: &str) {
-    let args = [
-        "diskrand",
-        "Write",
-        file,
-        "1",
-        "0",
-        "Made.txt",
-        "--short",
-        "--reserve",
-        "0",
-    ];
-    scratch.check(&args, 0, "File written 1 Mbytes, 256 records of 4096 bytes");
-}
-
-fn read(scratch: &Scratch, name: &str) -> String {
-    fs::read_to_string(scratch.path(name)).expect("a log")
-}
 
 /// Words of the lines of `text` that hold `mark`.
 fn words_of<'a>(text: &'a str, mark: &str) -> Vec<Vec<&'a str>> {

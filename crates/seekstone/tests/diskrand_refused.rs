@@ -8,32 +8,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use support::data_files::{read, write};
 use support::storage::{FileSystem, fill};
 use support::{Belongings, PROGRAM, Running, Scratch, finish, skipped};
 
 /// A user who has made no transaction by then hangs.
 const HANGING: Duration = Duration::from_secs(180);
-
-/// Make a data file of one megabyte.
-#[track_caller]
-fn write(scratch: &Scratch, file: &str) {
-    let args = [
-        "diskrand",
-        "Write",
-        file,
-        "1",
-        "0",
-        "Made.txt",
-        "--short",
-        "--reserve",
-        "0",
-    ];
-    scratch.check(&args, 0, "File written 1 Mbytes, 256 records of 4096 bytes");
-}
-
-fn read(scratch: &Scratch, name: &str) -> String {
-    fs::read_to_string(scratch.path(name)).expect("a log")
-}
 
 #[test]
 fn only_files_of_this_program_are_overwritten_or_erased() {

@@ -6,6 +6,7 @@
 // Cargo shows what a skipped test says only if it is printed.
 #![allow(clippy::print_stderr)]
 
+pub mod data_files;
 pub mod group;
 pub mod network;
 pub mod storage;

@@ -1,19 +1,15 @@
 //! Reads the profiles of users from TOML, with all mistakes and their lines.
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use units::Duration;
 
-use crate::definition::fault::{DefinitionError, DefinitionFault, LocatedFault};
+use crate::definition::fault::{DefinitionError, LocatedFault};
 use crate::definition::keys::{Key, Section};
 use crate::definition::notation::NotationError;
-use crate::definition::reader::check_keys;
+use crate::definition::reader::{check_keys, read_table};
 use crate::definition::values::{Noted, Table, Values, quoted, typed};
 use crate::mix::{Gap, GapShape};
-use crate::threads::shortened;
 use crate::users::{LoadFactor, Profile, ProfileError, Records, check_profiles};
-
-/// The longest text that is read.
-const BYTES_MAX: usize = 64 << 10;
 
 const fn key(name: &'static str, meaning: &'static str, example: &'static str) -> Key {
     Key {
@@ -95,32 +91,12 @@ pub fn parse_profiles(
 }
 
 fn read(text: &str, unit: Duration) -> Result<Vec<Profile>, Vec<LocatedFault>> {
-    let alone = |line, fault| Err(vec![LocatedFault { line, fault }]);
-    if text.len() > BYTES_MAX {
-        let (bytes, max) = (text.len(), BYTES_MAX);
-        return alone(1, DefinitionFault::TooLong { bytes, max });
-    }
-    let mut values = Values::new(text);
-    let document = match DeTable::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            let line = values.line(&error.span().unwrap_or_default());
-            let message = shortened(&error.message().escape_debug().to_string());
-            return alone(line, DefinitionFault::Syntax { message });
-        }
-    };
-    let top = Table {
-        keys: document.get_ref(),
-        line: 1,
-    };
-    check_keys(&mut values, &top, &TOP, &ONE);
-    let located = read_all(&mut values, &top, unit);
-    check_all(&mut values, &located);
-    if values.faults.is_empty() {
+    read_table(text, |values, top| {
+        check_keys(values, top, &TOP, &ONE);
+        let located = read_all(values, top, unit);
+        check_all(values, &located);
         Ok(located.into_iter().map(|(_, profile)| profile).collect())
-    } else {
-        Err(values.faults)
-    }
+    })
 }
 
 fn read_all(values: &mut Values<'_>, top: &Table<'_>, unit: Duration) -> Vec<(usize, Profile)> {

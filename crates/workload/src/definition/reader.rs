@@ -16,7 +16,11 @@ use crate::threads::{ConstraintError, ThreadParameters, check_threads, shortened
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
 
-pub(super) fn read(text: &str) -> Result<Definition, Vec<LocatedFault>> {
+/// What a text says of `read`, which is given its table: everything that is wrong otherwise.
+pub(super) fn read_table<T>(
+    text: &str,
+    read: impl FnOnce(&mut Values<'_>, &Table<'_>) -> Result<T, Noted>,
+) -> Result<T, Vec<LocatedFault>> {
     let alone = |line, fault| Err(vec![LocatedFault { line, fault }]);
     if text.len() > BYTES_MAX {
         let (bytes, max) = (text.len(), BYTES_MAX);
@@ -35,10 +39,14 @@ pub(super) fn read(text: &str) -> Result<Definition, Vec<LocatedFault>> {
         keys: document.get_ref(),
         line: 1,
     };
-    match read_top(&mut values, &top) {
-        Ok(definition) if values.faults.is_empty() => Ok(definition),
+    match read(&mut values, &top) {
+        Ok(found) if values.faults.is_empty() => Ok(found),
         _ => Err(values.faults),
     }
+}
+
+pub(super) fn read(text: &str) -> Result<Definition, Vec<LocatedFault>> {
+    read_table(text, read_top)
 }
 
 /// How all types divide the file.
