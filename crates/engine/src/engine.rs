@@ -7,7 +7,7 @@ use units::{Duration, Instant};
 use workload::{Agenda, Client, ClientId, Completion, Event, Op, Request};
 
 use crate::driver::{Driver, DriverError};
-use crate::recorder::{KindSet, Record, Recorder, RecorderOptions};
+use crate::recorder::{KindSet, Record, Recorder, RecorderOptions, Unfinished};
 
 /// Requests that may wait for room before the load counts as more than the storage can take.
 pub const BACKLOG_MAX: usize = 1 << 20;
@@ -49,6 +49,9 @@ pub struct Engine<D, C> {
     timer_sequence: u64,
     backlog: VecDeque<Request>,
     in_flight: usize,
+    /// The sum of the instants at which these were due, modulo 2^64: what is known of them without
+    /// a list.
+    in_flight_due: u64,
     /// Requests for work of a processor, which take no room.
     computing: usize,
     capacity: usize,
@@ -100,6 +103,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             timer_sequence: 0,
             backlog: VecDeque::new(),
             in_flight: 0,
+            in_flight_due: 0,
             computing: 0,
             capacity,
             now: Instant::START,
@@ -172,6 +176,24 @@ impl<D: Driver, C: Client> Engine<D, C> {
             self.tell(index, Event::Started { at: now }, now)?;
         }
         Ok(self.id_of(index))
+    }
+
+    /// File what is due and not done at `end`, when the trial ends, which is not before the last
+    /// call of [`Engine::run_until`] returned.
+    pub fn note_unfinished(&mut self, end: Instant) {
+        let end = end.max(self.now);
+        let with_storage = self.in_flight as u64;
+        let backlog = self.backlog.iter();
+        let waits = backlog.map(|request| end.since(request.due).as_nanos());
+        self.recorder.set_unfinished(Unfinished {
+            with_storage,
+            with_storage_ns: end
+                .0
+                .wrapping_mul(with_storage)
+                .wrapping_sub(self.in_flight_due),
+            backlog: self.backlog.len() as u64,
+            backlog_ns: waits.fold(0, u64::saturating_add),
+        });
     }
 
     /// Wait, until `give_up` at the latest, for what is in flight at the storage; nothing new is
@@ -260,6 +282,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
         };
         self.computing -= computed;
         self.in_flight -= self.done.len() - computed;
+        for done in &self.done {
+            if computed == 0 || !done.request.op.is_compute() {
+                self.in_flight_due = self.in_flight_due.wrapping_sub(done.request.due.0);
+            }
+        }
         if computed == 0 {
             return self.done.first().map(|first| first.completed);
         }
@@ -337,7 +364,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         let had_room = due.max(asked).max(self.full_until);
         if self.in_flight < self.capacity && self.backlog.is_empty() {
             request.ready = had_room.max(self.driver.blocked_until());
-            self.in_flight += 1;
+            self.count_in(due);
             if self.in_flight == self.capacity {
                 self.full_since = self.now;
             }
@@ -361,10 +388,16 @@ impl<D: Driver, C: Client> Engine<D, C> {
             if request.ready == Instant::NEVER {
                 request.ready = request.due.max(room_since).max(self.driver.blocked_until());
             }
-            self.in_flight += 1;
+            self.count_in(request.due);
             self.driver.submit(request)?;
         }
         Ok(())
+    }
+
+    #[inline]
+    const fn count_in(&mut self, due: Instant) {
+        self.in_flight += 1;
+        self.in_flight_due = self.in_flight_due.wrapping_add(due.0);
     }
 
     fn set_timer(&mut self, at: Instant, index: usize, op: Option<Op>) {

@@ -45,6 +45,41 @@ impl KindRecord {
     }
 }
 
+/// Requests that had been due and were not done when the trial ended, and how long they had waited
+/// by then. Completions alone leave them out, however long a storage has kept them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Requests that the storage had.
+    pub with_storage: u64,
+    /// The sum of their waits, nanoseconds.
+    pub with_storage_ns: u64,
+    /// Requests that waited for room at the storage.
+    pub backlog: u64,
+    /// The sum of their waits, nanoseconds.
+    pub backlog_ns: u64,
+}
+
+impl Unfinished {
+    /// Requests in all.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.with_storage + self.backlog
+    }
+
+    /// The sum of all their waits, nanoseconds.
+    #[must_use]
+    pub const fn waited_ns(&self) -> u64 {
+        self.with_storage_ns.saturating_add(self.backlog_ns)
+    }
+
+    const fn merge(&mut self, other: &Self) {
+        self.with_storage += other.with_storage;
+        self.with_storage_ns = self.with_storage_ns.saturating_add(other.with_storage_ns);
+        self.backlog += other.backlog;
+        self.backlog_ns = self.backlog_ns.saturating_add(other.backlog_ns);
+    }
+}
+
 /// What was recorded from the beginning of the trial to its end.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
@@ -58,6 +93,8 @@ pub struct Record {
     pub errors: BTreeMap<(OpKind, Errno), u64>,
     /// Operations that ended before they had moved all their bytes.
     pub short: u64,
+    /// What was not done yet at the end.
+    pub unfinished: Unfinished,
 }
 
 impl Record {
@@ -74,6 +111,7 @@ impl Record {
             *self.errors.entry(*key).or_default() += count;
         }
         self.short += other.short;
+        self.unfinished.merge(&other.unfinished);
     }
 }
 
@@ -100,6 +138,7 @@ pub struct Recorder {
     errors: BTreeMap<(OpKind, Errno), u64>,
     errors_total: u64,
     short: u64,
+    unfinished: Unfinished,
     slot: SlotAccumulator,
     epoch: u64,
     slot_end: Instant,
@@ -151,6 +190,7 @@ impl Recorder {
             errors: BTreeMap::new(),
             errors_total: 0,
             short: 0,
+            unfinished: Unfinished::default(),
             slot: SlotAccumulator::new(),
             epoch: 0,
             slot_end: options.start + options.slot_width,
@@ -251,6 +291,11 @@ impl Recorder {
         std::mem::take(&mut self.closed)
     }
 
+    /// File what was not done when the trial ended.
+    pub const fn set_unfinished(&mut self, unfinished: Unfinished) {
+        self.unfinished = unfinished;
+    }
+
     /// Failed operations so far.
     #[must_use]
     pub const fn errors_total(&self) -> u64 {
@@ -274,6 +319,7 @@ impl Recorder {
             lateness: self.lateness.to_histogram(),
             errors: self.errors,
             short: self.short,
+            unfinished: self.unfinished,
         }
     }
 }

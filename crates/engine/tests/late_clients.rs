@@ -1,4 +1,4 @@
-//! Clients that join an engine while it runs.
+//! Clients that join an engine while it runs, and requests that are left when it ends.
 
 mod support;
 
@@ -42,4 +42,40 @@ fn a_client_that_joins_starts_then_and_does_all_its_work() {
     assert_eq!(recorded, 3 * OPERATIONS);
     assert_eq!(device.submitted.len(), device.completed.len());
     assert!(device.now() > Instant::START);
+}
+
+/// The waits of what is left are known to the nanosecond, with the storage and before it.
+#[test]
+fn what_is_not_done_at_the_end_is_counted_with_its_wait() {
+    let spec = mixed(closed(Duration::ZERO), None);
+    for (capacity, clients) in [(4, 3_u32), (2, 5)] {
+        let options = EngineOptions {
+            start: Instant::START,
+            slot_width: SLOT,
+            counted: KindSet::of(&OpKind::ALL),
+            first_client: 0,
+            stride: 1,
+        };
+        let of = |number| spec.client(5, number, clients).expect("a valid client");
+        let device = support::Watched::new(driver("sim:mm1", 5, capacity));
+        let mut engine = Engine::new(device, (0..clients).map(of).collect(), options);
+        let end = Instant::START + Duration::from_millis(50);
+        assert_eq!(engine.run_until(end), Ok(EngineState::Running));
+        engine.note_unfinished(end);
+        let (record, device) = engine.into_parts();
+        let found = record.unfinished;
+        let with_storage = device.submitted.len() - device.completed.len();
+        assert_eq!(found.with_storage as usize, with_storage);
+        assert_eq!(found.count(), u64::from(clients));
+        let left = device.submitted.iter().filter(|request| {
+            let is_done = |done: &workload::Completion| {
+                (done.request.client, done.request.due) == (request.client, request.due)
+            };
+            !device.completed.iter().any(is_done)
+        });
+        let waits: u64 = left.map(|request| end.since(request.due).as_nanos()).sum();
+        assert_eq!(found.with_storage_ns, waits);
+        assert_eq!(found.backlog > 0, clients as usize > capacity);
+        assert_eq!(found.backlog_ns > 0, clients as usize > capacity);
+    }
 }

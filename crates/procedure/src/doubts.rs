@@ -1,8 +1,9 @@
 //! What must be said beside a measurement before anybody believes it.
 
-use results::{Measurement, Severity, Warning};
+use results::{Measurement, Severity, Unfinished, Warning};
 use stats::{Finding, Verdict};
 use units::format_duration_ns;
+use workload::ClientSpec;
 
 use crate::trial::Trial;
 
@@ -14,6 +15,15 @@ const STALL_SHARE: f64 = 0.05;
 const WARM_UP_FACTOR: f64 = 1.25;
 /// Effective depth below this share of the nominal depth is too little.
 const DEPTH_SHARE: f64 = 0.95;
+/// Operations that were kept back at the end are told when the mean wait with theirs is this much
+/// larger than the mean without ...
+const KEPT_BACK_FACTOR: f64 = 1.01;
+/// ... or than this, where nothing is known of the error of that mean.
+const KEPT_BACK_FACTOR_UNKNOWN: f64 = 1.1;
+/// Of the operations that an open load lacks, so many must be waiting for the storage before it
+/// counts as too slow: the rest did not fall due, since arrivals come by chance.
+const LACKING_SHARE: f64 = 0.5;
+
 /// The doubts about `measurement`, which `trial` gave; `mean_whole_ns` is its mean response time
 /// with the warm-up.
 #[must_use]
@@ -30,7 +40,11 @@ pub fn doubts(
     }
     warnings.extend(warm_up(measurement, mean_whole_ns));
     warnings.extend(offered_load(measurement));
-    warnings.extend(depth(trial, measurement));
+    if is_kept_back(trial, measurement, mean_whole_ns) {
+        warnings.extend(kept_back(trial, measurement, mean_whole_ns));
+    } else {
+        warnings.extend(depth(trial, measurement));
+    }
     warnings.extend(short_operations(measurement));
     warnings.extend(
         findings
@@ -192,12 +206,71 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
     if achieved.high >= offered * 0.999 {
         return None;
     }
+    let whole = offered * (measurement.warmup_ns + measurement.duration_ns) as f64 / 1e9;
+    let lacking = whole - measurement.completions_all as f64;
+    let waiting = measurement.unfinished.map_or(0, |some| some.count) as f64;
+    if waiting < LACKING_SHARE * lacking {
+        return None;
+    }
     Some(Warning::doubt(
         "load-not-carried",
         format!(
             "{}: {:.0} operations per second were offered and only {:.0} were done: the storage is \
              saturated and the response time grows as long as one measures.",
             measurement.title, offered, achieved.value
+        ),
+    ))
+}
+
+/// The mean response time with what was not done at the end, as long as that had waited by then:
+/// less than the truth. `None` where operations are not what is measured.
+fn mean_with_unfinished(trial: &Trial, measurement: &Measurement, mean_ns: f64) -> Option<f64> {
+    let unfinished = measurement.unfinished?;
+    let operations_count = matches!(trial.spec, ClientSpec::Mix(_) | ClientSpec::Control(_));
+    if !operations_count {
+        return None;
+    }
+    let (done, rest) = (measurement.completions_all as f64, unfinished.count as f64);
+    Some((mean_ns * done + unfinished.waited_mean_ns * rest) / (done + rest))
+}
+
+/// Whether the storage kept operations back at the end for so long that what is measured without
+/// them misleads. `mean_whole_ns` is the mean response time of what was done, warm-up included.
+#[must_use]
+pub fn is_kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> bool {
+    let Some(unfinished) = measurement.unfinished else {
+        return false;
+    };
+    match mean_with_unfinished(trial, measurement, mean_whole_ns) {
+        Some(with) => {
+            let mean = measurement.response.mean;
+            let plain = mean.value.max(mean_whole_ns);
+            if mean.high.is_finite() {
+                with > mean.high.max(KEPT_BACK_FACTOR * plain)
+            } else {
+                with > KEPT_BACK_FACTOR_UNKNOWN * plain
+            }
+        }
+        None => unfinished.waited_mean_ns > (measurement.service.max_ns.max(STALL_NS)) as f64,
+    }
+}
+
+fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
+    let Unfinished {
+        count,
+        waited_mean_ns,
+    } = measurement.unfinished?;
+    let waited = format_duration_ns(waited_mean_ns);
+    let effect = mean_with_unfinished(trial, measurement, mean_whole_ns).map(|with| {
+        let with = format_duration_ns(with);
+        format!(": with them the mean response time is at least {with}")
+    });
+    Some(Warning::doubt(
+        "kept-back",
+        format!(
+            "{}: {count} operations were due and not done when the trial ended, after {waited} on              average, and are in no other figure{}. The storage stalled, or takes less than is              asked of it: measure longer.",
+            measurement.title,
+            effect.unwrap_or_default()
         ),
     ))
 }

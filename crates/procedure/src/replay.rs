@@ -146,6 +146,7 @@ fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         kinds: Vec::<KindTimes>::new(),
         errors: Vec::new(),
         short: 0,
+        unfinished: None,
         cpu: None,
         page_cache_share: None,
         counters: None,

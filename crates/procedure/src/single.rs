@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::{Driver, DriverError, Engine, EngineState, KindRecord, Record};
-use results::{ErrorCount, KindTimes, Lateness, Measurement, Times};
+use results::{ErrorCount, KindTimes, Lateness, Measurement, Times, Unfinished};
 use stats::{
-    Channel, Drift, DriftVerdict, Estimate, Evaluation, Histogram, PercentileEstimate, Verdict,
+    Channel, Drift, DriftVerdict, Estimate, Evaluation, Finding, Histogram, PercentileEstimate,
+    Verdict,
 };
 use units::{Duration, Instant};
 use workload::{Client, ClientSpec, Errno, OpKind};
 
-use crate::doubts::doubts;
+use crate::doubts::{doubts, is_kept_back};
 use crate::monitor::{Ending, Monitor};
 use crate::trial::Trial;
 
@@ -63,6 +64,7 @@ pub fn run_inline<D: Driver, C: Client>(
         until = now + slice;
     };
     let end_instant = start + end + slot_width;
+    engine.note_unfinished(start + end);
     engine.recorder_mut().close_until(end_instant);
     monitor.push(0, engine.recorder_mut().take_slots(), end);
     monitor.close_sample(end, &activity(engine));
@@ -182,6 +184,7 @@ pub fn summarise(
         kinds: kinds(record),
         errors: errors(&record.errors, name),
         short: record.short,
+        unfinished: unfinished(record),
         cpu: None,
         page_cache_share: None,
         counters: None,
@@ -203,9 +206,43 @@ pub fn summarise(
         law: None,
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
-    let findings = chosen.map_or(&[][..], |evaluation| &evaluation.findings);
-    measurement.warnings = doubts(trial, &measurement, counted.response.mean(), findings);
+    let mut findings = chosen.map_or_else(Vec::new, |evaluation| evaluation.findings.clone());
+    let is_stall = |finding: &Finding| matches!(finding, Finding::Stalled { .. });
+    if let (false, Some(longest_ns)) = (findings.iter().any(is_stall), monitor.store().stall_ns()) {
+        // Nothing else is known of a trial that was too short, but this is.
+        findings.push(Finding::Stalled { longest_ns });
+    }
+    let mean_whole_ns = counted.response.mean();
+    if is_kept_back(trial, &measurement, mean_whole_ns) {
+        count_unfinished(&mut measurement, &record.unfinished, elapsed);
+    }
+    measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
     Ok(measurement)
+}
+
+fn unfinished(record: &Record) -> Option<Unfinished> {
+    let count = record.unfinished.count();
+    (count > 0).then(|| Unfinished {
+        count,
+        waited_mean_ns: record.unfinished.waited_ns() as f64 / count as f64,
+    })
+}
+
+/// What was kept back at the end was with the storage all that time, and waited that long at least.
+fn count_unfinished(
+    measurement: &mut Measurement,
+    unfinished: &engine::Unfinished,
+    elapsed: Duration,
+) {
+    let elapsed_ns = elapsed.as_nanos().max(1) as f64;
+    measurement.effective_depth += unfinished.with_storage_ns as f64 / elapsed_ns;
+    let mean = |sum: u64, count: u64| sum.checked_div(count).unwrap_or(0);
+    let service = mean(unfinished.with_storage_ns, unfinished.with_storage);
+    let response = service.max(mean(unfinished.waited_ns(), unfinished.count()));
+    let longest = &mut measurement.response.max_ns;
+    *longest = response.max(*longest);
+    let longest = &mut measurement.service.max_ns;
+    *longest = service.max(*longest);
 }
 
 /// Percentiles of the service time whatever their evidence.

@@ -192,10 +192,15 @@ fn times(page: &mut Page<'_>, m: &Measurement) {
         );
         table.row(Tone::Plain, cells);
     }
+    let is_kept_back = m.warnings.iter().any(|warning| warning.code == "kept-back");
     table.row(
         Tone::Plain,
         row(
-            "longest",
+            if is_kept_back {
+                "longest at least"
+            } else {
+                "longest"
+            },
             alone(extreme(m.response.max_ns)),
             alone(extreme(m.service.max_ns)),
         ),

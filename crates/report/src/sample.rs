@@ -308,6 +308,7 @@ fn plain(kind: &Kind) -> Measurement {
         kinds: vec![kind_times(kind, completions)],
         errors: Vec::new(),
         short: 0,
+        unfinished: None,
         cpu: Some(CpuCost {
             per_operation_ns: 9_800.0,
             per_mib_ns: Some(9_800.0 * 1_048_576.0 / kind.bytes as f64),

@@ -26,7 +26,9 @@ pub use file_tests::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     MetadataTree,
 };
-pub use measurement::{Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times};
+pub use measurement::{
+    Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times, Unfinished,
+};
 pub use mode::Mode;
 pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};

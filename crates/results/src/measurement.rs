@@ -123,6 +123,17 @@ pub struct CpuCost {
     pub cores_busy: f64,
 }
 
+/// Operations that were due and not done when a trial ended. The times of a measurement are of what
+/// was done, so these are missing there.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// How many.
+    pub count: u64,
+    /// How long they had waited by then on average, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub waited_mean_ns: f64,
+}
+
 /// The outcome of one trial: one interval with fixed settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -158,6 +169,9 @@ pub struct Measurement {
     pub errors: Vec<ErrorCount>,
     /// Operations that moved fewer bytes than asked for.
     pub short: u64,
+    /// Operations that were not done when the trial ended, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
     /// CPU time spent.
     pub cpu: Option<CpuCost>,
     /// Share of the bytes read or written that the page cache answered, as counted by the kernel.

@@ -311,6 +311,7 @@ fn run<D: engine::Driver>(
         if let Some(ending) = ending {
             // The last slot is cut short by the end; it counts with what it holds.
             engine.recorder_mut().close_until(now + SLOT_WIDTH);
+            engine.note_unfinished(now);
             let elapsed = now.since(start);
             reporter.report(engine.recorder_mut().take_slots(), elapsed);
             let patience = if shared.hurry.load(Ordering::Acquire) {

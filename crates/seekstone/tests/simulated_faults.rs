@@ -15,8 +15,10 @@ const TWO_MODES_MEAN_S: f64 = 0.8 * 10e-6 + 0.2 * 5e-3;
 /// Flash that was never written: writing is fast until cleaning begins.
 const FLASH: &str = "sim:nvme?channels=2&dies=2&content=fresh&write-buffer=64KiB";
 /// What is looked for.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 11] = [
     "stall",
+    "kept-back",
+    "load-not-carried",
     "rare-episodes",
     "drift",
     "curve-drift",
@@ -89,6 +91,61 @@ fn names(warnings: &Value) -> BTreeSet<&str> {
 fn assert_names(warnings: &Value, expected: &[&str]) {
     let expected: BTreeSet<&str> = expected.iter().copied().collect();
     assert_eq!(names(warnings), expected, "{warnings}");
+}
+
+mod trial {
+    use super::*;
+
+    fn trial(target: &str, more: &[&str]) -> Value {
+        let mut run = complete(&[&["trial", target], more].concat());
+        run["measurements"][0].take()
+    }
+
+    /// Whatever the storage kept at the end was in no figure and in no warning.
+    #[test]
+    fn a_stall_at_the_end_is_named_with_what_it_kept() {
+        // Virtual time: 2 s of the 4 s are a stall, and 1000 requests fall due in them.
+        let open = trial(
+            "sim:mm1?mean=1ms&stall=10s@1000",
+            &["--rate", "500/s", "--duration", "4s"],
+        );
+        assert_names(&open["warnings"], &["stall", "kept-back"]);
+        let kept = &open["unfinished"];
+        assert_near(&kept["count"], 1000.0, 0.15);
+        assert_near(&kept["waited_mean_ns"], 1e9, 0.15);
+        assert!(number(&open["response"]["max_ns"]) > 1e9, "{open}");
+        let closed = trial(
+            "sim:mmc?mean=1ms&servers=4&stall=10s@1000",
+            &["--clients", "8", "--duration", "4s"],
+        );
+        // Nothing is said of requests that waited in this program: they were with the device.
+        assert_names(&closed["warnings"], &["stall", "kept-back"]);
+        assert_eq!(number(&closed["unfinished"]["count"]), 8.0);
+        assert_near(&closed["effective_depth"], 8.0, 0.01);
+    }
+
+    /// With some seeds fewer arrivals fell due than were to be expected, and the storage was called
+    /// saturated.
+    #[test]
+    fn arrivals_by_chance_are_no_saturation() {
+        for seed in 1..=60 {
+            let seed = seed.to_string();
+            let args = ["trial", "sim:delay?time=1ms", "--rate", "100/s"];
+            let more = ["--seed", &seed, "--no-save", "--quiet", "--json", "-"];
+            let run = finish(Scratch::new().seekstone([&args[..], &more].concat())).json();
+            assert_names(&run["measurements"][0]["warnings"], &[]);
+        }
+    }
+
+    #[test]
+    fn a_load_that_is_not_carried_is_told() {
+        let args = ["--rate", "1100/s", "--duration", "60s"];
+        let over = trial("sim:mm1?mean=1ms", &args);
+        assert!(
+            names(&over["warnings"]).contains("load-not-carried"),
+            "{over}"
+        );
+    }
 }
 
 mod curve {
