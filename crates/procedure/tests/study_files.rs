@@ -276,3 +276,49 @@ setup = "cc $SEEKSTONE_OPTIONS $SEEKSTONE_SOURCE.c"
     .expect("a study");
     assert_eq!(StudyPlan::new(&study).round(1, 1).len(), 4);
 }
+
+/// A variable that no process finds is text, and a level that changes only such text changes nothing.
+#[test]
+fn a_variable_is_a_use_only_where_a_process_finds_it() {
+    let study = |kind: &str, settings: &str, more: &str| {
+        format!(
+            "title = \"x\"\n{more}\n[measurement]\nkind = \"{kind}\"\n{settings}\n\
+             [[factor]]\nname = \"opt\"\nlevels = [\"a\", \"b\"]\n"
+        )
+    };
+    let check = |text: String, is_use: bool| match read(&text) {
+        Ok(_) => assert!(is_use, "{text}"),
+        Err(told) => {
+            let expected = "s.toml:6: the factor \"opt\" changes nothing";
+            assert!(!is_use && told.starts_with(expected), "{text}{told}");
+        }
+    };
+    let command = "command = \"cc $SEEKSTONE_OPT\"";
+    check(study("command", command, ""), true);
+    check(
+        study("command", "command = \"cc $SEEKSTONE_OPTIONS\"", ""),
+        false,
+    );
+    check(
+        study(
+            "command",
+            "command = [\"sh\", \"-c\", \"cc $SEEKSTONE_OPT\"]",
+            "",
+        ),
+        true,
+    );
+    check(
+        study("command", "directory = \"$SEEKSTONE_OPT\"", ""),
+        false,
+    );
+    check(study("transfer", "dir = \"$SEEKSTONE_OPT\"", ""), false);
+    check(study("transfer", "dir = \"{opt}\"", ""), true);
+    check(study("transfer", "dir = \"${opt}\"", ""), false);
+    check(study("transfer", "", "target = \"$SEEKSTONE_OPT\""), false);
+    check(study("transfer", "", "target = \"{opt}\""), true);
+    check(
+        study("transfer", "", "before = \"echo ${SEEKSTONE_OPT}\""),
+        true,
+    );
+    check(study("transfer", "", "before = \"echo {opt}\""), false);
+}

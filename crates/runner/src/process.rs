@@ -39,6 +39,8 @@ pub const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 pub struct ProcessSpec<'a> {
     /// The program and its arguments.
     pub words: &'a [String],
+    /// What it finds in its environment besides this program's.
+    pub variables: &'a [(String, String)],
     /// Its working directory.
     pub directory: &'a Path,
     /// Its standard input; empty when absent.
@@ -165,6 +167,7 @@ fn command_of(spec: &ProcessSpec<'_>) -> Result<Command, ProcessError> {
     let mut command = Command::new(program);
     command
         .args(arguments)
+        .envs(spec.variables.iter().map(|(name, value)| (name, value)))
         .current_dir(spec.directory)
         .stdin(input)
         .stdout(output)

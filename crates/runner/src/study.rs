@@ -9,8 +9,8 @@ mod session;
 use std::path::PathBuf;
 
 use procedure::study::{
-    Against, Kinds, SettingMistake, StudyDefinition, StudyFindings, StudyShape, analyse, digest,
-    is_precise,
+    Against, KindOutline, Kinds, SettingMistake, StudyDefinition, StudyFindings, StudyShape,
+    analyse, digest, is_precise,
 };
 use results::{
     Run, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting, TargetDescription,
@@ -22,7 +22,7 @@ use crate::bench::BenchError;
 use crate::environment;
 use crate::interrupt::Interrupt;
 use crate::laboratory::with_causes;
-use crate::measure::{MeasureError, Measurement};
+use crate::measure::{MeasureError, Measurement, command};
 use preflight::{describe, refuse_missing};
 use session::Session;
 
@@ -130,16 +130,22 @@ pub enum StudyRunError {
 #[must_use]
 pub fn study_kinds() -> Kinds<'static> {
     Kinds {
-        settings_of: &settings_of,
+        outline_of: &outline_of,
         check: &check_settings,
     }
 }
 
-fn settings_of(kind: &str) -> Option<Vec<String>> {
+fn outline_of(kind: &str) -> Option<KindOutline> {
     let kind = Measurement::kinds()
         .iter()
         .find(|known| known.name == kind)?;
-    Some(kind.settings.iter().map(|it| it.name.to_owned()).collect())
+    let settings = kind.settings.iter().map(|it| it.name.to_owned());
+    let readings = kind.readings.iter().map(|(name, _)| (*name).to_owned());
+    Some(KindOutline {
+        settings: settings.collect(),
+        readings: readings.collect(),
+        command: (kind.name == command::KIND.name).then(|| command::COMMAND.to_owned()),
+    })
 }
 
 fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMistake> {

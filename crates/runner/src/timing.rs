@@ -263,6 +263,7 @@ impl Session<'_> {
     fn spec<'s>(&'s self, words: &'s [String]) -> ProcessSpec<'s> {
         ProcessSpec {
             words,
+            variables: &[],
             directory: &self.request.directory,
             input: self.request.input.as_deref().map(Path::new),
             shows_output: self.request.shows_output,

@@ -213,6 +213,46 @@ fn what_a_study_needs_is_looked_for_first() {
     assert_eq!(log(&scratch), Vec::<String>::new());
 }
 
+/// What is measured finds the levels, as scripts do; it once found nothing, and all levels measured
+/// the same.
+#[test]
+fn a_measured_command_finds_what_scripts_find() {
+    let scratch = Scratch::new();
+    let text = r#"
+title = "What a command finds"
+replicates = 2
+before = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> before'
+[measurement]
+kind = "command"
+warm = true
+command = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> found; test "$SEEKSTONE_STUDY_DIR" && "$SEEKSTONE" --version'
+[[factor]]
+name = "opt"
+levels = ["-O0", "-O2"]
+"#;
+    let path = scratch.path("study.toml");
+    fs::write(&path, text).expect("a file");
+    run(&scratch, &path.display().to_string(), &[], 0, "Results");
+    let lines = |path: &Path| {
+        let text = fs::read_to_string(path).expect("lines");
+        text.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let before = lines(&scratch.path("before"));
+    assert_eq!(before.len(), 4);
+    let place = scratch.target().display().to_string();
+    assert!(before.iter().all(|it| it.contains(&place)), "{before:?}");
+    assert!(
+        before[0].starts_with("-O") && before[0].contains("|1|"),
+        "{before:?}"
+    );
+    // The run that warms the caches and the one that counts find the same.
+    let twice: Vec<String> = before
+        .iter()
+        .flat_map(|it| [it.clone(), it.clone()])
+        .collect();
+    assert_eq!(lines(&scratch.target().join("found")), twice);
+}
+
 /// A replicate of every combination, and then the power fails.
 fn start_and_stop(scratch: &Scratch, study: &str, signal: Signal) -> Ended {
     let target = scratch.target().display().to_string();

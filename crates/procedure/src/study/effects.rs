@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::study::definition::{Factor, Script, StudyDefinition};
+use crate::study::definition::{Factor, Script, StudyDefinition, filled};
 use crate::study::fault::StudyFault;
 use crate::study::form::Source;
 
@@ -16,10 +16,21 @@ pub struct SettingMistake {
     pub message: String,
 }
 
+/// A kind of measurement, as far as a study file is held against it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindOutline {
+    /// Names of its settings.
+    pub settings: Vec<String>,
+    /// Names of its readings.
+    pub readings: Vec<String>,
+    /// The setting that is a command of the user's: it finds the variables of scripts.
+    pub command: Option<String>,
+}
+
 /// The kinds of measurements that a study can choose from.
 pub struct Kinds<'a> {
-    /// Names of the settings of a kind; none for an unknown kind.
-    pub settings_of: &'a dyn Fn(&str) -> Option<Vec<String>>,
+    /// What a kind has; none for an unknown kind.
+    pub outline_of: &'a dyn Fn(&str) -> Option<KindOutline>,
     /// Checks settings.
     pub check: &'a dyn Fn(&str, &toml::Table) -> Result<(), SettingMistake>,
 }
@@ -40,27 +51,33 @@ pub fn level_variable(factor: &str) -> String {
     format!("SEEKSTONE_{}", name.to_ascii_uppercase())
 }
 
+/// Whether a command names a variable, and not only a longer one.
+pub(super) fn names_variable(command: &str, variable: &str) -> bool {
+    let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    command.match_indices(variable).any(|(at, _)| {
+        command[at + variable.len()..]
+            .chars()
+            .next()
+            .is_none_or(is_end)
+    })
+}
+
 /// A level that acts by its name is no setting of the measurement: as `{block}` in a setting, as
-/// `$SEEKSTONE_BLOCK` in a script, or as a label that all cells carry.
+/// `$SEEKSTONE_BLOCK` in a command, or as a label that all cells carry.
 pub(super) fn settle_factors(
     source: &mut Source<'_>,
     study: &mut StudyDefinition,
     places: &Places,
-    kinds: &Kinds<'_>,
+    kind: &KindOutline,
 ) {
-    let Some(settings) = (kinds.settings_of)(&study.measurement) else {
-        // Told by the check of the cells.
-        return;
-    };
-    let texts = texts_of(study);
+    let (commands, texts) = (commands_of(study, kind), texts_of(study));
+    let names_factor = |text: &String, name: &str| filled(text, &[(name, "")]) != *text;
     for (at, factor) in study.factors.iter_mut().enumerate() {
-        let is_setting = settings.contains(&factor.name);
+        let is_setting = kind.settings.contains(&factor.name);
         let is_label = factor.levels.len() == 1;
-        let (in_setting, in_script) =
-            (format!("{{{}}}", factor.name), level_variable(&factor.name));
-        let is_named = texts
-            .iter()
-            .any(|text| text.contains(&in_setting) || text.contains(&in_script));
+        let variable = level_variable(&factor.name);
+        let is_named = texts.iter().any(|text| names_factor(text, &factor.name))
+            || commands.iter().any(|it| names_variable(it, &variable));
         if !is_setting && (is_named || is_label) {
             for level in &mut factor.levels {
                 level.set.remove(&factor.name);
@@ -68,10 +85,11 @@ pub(super) fn settle_factors(
         } else if !is_setting && !acts(factor) {
             let message = format!(
                 "the factor {:?} changes nothing: {} has no setting of that name (it has {}), \
-                 {in_setting} stands in no setting, and ${in_script} in no command",
+                 {{{}}} stands in no setting, and ${variable} in no command",
                 factor.name,
                 study.measurement,
-                settings.join(", ")
+                kind.settings.join(", "),
+                factor.name
             );
             source.note(places.factors.get(at).cloned().unwrap_or_default(), message);
             for level in &mut factor.levels {
@@ -90,22 +108,41 @@ fn acts(factor: &Factor) -> bool {
     })
 }
 
-/// Every text in which a level could be named.
-fn texts_of(study: &StudyDefinition) -> Vec<String> {
+/// Every command that finds the levels in its environment: scripts, and what is measured if that is
+/// a command.
+fn commands_of(study: &StudyDefinition, kind: &KindOutline) -> Vec<String> {
+    let levels = || study.factors.iter().flat_map(|factor| &factor.levels);
     let scripts = [&study.setup, &study.teardown, &study.before, &study.after];
-    let of_levels = study
-        .factors
-        .iter()
-        .flat_map(|factor| &factor.levels)
-        .flat_map(|level| [&level.setup, &level.teardown]);
+    let of_levels = levels().flat_map(|level| [&level.setup, &level.teardown]);
     let scripts = scripts.into_iter().chain(of_levels).flatten();
+    let mut commands: Vec<String> = scripts.map(|Script { text, .. }| text.clone()).collect();
+    if let Some(key) = &kind.command {
+        let tables = levels().map(|level| &level.set).chain([&study.settings]);
+        let measured = tables.filter_map(|table| table.get(key));
+        measured.for_each(|value| gather(value, &mut commands));
+    }
+    commands
+}
+
+/// Every text in which the name of a factor in braces stands for its level.
+fn texts_of(study: &StudyDefinition) -> Vec<String> {
     let levels = study.factors.iter().flat_map(|factor| &factor.levels);
-    let mut texts: Vec<String> = scripts.map(|Script { text, .. }| text.clone()).collect();
-    texts.push(study.target.clone());
-    texts.push(study.settings.to_string());
-    texts.extend(levels.clone().map(|level| level.set.to_string()));
-    texts.extend(levels.filter_map(|level| level.target.clone()));
+    let mut texts = vec![study.target.clone()];
+    texts.extend(levels.clone().filter_map(|level| level.target.clone()));
+    let tables = levels.map(|level| &level.set).chain([&study.settings]);
+    let values = tables.flat_map(toml::Table::values);
+    values.for_each(|value| gather(value, &mut texts));
     texts
+}
+
+/// The texts in a value.
+fn gather(value: &toml::Value, texts: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => texts.push(text.clone()),
+        toml::Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        toml::Value::Table(table) => table.values().for_each(|item| gather(item, texts)),
+        _ => {}
+    }
 }
 
 /// Every cell must be a measurement that can be made.

@@ -73,7 +73,10 @@ pub fn read_study(
     let mut study = read_top(&mut source, document.get_ref(), &mut places);
     override_study(&mut source, &mut study, overrides, &mut places);
     if !study.measurement.is_empty() && check_size(&mut source, &study) {
-        settle_factors(&mut source, &mut study, &places, kinds);
+        // An unknown kind is told by the check of the cells.
+        if let Some(kind) = (kinds.outline_of)(&study.measurement) {
+            settle_factors(&mut source, &mut study, &places, &kind);
+        }
         check_cells(&mut source, &study, &places, kinds);
     }
     if source.faults.is_empty() {

@@ -21,6 +21,8 @@ pub struct Place {
     pub seed: u64,
     /// Room that stays free; the larger of 5 % and 1 GiB when absent.
     pub reserve: Option<Bytes>,
+    /// What a command that is measured finds in its environment besides this program's.
+    pub variables: Vec<(String, String)>,
 }
 
 /// Why there are no readings.
@@ -76,6 +78,7 @@ impl Place {
             target: target.into(),
             seed,
             reserve: None,
+            variables: Vec::new(),
         }
     }
 

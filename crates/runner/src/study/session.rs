@@ -303,9 +303,12 @@ impl<'a> Session<'a> {
         ));
         let measurement = self.measurement(&cell)?;
         let salt = u64::from(round) << 32 | position as u64;
-        let place = self.place(&cell, trial_seed(self.seed, salt));
         let mut variables = self.level_variables(&cell);
         variables.push(("SEEKSTONE_ROUND".into(), round.to_string()));
+        let place = Place {
+            variables: [self.variables(), variables.clone()].concat(),
+            ..self.place(&cell, trial_seed(self.seed, salt))
+        };
         let base = self.undo.len();
         let (before, after) = (definition.before.clone(), definition.after.clone());
         self.set_up("a replicate", before.as_ref(), after.as_ref(), variables)?;
@@ -488,6 +491,7 @@ impl<'a> Session<'a> {
             target: self.filled(&self.request.definition.target_of(cell)),
             seed,
             reserve: self.request.reserve,
+            variables: Vec::new(),
         }
     }
 
