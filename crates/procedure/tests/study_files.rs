@@ -171,6 +171,19 @@ setup = 7
     );
 }
 
+/// A misspelt reading gave an empty table.
+#[test]
+fn readings_that_the_measurement_does_not_give_are_mistakes() {
+    check_mistakes(
+        "title = \"x\"\nreadings = [\n  \"rate\",\n  \"raet\", \"\",\n]\n[measurement]\n\
+         kind = \"transfer\"\n",
+        &[
+            "s.toml:4: transfer gives no reading \"raet\"; it gives rate, read rate, calls",
+            "s.toml:4: transfer gives no reading \"\"",
+        ],
+    );
+}
+
 #[test]
 fn the_command_line_overrides_the_file() {
     let overrides = StudyOverrides {

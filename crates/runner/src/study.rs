@@ -113,6 +113,19 @@ pub enum StudyRunError {
         /// Why.
         source: MeasureError,
     },
+    /// What is wanted of a replicate is not in it.
+    #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}); it gives \
+             {}", wanted.join(", "), given.join(", "))]
+    NoReading {
+        /// Its levels, in words.
+        cell: String,
+        /// Kind of the measurement.
+        kind: String,
+        /// The readings that the study names.
+        wanted: Vec<String>,
+        /// Those that there are.
+        given: Vec<String>,
+    },
     /// A signal came.
     #[error("stopped by {0}")]
     Interrupted(&'static str),

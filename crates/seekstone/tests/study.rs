@@ -133,6 +133,15 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     ] {
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     }
+    let change = ("\"write rate\", \"read rate\"", "\"write rat\"");
+    let path = self::study(&scratch, &[change]);
+    run(
+        &scratch,
+        &path,
+        &[],
+        2,
+        "study.toml:5: transfer gives no reading \"write rat\"",
+    );
     scratch.check(
         &["study", "nothing"],
         2,
@@ -251,6 +260,19 @@ levels = ["-O0", "-O2"]
         .flat_map(|it| [it.clone(), it.clone()])
         .collect();
     assert_eq!(lines(&scratch.target().join("found")), twice);
+}
+
+/// A model has no processor whose time is told.
+#[test]
+fn a_reading_that_these_settings_do_not_give_ends_a_study_at_once() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\ntarget = \"sim:drive\"\nreadings = [\"write CPU\"]\n\
+                [measurement]\nkind = \"transfer\"\nsize = \"1MiB\"\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let expected = "the measurement: with these settings transfer gives none of the readings \
+                    wanted (write CPU); it gives write rate, read rate";
+    scratch.check(&["study", "study.toml", "-q"], 1, expected);
+    assert_eq!(journals(&scratch), 0);
 }
 
 /// A replicate of every combination, and then the power fails.

@@ -1,10 +1,10 @@
 //! What the levels of a study change: every level must do something, and every cell must be a
-//! measurement that can be made.
+//! measurement that can be made and has the readings that are wanted.
 
 use std::collections::BTreeMap;
 
 use crate::study::definition::{Factor, Script, StudyDefinition, filled};
-use crate::study::fault::StudyFault;
+use crate::study::fault::{StudyFault, shortened};
 use crate::study::form::Source;
 
 /// What is wrong with the settings of a measurement.
@@ -41,6 +41,8 @@ pub(super) struct Places {
     pub measurement: String,
     pub settings: BTreeMap<String, String>,
     pub factors: Vec<String>,
+    /// One for each reading that is wanted.
+    pub readings: Vec<String>,
 }
 
 /// The variable that tells scripts the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
@@ -142,6 +144,26 @@ fn gather(value: &toml::Value, texts: &mut Vec<String>) {
         toml::Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
         toml::Value::Table(table) => table.values().for_each(|item| gather(item, texts)),
         _ => {}
+    }
+}
+
+/// A table of readings that no replicate has would be empty.
+pub(super) fn check_readings(
+    source: &mut Source<'_>,
+    study: &StudyDefinition,
+    places: &Places,
+    kind: &KindOutline,
+) {
+    for (name, place) in study.readings.iter().zip(&places.readings) {
+        if !kind.readings.contains(name) {
+            let message = format!(
+                "{} gives no reading {:?}; it gives {}",
+                study.measurement,
+                shortened(name),
+                kind.readings.join(", ")
+            );
+            source.note(place.clone(), message);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use units::Duration;
 use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
 };
-use crate::study::effects::{Kinds, Places, check_cells, settle_factors};
+use crate::study::effects::{Kinds, Places, check_cells, check_readings, settle_factors};
 use crate::study::fault::{StudyError, StudyFault, shortened};
 use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
 
@@ -76,6 +76,7 @@ pub fn read_study(
         // An unknown kind is told by the check of the cells.
         if let Some(kind) = (kinds.outline_of)(&study.measurement) {
             settle_factors(&mut source, &mut study, &places, &kind);
+            check_readings(&mut source, &study, &places, &kind);
         }
         check_cells(&mut source, &study, &places, kinds);
     }
@@ -120,6 +121,7 @@ fn read_top<'t>(
     let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
     let margin = form.share("margin", 0.0..=0.5);
     let readings = form.texts("readings", "a list of names, such as [\"read rate\"]");
+    places.readings = form.item_places("readings");
     let needs = form.texts(
         "needs",
         "a list of programs, such as [\"mkfs.ext4\", \"root\"]",

@@ -37,7 +37,7 @@ teardown = "rmdir mnt8"
 /// A kind `transfer` with a few settings, and a kind `command`.
 fn outline_of(kind: &str) -> Option<KindOutline> {
     let (settings, readings): (&[&str], &[&str]) = match kind {
-        "transfer" => (&["size", "record", "dir"], &["rate", "calls"]),
+        "transfer" => (&["size", "record", "dir"], &["rate", "read rate", "calls"]),
         "command" => (&["command", "directory"], &["real", "user"]),
         _ => return None,
     };

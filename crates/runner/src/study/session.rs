@@ -6,7 +6,7 @@ use std::time::Instant;
 use procedure::study::{
     Group, Level, Script, StudyPlan, StudyShape, analyse, filled, level_variable, rounds_needed,
 };
-use results::{Environment, StudyReplicate, Warning};
+use results::{Environment, Reading, StudyReplicate, Warning};
 use sim::SIM_PREFIX;
 use units::Duration;
 
@@ -319,6 +319,7 @@ impl<'a> Session<'a> {
         let undone = self.undo_to(base);
         let readings = measured.map_err(|error| self.failed(&cell, error))?;
         undone?;
+        self.refuse_unwanted(&cell, &readings)?;
         let replicate = StudyReplicate {
             number: number as u32,
             round,
@@ -334,17 +335,35 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Some readings depend on settings: a replicate without any that the study names is in no
+    /// table.
+    fn refuse_unwanted(&self, cell: &[usize], readings: &[Reading]) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let wanted = &definition.readings;
+        if wanted.is_empty() || readings.iter().any(|it| wanted.contains(&it.name)) {
+            return Ok(());
+        }
+        Err(StudyRunError::NoReading {
+            cell: self.in_words(cell),
+            kind: definition.measurement.clone(),
+            wanted: wanted.clone(),
+            given: readings.iter().map(|it| it.name.clone()).collect(),
+        })
+    }
+
     fn failed(&self, cell: &[usize], source: MeasureError) -> StudyRunError {
         if let Some(signal) = self.interrupt.is_raised() {
             return StudyRunError::Interrupted(signal.name);
         }
-        let words = self.request.definition.describe(cell);
-        let cell = if words.is_empty() {
-            "the measurement".to_owned()
-        } else {
-            words
-        };
+        let cell = self.in_words(cell);
         StudyRunError::Measure { cell, source }
+    }
+
+    fn in_words(&self, cell: &[usize]) -> String {
+        match self.request.definition.describe(cell) {
+            words if words.is_empty() => "the measurement".to_owned(),
+            words => words,
+        }
     }
 
     fn set_up_group(&mut self, group: &Group) -> Result<(), StudyRunError> {
