@@ -184,6 +184,25 @@ fn readings_that_the_measurement_does_not_give_are_mistakes() {
     );
 }
 
+/// Two factors shared a variable, and others took that of the place.
+#[test]
+fn every_factor_has_a_variable_of_its_own() {
+    let mut text = "title = \"x\"\n[measurement]\nkind = \"transfer\"\n".to_owned();
+    for name in ["a b", "a-b", "Place", "study dir", "archive", "rounds", "größe", "grüße"] {
+        text += &format!("[[factor]]\nname = \"{name}\"\nlevels = [\"1\"]\n");
+    }
+    check_mistakes(
+        &text,
+        &[
+            "s.toml:7: variable SEEKSTONE_A_B, and so would that of \"a b\"",
+            "s.toml:10: variable SEEKSTONE_PLACE, which has another meaning",
+            "s.toml:13: variable SEEKSTONE_STUDY_DIR, which has another meaning",
+            "s.toml:16: variable SEEKSTONE_ARCHIVE, which has another meaning",
+            "s.toml:25: variable SEEKSTONE_GR__E, and so would that of \"größe\"",
+        ],
+    );
+}
+
 #[test]
 fn the_command_line_overrides_the_file() {
     let overrides = StudyOverrides {

@@ -27,7 +27,7 @@ name = "record"
 levels = ["4KiB", "64KiB"]
 
 [[factor]]
-name = "place"
+name = "where"
 [[factor.level]]
 name = "one"
 target = "{scratch}/one"
@@ -172,7 +172,7 @@ fn a_set_up_that_fails_is_told_with_its_line_before_the_first_replicate() {
         &study,
         &[],
         1,
-        "study.toml:26: the set-up of place two failed",
+        "study.toml:26: the set-up of where two failed",
     );
     assert!(
         ended.stderr.contains("exit status: 3; it said: no disk"),

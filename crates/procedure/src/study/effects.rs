@@ -53,6 +53,31 @@ pub fn level_variable(factor: &str) -> String {
     format!("SEEKSTONE_{}", name.to_ascii_uppercase())
 }
 
+/// What follows `SEEKSTONE_` in the variables that have another meaning.
+const TAKEN: [&str; 5] = ["PLACE", "SCRATCH", "STUDY_DIR", "ROUND", "ARCHIVE"];
+
+/// Each factor has a variable of its own.
+pub(super) fn check_variables(source: &mut Source<'_>, factors: &[Factor], places: &Places) {
+    for (at, factor) in factors.iter().enumerate() {
+        let variable = level_variable(&factor.name);
+        let is_taken = TAKEN.iter().any(|it| level_variable(it) == variable);
+        let earlier = factors[..at].iter().find(|earlier| {
+            earlier.name != factor.name && level_variable(&earlier.name) == variable
+        });
+        let why = match (is_taken, earlier) {
+            (true, _) => "which has another meaning".to_owned(),
+            (false, Some(earlier)) => format!("and so would that of {:?}", earlier.name),
+            (false, None) => continue,
+        };
+        let message = format!(
+            "the level of the factor {:?} would stand in the variable {variable}, {why}: choose \
+             another name",
+            factor.name
+        );
+        source.note(places.factors.get(at).cloned().unwrap_or_default(), message);
+    }
+}
+
 /// Whether a command names a variable, and not only a longer one.
 pub(super) fn names_variable(command: &str, variable: &str) -> bool {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';

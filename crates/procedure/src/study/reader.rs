@@ -8,7 +8,9 @@ use units::Duration;
 use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
 };
-use crate::study::effects::{Kinds, Places, check_cells, check_readings, settle_factors};
+use crate::study::effects::{
+    Kinds, Places, check_cells, check_readings, check_variables, settle_factors,
+};
 use crate::study::fault::{StudyError, StudyFault, shortened};
 use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
 
@@ -71,6 +73,7 @@ pub fn read_study(
     };
     let mut places = Places::default();
     let mut study = read_top(&mut source, document.get_ref(), &mut places);
+    check_variables(&mut source, &study.factors, &places);
     override_study(&mut source, &mut study, overrides, &mut places);
     if !study.measurement.is_empty() && check_size(&mut source, &study) {
         // An unknown kind is told by the check of the cells.
