@@ -112,6 +112,31 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
     );
 }
 
+/// What was found at one combination was said to be an average.
+#[test]
+fn an_average_over_a_single_combination_names_it() {
+    let exclude = "exclude = [{ block = \"64KiB\", mount = \"default\" }]\n[measurement]";
+    let study = read(&STUDY.replacen("[measurement]", exclude, 1)).expect("a study");
+    let shape = StudyShape::of(&study);
+    let made = replicates(&shape, 6, |cell, round| {
+        [1e6, 2e6, 4e6][cell[0]] * (1.0 + 1e-3 * f64::from(round % 2))
+    });
+    let found = analyse(&shape, &made);
+    let told: Vec<&str> = found.conclusions.iter().map(String::as_str).collect();
+    assert_eq!(
+        told[..3],
+        [
+            "block 1KiB: rate 2.0 times lower than with 8KiB (averaged over mount, where both \
+             were measured).",
+            "block 64KiB: rate 2.0 times higher than with 8KiB (mount rsize 8k).",
+            "mount rsize 8k and default: rate is the same, 0.0 % lower to 0.0 % higher (averaged \
+             over block, where both were measured).",
+        ]
+    );
+    let single = found.comparisons.iter().find(|it| it.level == "64KiB");
+    assert_eq!(single.expect("a comparison").context, ["", "rsize 8k"]);
+}
+
 #[test]
 fn few_replicates_bear_no_conclusion() {
     let shape = shape();

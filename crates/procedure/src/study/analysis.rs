@@ -140,10 +140,11 @@ fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
     })
 }
 
-/// A comparison and the factor's position.
+/// A comparison, its factor's position, and whether that factor's effect differs with the others.
 pub(super) struct Compared {
     pub factor: usize,
     pub comparison: StudyComparison,
+    pub differs: bool,
 }
 
 /// A level and its reference, at each combination of the other factors that has both.
@@ -273,10 +274,13 @@ fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
             shape,
             column,
             pairing,
+            differs,
         };
         let is_stated = !differs || contexts.is_empty();
         let found = (p_average[*position], averages.confidence());
-        compared.extend(judge.comparison(average, found, None, is_stated));
+        // An average over a single combination holds at that one, and no further.
+        let only = (pairing.contexts.len() == 1).then_some(0);
+        compared.extend(judge.comparison(average, found, only, is_stated));
         for (context, (_, position, values)) in contexts.iter().enumerate() {
             let found = (p_single[*position], singles.confidence());
             compared.extend(judge.comparison(values, found, Some(context), differs));
@@ -289,6 +293,7 @@ struct Judge<'a> {
     shape: &'a StudyShape,
     column: &'a Column,
     pairing: &'a Pairing,
+    differs: bool,
 }
 
 impl Judge<'_> {
@@ -330,7 +335,11 @@ impl Judge<'_> {
             verdict: self.verdict(values, p_adjusted, value),
             is_stated,
         };
-        Some(Compared { factor, comparison })
+        Some(Compared {
+            factor,
+            comparison,
+            differs: self.differs,
+        })
     }
 
     fn verdict(&self, values: &[f64], p_adjusted: f64, value: Estimate) -> StudyVerdict {
