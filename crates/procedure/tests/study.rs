@@ -137,6 +137,47 @@ fn an_average_over_a_single_combination_names_it() {
     assert_eq!(single.expect("a comparison").context, ["", "rsize 8k"]);
 }
 
+/// The interval of a share that scatters near its end went beyond it.
+#[test]
+fn intervals_of_shares_end_at_all_and_nothing() {
+    let shape = shape();
+    let made = |unit: Unit, largest: f64| {
+        let mut made = replicates(&shape, 5, |cell, round| {
+            let high = [largest, 0.6, 0.98 * largest][round as usize % 3];
+            if cell[0] == 0 {
+                high
+            } else {
+                1.0 - high / largest
+            }
+        });
+        for replicate in &mut made {
+            replicate.readings[0].unit = unit;
+            replicate.readings.truncate(1);
+        }
+        analyse(&shape, &made)
+    };
+    let found = made(Unit::Share, 1.0);
+    for value in found.cells.iter().map(|cell| cell.figures[0].value) {
+        assert!(value.low >= 0.0 && value.high <= 1.0, "{value:?}");
+    }
+    let compared = found.comparisons.iter();
+    assert!(
+        compared
+            .clone()
+            .any(|it| it.value.high == 1.0 && it.level == "1KiB")
+    );
+    assert!(
+        compared
+            .clone()
+            .all(|it| it.value.low >= -1.0 && it.value.high <= 1.0)
+    );
+    // What is no share, and a share of another whole, may be beyond one.
+    for (unit, largest) in [(Unit::Ratio, 1.0), (Unit::Share, 1.5)] {
+        let found = made(unit, largest);
+        assert!(found.cells[0].figures[0].value.high > 1.0, "{unit:?}");
+    }
+}
+
 #[test]
 fn few_replicates_bear_no_conclusion() {
     let shape = shape();

@@ -188,7 +188,16 @@ fn readings_that_the_measurement_does_not_give_are_mistakes() {
 #[test]
 fn every_factor_has_a_variable_of_its_own() {
     let mut text = "title = \"x\"\n[measurement]\nkind = \"transfer\"\n".to_owned();
-    for name in ["a b", "a-b", "Place", "study dir", "archive", "rounds", "größe", "grüße"] {
+    for name in [
+        "a b",
+        "a-b",
+        "Place",
+        "study dir",
+        "archive",
+        "rounds",
+        "größe",
+        "grüße",
+    ] {
         text += &format!("[[factor]]\nname = \"{name}\"\nlevels = [\"1\"]\n");
     }
     check_mistakes(

@@ -123,9 +123,12 @@ fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
         confidence: CONFIDENCE,
         samples: 1.0,
     });
-    // No unit of a reading goes below zero.
-    if values.iter().all(|value| *value >= 0.0) && value.low < 0.0 {
-        value.low = 0.0;
+    // No unit of a reading goes below zero, and no part of a whole beyond it.
+    if values.iter().all(|value| *value >= 0.0) {
+        value.low = value.low.max(0.0);
+    }
+    if column.is_part() && value.is_bounded() {
+        value.high = value.high.min(1.0);
     }
     let far = outliers(&values).into_iter().map(|at| StudyOutlier {
         round: found[at].0,
@@ -305,7 +308,10 @@ impl Judge<'_> {
         is_stated: bool,
     ) -> Option<Compared> {
         let scale = self.column.scale();
-        let value = estimate(values, confidence, scale)?;
+        let mut value = estimate(values, confidence, scale)?;
+        if self.column.is_part() {
+            (value.low, value.high) = (value.low.max(-1.0), value.high.min(1.0));
+        }
         let names = &self.shape.levels;
         let factor = self.pairing.factor;
         let context = context.map_or_else(
