@@ -262,6 +262,21 @@ levels = ["-O0", "-O2"]
     assert_eq!(lines(&scratch.target().join("found")), twice);
 }
 
+/// "X: X", said the error of a replicate.
+#[test]
+fn why_a_replicate_failed_is_said_once() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\n[measurement]\nkind = \"command\"\n\
+                command = \"echo no such luck >&2; exit 3\"\n\
+                [[factor]]\nname = \"a\"\nlevels = [1]\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let ended = scratch.check(&["study", "study.toml", "-q"], 1, "");
+    assert_eq!(
+        ended.error(),
+        "error: a 1: `echo no such luck >&2; exit 3` failed: exit status: 3; it said: no such luck"
+    );
+}
+
 /// A model has no processor whose time is told.
 #[test]
 fn a_reading_that_these_settings_do_not_give_ends_a_study_at_once() {
