@@ -331,6 +331,8 @@ fn a_signal_keeps_what_was_measured_and_the_study_goes_on() {
         2,
         "there is nothing to resume",
     );
+    // It once left a journal with nothing in it.
+    assert_eq!(journals(&scratch), 0);
 }
 
 /// Killed, a study loses one replicate at most, and what it had set up is taken down.

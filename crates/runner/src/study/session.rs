@@ -88,8 +88,14 @@ impl<'a> Session<'a> {
                 recorded
             }
         };
+        let is_blank = recorded == Recorded::default();
         session.undo_left(&recorded)?;
-        session.go_on(recorded, machine)?;
+        if let Err(error) = session.go_on(recorded, machine) {
+            // What was refused leaves nothing.
+            let made = session.journal.take().filter(|_| is_blank);
+            made.map_or(Ok(()), Journal::remove)?;
+            return Err(error);
+        }
         session.begun_at.push(environment.started_at.clone());
         if let Some(journal) = &mut session.journal {
             journal.begun(&environment.started_at)?;
