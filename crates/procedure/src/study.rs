@@ -21,4 +21,4 @@ pub use definition::{
 pub use effects::{KindOutline, Kinds, SettingMistake, level_variable};
 pub use fault::{StudyError, StudyFault};
 pub use plan::{Group, StudyPlan};
-pub use reader::{StudyOverrides, read_study};
+pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};

@@ -148,6 +148,32 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
         "there is no file and no study \"nothing\"",
     );
     scratch.check(&["study", "none.toml"], 1, "none.toml cannot be read");
+    for endless in ["/dev/zero", ".", "/dev/null"] {
+        scratch.check(
+            &["study", endless],
+            2,
+            "is no regular file: name a study file, or -",
+        );
+        scratch.check(&["study", "check", endless], 2, "is no regular file");
+    }
+    fs::write(scratch.path("long.toml"), vec![b'\xff'; 300 << 10]).expect("a file");
+    scratch.check(
+        &["study", "long.toml"],
+        2,
+        "long.toml: it is longer than the 262144 bytes",
+    );
+    fs::write(scratch.path("bytes.toml"), b"title = \"\xff\"").expect("a file");
+    scratch.check(
+        &["study", "bytes.toml"],
+        1,
+        "bytes.toml cannot be read: invalid utf-8",
+    );
+    // Standard input ends at once here.
+    scratch.check(
+        &["study", "-"],
+        2,
+        "standard input:1: the key \"title\" is missing",
+    );
     scratch.check(
         &["study", "show", "nothing"],
         2,

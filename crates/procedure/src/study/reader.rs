@@ -15,7 +15,7 @@ use crate::study::fault::{StudyError, StudyFault, shortened};
 use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
 
 /// The longest text that is read.
-const BYTES_MAX: usize = 256 << 10;
+pub const STUDY_BYTES_MAX: usize = 256 << 10;
 /// The most cells.
 const CELLS_MAX: usize = 10_000;
 /// The most rounds.
@@ -54,8 +54,9 @@ pub fn read_study(
             faults: vec![StudyFault { place, message }],
         })
     };
-    if text.len() > BYTES_MAX {
-        let message = format!("{} bytes, and a study has {BYTES_MAX} at most", text.len());
+    if text.len() > STUDY_BYTES_MAX {
+        let message =
+            format!("it is longer than the {STUDY_BYTES_MAX} bytes that a study has at most");
         return alone(file, message);
     }
     let mut source = Source {

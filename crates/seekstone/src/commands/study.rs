@@ -1,11 +1,12 @@
 //! `seekstone study`: how a measurement depends on factors, as a note.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::Archive;
-use procedure::study::{StudyDefinition, StudyOverrides, digest, read_study};
+use procedure::study::{STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study};
 use results::{Run, Status};
 use runner::interrupt::Interrupt;
 use runner::measure::{Default as SettingDefault, Kind, Measurement};
@@ -44,8 +45,18 @@ struct StudyFile {
     directory: PathBuf,
 }
 
-/// A file, or a study that comes with the program.
+/// Stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// A file, standard input, or a study that comes with the program.
 fn open(name: &str) -> anyhow::Result<StudyFile> {
+    if name == STANDARD_INPUT {
+        return Ok(StudyFile {
+            source: "standard input".into(),
+            text: limited(std::io::stdin().lock()).context("standard input cannot be read")?,
+            directory: std::env::current_dir().unwrap_or_default(),
+        });
+    }
     let path = Path::new(name);
     if !path.exists()
         && let Some(file) = shipped(name)
@@ -55,8 +66,17 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     if !path.exists() && path.extension().is_none() && path.components().count() == 1 {
         return Err(unknown(name).into());
     }
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("the study {} cannot be read", path.display()))?;
+    let cannot = || format!("the study {} cannot be read", path.display());
+    // Opening a pipe would wait for somebody who writes to it.
+    if !path.metadata().with_context(cannot)?.is_file() {
+        return Err(UsageError(format!(
+            "{} is no regular file: name a study file, or - for standard input",
+            path.display()
+        ))
+        .into());
+    }
+    let text = File::open(path).map_err(anyhow::Error::from);
+    let text = text.and_then(limited).with_context(cannot)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let directory = if directory.as_os_str().is_empty() {
         Path::new(".")
@@ -68,6 +88,20 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
         text,
         directory: fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned()),
     })
+}
+
+/// The text, cut off where the reader of studies would refuse it for its length.
+fn limited(from: impl std::io::Read) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(STUDY_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) if error.as_bytes().len() > STUDY_BYTES_MAX => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn shipped(name: &str) -> Option<StudyFile> {
