@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use results::{Run, Study, StudyCell, StudyFigure, Unit};
 use stats::Estimate;
-use units::{format_interval_count, format_interval_ns, format_interval_rate};
+use units::{format_counted, format_interval_count, format_interval_ns, format_interval_rate};
 
 use crate::csv;
 use crate::list::moment;
@@ -87,11 +87,13 @@ pub(crate) fn environment(study: &Study) -> Vec<String> {
     };
     lines.push(format!("Measurement {}{settings}", study.measurement));
     let rounds = study.replicates.iter().map(|it| it.round).max();
-    lines.push(format!(
-        "{} replicates, {} of each combination, in rounds of random order",
-        study.replicates.len(),
-        rounds.unwrap_or(0),
-    ));
+    let rounds = rounds.unwrap_or(0);
+    let replicates = format_counted(study.replicates.len() as u64, "replicate");
+    lines.push(if study.factors.is_empty() {
+        replicates
+    } else {
+        format!("{replicates}, {rounds} of each combination, in rounds of random order")
+    });
     lines
 }
 

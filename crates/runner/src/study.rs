@@ -16,7 +16,7 @@ use results::{
     Run, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting, TargetDescription,
     Warning,
 };
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, format_counted};
 
 use crate::bench::BenchError;
 use crate::environment;
@@ -130,7 +130,10 @@ pub enum StudyRunError {
     #[error("stopped by {0}")]
     Interrupted(&'static str),
     /// The budget was used up before the fewest rounds were done.
-    #[error("out of its time after {done} of {wanted} replicates of each combination")]
+    #[error(
+        "out of its time after {done} of {} of each combination",
+        format_counted((*wanted).into(), "replicate")
+    )]
     OutOfTime {
         /// Whole rounds.
         done: u32,

@@ -8,7 +8,7 @@ use procedure::study::{
 };
 use results::{Environment, Reading, StudyReplicate, Warning};
 use sim::SIM_PREFIX;
-use units::Duration;
+use units::{Duration, format_counted};
 
 use crate::environment;
 use crate::interrupt::Interrupt;
@@ -146,14 +146,19 @@ impl<'a> Session<'a> {
             .is_some_and(|known| known.meaning == head.meaning);
         match (self.request.beginning, known) {
             (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
-                "this study was interrupted after {count} replicates: go on with --resume, or \
-                 throw them away with --restart"
+                "this study was interrupted after {}: go on with --resume, or throw away with \
+                 --restart what was measured",
+                format_counted(count as u64, "replicate")
             ))),
             (Beginning::Resume, Some(known)) if fits => {
                 if known.machine != head.machine {
+                    let first = match count {
+                        1 => "replicate was".to_owned(),
+                        _ => format!("{count} replicates were"),
+                    };
                     let text = format!(
-                        "The first {count} replicates were measured on {}, the others on {}: \
-                         differences between machines are in the intervals.",
+                        "The first {first} measured on {}, the others on {}: differences between \
+                         machines are in the intervals.",
                         known.machine, head.machine
                     );
                     self.warnings.push(Warning::doubt("study-machines", text));

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use drivers::{StaleDirectory, find_stale};
 use runner::left_over::data_files;
-use units::Bytes;
+use units::{Bytes, format_counted};
 
 use crate::args::CleanArgs;
 use crate::exit::Exit;
@@ -61,11 +61,11 @@ fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {
     for directory in stale {
         let path = directory.path.clone();
         output::complain(&format!(
-            "A run that was killed (process {}) left {} behind: {} in {} files.",
+            "A run that was killed (process {}) left {} behind: {} in {}.",
             directory.pid,
             path.display(),
             Bytes(directory.bytes),
-            directory.files,
+            format_counted(directory.files, "file"),
         ));
         if yes || agrees()? {
             directory.remove()?;
