@@ -242,6 +242,38 @@ fn the_command_line_overrides_the_file() {
 }
 
 #[test]
+fn levels_with_commas_in_their_names_can_be_chosen() {
+    let text = "title = \"x\"\n[measurement]\nkind = \"transfer\"\n[[factor]]\n\
+                name = \"host\"\n[[factor.level]]\nname = \"a\"\nset = { dir = \"1\" }\n\
+                [[factor.level]]\nname = \"a, b\"\n[[factor.level]]\nname = \"b,c\"\n";
+    let check = |typed: &str, expected: Result<&[&str], &str>| {
+        let levels = typed.split(',').map(str::to_owned).collect();
+        let overrides = StudyOverrides {
+            only: vec![("host".into(), levels)],
+            ..StudyOverrides::default()
+        };
+        match (read_with(text, &overrides), expected) {
+            (Ok(study), expected) => {
+                let names = study.factors[0].levels.iter().map(|it| it.name.as_str());
+                assert_eq!(names.collect::<Vec<_>>(), expected.expect(typed), "{typed}");
+            }
+            (Err(told), expected) => {
+                let expected = expected.expect_err(&told);
+                assert!(told.contains(expected), "{told}");
+            }
+        }
+    };
+    check("a", Ok(&["a"]));
+    check("b,c, a, b", Ok(&["a, b", "b,c"]));
+    check("b,c,a ,a", Ok(&["a", "b,c"]));
+    check(
+        "a,c",
+        Err("no level \"c\": the factor \"host\" has the levels a, a, b, b,c"),
+    );
+    check("", Err("no level \"\""));
+}
+
+#[test]
 fn garbage_is_refused_without_a_panic() {
     let mut stream = Stream::new(7, 0, Purpose::Order);
     for _ in 0..2000 {

@@ -27,6 +27,7 @@ use preflight::{describe, refuse_missing};
 use session::Session;
 
 pub use journal::{Journal, JournalError, JournalHead};
+pub use preflight::missing;
 pub use script::ScriptError;
 
 /// Whether a study goes on where an earlier one was interrupted.

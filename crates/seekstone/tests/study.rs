@@ -426,7 +426,7 @@ fn what_comes_with_the_program_is_listed_and_shown() {
     for name in names(&list) {
         let shown = scratch.check(&["study", "show", &name], 0, "[measurement]");
         assert!(shown.stdout.contains("title = "), "{name}");
-        scratch.check(&["study", "check", &name], 0, "combinations");
+        scratch.check(&["study", "check", &name], 0, "of each at least");
     }
     let all = scratch
         .check(&["study", "measurements"], 0, "transfer: ")
@@ -437,6 +437,28 @@ fn what_comes_with_the_program_is_listed_and_shown() {
         2,
         "there is no measurement",
     );
+}
+
+#[test]
+fn a_check_counts_and_tells_what_is_missing() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\nreplicates = 1\nneeds = [\"sh\", \"no-such-program\"]\n\
+                [measurement]\nkind = \"transfer\"\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let check = |expected: &str| {
+        let ended = scratch.check(&["study", "check", "study.toml"], 0, "");
+        assert_eq!(ended.stdout, expected);
+    };
+    let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
+                   installed\n";
+    check(&format!(
+        "x: transfer of ., 1 replicate at least\n{missing}"
+    ));
+    let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
+    fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
+    check(&format!(
+        "x: transfer of ., 1 combination, 1 replicate of each at least\n  host linux1\n{missing}"
+    ));
 }
 
 fn names(list: &str) -> Vec<String> {

@@ -457,15 +457,17 @@ fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wan
         return;
     };
     let factor = &mut study.factors[at];
-    let is_level = |wanted: &&String| factor.levels.iter().any(|level| level.name == **wanted);
-    if let Some(missing) = wanted.iter().find(|level| !is_level(level)) {
-        let message = format!("no level {missing:?}: {}", no_level(name, &factor.levels));
-        source.note(place, message);
-        return;
-    }
-    let kept: Vec<usize> = (0..factor.levels.len())
-        .filter(|&level| wanted.contains(&factor.levels[level].name))
-        .collect();
+    let mut kept = match chosen(&factor.levels, wanted) {
+        Ok(kept) => kept,
+        Err(missing) => {
+            let message = format!("no level {missing:?}: {}", no_level(name, &factor.levels));
+            source.note(place, message);
+            return;
+        }
+    };
+    // In the order of the file, each once.
+    kept.sort_unstable();
+    kept.dedup();
     factor.levels = kept.iter().map(|&at| factor.levels[at].clone()).collect();
     if let Against::Level(level) = factor.against {
         let moved = kept.iter().position(|&at| at == level);
@@ -478,6 +480,25 @@ fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wan
             rule[at].is_some()
         }
     });
+}
+
+/// The positions of the levels that `wanted` names, a name with commas having come in pieces; or the
+/// piece with which no level begins.
+fn chosen(levels: &[Level], wanted: &[String]) -> Result<Vec<usize>, String> {
+    let mut kept = Vec::new();
+    let mut rest = wanted;
+    while let Some(first) = rest.first() {
+        // The longest name that fits: it may hold that of another level.
+        let fitting = (1..=rest.len()).rev().find_map(|count| {
+            let name = rest[..count].join(",");
+            let at = levels.iter().position(|level| level.name == name.trim())?;
+            Some((count, at))
+        });
+        let (count, at) = fitting.ok_or_else(|| first.trim().to_owned())?;
+        kept.push(at);
+        rest = &rest[count..];
+    }
+    Ok(kept)
 }
 
 /// Whether there are cells, and not too many.

@@ -16,24 +16,23 @@ use crate::study::StudyRunError;
 /// Stands for the rights of root among the programs that a study needs.
 const ROOT: &str = "root";
 
+/// What of a study's needs this machine lacks, in words.
+#[must_use]
+pub fn missing(needs: &[String]) -> Vec<String> {
+    let missing = needs.iter().filter(|need| !is_there(need));
+    let words = missing.map(|need| match need.as_str() {
+        ROOT => "the rights of root".to_owned(),
+        program => format!("the program {program}, which is not installed"),
+    });
+    words.collect()
+}
+
 /// Refuse to begin where something is missing.
 pub(super) fn refuse_missing(needs: &[String]) -> Result<(), StudyRunError> {
-    let missing: Vec<&str> = needs
-        .iter()
-        .map(String::as_str)
-        .filter(|need| !is_there(need))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
+    match missing(needs) {
+        none if none.is_empty() => Ok(()),
+        missing => Err(StudyRunError::Needs(missing.join(", and "))),
     }
-    let words: Vec<String> = missing
-        .iter()
-        .map(|need| match *need {
-            ROOT => "the rights of root".to_owned(),
-            program => format!("the program {program}, which is not installed"),
-        })
-        .collect();
-    Err(StudyRunError::Needs(words.join(", and ")))
 }
 
 fn is_there(need: &str) -> bool {

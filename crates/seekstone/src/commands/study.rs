@@ -10,7 +10,8 @@ use procedure::study::{STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest,
 use results::{Run, Status};
 use runner::interrupt::Interrupt;
 use runner::measure::{Default as SettingDefault, Kind, Measurement};
-use runner::study::{Beginning, StudyRequest, run_study, study_kinds};
+use runner::study::{Beginning, StudyRequest, missing, run_study, study_kinds};
+use units::format_counted;
 
 use crate::args::{StudyArgs, StudyCommand};
 use crate::commands::clean::offer_removal;
@@ -135,7 +136,7 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
             .only
             .iter()
             .map(|(name, levels)| {
-                let levels = levels.split(',').map(|level| level.trim().to_owned());
+                let levels = levels.split(',').map(str::to_owned);
                 (name.clone(), levels.collect())
             })
             .collect(),
@@ -240,20 +241,27 @@ fn list() -> anyhow::Result<Exit> {
 fn check(name: &str) -> anyhow::Result<Exit> {
     let file = open(name)?;
     let study = read(&file, &StudyOverrides::default())?;
-    let cells = study.cells();
-    let mut lines = vec![format!(
-        "{}: {} of {}, {} combinations, {} replicates of each at least",
-        study.title,
-        study.measurement,
-        study.target,
-        cells.len(),
-        study.rounds_min
-    )];
-    lines.extend(
-        cells
-            .iter()
-            .map(|cell| format!("  {}", study.describe(cell))),
-    );
+    let replicates = format_counted(study.rounds_min.into(), "replicate");
+    let head = format!("{}: {} of {}", study.title, study.measurement, study.target);
+    let mut lines = Vec::new();
+    if study.factors.is_empty() {
+        lines.push(format!("{head}, {replicates} at least"));
+    } else {
+        let cells = study.cells();
+        let combinations = format_counted(cells.len() as u64, "combination");
+        lines.push(format!(
+            "{head}, {combinations}, {replicates} of each at least"
+        ));
+        let cells = cells.iter().map(|cell| study.describe(cell));
+        lines.extend(cells.map(|cell| format!("  {cell}")));
+    }
+    let missing = missing(&study.needs);
+    if !missing.is_empty() {
+        lines.push(format!(
+            "It cannot run here yet: it needs {}",
+            missing.join(", and ")
+        ));
+    }
     output::print(&lines.join("\n"))
 }
 
