@@ -244,8 +244,10 @@ fn the_command_line_overrides_the_file() {
 #[test]
 fn levels_with_commas_in_their_names_can_be_chosen() {
     let text = "title = \"x\"\n[measurement]\nkind = \"transfer\"\n[[factor]]\n\
-                name = \"host\"\n[[factor.level]]\nname = \"a\"\nset = { dir = \"1\" }\n\
-                [[factor.level]]\nname = \"a, b\"\n[[factor.level]]\nname = \"b,c\"\n";
+                name = \"host\"\n\
+                [[factor.level]]\nname = \"a\"\nset = { dir = \"1\" }\n\
+                [[factor.level]]\nname = \"a, b\"\nset = { dir = \"2\" }\n\
+                [[factor.level]]\nname = \"b,c\"\nset = { dir = \"3\" }\n";
     let check = |typed: &str, expected: Result<&[&str], &str>| {
         let levels = typed.split(',').map(str::to_owned).collect();
         let overrides = StudyOverrides {

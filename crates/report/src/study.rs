@@ -11,6 +11,7 @@ use crate::list::moment;
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
+use crate::target;
 
 /// Columns between the border of the page and the text of a section.
 const INDENT: usize = 2;
@@ -86,6 +87,11 @@ pub(crate) fn environment(study: &Study) -> Vec<String> {
         format!(": {}", settings.join(", "))
     };
     lines.push(format!("Measurement {}{settings}", study.measurement));
+    if study.places.len() > 1 {
+        let places = study.places.iter();
+        lines
+            .extend(places.map(|it| format!("Measured on {}: {}", it.given, target::in_brief(it))));
+    }
     let rounds = study.replicates.iter().map(|it| it.round).max();
     let rounds = rounds.unwrap_or(0);
     let replicates = format_counted(study.replicates.len() as u64, "replicate");

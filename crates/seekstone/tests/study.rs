@@ -135,10 +135,9 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     }
     let change = ("\"write rate\", \"read rate\"", "\"write rat\"");
     let path = self::study(&scratch, &[change]);
-    run(
-        &scratch,
-        &path,
-        &[],
+    let args = ["study", &path, "--target", &target.display().to_string()];
+    scratch.check(
+        &args,
         2,
         "study.toml:5: transfer gives no reading \"write rat\"",
     );

@@ -79,7 +79,8 @@ pub(super) fn check_variables(source: &mut Source<'_>, factors: &[Factor], place
 }
 
 /// Whether a command names a variable, and not only a longer one.
-pub(super) fn names_variable(command: &str, variable: &str) -> bool {
+#[must_use]
+pub fn names_variable(command: &str, variable: &str) -> bool {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     command.match_indices(variable).any(|(at, _)| {
         command[at + variable.len()..]

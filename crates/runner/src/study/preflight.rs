@@ -3,7 +3,6 @@
 use std::env;
 use std::path::Path;
 
-use procedure::study::StudyDefinition;
 use results::environment::TargetKind;
 use results::{Caution, TargetDescription};
 use sim::SIM_PREFIX;
@@ -43,11 +42,8 @@ fn is_there(need: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(need).is_file())
 }
 
-/// What the study's target is, and what would mislead.
-pub(super) fn describe(
-    definition: &StudyDefinition,
-) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
-    let target = definition.target.as_str();
+/// What a target is, and what would mislead.
+pub(super) fn describe(target: &str) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     if !target.starts_with(SIM_PREFIX) {
         return Ok(inspect(Path::new(target))?);
     }

@@ -182,7 +182,22 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
         progress.show_study(stage);
     });
     progress.finish();
-    finish(&mut measured?, archive, args, name)
+    let (mut run, journal) = measured?;
+    let delivered = finish(&mut run, archive, args, name);
+    match journal {
+        // The replicates are in the archive now.
+        Some(journal) if run.id.is_some() => journal.remove()?,
+        Some(_) => output::complain(&kept(name)),
+        None => {}
+    }
+    delivered
+}
+
+fn kept(name: &str) -> String {
+    format!(
+        "What was measured is kept: `seekstone study {name} --resume`, with the same options, goes \
+         on."
+    )
 }
 
 /// Beside the archive, named by what the study means.
@@ -216,10 +231,7 @@ fn finish(
         output::write_file(path, &report::markdown_note(run).unwrap_or_default())?;
     }
     if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
-        output::complain(&format!(
-            "What was measured is kept: `seekstone study {name} --resume`, with the same options, \
-             goes on."
-        ));
+        output::complain(&kept(name));
     }
     delivered
 }
