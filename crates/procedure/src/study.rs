@@ -18,7 +18,7 @@ pub use analysis::{StudyFindings, StudyShape, analyse, is_precise, rounds_needed
 pub use definition::{
     Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
 };
-pub use effects::{Kinds, SettingMistake, level_variable};
+pub use effects::{KindOutline, Kinds, SettingMistake, level_variable, names_variable};
 pub use fault::{StudyError, StudyFault};
 pub use plan::{Group, StudyPlan};
-pub use reader::{StudyOverrides, read_study};
+pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};

@@ -112,6 +112,72 @@ fn an_effect_that_differs_is_stated_for_each_level_of_the_other() {
     );
 }
 
+/// What was found at one combination was said to be an average.
+#[test]
+fn an_average_over_a_single_combination_names_it() {
+    let exclude = "exclude = [{ block = \"64KiB\", mount = \"default\" }]\n[measurement]";
+    let study = read(&STUDY.replacen("[measurement]", exclude, 1)).expect("a study");
+    let shape = StudyShape::of(&study);
+    let made = replicates(&shape, 6, |cell, round| {
+        [1e6, 2e6, 4e6][cell[0]] * (1.0 + 1e-3 * f64::from(round % 2))
+    });
+    let found = analyse(&shape, &made);
+    let told: Vec<&str> = found.conclusions.iter().map(String::as_str).collect();
+    assert_eq!(
+        told[..3],
+        [
+            "block 1KiB: rate 2.0 times lower than with 8KiB (averaged over mount, where both \
+             were measured).",
+            "block 64KiB: rate 2.0 times higher than with 8KiB (mount rsize 8k).",
+            "mount rsize 8k and default: rate is the same, 0.0 % lower to 0.0 % higher (averaged \
+             over block, where both were measured).",
+        ]
+    );
+    let single = found.comparisons.iter().find(|it| it.level == "64KiB");
+    assert_eq!(single.expect("a comparison").context, ["", "rsize 8k"]);
+}
+
+/// The interval of a share that scatters near its end went beyond it.
+#[test]
+fn intervals_of_shares_end_at_all_and_nothing() {
+    let shape = shape();
+    let made = |unit: Unit, largest: f64| {
+        let mut made = replicates(&shape, 5, |cell, round| {
+            let high = [largest, 0.6, 0.98 * largest][round as usize % 3];
+            if cell[0] == 0 {
+                high
+            } else {
+                1.0 - high / largest
+            }
+        });
+        for replicate in &mut made {
+            replicate.readings[0].unit = unit;
+            replicate.readings.truncate(1);
+        }
+        analyse(&shape, &made)
+    };
+    let found = made(Unit::Share, 1.0);
+    for value in found.cells.iter().map(|cell| cell.figures[0].value) {
+        assert!(value.low >= 0.0 && value.high <= 1.0, "{value:?}");
+    }
+    let compared = found.comparisons.iter();
+    assert!(
+        compared
+            .clone()
+            .any(|it| it.value.high == 1.0 && it.level == "1KiB")
+    );
+    assert!(
+        compared
+            .clone()
+            .all(|it| it.value.low >= -1.0 && it.value.high <= 1.0)
+    );
+    // What is no share, and a share of another whole, may be beyond one.
+    for (unit, largest) in [(Unit::Ratio, 1.0), (Unit::Share, 1.5)] {
+        let found = made(unit, largest);
+        assert!(found.cells[0].figures[0].value.high > 1.0, "{unit:?}");
+    }
+}
+
 #[test]
 fn few_replicates_bear_no_conclusion() {
     let shape = shape();

@@ -171,6 +171,47 @@ setup = 7
     );
 }
 
+/// A misspelt reading gave an empty table.
+#[test]
+fn readings_that_the_measurement_does_not_give_are_mistakes() {
+    check_mistakes(
+        "title = \"x\"\nreadings = [\n  \"rate\",\n  \"raet\", \"\",\n]\n[measurement]\n\
+         kind = \"transfer\"\n",
+        &[
+            "s.toml:4: transfer gives no reading \"raet\"; it gives rate, read rate, calls",
+            "s.toml:4: transfer gives no reading \"\"",
+        ],
+    );
+}
+
+/// Two factors shared a variable, and others took that of the place.
+#[test]
+fn every_factor_has_a_variable_of_its_own() {
+    let mut text = "title = \"x\"\n[measurement]\nkind = \"transfer\"\n".to_owned();
+    for name in [
+        "a b",
+        "a-b",
+        "Place",
+        "study dir",
+        "archive",
+        "rounds",
+        "größe",
+        "grüße",
+    ] {
+        text += &format!("[[factor]]\nname = \"{name}\"\nlevels = [\"1\"]\n");
+    }
+    check_mistakes(
+        &text,
+        &[
+            "s.toml:7: variable SEEKSTONE_A_B, and so would that of \"a b\"",
+            "s.toml:10: variable SEEKSTONE_PLACE, which has another meaning",
+            "s.toml:13: variable SEEKSTONE_STUDY_DIR, which has another meaning",
+            "s.toml:16: variable SEEKSTONE_ARCHIVE, which has another meaning",
+            "s.toml:25: variable SEEKSTONE_GR__E, and so would that of \"größe\"",
+        ],
+    );
+}
+
 #[test]
 fn the_command_line_overrides_the_file() {
     let overrides = StudyOverrides {
@@ -198,6 +239,40 @@ fn the_command_line_overrides_the_file() {
         told.contains("--only block=2KiB: no level \"2KiB\""),
         "{told}"
     );
+}
+
+#[test]
+fn levels_with_commas_in_their_names_can_be_chosen() {
+    let text = "title = \"x\"\n[measurement]\nkind = \"transfer\"\n[[factor]]\n\
+                name = \"host\"\n\
+                [[factor.level]]\nname = \"a\"\nset = { dir = \"1\" }\n\
+                [[factor.level]]\nname = \"a, b\"\nset = { dir = \"2\" }\n\
+                [[factor.level]]\nname = \"b,c\"\nset = { dir = \"3\" }\n";
+    let check = |typed: &str, expected: Result<&[&str], &str>| {
+        let levels = typed.split(',').map(str::to_owned).collect();
+        let overrides = StudyOverrides {
+            only: vec![("host".into(), levels)],
+            ..StudyOverrides::default()
+        };
+        match (read_with(text, &overrides), expected) {
+            (Ok(study), expected) => {
+                let names = study.factors[0].levels.iter().map(|it| it.name.as_str());
+                assert_eq!(names.collect::<Vec<_>>(), expected.expect(typed), "{typed}");
+            }
+            (Err(told), expected) => {
+                let expected = expected.expect_err(&told);
+                assert!(told.contains(expected), "{told}");
+            }
+        }
+    };
+    check("a", Ok(&["a"]));
+    check("b,c, a, b", Ok(&["a, b", "b,c"]));
+    check("b,c,a ,a", Ok(&["a", "b,c"]));
+    check(
+        "a,c",
+        Err("no level \"c\": the factor \"host\" has the levels a, a, b, b,c"),
+    );
+    check("", Err("no level \"\""));
 }
 
 #[test]
@@ -275,4 +350,50 @@ setup = "cc $SEEKSTONE_OPTIONS $SEEKSTONE_SOURCE.c"
     )
     .expect("a study");
     assert_eq!(StudyPlan::new(&study).round(1, 1).len(), 4);
+}
+
+/// A variable that no process finds is text, and a level that changes only such text changes nothing.
+#[test]
+fn a_variable_is_a_use_only_where_a_process_finds_it() {
+    let study = |kind: &str, settings: &str, more: &str| {
+        format!(
+            "title = \"x\"\n{more}\n[measurement]\nkind = \"{kind}\"\n{settings}\n\
+             [[factor]]\nname = \"opt\"\nlevels = [\"a\", \"b\"]\n"
+        )
+    };
+    let check = |text: String, is_use: bool| match read(&text) {
+        Ok(_) => assert!(is_use, "{text}"),
+        Err(told) => {
+            let expected = "s.toml:6: the factor \"opt\" changes nothing";
+            assert!(!is_use && told.starts_with(expected), "{text}{told}");
+        }
+    };
+    let command = "command = \"cc $SEEKSTONE_OPT\"";
+    check(study("command", command, ""), true);
+    check(
+        study("command", "command = \"cc $SEEKSTONE_OPTIONS\"", ""),
+        false,
+    );
+    check(
+        study(
+            "command",
+            "command = [\"sh\", \"-c\", \"cc $SEEKSTONE_OPT\"]",
+            "",
+        ),
+        true,
+    );
+    check(
+        study("command", "directory = \"$SEEKSTONE_OPT\"", ""),
+        false,
+    );
+    check(study("transfer", "dir = \"$SEEKSTONE_OPT\"", ""), false);
+    check(study("transfer", "dir = \"{opt}\"", ""), true);
+    check(study("transfer", "dir = \"${opt}\"", ""), false);
+    check(study("transfer", "", "target = \"$SEEKSTONE_OPT\""), false);
+    check(study("transfer", "", "target = \"{opt}\""), true);
+    check(
+        study("transfer", "", "before = \"echo ${SEEKSTONE_OPT}\""),
+        true,
+    );
+    check(study("transfer", "", "before = \"echo {opt}\""), false);
 }

@@ -2,7 +2,7 @@
 
 use results::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
 use stats::Channel;
-use units::{format_count, format_duration_ns, format_interval_ns};
+use units::{format_count, format_counted, format_duration_ns, format_interval_ns};
 
 use crate::chart::{Size, chart};
 use crate::figure::{operations, time};
@@ -207,8 +207,10 @@ fn level(level: &Level) -> (String, String) {
             load,
             response,
         } => format!(
-            "more than {}: {clients} clients wait only {}",
+            "more than {}: {} {} only {}",
             operations(load).0,
+            format_counted(clients.into(), "client"),
+            if clients == 1 { "waits" } else { "wait" },
             time(response).0
         ),
     };
@@ -218,8 +220,7 @@ fn level(level: &Level) -> (String, String) {
 fn saturation(saturation: &Saturation) -> (String, String) {
     let mark = if saturation.is_converged { "" } else { "~" };
     let figures = figures(operations(saturation.load), mark);
-    let clients = saturation.clients;
-    let plural = if clients == 1 { "" } else { "s" };
+    let clients = format_counted(saturation.clients.into(), "client");
     let how = if saturation.is_saturated {
         ""
     } else {
@@ -230,10 +231,7 @@ fn saturation(saturation: &Saturation) -> (String, String) {
     } else {
         "highest"
     };
-    (
-        name.to_owned(),
-        format!("{figures} with {clients} client{plural}{how}"),
-    )
+    (name.to_owned(), format!("{figures} with {clients}{how}"))
 }
 
 /// Value and interval in columns of their own, which wrapping does not tear apart.

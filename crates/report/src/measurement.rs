@@ -3,7 +3,7 @@
 use results::environment::CountersDelta;
 use results::{KindTimes, Measurement};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
-use units::{Bytes, format_count, format_duration_ns};
+use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::{access_in_words, cpu, operations, percent, rate, time};
 use crate::page::Page;
@@ -128,17 +128,10 @@ fn over_time(page: &mut Page<'_>, m: &Measurement) {
 }
 
 fn settings(m: &Measurement) -> String {
-    let plural = |count: u32, noun: &str| {
-        format!(
-            "{} {noun}{}",
-            format_count(f64::from(count)),
-            if count == 1 { "" } else { "s" }
-        )
-    };
     format!(
         "{}, {}, {}, driver {}, seed {}",
-        plural(m.clients, "client"),
-        plural(m.workers, "worker"),
+        format_counted(m.clients.into(), "client"),
+        format_counted(m.workers.into(), "worker"),
         access_in_words(m.access),
         m.driver,
         m.seed

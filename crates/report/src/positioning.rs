@@ -2,7 +2,7 @@
 
 use results::Positioning;
 use stats::Estimate;
-use units::{Bytes, format_count, format_duration_ns};
+use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::time;
 use crate::page::Page;
@@ -21,12 +21,12 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
         found.target, found.seed
     ));
     let text = format!(
-        "{} files of {}, opened in random order, {} read of each; {} rounds in virtual time, each \
-         in an order of its own",
-        format_count(f64::from(found.files)),
+        "{} of {}, opened in random order, {} read of each; {} in virtual time, each in an order of \
+         its own",
+        format_counted(found.files.into(), "file"),
         Bytes(found.file_bytes).decimal(),
         Bytes(u64::from(found.record_bytes)),
-        format_count(f64::from(found.rounds)),
+        format_counted(found.rounds.into(), "round"),
     );
     page.paragraph(Tone::Plain, &text);
     page.blank();

@@ -5,7 +5,7 @@ use results::{
     Rabmark, Severity,
 };
 use stats::Estimate;
-use units::{format_count, format_duration_ns, format_interval_count};
+use units::{format_count, format_counted, format_duration_ns, format_interval_count};
 
 use crate::curve::{self, level_name};
 use crate::figure::{Standing, operations, rate, time};
@@ -177,7 +177,7 @@ fn outcome(outcome: &LevelOutcome) -> (String, String) {
         }
         LevelOutcome::NotReached { clients, load, .. } => (
             format!("> {}", operations(load).0),
-            format!("{} clients", format_count(f64::from(clients))),
+            format_counted(clients.into(), "client"),
         ),
     }
 }

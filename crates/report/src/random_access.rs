@@ -1,7 +1,7 @@
 //! Random access: a table for each sweep, over spans with bars.
 
 use results::{RandomAccess, RandomCell, RandomKind, Severity};
-use units::{Bytes, format_count, format_duration_ns};
+use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::{operations, percent, rate, time};
 use crate::page::Page;
@@ -81,8 +81,8 @@ fn settings(page: &mut Page<'_>, found: &RandomAccess) {
         _ => "data are not checked",
     };
     let text = format!(
-        "{} rounds, each cell until {:.1} % precise{durable}; {check}",
-        found.rounds,
+        "{}, each cell until {:.1} % precise{durable}; {check}",
+        format_counted(found.rounds.into(), "round"),
         found.precision * 100.0
     );
     page.paragraph(Tone::Plain, &text);

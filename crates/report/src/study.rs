@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use results::{Run, Study, StudyCell, StudyFigure, Unit};
 use stats::Estimate;
-use units::{format_interval_count, format_interval_ns, format_interval_rate};
+use units::{format_counted, format_interval_count, format_interval_ns, format_interval_rate};
 
 use crate::csv;
 use crate::list::moment;
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
+use crate::target;
 
 /// Columns between the border of the page and the text of a section.
 const INDENT: usize = 2;
@@ -86,12 +87,19 @@ pub(crate) fn environment(study: &Study) -> Vec<String> {
         format!(": {}", settings.join(", "))
     };
     lines.push(format!("Measurement {}{settings}", study.measurement));
+    if study.places.len() > 1 {
+        let places = study.places.iter();
+        lines
+            .extend(places.map(|it| format!("Measured on {}: {}", it.given, target::in_brief(it))));
+    }
     let rounds = study.replicates.iter().map(|it| it.round).max();
-    lines.push(format!(
-        "{} replicates, {} of each combination, in rounds of random order",
-        study.replicates.len(),
-        rounds.unwrap_or(0),
-    ));
+    let rounds = rounds.unwrap_or(0);
+    let replicates = format_counted(study.replicates.len() as u64, "replicate");
+    lines.push(if study.factors.is_empty() {
+        replicates
+    } else {
+        format!("{replicates}, {rounds} of each combination, in rounds of random order")
+    });
     lines
 }
 

@@ -2,7 +2,7 @@
 
 use results::{CommandComparison, TimedCommand, Timing};
 use stats::{Estimate, PAIRS_MIN};
-use units::{Bytes, format_duration_ns};
+use units::{Bytes, format_counted, format_duration_ns};
 
 use crate::figure::time;
 use crate::page::Page;
@@ -56,10 +56,8 @@ fn how(timing: &Timing) -> String {
     } else {
         ""
     };
-    format!(
-        "{} rounds, {ended}{order}; {caches}",
-        rounds.unwrap_or_default()
-    )
+    let rounds = format_counted(rounds.unwrap_or_default() as u64, "round");
+    format!("{rounds}, {ended}{order}; {caches}")
 }
 
 fn table(timing: &Timing) -> Table {
@@ -156,9 +154,9 @@ fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
         "too-few" => {
             let times = factor(found.ratio);
             let text = format!(
-                "{name} takes {times} times as long as {first} in {} rounds: too few to claim a \
+                "{name} takes {times} times as long as {first} in {}: too few to claim a \
                  difference, which takes {PAIRS_MIN}",
-                found.pairs
+                format_counted(found.pairs.into(), "round")
             );
             (Tone::Plain, text)
         }

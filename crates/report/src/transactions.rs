@@ -5,7 +5,7 @@ use results::{
     UserSearchResult, UserSearchStep, UserTimes,
 };
 use stats::Estimate;
-use units::{format_count, format_duration_ns};
+use units::{format_count, format_counted, format_duration_ns};
 
 use crate::figure::{operations, percent, time};
 use crate::page::Page;
@@ -47,12 +47,11 @@ pub(crate) fn section(page: &mut Page<'_>, found: &Transactions) {
 }
 
 fn one(page: &mut Page<'_>, load: &TransactionLoad) {
-    let users = format_count(f64::from(load.users));
-    let plural = if load.users == 1 { "" } else { "s" };
     page.blank();
     page.heading(&format!(
-        "{users} user{plural}, {} transactions in {}",
-        format_count(load.all.transactions as f64),
+        "{}, {} in {}",
+        format_counted(load.users.into(), "user"),
+        format_counted(load.all.transactions, "transaction"),
         format_duration_ns(load.elapsed_ns as f64)
     ));
     let (steady, interval) = operations(load.per_second_steady);
@@ -148,9 +147,9 @@ fn times(page: &mut Page<'_>, load: &TransactionLoad) {
     page.table(&table);
     for found in &load.profiles {
         let text = format!(
-            "{} users, {} transactions, {}/s",
-            format_count(f64::from(found.users)),
-            format_count(found.transactions as f64),
+            "{}, {}, {}/s",
+            format_counted(found.users.into(), "user"),
+            format_counted(found.transactions, "transaction"),
             format_count(found.per_second)
         );
         page.fact(&found.name, &text);
@@ -263,6 +262,7 @@ fn searched(page: &mut Page<'_>, search: &UserSearchResult) {
     ));
     let meets = match search.meets {
         0 => "no number of users surely meets the limit".to_owned(),
+        1 => "1 user surely meets the limit".to_owned(),
         users => format!("{} users surely meet the limit", format_count(users.into())),
     };
     let misses = match search.misses {

@@ -237,7 +237,10 @@ fn passes(page: &mut Page<'_>, series: &TransferSeries) {
     if hidden > 0 {
         page.paragraph(
             Tone::Quiet,
-            &format!("and {hidden} passes more: --all shows them"),
+            &match hidden {
+                1 => "and 1 pass more: --all shows it".to_owned(),
+                _ => format!("and {hidden} passes more: --all shows them"),
+            },
         );
     }
 }

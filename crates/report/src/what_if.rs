@@ -2,7 +2,7 @@
 
 use results::{ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf};
 use stats::Estimate;
-use units::{format_count, format_duration_ns, format_interval_count};
+use units::{format_count, format_counted, format_duration_ns, format_interval_count};
 
 use crate::figure::{operations, time};
 use crate::page::Page;
@@ -59,8 +59,8 @@ fn header(page: &mut Page<'_>, found: &WhatIf) {
     page.paragraph(
         Tone::Plain,
         &format!(
-            "{} points: {} to {} {}, {} to {}/s, {} to {}; think time {}",
-            found.points,
+            "{}: {} to {} {}, {} to {}/s, {} to {}; think time {}",
+            format_counted(found.points.into(), "point"),
             range.clients_min,
             range.clients_max,
             found.clients_name,
@@ -158,9 +158,9 @@ fn error(share: f64) -> String {
 
 fn unseen(score: &UnseenScore) -> String {
     format!(
-        "{} points that no fit saw: response time off by {} in the median and {} at worst, load by \
+        "{} that no fit saw: response time off by {} in the median and {} at worst, load by \
          {} in the median; {} of them within the intervals",
-        score.points,
+        format_counted(score.points.into(), "point"),
         error(score.median_error),
         error(score.worst_error),
         error(score.median_load_error),

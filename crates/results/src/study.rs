@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
+use crate::environment::TargetDescription;
 use crate::reading::{Better, Reading, Unit};
 
 /// A setting of the measurement that all cells share, as TOML.
@@ -159,6 +160,10 @@ pub struct Study {
     pub precision: Option<f64>,
     /// Whether every cell is as precise; null when no precision was asked for.
     pub is_precise: Option<bool>,
+    /// The places that were measured, each that stands on something else: the run's target, and
+    /// what settings and levels name besides.
+    #[serde(default)]
+    pub places: Vec<TargetDescription>,
     /// Differences below this share are of no interest.
     #[serde(with = "stats::undefined")]
     pub margin: f64,

@@ -104,7 +104,7 @@ pub enum InspectError {
         found: &'static str,
     },
     /// The system refused for another reason.
-    #[error("cannot look at `{}`: {source}", path.display())]
+    #[error("cannot look at `{}`", path.display())]
     System {
         /// The path as given.
         path: PathBuf,

@@ -33,7 +33,7 @@ use results::Reading;
 use crate::interrupt::Interrupt;
 use archive::Direction;
 pub use kind::{Default, Kind, Setting};
-pub use place::{MeasureError, Place};
+pub use place::{MeasureError, Place, measured_paths};
 pub use settings::{SettingFault, Settings};
 
 /// Raised when a measurement is to end: it removes what it made, and gives no reading.

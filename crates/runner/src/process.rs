@@ -39,6 +39,8 @@ pub const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 pub struct ProcessSpec<'a> {
     /// The program and its arguments.
     pub words: &'a [String],
+    /// What it finds in its environment besides this program's.
+    pub variables: &'a [(String, String)],
     /// Its working directory.
     pub directory: &'a Path,
     /// Its standard input; empty when absent.
@@ -165,6 +167,7 @@ fn command_of(spec: &ProcessSpec<'_>) -> Result<Command, ProcessError> {
     let mut command = Command::new(program);
     command
         .args(arguments)
+        .envs(spec.variables.iter().map(|(name, value)| (name, value)))
         .current_dir(spec.directory)
         .stdin(input)
         .stdout(output)
@@ -196,8 +199,16 @@ pub fn drop_all_caches() -> io::Result<()> {
 pub fn shown(words: &[String]) -> String {
     match words {
         [shell, flag, script] if shell == "/bin/sh" && flag == "-c" => format!("`{script}`"),
-        words => format!("`{}`", words.join(" ")),
+        words => format!("`{}`", quoted(words)),
     }
+}
+
+/// A program and its arguments as they would be typed to a shell.
+#[must_use]
+pub fn quoted(words: &[String]) -> String {
+    // Only a zero byte cannot be quoted, and no argument of a program holds one.
+    let quoted = shlex::try_join(words.iter().map(String::as_str));
+    quoted.unwrap_or_else(|_| words.join(" "))
 }
 
 /// A command that has not been waited for yet. Ends with all of its group when it is dropped.

@@ -7,7 +7,7 @@ use procedure::{
 };
 use results::{Measurement, RandomAccess, RandomKind, Run, Settings, Status, Warning};
 use stats::Estimate;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, format_counted};
 use workload::Durability;
 
 use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
@@ -356,11 +356,11 @@ fn refuse_short_time(options: &RandomOptions, cells: &Cells) -> Result<(), Bench
     }
     let needed = (TRIAL_MIN * trials).as_secs_f64().ceil();
     Err(BenchError::Usage(format!(
-        "--budget {}: {} cells in {} rounds leave {each} for each, and {TRIAL_MIN} are needed: \
+        "--budget {}: {} in {} leave {each} for each, and {TRIAL_MIN} are needed: \
          allow at least {needed}s, or ask for fewer values",
         options.budget,
-        cells.plans.len(),
-        options.rounds
+        format_counted(cells.plans.len() as u64, "cell"),
+        format_counted(options.rounds.into(), "round")
     )))
 }
 

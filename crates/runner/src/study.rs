@@ -1,32 +1,36 @@
 //! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
 
+mod in_use;
 mod journal;
 mod preflight;
 mod scratch;
 mod script;
+mod seen;
 mod session;
 
 use std::path::PathBuf;
 
 use procedure::study::{
-    Against, Kinds, SettingMistake, StudyDefinition, StudyFindings, StudyShape, analyse, digest,
-    is_precise,
+    Against, KindOutline, Kinds, SettingMistake, StudyDefinition, StudyFindings, StudyShape,
+    analyse, digest, is_precise,
 };
 use results::{
-    Run, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting, TargetDescription,
-    Warning,
+    Caution, Run, Settings, Status, Study, StudyFactor, StudyReplicate, StudySetting,
+    TargetDescription, Warning,
 };
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, format_counted};
 
 use crate::bench::BenchError;
 use crate::environment;
 use crate::interrupt::Interrupt;
 use crate::laboratory::with_causes;
-use crate::measure::{MeasureError, Measurement};
+use crate::measure::{MeasureError, Measurement, command};
 use preflight::{describe, refuse_missing};
 use session::Session;
 
 pub use journal::{Journal, JournalError, JournalHead};
+pub use preflight::missing;
+pub use scratch::LeftScratch;
 pub use script::ScriptError;
 
 /// Whether a study goes on where an earlier one was interrupted.
@@ -105,19 +109,51 @@ pub enum StudyRunError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// What a set-up is undone by cannot be noted.
+    #[error("cannot note in {} what is to be undone", path.display())]
+    Record {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// A replicate failed.
-    #[error("{cell}: {}", with_causes(source))]
+    #[error("{cell}")]
     Measure {
         /// Its levels, in words.
         cell: String,
         /// Why.
         source: MeasureError,
     },
+    /// What is wanted of a replicate is not in it.
+    #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}); it gives \
+             {}", wanted.join(", "), given.join(", "))]
+    NoReading {
+        /// Its levels, in words.
+        cell: String,
+        /// Kind of the measurement.
+        kind: String,
+        /// The readings that the study names.
+        wanted: Vec<String>,
+        /// Those that there are.
+        given: Vec<String>,
+    },
+    /// It failed, and could not be undone either.
+    #[error("{}; {left}", with_causes(error))]
+    Left {
+        /// Why it failed.
+        error: Box<StudyRunError>,
+        /// What may be left, in words.
+        left: String,
+    },
     /// A signal came.
     #[error("stopped by {0}")]
     Interrupted(&'static str),
     /// The budget was used up before the fewest rounds were done.
-    #[error("out of its time after {done} of {wanted} replicates of each combination")]
+    #[error(
+        "out of its time after {done} of {} of each combination",
+        format_counted((*wanted).into(), "replicate")
+    )]
     OutOfTime {
         /// Whole rounds.
         done: u32,
@@ -130,16 +166,22 @@ pub enum StudyRunError {
 #[must_use]
 pub fn study_kinds() -> Kinds<'static> {
     Kinds {
-        settings_of: &settings_of,
+        outline_of: &outline_of,
         check: &check_settings,
     }
 }
 
-fn settings_of(kind: &str) -> Option<Vec<String>> {
+fn outline_of(kind: &str) -> Option<KindOutline> {
     let kind = Measurement::kinds()
         .iter()
         .find(|known| known.name == kind)?;
-    Some(kind.settings.iter().map(|it| it.name.to_owned()).collect())
+    let settings = kind.settings.iter().map(|it| it.name.to_owned());
+    let readings = kind.readings.iter().map(|(name, _)| (*name).to_owned());
+    Some(KindOutline {
+        settings: settings.collect(),
+        readings: readings.collect(),
+        command: (kind.name == command::KIND.name).then(|| command::COMMAND.to_owned()),
+    })
 }
 
 fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMistake> {
@@ -150,7 +192,8 @@ fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMista
     })
 }
 
-/// Run a study.
+/// Run a study. The journal comes back with the run, to be removed once the run is archived; that
+/// of a partial run stays, for the study to go on with.
 ///
 /// # Errors
 /// When nothing could be measured. What was measured before something went wrong is a partial run.
@@ -158,9 +201,9 @@ pub fn run_study(
     request: &StudyRequest,
     interrupt: &Interrupt,
     show: ShowStudy<'_>,
-) -> Result<Run, StudyRunError> {
+) -> Result<(Run, Option<Journal>), StudyRunError> {
     refuse_missing(&request.definition.needs)?;
-    let (target, cautions) = describe(&request.definition)?;
+    let (target, cautions) = describe(&request.definition.target)?;
     let environment = environment::capture();
     let mut session = Session::open(request, &environment, interrupt, show)?;
     let measured = session.measure_all();
@@ -170,31 +213,49 @@ pub fn run_study(
         Err(error) if ended.replicates.is_empty() => {
             // There is nothing to go on with.
             ended.journal.map_or(Ok(()), Journal::remove)?;
-            return Err(error);
+            return Err(with_what_is_left(error, &ended.warnings));
         }
         Err(error) => Status::Partial {
             reason: with_causes(&error),
         },
     };
-    if status == Status::Complete
-        && let Some(journal) = ended.journal
-    {
-        journal.remove()?;
-    }
-    let mut warnings: Vec<Warning> = cautions
-        .into_iter()
-        .map(|caution| Warning::note(&caution.code, caution.text))
-        .collect();
+    let journal = ended.journal.filter(|_| status == Status::Complete);
+    let mut study = study_of(request, ended.begun_at, ended.replicates);
+    // The study's target is not measured where settings and levels name others.
+    let (places, mut warnings) = match ended.places.told() {
+        (places, _) if places.is_empty() => (vec![target], notes(cautions)),
+        told => told,
+    };
     warnings.extend(ended.warnings);
-    let study = study_of(request, ended.begun_at, ended.replicates);
     warnings.extend(unprecise(&study));
-    Ok(run_of(
+    let target = places[0].clone();
+    study.places = places;
+    let run = run_of(
         study,
         request.settings(ended.seed),
         (environment, target),
         (status, ended.elapsed),
         warnings,
-    ))
+    );
+    Ok((run, journal))
+}
+
+fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunError {
+    let left: Vec<&str> = warnings.iter().map(|it| it.text.as_str()).collect();
+    if left.is_empty() {
+        return error;
+    }
+    StudyRunError::Left {
+        error: Box::new(error),
+        left: left.join(" "),
+    }
+}
+
+fn notes(cautions: Vec<Caution>) -> Vec<Warning> {
+    let cautions = cautions.into_iter();
+    cautions
+        .map(|caution| Warning::note(&caution.code, caution.text))
+        .collect()
 }
 
 impl StudyRequest {
@@ -261,6 +322,7 @@ fn study_of(
             .precision
             .map(|precision| is_precise(&cells, precision)),
         margin: definition.margin,
+        places: Vec::new(),
         begun_at,
         replicates,
         cells,

@@ -16,7 +16,7 @@ use crate::environment;
 use crate::inspect::{InspectError, inspect};
 use crate::interrupt::Interrupt;
 use crate::process::{
-    DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
+    DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process, shown,
 };
 
 /// Runs of an empty command that show what the shell itself takes.
@@ -50,8 +50,8 @@ impl CommandLine {
     #[must_use]
     pub fn of_program(words: &[String]) -> Self {
         Self {
-            name: words.join(" "),
-            shown: words.join(" "),
+            name: quoted(words),
+            shown: quoted(words),
             words: words.to_vec(),
             is_of_shell: false,
         }
@@ -263,6 +263,7 @@ impl Session<'_> {
     fn spec<'s>(&'s self, words: &'s [String]) -> ProcessSpec<'s> {
         ProcessSpec {
             words,
+            variables: &[],
             directory: &self.request.directory,
             input: self.request.input.as_deref().map(Path::new),
             shows_output: self.request.shows_output,

@@ -12,7 +12,7 @@ use procedure::{
 use results::{Access, Measurement, Run, Settings, Status, TransactionLoad, Transactions, Warning};
 use sim::SIM_PREFIX;
 use stats::{Channel, Goal};
-use units::{Bytes, Duration, format_count, format_duration_ns};
+use units::{Bytes, Duration, format_counted, format_duration_ns};
 use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
 
 use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
@@ -424,8 +424,7 @@ impl<'a> Asker<'a> {
 
 /// What is done, in words.
 fn title(profiles: &[Profile], users: u32) -> String {
-    let plural = if users == 1 { "" } else { "s" };
-    let users = format!("{} user{plural}", format_count(f64::from(users)));
+    let users = format_counted(users.into(), "user");
     let [one] = profiles else {
         return format!("{users} of {} profiles", profiles.len());
     };

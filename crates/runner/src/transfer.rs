@@ -15,7 +15,7 @@ use results::{
     TransferPass, TransferSeries, Warning,
 };
 use stats::Estimate;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, format_counted};
 
 use crate::bench::{BenchError, BenchRequest};
 use crate::check_up::Show;
@@ -166,9 +166,9 @@ fn shape(request: &TransferRequest, opened: &streams::Opened) -> Result<Transfer
     let needed = size.0.saturating_mul(opened.files);
     if needed > opened.room.0 {
         return Err(BenchError::Usage(format!(
-            "{} streams with files of {size} need {}, and {} may be taken: give a smaller --size, \
+            "{} with files of {size} take {}, and {} may be taken: give a smaller --size, \
              or fewer streams",
-            opened.files,
+            format_counted(opened.files, "stream"),
             Bytes(needed),
             opened.room
         )));

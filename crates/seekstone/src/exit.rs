@@ -50,6 +50,11 @@ impl Exit {
         }
         let bench = match error.downcast_ref::<StudyRunError>() {
             Some(StudyRunError::Usage(_)) => return Self::Usage,
+            Some(StudyRunError::Left { error, .. })
+                if matches!(**error, StudyRunError::Usage(_)) =>
+            {
+                return Self::Usage;
+            }
             Some(StudyRunError::Target(error)) => Some(error),
             _ => error.downcast_ref::<BenchError>(),
         };

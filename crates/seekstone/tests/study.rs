@@ -27,7 +27,7 @@ name = "record"
 levels = ["4KiB", "64KiB"]
 
 [[factor]]
-name = "place"
+name = "where"
 [[factor.level]]
 name = "one"
 target = "{scratch}/one"
@@ -133,12 +133,46 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     ] {
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     }
+    let change = ("\"write rate\", \"read rate\"", "\"write rat\"");
+    let path = self::study(&scratch, &[change]);
+    let args = ["study", &path, "--target", &target.display().to_string()];
+    scratch.check(
+        &args,
+        2,
+        "study.toml:5: transfer gives no reading \"write rat\"",
+    );
     scratch.check(
         &["study", "nothing"],
         2,
         "there is no file and no study \"nothing\"",
     );
     scratch.check(&["study", "none.toml"], 1, "none.toml cannot be read");
+    for endless in ["/dev/zero", ".", "/dev/null"] {
+        scratch.check(
+            &["study", endless],
+            2,
+            "is no regular file: name a study file, or -",
+        );
+        scratch.check(&["study", "check", endless], 2, "is no regular file");
+    }
+    fs::write(scratch.path("long.toml"), vec![b'\xff'; 300 << 10]).expect("a file");
+    scratch.check(
+        &["study", "long.toml"],
+        2,
+        "long.toml: it is longer than the 262144 bytes",
+    );
+    fs::write(scratch.path("bytes.toml"), b"title = \"\xff\"").expect("a file");
+    scratch.check(
+        &["study", "bytes.toml"],
+        1,
+        "bytes.toml cannot be read: invalid utf-8",
+    );
+    // Standard input ends at once here.
+    scratch.check(
+        &["study", "-"],
+        2,
+        "standard input:1: the key \"title\" is missing",
+    );
     scratch.check(
         &["study", "show", "nothing"],
         2,
@@ -163,7 +197,7 @@ fn a_set_up_that_fails_is_told_with_its_line_before_the_first_replicate() {
         &study,
         &[],
         1,
-        "study.toml:26: the set-up of place two failed",
+        "study.toml:26: the set-up of where two failed",
     );
     assert!(
         ended.stderr.contains("exit status: 3; it said: no disk"),
@@ -213,6 +247,74 @@ fn what_a_study_needs_is_looked_for_first() {
     assert_eq!(log(&scratch), Vec::<String>::new());
 }
 
+/// What is measured finds the levels, as scripts do; it once found nothing, and all levels measured
+/// the same.
+#[test]
+fn a_measured_command_finds_what_scripts_find() {
+    let scratch = Scratch::new();
+    let text = r#"
+title = "What a command finds"
+replicates = 2
+before = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> before'
+[measurement]
+kind = "command"
+warm = true
+command = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> found; test "$SEEKSTONE_STUDY_DIR" && "$SEEKSTONE" --version'
+[[factor]]
+name = "opt"
+levels = ["-O0", "-O2"]
+"#;
+    let path = scratch.path("study.toml");
+    fs::write(&path, text).expect("a file");
+    run(&scratch, &path.display().to_string(), &[], 0, "Results");
+    let lines = |path: &Path| {
+        let text = fs::read_to_string(path).expect("lines");
+        text.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let before = lines(&scratch.path("before"));
+    assert_eq!(before.len(), 4);
+    let place = scratch.target().display().to_string();
+    assert!(before.iter().all(|it| it.contains(&place)), "{before:?}");
+    assert!(
+        before[0].starts_with("-O") && before[0].contains("|1|"),
+        "{before:?}"
+    );
+    // The run that warms the caches and the one that counts find the same.
+    let twice: Vec<String> = before
+        .iter()
+        .flat_map(|it| [it.clone(), it.clone()])
+        .collect();
+    assert_eq!(lines(&scratch.target().join("found")), twice);
+}
+
+/// "X: X", said the error of a replicate.
+#[test]
+fn why_a_replicate_failed_is_said_once() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\n[measurement]\nkind = \"command\"\n\
+                command = \"echo no such luck >&2; exit 3\"\n\
+                [[factor]]\nname = \"a\"\nlevels = [1]\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let ended = scratch.check(&["study", "study.toml", "-q"], 1, "");
+    assert_eq!(
+        ended.error(),
+        "error: a 1: `echo no such luck >&2; exit 3` failed: exit status: 3; it said: no such luck"
+    );
+}
+
+/// A model has no processor whose time is told.
+#[test]
+fn a_reading_that_these_settings_do_not_give_ends_a_study_at_once() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\ntarget = \"sim:drive\"\nreadings = [\"write CPU\"]\n\
+                [measurement]\nkind = \"transfer\"\nsize = \"1MiB\"\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let expected = "the measurement: with these settings transfer gives none of the readings \
+                    wanted (write CPU); it gives write rate, read rate";
+    scratch.check(&["study", "study.toml", "-q"], 1, expected);
+    assert_eq!(journals(&scratch), 0);
+}
+
 /// A replicate of every combination, and then the power fails.
 fn start_and_stop(scratch: &Scratch, study: &str, signal: Signal) -> Ended {
     let target = scratch.target().display().to_string();
@@ -254,6 +356,8 @@ fn a_signal_keeps_what_was_measured_and_the_study_goes_on() {
         2,
         "there is nothing to resume",
     );
+    // It once left a journal with nothing in it.
+    assert_eq!(journals(&scratch), 0);
 }
 
 /// Killed, a study loses one replicate at most, and what it had set up is taken down.
@@ -321,7 +425,7 @@ fn what_comes_with_the_program_is_listed_and_shown() {
     for name in names(&list) {
         let shown = scratch.check(&["study", "show", &name], 0, "[measurement]");
         assert!(shown.stdout.contains("title = "), "{name}");
-        scratch.check(&["study", "check", &name], 0, "combinations");
+        scratch.check(&["study", "check", &name], 0, "of each at least");
     }
     let all = scratch
         .check(&["study", "measurements"], 0, "transfer: ")
@@ -332,6 +436,28 @@ fn what_comes_with_the_program_is_listed_and_shown() {
         2,
         "there is no measurement",
     );
+}
+
+#[test]
+fn a_check_counts_and_tells_what_is_missing() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\nreplicates = 1\nneeds = [\"sh\", \"no-such-program\"]\n\
+                [measurement]\nkind = \"transfer\"\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let check = |expected: &str| {
+        let ended = scratch.check(&["study", "check", "study.toml"], 0, "");
+        assert_eq!(ended.stdout, expected);
+    };
+    let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
+                   installed\n";
+    check(&format!(
+        "x: transfer of ., 1 replicate at least\n{missing}"
+    ));
+    let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
+    fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
+    check(&format!(
+        "x: transfer of ., 1 combination, 1 replicate of each at least\n  host linux1\n{missing}"
+    ));
 }
 
 fn names(list: &str) -> Vec<String> {

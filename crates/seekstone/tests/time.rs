@@ -242,3 +242,33 @@ fn names_that_are_alike_are_told_apart() {
         .collect();
     assert_eq!(names, ["true [1]", "true [2]"]);
 }
+
+/// An argument with a space in it looked like two.
+#[test]
+fn arguments_are_shown_as_they_would_be_typed() {
+    let scratch = Scratch::new();
+    let timing = time(
+        &scratch,
+        &["-r", "2", "--", "sh", "-c", "test 'a  b' = \"$0\"", "a  b"],
+    );
+    let command = timing["commands"][0]["command"]
+        .as_str()
+        .expect("a command");
+    let mut shell = std::process::Command::new("sh");
+    let ended = shell.args(["-c", command]).status().expect("a shell");
+    assert!(ended.success(), "{command}");
+    let args = [
+        "time",
+        "-r",
+        "2",
+        "--no-save",
+        "-q",
+        "--",
+        "sh",
+        "-c",
+        "echo hi",
+    ];
+    scratch.check(&args, 0, "sh -c 'echo hi'");
+    let args = ["time", "--no-save", "-q", "--", "sh", "-c", "exit 3"];
+    scratch.check(&args, 1, "`sh -c 'exit 3'` failed");
+}

@@ -12,7 +12,7 @@ mod time_text;
 
 pub use error::{Quantity, UnitError};
 pub use print::{
-    format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_count, format_counted, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,
 };
 pub use rate::{Rate, parse_percent, parse_rate};

@@ -32,6 +32,19 @@ pub fn format_count(count: f64) -> String {
     significant(count)
 }
 
+/// So many things, none of the digits rounded: `1 pass`, `2 passes`, `12,000 rounds`. The noun is in
+/// the singular, and of those that take an s or es.
+#[must_use]
+pub fn format_counted(count: u64, noun: &str) -> String {
+    let hisses = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));
+    let ending = match count {
+        1 => "",
+        _ if hisses => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", group_thousands(&count.to_string()))
+}
+
 /// A number of nanoseconds with three significant digits and the fitting unit: `47.1 us`.
 ///
 /// From one minute on, parts are printed: `1 min 30 s`, `1 min 3.5 s`, `2 h 5 s`, `1 d 4 h`. From

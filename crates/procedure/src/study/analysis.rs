@@ -123,9 +123,12 @@ fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
         confidence: CONFIDENCE,
         samples: 1.0,
     });
-    // No unit of a reading goes below zero.
-    if values.iter().all(|value| *value >= 0.0) && value.low < 0.0 {
-        value.low = 0.0;
+    // No unit of a reading goes below zero, and no part of a whole beyond it.
+    if values.iter().all(|value| *value >= 0.0) {
+        value.low = value.low.max(0.0);
+    }
+    if column.is_part() && value.is_bounded() {
+        value.high = value.high.min(1.0);
     }
     let far = outliers(&values).into_iter().map(|at| StudyOutlier {
         round: found[at].0,
@@ -140,10 +143,11 @@ fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
     })
 }
 
-/// A comparison and the factor's position.
+/// A comparison, its factor's position, and whether that factor's effect differs with the others.
 pub(super) struct Compared {
     pub factor: usize,
     pub comparison: StudyComparison,
+    pub differs: bool,
 }
 
 /// A level and its reference, at each combination of the other factors that has both.
@@ -273,10 +277,13 @@ fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
             shape,
             column,
             pairing,
+            differs,
         };
         let is_stated = !differs || contexts.is_empty();
         let found = (p_average[*position], averages.confidence());
-        compared.extend(judge.comparison(average, found, None, is_stated));
+        // An average over a single combination holds at that one, and no further.
+        let only = (pairing.contexts.len() == 1).then_some(0);
+        compared.extend(judge.comparison(average, found, only, is_stated));
         for (context, (_, position, values)) in contexts.iter().enumerate() {
             let found = (p_single[*position], singles.confidence());
             compared.extend(judge.comparison(values, found, Some(context), differs));
@@ -289,6 +296,7 @@ struct Judge<'a> {
     shape: &'a StudyShape,
     column: &'a Column,
     pairing: &'a Pairing,
+    differs: bool,
 }
 
 impl Judge<'_> {
@@ -300,7 +308,10 @@ impl Judge<'_> {
         is_stated: bool,
     ) -> Option<Compared> {
         let scale = self.column.scale();
-        let value = estimate(values, confidence, scale)?;
+        let mut value = estimate(values, confidence, scale)?;
+        if self.column.is_part() {
+            (value.low, value.high) = (value.low.max(-1.0), value.high.min(1.0));
+        }
         let names = &self.shape.levels;
         let factor = self.pairing.factor;
         let context = context.map_or_else(
@@ -330,7 +341,11 @@ impl Judge<'_> {
             verdict: self.verdict(values, p_adjusted, value),
             is_stated,
         };
-        Some(Compared { factor, comparison })
+        Some(Compared {
+            factor,
+            comparison,
+            differs: self.differs,
+        })
     }
 
     fn verdict(&self, values: &[f64], p_adjusted: f64, value: Estimate) -> StudyVerdict {

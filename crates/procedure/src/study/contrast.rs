@@ -67,6 +67,12 @@ impl Column {
         }
     }
 
+    /// Whether all of it are parts of a whole: shares, none beyond one.
+    pub fn is_part(&self) -> bool {
+        let mut values = self.values.iter().flatten().flatten();
+        self.reading.unit == Unit::Share && values.all(|value| (0.0..=1.0).contains(value))
+    }
+
     /// The margin on the scale of contrasts.
     pub fn margin(&self, margin: f64) -> f64 {
         match (self.scale(), self.reading.unit) {

@@ -1,10 +1,10 @@
 //! What the levels of a study change: every level must do something, and every cell must be a
-//! measurement that can be made.
+//! measurement that can be made and has the readings that are wanted.
 
 use std::collections::BTreeMap;
 
-use crate::study::definition::{Factor, Script, StudyDefinition};
-use crate::study::fault::StudyFault;
+use crate::study::definition::{Factor, Script, StudyDefinition, filled};
+use crate::study::fault::{StudyFault, shortened};
 use crate::study::form::Source;
 
 /// What is wrong with the settings of a measurement.
@@ -16,10 +16,21 @@ pub struct SettingMistake {
     pub message: String,
 }
 
+/// A kind of measurement, as far as a study file is held against it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindOutline {
+    /// Names of its settings.
+    pub settings: Vec<String>,
+    /// Names of its readings.
+    pub readings: Vec<String>,
+    /// The setting that is a command of the user's: it finds the variables of scripts.
+    pub command: Option<String>,
+}
+
 /// The kinds of measurements that a study can choose from.
 pub struct Kinds<'a> {
-    /// Names of the settings of a kind; none for an unknown kind.
-    pub settings_of: &'a dyn Fn(&str) -> Option<Vec<String>>,
+    /// What a kind has; none for an unknown kind.
+    pub outline_of: &'a dyn Fn(&str) -> Option<KindOutline>,
     /// Checks settings.
     pub check: &'a dyn Fn(&str, &toml::Table) -> Result<(), SettingMistake>,
 }
@@ -30,6 +41,8 @@ pub(super) struct Places {
     pub measurement: String,
     pub settings: BTreeMap<String, String>,
     pub factors: Vec<String>,
+    /// One for each reading that is wanted.
+    pub readings: Vec<String>,
 }
 
 /// The variable that tells scripts the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
@@ -40,27 +53,59 @@ pub fn level_variable(factor: &str) -> String {
     format!("SEEKSTONE_{}", name.to_ascii_uppercase())
 }
 
+/// What follows `SEEKSTONE_` in the variables that have another meaning.
+const TAKEN: [&str; 5] = ["PLACE", "SCRATCH", "STUDY_DIR", "ROUND", "ARCHIVE"];
+
+/// Each factor has a variable of its own.
+pub(super) fn check_variables(source: &mut Source<'_>, factors: &[Factor], places: &Places) {
+    for (at, factor) in factors.iter().enumerate() {
+        let variable = level_variable(&factor.name);
+        let is_taken = TAKEN.iter().any(|it| level_variable(it) == variable);
+        let earlier = factors[..at].iter().find(|earlier| {
+            earlier.name != factor.name && level_variable(&earlier.name) == variable
+        });
+        let why = match (is_taken, earlier) {
+            (true, _) => "which has another meaning".to_owned(),
+            (false, Some(earlier)) => format!("and so would that of {:?}", earlier.name),
+            (false, None) => continue,
+        };
+        let message = format!(
+            "the level of the factor {:?} would stand in the variable {variable}, {why}: choose \
+             another name",
+            factor.name
+        );
+        source.note(places.factors.get(at).cloned().unwrap_or_default(), message);
+    }
+}
+
+/// Whether a command names a variable, and not only a longer one.
+#[must_use]
+pub fn names_variable(command: &str, variable: &str) -> bool {
+    let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    command.match_indices(variable).any(|(at, _)| {
+        command[at + variable.len()..]
+            .chars()
+            .next()
+            .is_none_or(is_end)
+    })
+}
+
 /// A level that acts by its name is no setting of the measurement: as `{block}` in a setting, as
-/// `$SEEKSTONE_BLOCK` in a script, or as a label that all cells carry.
+/// `$SEEKSTONE_BLOCK` in a command, or as a label that all cells carry.
 pub(super) fn settle_factors(
     source: &mut Source<'_>,
     study: &mut StudyDefinition,
     places: &Places,
-    kinds: &Kinds<'_>,
+    kind: &KindOutline,
 ) {
-    let Some(settings) = (kinds.settings_of)(&study.measurement) else {
-        // Told by the check of the cells.
-        return;
-    };
-    let texts = texts_of(study);
+    let (commands, texts) = (commands_of(study, kind), texts_of(study));
+    let names_factor = |text: &String, name: &str| filled(text, &[(name, "")]) != *text;
     for (at, factor) in study.factors.iter_mut().enumerate() {
-        let is_setting = settings.contains(&factor.name);
+        let is_setting = kind.settings.contains(&factor.name);
         let is_label = factor.levels.len() == 1;
-        let (in_setting, in_script) =
-            (format!("{{{}}}", factor.name), level_variable(&factor.name));
-        let is_named = texts
-            .iter()
-            .any(|text| text.contains(&in_setting) || text.contains(&in_script));
+        let variable = level_variable(&factor.name);
+        let is_named = texts.iter().any(|text| names_factor(text, &factor.name))
+            || commands.iter().any(|it| names_variable(it, &variable));
         if !is_setting && (is_named || is_label) {
             for level in &mut factor.levels {
                 level.set.remove(&factor.name);
@@ -68,10 +113,11 @@ pub(super) fn settle_factors(
         } else if !is_setting && !acts(factor) {
             let message = format!(
                 "the factor {:?} changes nothing: {} has no setting of that name (it has {}), \
-                 {in_setting} stands in no setting, and ${in_script} in no command",
+                 {{{}}} stands in no setting, and ${variable} in no command",
                 factor.name,
                 study.measurement,
-                settings.join(", ")
+                kind.settings.join(", "),
+                factor.name
             );
             source.note(places.factors.get(at).cloned().unwrap_or_default(), message);
             for level in &mut factor.levels {
@@ -90,22 +136,61 @@ fn acts(factor: &Factor) -> bool {
     })
 }
 
-/// Every text in which a level could be named.
-fn texts_of(study: &StudyDefinition) -> Vec<String> {
+/// Every command that finds the levels in its environment: scripts, and what is measured if that is
+/// a command.
+fn commands_of(study: &StudyDefinition, kind: &KindOutline) -> Vec<String> {
+    let levels = || study.factors.iter().flat_map(|factor| &factor.levels);
     let scripts = [&study.setup, &study.teardown, &study.before, &study.after];
-    let of_levels = study
-        .factors
-        .iter()
-        .flat_map(|factor| &factor.levels)
-        .flat_map(|level| [&level.setup, &level.teardown]);
+    let of_levels = levels().flat_map(|level| [&level.setup, &level.teardown]);
     let scripts = scripts.into_iter().chain(of_levels).flatten();
+    let mut commands: Vec<String> = scripts.map(|Script { text, .. }| text.clone()).collect();
+    if let Some(key) = &kind.command {
+        let tables = levels().map(|level| &level.set).chain([&study.settings]);
+        let measured = tables.filter_map(|table| table.get(key));
+        measured.for_each(|value| gather(value, &mut commands));
+    }
+    commands
+}
+
+/// Every text in which the name of a factor in braces stands for its level.
+fn texts_of(study: &StudyDefinition) -> Vec<String> {
     let levels = study.factors.iter().flat_map(|factor| &factor.levels);
-    let mut texts: Vec<String> = scripts.map(|Script { text, .. }| text.clone()).collect();
-    texts.push(study.target.clone());
-    texts.push(study.settings.to_string());
-    texts.extend(levels.clone().map(|level| level.set.to_string()));
-    texts.extend(levels.filter_map(|level| level.target.clone()));
+    let mut texts = vec![study.target.clone()];
+    texts.extend(levels.clone().filter_map(|level| level.target.clone()));
+    let tables = levels.map(|level| &level.set).chain([&study.settings]);
+    let values = tables.flat_map(toml::Table::values);
+    values.for_each(|value| gather(value, &mut texts));
     texts
+}
+
+/// The texts in a value.
+fn gather(value: &toml::Value, texts: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => texts.push(text.clone()),
+        toml::Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        toml::Value::Table(table) => table.values().for_each(|item| gather(item, texts)),
+        _ => {}
+    }
+}
+
+/// A table of readings that no replicate has would be empty.
+pub(super) fn check_readings(
+    source: &mut Source<'_>,
+    study: &StudyDefinition,
+    places: &Places,
+    kind: &KindOutline,
+) {
+    for (name, place) in study.readings.iter().zip(&places.readings) {
+        if !kind.readings.contains(name) {
+            let message = format!(
+                "{} gives no reading {:?}; it gives {}",
+                study.measurement,
+                shortened(name),
+                kind.readings.join(", ")
+            );
+            source.note(place.clone(), message);
+        }
+    }
 }
 
 /// Every cell must be a measurement that can be made.

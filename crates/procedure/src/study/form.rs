@@ -178,6 +178,15 @@ impl<'s, 't> Form<'s, 't> {
         })
     }
 
+    /// Where each item of a list stands.
+    pub fn item_places(&mut self, key: &'static str) -> Vec<String> {
+        let Some((DeValue::Array(items), _)) = self.find(key) else {
+            return Vec::new();
+        };
+        let items = items.iter();
+        items.map(|item| self.source.place(&item.span())).collect()
+    }
+
     /// An array of tables, each with its place.
     pub fn tables(&mut self, key: &'static str, wanted: &str) -> Vec<(&'t DeTable<'t>, String)> {
         let Some((value, place)) = self.find(key) else {

@@ -7,7 +7,7 @@
 use random::{Purpose, Stream};
 
 use crate::study::definition::{Level, Script, StudyDefinition};
-use crate::study::effects::level_variable;
+use crate::study::effects::{level_variable, names_variable};
 
 /// Cells that share what must be set up, in the order of measuring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,9 @@ fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
     factors
         .map(|factor| {
             let variable = level_variable(&factor.name);
-            let is_named = scripts.iter().any(|script| script.text.contains(&variable));
+            let is_named = scripts
+                .iter()
+                .any(|script| names_variable(&script.text, &variable));
             is_named || factor.levels.iter().any(Level::has_scripts)
         })
         .collect()

@@ -8,12 +8,14 @@ use units::Duration;
 use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
 };
-use crate::study::effects::{Kinds, Places, check_cells, settle_factors};
+use crate::study::effects::{
+    Kinds, Places, check_cells, check_readings, check_variables, settle_factors,
+};
 use crate::study::fault::{StudyError, StudyFault, shortened};
 use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
 
 /// The longest text that is read.
-const BYTES_MAX: usize = 256 << 10;
+pub const STUDY_BYTES_MAX: usize = 256 << 10;
 /// The most cells.
 const CELLS_MAX: usize = 10_000;
 /// The most rounds.
@@ -52,8 +54,9 @@ pub fn read_study(
             faults: vec![StudyFault { place, message }],
         })
     };
-    if text.len() > BYTES_MAX {
-        let message = format!("{} bytes, and a study has {BYTES_MAX} at most", text.len());
+    if text.len() > STUDY_BYTES_MAX {
+        let message =
+            format!("it is longer than the {STUDY_BYTES_MAX} bytes that a study has at most");
         return alone(file, message);
     }
     let mut source = Source {
@@ -71,9 +74,14 @@ pub fn read_study(
     };
     let mut places = Places::default();
     let mut study = read_top(&mut source, document.get_ref(), &mut places);
+    check_variables(&mut source, &study.factors, &places);
     override_study(&mut source, &mut study, overrides, &mut places);
     if !study.measurement.is_empty() && check_size(&mut source, &study) {
-        settle_factors(&mut source, &mut study, &places, kinds);
+        // An unknown kind is told by the check of the cells.
+        if let Some(kind) = (kinds.outline_of)(&study.measurement) {
+            settle_factors(&mut source, &mut study, &places, &kind);
+            check_readings(&mut source, &study, &places, &kind);
+        }
         check_cells(&mut source, &study, &places, kinds);
     }
     if source.faults.is_empty() {
@@ -117,6 +125,7 @@ fn read_top<'t>(
     let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
     let margin = form.share("margin", 0.0..=0.5);
     let readings = form.texts("readings", "a list of names, such as [\"read rate\"]");
+    places.readings = form.item_places("readings");
     let needs = form.texts(
         "needs",
         "a list of programs, such as [\"mkfs.ext4\", \"root\"]",
@@ -448,15 +457,17 @@ fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wan
         return;
     };
     let factor = &mut study.factors[at];
-    let is_level = |wanted: &&String| factor.levels.iter().any(|level| level.name == **wanted);
-    if let Some(missing) = wanted.iter().find(|level| !is_level(level)) {
-        let message = format!("no level {missing:?}: {}", no_level(name, &factor.levels));
-        source.note(place, message);
-        return;
-    }
-    let kept: Vec<usize> = (0..factor.levels.len())
-        .filter(|&level| wanted.contains(&factor.levels[level].name))
-        .collect();
+    let mut kept = match chosen(&factor.levels, wanted) {
+        Ok(kept) => kept,
+        Err(missing) => {
+            let message = format!("no level {missing:?}: {}", no_level(name, &factor.levels));
+            source.note(place, message);
+            return;
+        }
+    };
+    // In the order of the file, each once.
+    kept.sort_unstable();
+    kept.dedup();
     factor.levels = kept.iter().map(|&at| factor.levels[at].clone()).collect();
     if let Against::Level(level) = factor.against {
         let moved = kept.iter().position(|&at| at == level);
@@ -469,6 +480,25 @@ fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wan
             rule[at].is_some()
         }
     });
+}
+
+/// The positions of the levels that `wanted` names, a name with commas having come in pieces; or the
+/// piece with which no level begins.
+fn chosen(levels: &[Level], wanted: &[String]) -> Result<Vec<usize>, String> {
+    let mut kept = Vec::new();
+    let mut rest = wanted;
+    while let Some(first) = rest.first() {
+        // The longest name that fits: it may hold that of another level.
+        let fitting = (1..=rest.len()).rev().find_map(|count| {
+            let name = rest[..count].join(",");
+            let at = levels.iter().position(|level| level.name == name.trim())?;
+            Some((count, at))
+        });
+        let (count, at) = fitting.ok_or_else(|| first.trim().to_owned())?;
+        kept.push(at);
+        rest = &rest[count..];
+    }
+    Ok(kept)
 }
 
 /// Whether there are cells, and not too many.

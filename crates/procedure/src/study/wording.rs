@@ -10,6 +10,8 @@ use crate::study::analysis::{Compared, StudyShape};
 
 /// From this quotient on effects are stated as times, below in percent.
 const TIMES_FROM: f64 = 2.0;
+/// What lies this near to a step is meant to lie on it.
+const EXACT: f64 = 1e-9;
 /// From here on numbers have thousands separators.
 const LARGE: f64 = 1000.0;
 
@@ -27,7 +29,10 @@ pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32
     }
     let mut sentences = Vec::new();
     let mut done: Vec<(&str, usize)> = Vec::new();
-    for Compared { factor, comparison } in compared {
+    for Compared {
+        factor, comparison, ..
+    } in compared
+    {
         let key = (comparison.reading.as_str(), *factor);
         if !done.contains(&key) {
             done.push(key);
@@ -44,16 +49,17 @@ fn of_factor(
     compared: &[Compared],
     (reading, factor): (&str, usize),
 ) -> Vec<String> {
-    let stated: Vec<&StudyComparison> = compared
+    let here = compared
         .iter()
-        .filter(|it| it.factor == factor && it.comparison.reading == reading)
+        .filter(|it| it.factor == factor && it.comparison.reading == reading);
+    let stated: Vec<&StudyComparison> = here
+        .clone()
         .map(|it| &it.comparison)
         .filter(|it| it.is_stated)
         .collect();
-    let is_in_context = |it: &&StudyComparison| it.context.iter().any(|name| !name.is_empty());
     let name = &shape.factors[factor];
     let mut sentences = Vec::new();
-    if stated.iter().any(is_in_context) {
+    if here.clone().any(|it| it.differs) {
         sentences.push(format!(
             "The effect of {name} on {reading} differs with {}, and is stated for each:",
             others(shape, factor)
@@ -181,13 +187,13 @@ fn digits_for(near: f64, far: f64) -> usize {
 
 fn round_down(value: f64, digits: usize) -> String {
     let step = step(value, digits);
-    // What lies this near to a step is meant to lie on it.
-    rounded((value / step + 1e-9).floor() * step, digits)
+    rounded((value / step + EXACT).floor() * step, digits)
 }
 
 fn round_up(value: f64, digits: usize) -> String {
     let step = step(value, digits);
-    rounded((value / step - 1e-9).ceil() * step, digits)
+    // The sum makes a positive zero of a negative one.
+    rounded((value / step - EXACT).ceil() * step + 0.0, digits)
 }
 
 /// Three digits of large numbers, which are never known better.
@@ -243,8 +249,8 @@ fn no_difference(
 
 /// `3 % lower to 5 % higher`, the ends rounded outwards.
 fn open_range(it: &StudyComparison) -> String {
-    let low = open_end(it, it.value.low, it.value.low < zero(it));
-    let high = open_end(it, it.value.high, it.value.high > zero(it));
+    let low = open_end(it, it.value.low, it.value.low < zero(it), "lower");
+    let high = open_end(it, it.value.high, it.value.high > zero(it), "higher");
     format!("{low} to {high}")
 }
 
@@ -255,7 +261,8 @@ fn zero(it: &StudyComparison) -> f64 {
     }
 }
 
-fn open_end(it: &StudyComparison, value: f64, is_away: bool) -> String {
+/// One end; `word` is for one that is no difference.
+fn open_end(it: &StudyComparison, value: f64, is_away: bool, word: &str) -> String {
     let rounded = if is_away { round_up } else { round_down };
     let (size, unit) = match it.scale {
         StudyScale::Ratio if value >= TIMES_FROM => (value, "times"),
@@ -267,7 +274,11 @@ fn open_end(it: &StudyComparison, value: f64, is_away: bool) -> String {
             return format!("{} {word}", it.unit.format(value.abs()));
         }
     };
-    let word = if size < 0.0 { "lower" } else { "higher" };
+    let word = match size {
+        _ if size.abs() < EXACT => word,
+        _ if size < 0.0 => "lower",
+        _ => "higher",
+    };
     let digits = usize::from(size.abs() < 10.0);
     format!("{} {unit} {word}", rounded(size.abs(), digits))
 }

@@ -3,7 +3,9 @@
 // Each test file is a program of its own and uses its own part of this.
 #![allow(dead_code)]
 
-use procedure::study::{Kinds, SettingMistake, StudyDefinition, StudyOverrides, read_study};
+use procedure::study::{
+    KindOutline, Kinds, SettingMistake, StudyDefinition, StudyOverrides, read_study,
+};
 
 pub const STUDY: &str = r#"
 title = "Block sizes"
@@ -33,13 +35,18 @@ teardown = "rmdir mnt8"
 "#;
 
 /// A kind `transfer` with a few settings, and a kind `command`.
-fn settings_of(kind: &str) -> Option<Vec<String>> {
-    let names: &[&str] = match kind {
-        "transfer" => &["size", "record", "dir"],
-        "command" => &["command"],
+fn outline_of(kind: &str) -> Option<KindOutline> {
+    let (settings, readings): (&[&str], &[&str]) = match kind {
+        "transfer" => (&["size", "record", "dir"], &["rate", "read rate", "calls"]),
+        "command" => (&["command", "directory"], &["real", "user"]),
         _ => return None,
     };
-    Some(names.iter().map(|&name| name.to_owned()).collect())
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Some(KindOutline {
+        settings: owned(settings),
+        readings: owned(readings),
+        command: (kind == "command").then(|| "command".to_owned()),
+    })
 }
 
 fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMistake> {
@@ -47,7 +54,7 @@ fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMista
         key: key.cloned(),
         message,
     };
-    let Some(known) = settings_of(kind) else {
+    let Some(known) = outline_of(kind).map(|it| it.settings) else {
         return Err(mistake(None, format!("there is no measurement {kind:?}")));
     };
     for (key, value) in settings {
@@ -63,7 +70,7 @@ fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMista
 
 pub fn read_with(text: &str, overrides: &StudyOverrides) -> Result<StudyDefinition, String> {
     let kinds = Kinds {
-        settings_of: &settings_of,
+        outline_of: &outline_of,
         check: &check_settings,
     };
     read_study("s.toml", text, overrides, &kinds).map_err(|error| error.to_string())

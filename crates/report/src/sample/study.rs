@@ -55,6 +55,7 @@ pub fn study() -> Study {
         rounds_max: 20,
         precision: Some(0.05),
         is_precise: Some(false),
+        places: vec![super::run().target],
         margin: 0.02,
         begun_at: vec!["2027-01-31T12:00:00Z".into(), "2027-01-31T13:00:00Z".into()],
         replicates,

@@ -18,15 +18,19 @@ use crate::process::{
     DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
 };
 
+/// The setting that says what is run.
+pub const COMMAND: &str = "command";
+
 /// The kind.
 pub const KIND: Kind = Kind {
     name: "command",
     about: "what a command takes: elapsed, user and system time",
     settings: &[
         Setting::required(
-            "command",
+            COMMAND,
             "TEXT or LIST",
-            "what is run: a text by `sh -c`, a list of a program and its arguments without a shell",
+            "what is run: a text by `sh -c`, a list of a program and its arguments without a shell; \
+             it finds the variables of scripts, such as SEEKSTONE_PLACE",
         ),
         Setting::or(
             "warm",
@@ -80,7 +84,7 @@ enum Caches {
 
 impl Command {
     pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        let words = match settings.text_or_list("command")? {
+        let words = match settings.text_or_list(COMMAND)? {
             Some(TextOrList::List(words)) => words,
             Some(TextOrList::Text(script)) => vec!["/bin/sh".into(), "-c".into(), script],
             None => unreachable!("a required setting was seen to be there"),
@@ -131,16 +135,15 @@ impl Command {
     }
 
     pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        let directory = self.directory(place)?;
         match self.caches {
             Caches::AsTheyAre => {}
-            Caches::Warm => drop(self.run(directory, stop)?),
+            Caches::Warm => drop(self.run(place, stop)?),
             Caches::Cold => drop_all_caches()
                 .map_err(MeasureError::io("drop caches with", Path::new(DROP_CACHES)))?,
         }
         let Ended {
             elapsed, reaped, ..
-        } = self.run(directory, stop)?;
+        } = self.run(place, stop)?;
         let seconds = |name: &str, span: Duration| {
             Reading::new(name, Unit::Seconds, span.as_secs_f64(), Better::Lower)
         };
@@ -152,10 +155,11 @@ impl Command {
     }
 
     /// Run it once, to its end.
-    fn run(&self, directory: &Path, stop: &Stop) -> Result<Ended, MeasureError> {
+    fn run(&self, place: &Place, stop: &Stop) -> Result<Ended, MeasureError> {
         let spec = ProcessSpec {
             words: &self.words,
-            directory,
+            variables: &place.variables,
+            directory: self.directory(place)?,
             input: None,
             shows_output: false,
             time_limit: self.time_limit,

@@ -38,6 +38,14 @@ pub enum Default {
 }
 
 impl Setting {
+    /// Whether its value is a path of this machine, or a list of them.
+    #[must_use]
+    pub fn names_paths(&self) -> bool {
+        ["PATH", "LIST of PATHs"]
+            .iter()
+            .any(|form| self.form.starts_with(form))
+    }
+
     /// A setting that must be given.
     #[must_use]
     pub const fn required(name: &'static str, form: &'static str, meaning: &'static str) -> Self {

@@ -7,7 +7,8 @@ use drivers::{Owner, TargetError, WorkDirectory, check_room, free_space};
 use sim::SIM_PREFIX;
 use units::Bytes;
 
-use super::Stop;
+use super::store_s3::S3_PREFIX;
+use super::{Measurement, Stop};
 use crate::bench::BenchError;
 use crate::environment;
 use crate::inspect::inspect;
@@ -21,6 +22,8 @@ pub struct Place {
     pub seed: u64,
     /// Room that stays free; the larger of 5 % and 1 GiB when absent.
     pub reserve: Option<Bytes>,
+    /// What a command that is measured finds in its environment besides this program's.
+    pub variables: Vec<(String, String)>,
 }
 
 /// Why there are no readings.
@@ -68,6 +71,41 @@ impl MeasureError {
     }
 }
 
+/// Settings that name a place in place of the study's target, with their kinds.
+const IN_PLACE: [(&str, &str); 3] = [
+    ("command", "directory"),
+    ("fill", "target"),
+    ("streams", "directories"),
+];
+
+/// Every path that a measurement of this kind measures when the study's target is `target`, with
+/// what is only read.
+#[must_use]
+pub fn measured_paths(kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {
+    let kinds = Measurement::kinds().iter();
+    let named = kinds
+        .filter(|it| it.name == kind)
+        .flat_map(|it| it.settings);
+    let named = named.filter(|setting| setting.names_paths());
+    let given = named.filter_map(|it| Some((it.name, settings.get(it.name)?)));
+    let mut paths = vec![target.to_owned()];
+    for (name, value) in given {
+        if IN_PLACE.contains(&(kind, name)) {
+            paths.retain(|path| path != target);
+        }
+        let items = value
+            .as_array()
+            .map_or(std::slice::from_ref(value), Vec::as_slice);
+        let items = items.iter().filter_map(toml::Value::as_str);
+        paths.extend(
+            items
+                .filter(|it| !it.starts_with(S3_PREFIX))
+                .map(str::to_owned),
+        );
+    }
+    paths
+}
+
 impl Place {
     /// A place with the reserve left to the program.
     #[must_use]
@@ -76,6 +114,7 @@ impl Place {
             target: target.into(),
             seed,
             reserve: None,
+            variables: Vec::new(),
         }
     }
 

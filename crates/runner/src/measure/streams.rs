@@ -271,7 +271,7 @@ fn readings(total: f64, rates: Vec<f64>) -> Vec<Reading> {
     vec![
         rate("total rate", total),
         rate("stream rate", mean).of(rates),
-        Reading::new("fairness", Unit::Ratio, fairness, Better::Higher),
+        Reading::new("fairness", Unit::Share, fairness, Better::Higher),
     ]
 }
 
@@ -279,7 +279,8 @@ fn readings(total: f64, rates: Vec<f64>) -> Vec<Reading> {
 fn fairness(rates: &[f64]) -> f64 {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    sum * sum / (rates.len() as f64 * squares)
+    // Rounding may lead beyond one.
+    (sum * sum / (rates.len() as f64 * squares)).min(1.0)
 }
 
 #[cfg(test)]

@@ -8,12 +8,15 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use procedure::study::Script;
+use procedure::study::{Script, names_variable};
 use results::StudyReplicate;
 use serde::{Deserialize, Serialize};
 
+use super::seen::SeenPlace;
+use crate::process::quoted;
+
 /// Version of the form.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +98,17 @@ impl Undo {
             place: self.place.clone(),
         }
     }
+
+    /// A line for the shell that runs it, with the variables that it names.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let named = self.variables.iter();
+        let named = named.filter(|(name, _)| names_variable(&self.text, name));
+        let set = named.map(|(name, value)| format!("{name}={value}"));
+        let words = ["env".to_owned()].into_iter().chain(set);
+        let run = ["sh", "-c", &self.text].map(str::to_owned);
+        quoted(&words.chain(run).collect::<Vec<String>>())
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -105,6 +119,7 @@ enum Entry {
     Scratch(Option<PathBuf>),
     Undo(Vec<Undo>),
     Replicate(StudyReplicate),
+    Place(Box<SeenPlace>),
 }
 
 /// What a journal holds.
@@ -120,6 +135,8 @@ pub struct Recorded {
     pub undo: Vec<Undo>,
     /// Replicates, in their order.
     pub replicates: Vec<StudyReplicate>,
+    /// Places that were measured.
+    pub places: Vec<SeenPlace>,
 }
 
 /// An open, locked journal.
@@ -224,6 +241,14 @@ impl Journal {
         self.write(&Entry::Replicate(replicate.clone()))
     }
 
+    /// Keep what a place stands on.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn place(&mut self, place: &SeenPlace) -> Result<(), JournalError> {
+        self.write(&Entry::Place(Box::new(place.clone())))
+    }
+
     /// Remove it: the study is done.
     ///
     /// # Errors
@@ -270,6 +295,7 @@ fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
             Entry::Scratch(path) => recorded.scratch = path,
             Entry::Undo(undo) => recorded.undo = undo,
             Entry::Replicate(replicate) => recorded.replicates.push(replicate),
+            Entry::Place(place) => recorded.places.push(*place),
         }
     }
     Ok((recorded, whole))

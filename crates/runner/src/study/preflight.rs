@@ -3,7 +3,6 @@
 use std::env;
 use std::path::Path;
 
-use procedure::study::StudyDefinition;
 use results::environment::TargetKind;
 use results::{Caution, TargetDescription};
 use sim::SIM_PREFIX;
@@ -16,24 +15,23 @@ use crate::study::StudyRunError;
 /// Stands for the rights of root among the programs that a study needs.
 const ROOT: &str = "root";
 
+/// What of a study's needs this machine lacks, in words.
+#[must_use]
+pub fn missing(needs: &[String]) -> Vec<String> {
+    let missing = needs.iter().filter(|need| !is_there(need));
+    let words = missing.map(|need| match need.as_str() {
+        ROOT => "the rights of root".to_owned(),
+        program => format!("the program {program}, which is not installed"),
+    });
+    words.collect()
+}
+
 /// Refuse to begin where something is missing.
 pub(super) fn refuse_missing(needs: &[String]) -> Result<(), StudyRunError> {
-    let missing: Vec<&str> = needs
-        .iter()
-        .map(String::as_str)
-        .filter(|need| !is_there(need))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
+    match missing(needs) {
+        none if none.is_empty() => Ok(()),
+        missing => Err(StudyRunError::Needs(missing.join(", and "))),
     }
-    let words: Vec<String> = missing
-        .iter()
-        .map(|need| match *need {
-            ROOT => "the rights of root".to_owned(),
-            program => format!("the program {program}, which is not installed"),
-        })
-        .collect();
-    Err(StudyRunError::Needs(words.join(", and ")))
 }
 
 fn is_there(need: &str) -> bool {
@@ -44,11 +42,8 @@ fn is_there(need: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(need).is_file())
 }
 
-/// What the study's target is, and what would mislead.
-pub(super) fn describe(
-    definition: &StudyDefinition,
-) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
-    let target = definition.target.as_str();
+/// What a target is, and what would mislead.
+pub(super) fn describe(target: &str) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     if !target.starts_with(SIM_PREFIX) {
         return Ok(inspect(Path::new(target))?);
     }

@@ -1,23 +1,68 @@
-//! A directory of a study's own, in which its set-ups may put what they like.
+//! A directory of a study's own, in which its set-ups may put what they like, and in which stands
+//! what must be undone.
 //!
 //! Whatever lies in it is removed with it, but never across the border of a file system: what is
-//! still mounted there is somebody's data.
+//! still mounted there is somebody's data. A record in it says whose it is: it is locked while its
+//! study runs, and belongs to the directory of one inode number, so that a copy is nobody's.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::inspect::facts::Facts;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use serde::{Deserialize, Serialize};
 
-/// How the names of these directories begin.
+use super::in_use::{mounted_below, user_of};
+use super::journal::Undo;
+
+/// How the names of these directories begin; sixteen hexadecimal digits follow.
 const PREFIX: &str = ".seekstone-study-";
+const DIGITS: usize = 16;
+/// The record in them.
+const RECORD: &str = ".seekstone-record";
+/// The longest record that is read.
+const RECORD_BYTES_MAX: u64 = 16 << 20;
+
+/// Whose a scratch directory is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    /// The process that made it.
+    pid: u32,
+    /// The study, as it was named.
+    study: String,
+    /// What the study means.
+    digest: String,
+    /// The directory's inode number.
+    inode: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line {
+    Owner(Owner),
+    Undo(Vec<Undo>),
+}
+
+/// A path with every scratch directory in it called the same.
+#[must_use]
+pub fn without_digits(path: &str) -> String {
+    let mut parts = path.split(PREFIX);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(PREFIX);
+        plain.push_str(part.get(DIGITS..).unwrap_or_default());
+    }
+    plain
+}
 
 /// A scratch directory. It stays when it is dropped: [`Scratch::remove`] says what went wrong.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
+    /// Holds the lock.
+    record: File,
 }
 
 impl Scratch {
@@ -25,22 +70,32 @@ impl Scratch {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn create(parent: &Path) -> io::Result<Self> {
+    pub fn create(parent: &Path, study: &str, digest: &str) -> io::Result<Self> {
         let parent = fs::canonicalize(parent)?;
         let name = RandomState::new().build_hasher().finish();
         let path = parent.join(format!("{PREFIX}{name:016x}"));
         DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self { path })
+        Self::begin(&path, study, digest).inspect_err(|_| {
+            let _ = fs::remove_dir_all(&path);
+        })
     }
 
-    /// One that a killed program left. `None` where it is gone, or never was one.
-    #[must_use]
-    pub fn left_at(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?;
-        let is_ours = name.starts_with(PREFIX) && path.is_dir() && !path.is_symlink();
-        is_ours.then(|| Self {
-            path: path.to_owned(),
-        })
+    fn begin(path: &Path, study: &str, digest: &str) -> io::Result<Self> {
+        let record = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path.join(RECORD))?;
+        flock(&record, FlockOperation::NonBlockingLockExclusive)?;
+        let path = path.to_owned();
+        let mut made = Self { path, record };
+        made.write(&Line::Owner(Owner {
+            pid: std::process::id(),
+            study: study.to_owned(),
+            digest: digest.to_owned(),
+            inode: made.path.metadata()?.ino(),
+        }))?;
+        Ok(made)
     }
 
     /// Where it is.
@@ -49,38 +104,202 @@ impl Scratch {
         &self.path
     }
 
-    /// Remove it with all that is in it.
+    /// Note what must be undone from now on, the last first.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn note(&mut self, undo: &[Undo]) -> io::Result<()> {
+        self.write(&Line::Undo(undo.to_vec()))
+    }
+
+    fn write(&mut self, line: &Line) -> io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.record.write_all(&text)?;
+        self.record.sync_data()
+    }
+
+    /// Remove it with all that is in it, the record last.
     ///
     /// # Errors
     /// When something is mounted in it (nothing is touched then), or the system refuses.
     pub fn remove(self) -> io::Result<()> {
-        if let Some(mount) = mounted_below(&self.path) {
-            let why = format!(
-                "{} is still mounted there; unmount it, and remove {} yourself",
-                mount.display(),
-                self.path.display()
-            );
-            return Err(io::Error::other(why));
-        }
-        fs::remove_dir_all(&self.path)
+        remove(&self.path)
     }
 }
 
-/// The first thing that is mounted below a path.
-fn mounted_below(path: &Path) -> Option<PathBuf> {
-    let text = Facts::default().proc_text("self/mountinfo")?;
-    let points = text.lines().filter_map(|line| line.split(' ').nth(4));
-    // Spaces and the like are written as octal numbers; our own names have none, but parents may.
-    let points = points.map(|point| {
-        let plain = point.replace("\\040", " ").replace("\\011", "\t");
-        PathBuf::from(plain.replace("\\012", "\n").replace("\\134", "\\"))
-    });
-    points.into_iter().find(|point| point.starts_with(path))
+/// A scratch directory of a study that was killed. While this value lives, nobody else removes it.
+#[derive(Debug)]
+pub struct LeftScratch {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The process that made it.
+    pub pid: u32,
+    /// The study, as it was named.
+    pub study: String,
+    /// What the study means.
+    pub digest: String,
+    /// What was set up and not taken down, in the order of its making.
+    pub undo: Vec<Undo>,
+    /// Bytes that its files take up, the record not counted.
+    pub bytes: u64,
+    /// How many files there are, without it.
+    pub files: u64,
+    /// Holds the lock.
+    _record: File,
+}
+
+impl LeftScratch {
+    /// Those in `directory`, in the order of their names. What cannot be examined is not ours to
+    /// judge, and is passed over.
+    #[must_use]
+    pub fn find(directory: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(directory).into_iter().flatten();
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        paths.iter().filter_map(|path| Self::at(path)).collect()
+    }
+
+    /// The one at `path`; `None` where there is none, somebody uses it, or it is not ours.
+    #[must_use]
+    pub fn at(path: &Path) -> Option<Self> {
+        let digits = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
+        let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        (digits.len() == DIGITS && digits.chars().all(is_digit)).then_some(())?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(path, flags | OFlags::DIRECTORY, Mode::empty()).ok()?;
+        // A FIFO must not hold us, nor a link lead us away.
+        let flags = flags | OFlags::NONBLOCK;
+        let record = rustix::fs::openat(&directory, RECORD, flags, Mode::empty()).ok()?;
+        let (directory, record) = (File::from(directory), File::from(record));
+        let (outer, inner) = (directory.metadata().ok()?, record.metadata().ok()?);
+        let me = rustix::process::geteuid();
+        let is_ours = outer.uid() == inner.uid() && outer.uid() == me.as_raw();
+        let is_alone = inner.is_file() && inner.nlink() == 1;
+        (is_ours && is_alone).then_some(())?;
+        flock(&record, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let (owner, undo) = read(&record)?;
+        (owner.inode == outer.ino()).then_some(())?;
+        let found = Survey::of(path).ok()?;
+        Some(Self {
+            path: fs::canonicalize(path).ok()?,
+            pid: owner.pid,
+            study: owner.study,
+            digest: owner.digest,
+            undo,
+            bytes: found.bytes.saturating_sub(inner.blocks() * 512),
+            files: found.files.saturating_sub(1),
+            _record: record,
+        })
+    }
+
+    /// Remove it with all that is in it.
+    ///
+    /// # Errors
+    /// When something is mounted in it or somebody uses it (nothing is touched then), or the system
+    /// refuses.
+    pub fn remove(self) -> io::Result<()> {
+        if let Some(user) = user_of(&self.path) {
+            return Err(io::Error::other(format!("{user} uses it: end that first")));
+        }
+        remove(&self.path)
+    }
+}
+
+/// Whose it is, and what must be undone; `None` for a record that is none of ours.
+fn read(record: &File) -> Option<(Owner, Vec<Undo>)> {
+    let mut bytes = Vec::new();
+    record.take(RECORD_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let (mut owner, mut undo) = (None, Vec::new());
+    // A line that was cut off is not there.
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n');
+    for line in lines.filter(|line| line.ends_with(b"\n")) {
+        match serde_json::from_slice(line).ok()? {
+            Line::Owner(found) => owner = Some(found),
+            Line::Undo(found) => undo = found,
+        }
+    }
+    Some((owner?, undo))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    let foreign = match mounted_below(path) {
+        Some(mount) => Some(mount),
+        None => Survey::of(path)?.foreign,
+    };
+    if let Some(mount) = foreign {
+        let why = format!(
+            "{} is still mounted there; unmount it, and remove {} yourself, or with `seekstone clean`",
+            mount.display(),
+            path.display()
+        );
+        return Err(io::Error::other(why));
+    }
+    // Without its record nobody would know whose the rest is.
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name() == RECORD {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(path.join(RECORD))?;
+    fs::remove_dir(path)
+}
+
+/// What lies in a directory.
+#[derive(Debug, Default)]
+struct Survey {
+    bytes: u64,
+    files: u64,
+    /// The first thing of another file system.
+    foreign: Option<PathBuf>,
+}
+
+impl Survey {
+    /// Look at everything, without following links.
+    fn of(path: &Path) -> io::Result<Self> {
+        let mut found = Self::default();
+        let device = path.symlink_metadata()?.dev();
+        let mut directories = vec![path.to_owned()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory)? {
+                let path = entry?.path();
+                let metadata = path.symlink_metadata()?;
+                if metadata.dev() != device {
+                    found.foreign.get_or_insert(path);
+                } else if metadata.is_dir() {
+                    directories.push(path);
+                } else {
+                    found.bytes += metadata.blocks() * 512;
+                    found.files += 1;
+                }
+            }
+        }
+        Ok(found)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn undo() -> Undo {
+        Undo {
+            place: "study.toml:7".into(),
+            what: "the tear-down of the study".into(),
+            text: "umount \"$SEEKSTONE_SCRATCH/mnt\"".into(),
+            variables: vec![("SEEKSTONE_SCRATCH".into(), "/x".into())],
+        }
+    }
+
+    fn make(parent: &Path) -> Scratch {
+        Scratch::create(parent, "study.toml", "5eed").expect("a scratch directory")
+    }
 
     #[test]
     fn everything_in_it_goes_and_links_are_not_followed() {
@@ -88,21 +307,73 @@ mod tests {
         let kept = top.path().join("kept");
         fs::create_dir(&kept).expect("a directory");
         fs::write(kept.join("file"), "of the user").expect("a file");
-        let scratch = Scratch::create(top.path()).expect("a scratch directory");
+        let scratch = make(top.path());
         let path = scratch.path().to_owned();
         fs::create_dir(path.join("inner")).expect("a directory");
         fs::write(path.join("inner/file"), "ours").expect("a file");
         std::os::unix::fs::symlink(&kept, path.join("link")).expect("a link");
-        assert!(Scratch::left_at(&path).is_some());
-        assert!(Scratch::left_at(&kept).is_none());
         scratch.remove().expect("removed");
         assert!(!path.exists());
         assert_eq!(fs::read(kept.join("file")).expect("a file"), b"of the user");
     }
 
     #[test]
-    fn mounts_are_found_below_a_path_only() {
-        assert!(mounted_below(Path::new("/")).is_some());
-        assert_eq!(mounted_below(Path::new("/nonexistent-path")), None);
+    fn what_is_left_is_found_with_what_must_be_undone() {
+        let top = tempfile::tempdir().expect("a directory");
+        let mut scratch = make(top.path());
+        scratch.note(&[undo(), undo()]).expect("noted");
+        scratch.note(&[undo()]).expect("noted");
+        let path = scratch.path().to_owned();
+        fs::write(path.join("file"), "ours").expect("a file");
+        // Its study runs.
+        assert!(LeftScratch::at(&path).is_none());
+        drop(scratch);
+        let mut found = LeftScratch::find(top.path());
+        let left = found.pop().expect("a directory of ours");
+        assert_eq!((&left.path, left.files), (&path, 1));
+        assert_eq!(
+            (left.study.as_str(), left.digest.as_str()),
+            ("study.toml", "5eed")
+        );
+        assert_eq!(left.undo, [undo()]);
+        // Somebody else looks at it.
+        assert!(found.is_empty() && LeftScratch::at(&path).is_none());
+        // A file that is open is in use.
+        let used = File::open(path.join("file")).expect("a file");
+        let refused = left.remove().expect_err("in use").to_string();
+        assert!(refused.ends_with(" uses it: end that first"), "{refused}");
+        drop(used);
+        let left = LeftScratch::at(&path).expect("a directory of ours");
+        left.remove().expect("removed");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_not_provably_ours_is_left_alone() {
+        let top = tempfile::tempdir().expect("a directory");
+        let ours = make(top.path()).path().to_owned();
+        let record = fs::read(ours.join(RECORD)).expect("a record");
+        let like = |name: &str, record: Option<&[u8]>| {
+            let path = top.path().join(name);
+            fs::create_dir(&path).expect("a directory");
+            fs::write(path.join("precious"), "of the user").expect("a file");
+            if let Some(record) = record {
+                fs::write(path.join(RECORD), record).expect("a file");
+            }
+            path
+        };
+        // A copy, something without a record, one that was cut off, and other names.
+        like(".seekstone-study-0123456789abcdef", Some(&record));
+        like(".seekstone-study-0123456789abcde0", None);
+        like(
+            ".seekstone-study-0123456789abcde1",
+            Some(&record[..record.len() - 1]),
+        );
+        like(".seekstone-study-0123456789abcde2", Some(b"{}\n"));
+        let other = top.path().join(".seekstone-study-mine");
+        fs::rename(&ours, &other).expect("renamed");
+        assert!(LeftScratch::find(top.path()).is_empty());
+        fs::rename(&other, &ours).expect("renamed");
+        assert_eq!(LeftScratch::find(top.path()).len(), 1);
     }
 }

@@ -29,7 +29,7 @@ const TAIL_BYTES: u64 = 600;
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     /// The shell could not be started.
-    #[error("{place}: {what}: sh could not be started: {source}")]
+    #[error("{place}: {what}: sh could not be started")]
     Start {
         /// File and line.
         place: String,

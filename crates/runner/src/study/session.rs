@@ -1,28 +1,22 @@
 //! A study under way: set-ups, replicates in their order, tear-downs.
 
-use std::path::{Path, PathBuf};
+mod places;
+mod undo;
+
 use std::time::Instant;
 
-use procedure::study::{
-    Group, Level, Script, StudyPlan, StudyShape, analyse, filled, level_variable, rounds_needed,
-};
-use results::{Environment, StudyReplicate, Warning};
-use sim::SIM_PREFIX;
-use units::Duration;
+use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, rounds_needed};
+use results::{Environment, Reading, StudyReplicate, Warning};
+use units::{Duration, format_counted};
 
 use crate::environment;
 use crate::interrupt::Interrupt;
-use crate::laboratory::{trial_seed, with_causes};
-use crate::measure::{MeasureError, Measurement, Place};
+use crate::laboratory::trial_seed;
+use crate::measure::{MeasureError, Place};
 use crate::study::journal::{Journal, JournalHead, Recorded, Undo};
 use crate::study::scratch::Scratch;
-use crate::study::script::{ScriptError, Shell};
+use crate::study::seen::SeenPlaces;
 use crate::study::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
-
-/// Stands in settings for the scratch directory.
-const SCRATCH: &str = "scratch";
-/// Stands in settings for the study's target.
-const PLACE: &str = "place";
 
 /// A study under way.
 pub(super) struct Session<'a> {
@@ -38,6 +32,7 @@ pub(super) struct Session<'a> {
     /// What must be undone, the last first.
     undo: Vec<Undo>,
     warnings: Vec<Warning>,
+    places: SeenPlaces,
     begun: Instant,
     /// Replicates that an earlier process measured.
     inherited: usize,
@@ -51,6 +46,7 @@ pub(super) struct Ended {
     pub seed: u64,
     pub journal: Option<Journal>,
     pub warnings: Vec<Warning>,
+    pub places: SeenPlaces,
     pub elapsed: Duration,
 }
 
@@ -76,6 +72,7 @@ impl<'a> Session<'a> {
             scratch: None,
             undo: Vec::new(),
             warnings: Vec::new(),
+            places: SeenPlaces::new(&definition.target, Vec::new()),
             begun: Instant::now(),
             inherited: 0,
             rounds: definition.rounds_min,
@@ -88,37 +85,19 @@ impl<'a> Session<'a> {
                 recorded
             }
         };
+        let is_blank = recorded == Recorded::default();
         session.undo_left(&recorded)?;
-        session.go_on(recorded, machine)?;
+        if let Err(error) = session.go_on(recorded, machine) {
+            // What was refused leaves nothing.
+            let made = session.journal.take().filter(|_| is_blank);
+            made.map_or(Ok(()), Journal::remove)?;
+            return Err(error);
+        }
         session.begun_at.push(environment.started_at.clone());
         if let Some(journal) = &mut session.journal {
             journal.begun(&environment.started_at)?;
         }
         Ok(session)
-    }
-
-    /// Undo what a killed program had set up. What fails was undone already, or never done.
-    fn undo_left(&mut self, recorded: &Recorded) -> Result<(), StudyRunError> {
-        for undo in recorded.undo.iter().rev() {
-            let shell = Shell {
-                variables: undo.variables.clone(),
-                limit: self.request.definition.time_limit,
-            };
-            let _ = shell.run(&undo.script(), &undo.what, None);
-        }
-        let left = recorded.scratch.as_deref().and_then(Scratch::left_at);
-        if let Some(Err(error)) = left.map(Scratch::remove) {
-            self.warn_left(&error);
-        }
-        match &mut self.journal {
-            Some(journal) if !recorded.undo.is_empty() => Ok(journal.undo(&[])?),
-            _ => Ok(()),
-        }
-    }
-
-    fn warn_left(&mut self, error: &std::io::Error) {
-        let text = format!("a directory for set-ups was not removed: {error}");
-        self.warnings.push(Warning::doubt("left-behind", text));
     }
 
     /// Take over what an interrupted study measured, if that is wanted.
@@ -140,14 +119,19 @@ impl<'a> Session<'a> {
             .is_some_and(|known| known.meaning == head.meaning);
         match (self.request.beginning, known) {
             (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
-                "this study was interrupted after {count} replicates: go on with --resume, or \
-                 throw them away with --restart"
+                "this study was interrupted after {}: go on with --resume, or throw away with \
+                 --restart what was measured",
+                format_counted(count as u64, "replicate")
             ))),
             (Beginning::Resume, Some(known)) if fits => {
                 if known.machine != head.machine {
+                    let first = match count {
+                        1 => "replicate was".to_owned(),
+                        _ => format!("{count} replicates were"),
+                    };
                     let text = format!(
-                        "The first {count} replicates were measured on {}, the others on {}: \
-                         differences between machines are in the intervals.",
+                        "The first {first} measured on {}, the others on {}: differences between \
+                         machines are in the intervals.",
                         known.machine, head.machine
                     );
                     self.warnings.push(Warning::doubt("study-machines", text));
@@ -156,6 +140,7 @@ impl<'a> Session<'a> {
                 self.inherited = count;
                 self.replicates = recorded.replicates;
                 self.begun_at = recorded.begun_at;
+                self.places = SeenPlaces::new(&self.request.definition.target, recorded.places);
                 Ok(())
             }
             (Beginning::Resume, _) => Err(StudyRunError::Usage(
@@ -174,9 +159,7 @@ impl<'a> Session<'a> {
     pub fn measure_all(&mut self) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
         self.check_cells(false)?;
-        if self.needs_scratch() {
-            self.make_scratch()?;
-        }
+        self.make_scratch()?;
         if definition.setup.is_some() || definition.teardown.is_some() {
             let (setup, teardown) = (definition.setup.clone(), definition.teardown.clone());
             self.tell("set-up of the study");
@@ -303,12 +286,16 @@ impl<'a> Session<'a> {
         ));
         let measurement = self.measurement(&cell)?;
         let salt = u64::from(round) << 32 | position as u64;
-        let place = self.place(&cell, trial_seed(self.seed, salt));
         let mut variables = self.level_variables(&cell);
         variables.push(("SEEKSTONE_ROUND".into(), round.to_string()));
+        let place = Place {
+            variables: [self.variables(), variables.clone()].concat(),
+            ..self.place(&cell, trial_seed(self.seed, salt))
+        };
         let base = self.undo.len();
         let (before, after) = (definition.before.clone(), definition.after.clone());
         self.set_up("a replicate", before.as_ref(), after.as_ref(), variables)?;
+        self.look_at(position)?;
         let started_at = environment::capture().started_at;
         let begun = Instant::now();
         let measured = measurement.measure(&place, self.interrupt);
@@ -316,6 +303,7 @@ impl<'a> Session<'a> {
         let undone = self.undo_to(base);
         let readings = measured.map_err(|error| self.failed(&cell, error))?;
         undone?;
+        self.refuse_unwanted(&cell, &readings)?;
         let replicate = StudyReplicate {
             number: number as u32,
             round,
@@ -331,17 +319,35 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Some readings depend on settings: a replicate without any that the study names is in no
+    /// table.
+    fn refuse_unwanted(&self, cell: &[usize], readings: &[Reading]) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let wanted = &definition.readings;
+        if wanted.is_empty() || readings.iter().any(|it| wanted.contains(&it.name)) {
+            return Ok(());
+        }
+        Err(StudyRunError::NoReading {
+            cell: self.in_words(cell),
+            kind: definition.measurement.clone(),
+            wanted: wanted.clone(),
+            given: readings.iter().map(|it| it.name.clone()).collect(),
+        })
+    }
+
     fn failed(&self, cell: &[usize], source: MeasureError) -> StudyRunError {
         if let Some(signal) = self.interrupt.is_raised() {
             return StudyRunError::Interrupted(signal.name);
         }
-        let words = self.request.definition.describe(cell);
-        let cell = if words.is_empty() {
-            "the measurement".to_owned()
-        } else {
-            words
-        };
+        let cell = self.in_words(cell);
         StudyRunError::Measure { cell, source }
+    }
+
+    fn in_words(&self, cell: &[usize]) -> String {
+        match self.request.definition.describe(cell) {
+            words if words.is_empty() => "the measurement".to_owned(),
+            words => words,
+        }
     }
 
     fn set_up_group(&mut self, group: &Group) -> Result<(), StudyRunError> {
@@ -361,175 +367,6 @@ impl<'a> Session<'a> {
             )?;
         }
         Ok(())
-    }
-
-    /// Run a set-up. What undoes it is noted first: it is run even if the set-up fails midway.
-    fn set_up(
-        &mut self,
-        what: &str,
-        setup: Option<&Script>,
-        teardown: Option<&Script>,
-        variables: Vec<(String, String)>,
-    ) -> Result<(), StudyRunError> {
-        if let Some(signal) = self.interrupt.is_raised() {
-            return Err(StudyRunError::Interrupted(signal.name));
-        }
-        let variables = [self.variables(), variables].concat();
-        if let Some(teardown) = teardown {
-            self.undo.push(Undo {
-                place: teardown.place.clone(),
-                what: format!("the tear-down of {what}"),
-                text: teardown.text.clone(),
-                variables: variables.clone(),
-            });
-            self.note_undo()?;
-        }
-        let Some(setup) = setup else {
-            return Ok(());
-        };
-        let shell = Shell {
-            variables,
-            limit: self.request.definition.time_limit,
-        };
-        let name = format!("the set-up of {what}");
-        match shell.run(setup, &name, Some(self.interrupt)) {
-            Ok(()) => Ok(()),
-            Err(ScriptError::Interrupted(signal)) => Err(StudyRunError::Interrupted(signal)),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn note_undo(&mut self) -> Result<(), StudyRunError> {
-        match &mut self.journal {
-            Some(journal) => Ok(journal.undo(&self.undo)?),
-            None => Ok(()),
-        }
-    }
-
-    /// Undo everything above `base`, even if one of it fails.
-    fn undo_to(&mut self, base: usize) -> Result<(), StudyRunError> {
-        let mut failed = None;
-        if self.undo.len() == base {
-            return Ok(());
-        }
-        while self.undo.len() > base {
-            let Some(undo) = self.undo.pop() else { break };
-            let shell = Shell {
-                variables: undo.variables.clone(),
-                limit: self.request.definition.time_limit,
-            };
-            let undone = shell.run(&undo.script(), &undo.what, None);
-            failed = failed.or(undone.err());
-        }
-        self.note_undo()?;
-        failed.map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    /// Undo everything, remove the scratch directory, and give back what was measured.
-    pub fn close(mut self) -> Ended {
-        if let Err(error) = self.undo_to(0) {
-            let text = format!("A tear-down failed, and something may be left: {error}");
-            self.warnings.push(Warning::doubt("left-behind", text));
-        }
-        if let Some(Err(error)) = self.scratch.take().map(Scratch::remove) {
-            self.warn_left(&error);
-        } else if let Some(Err(error)) = self.journal.as_mut().map(|it| it.scratch(None)) {
-            let text = with_causes(&error);
-            self.warnings.push(Warning::doubt("study-journal", text));
-        }
-        let earlier = self.replicates[..self.inherited].iter();
-        let earlier: u64 = earlier.map(|replicate| replicate.elapsed_ns).sum();
-        let own = Duration::from(self.begun.elapsed());
-        Ended {
-            replicates: self.replicates,
-            begun_at: self.begun_at,
-            seed: self.seed,
-            journal: self.journal,
-            warnings: self.warnings,
-            elapsed: own + Duration::from_nanos(earlier),
-        }
-    }
-
-    /// Whether anything in the study names the scratch directory.
-    fn needs_scratch(&self) -> bool {
-        mentions_scratch(&self.request.definition.meaning())
-    }
-
-    fn make_scratch(&mut self) -> Result<(), StudyRunError> {
-        let target = Path::new(&self.request.definition.target);
-        let is_usable = target.is_dir();
-        let parent = if is_usable { target } else { Path::new(".") };
-        let made = Scratch::create(parent).map_err(|source| StudyRunError::Scratch {
-            path: parent.to_owned(),
-            source,
-        })?;
-        if let Some(journal) = &mut self.journal {
-            journal.scratch(Some(made.path()))?;
-        }
-        self.scratch = Some(made);
-        Ok(())
-    }
-
-    /// The measurement of a cell.
-    fn measurement(&self, cell: &[usize]) -> Result<Measurement, StudyRunError> {
-        let definition = &self.request.definition;
-        let mut settings = definition.settings_of(cell);
-        for (_, value) in &mut settings {
-            if let toml::Value::String(text) = value {
-                *text = self.filled(text);
-            }
-        }
-        let made = Measurement::from_table(&definition.measurement, &settings);
-        made.map_err(|fault| StudyRunError::Usage(fault.message))
-    }
-
-    fn place(&self, cell: &[usize], seed: u64) -> Place {
-        Place {
-            target: self.filled(&self.request.definition.target_of(cell)),
-            seed,
-            reserve: self.request.reserve,
-        }
-    }
-
-    fn filled(&self, text: &str) -> String {
-        let scratch = self.scratch_path();
-        filled(text, &[(SCRATCH, &scratch), (PLACE, &self.target_path())])
-    }
-
-    fn scratch_path(&self) -> String {
-        let path = self.scratch.as_ref().map(Scratch::path);
-        path.map_or_else(String::new, |path| path.display().to_string())
-    }
-
-    /// The target as scripts see it, wherever they go.
-    fn target_path(&self) -> String {
-        let target = &self.request.definition.target;
-        if target.starts_with(SIM_PREFIX) {
-            return target.clone();
-        }
-        let path = std::fs::canonicalize(target).unwrap_or_else(|_| PathBuf::from(target));
-        path.display().to_string()
-    }
-
-    fn variables(&self) -> Vec<(String, String)> {
-        let directory = self.request.directory.display().to_string();
-        let program = std::env::current_exe().unwrap_or_else(|_| "seekstone".into());
-        [
-            ("SEEKSTONE", program.display().to_string()),
-            ("SEEKSTONE_PLACE", self.target_path()),
-            ("SEEKSTONE_STUDY_DIR", directory),
-            ("SEEKSTONE_SCRATCH", self.scratch_path()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
-    }
-
-    fn level_variables(&self, cell: &[usize]) -> Vec<(String, String)> {
-        let definition = &self.request.definition;
-        let names = definition.factors.iter().zip(definition.names(cell));
-        names
-            .map(|(factor, level)| (level_variable(&factor.name), level))
-            .collect()
     }
 
     fn tell(&mut self, title: &str) {

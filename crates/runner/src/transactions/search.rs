@@ -134,8 +134,11 @@ fn open_ends(
     let tried = found.steps.iter().map(|step| step.users).max()?;
     let unclear = |what: &str, users: Option<u32>| match users {
         Some(users) => format!(
-            "{} users were tried and left unclear",
-            format_count(users.into())
+            "{} tried and left unclear",
+            match users {
+                1 => "1 user was".to_owned(),
+                users => format!("{} users were", format_count(users.into())),
+            }
         ),
         None => format!("no trial of full length was made for the {what} end"),
     };

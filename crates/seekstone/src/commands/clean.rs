@@ -1,5 +1,6 @@
 //! `seekstone clean`, and the offer that every measuring command makes: killed runs leave a work
-//! directory behind, or the data file of `diskmbps`, which is named and removed on demand.
+//! directory behind, the directory of a study's set-ups, or the data file of `diskmbps`, which is
+//! named and removed on demand.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -7,7 +8,8 @@ use std::path::Path;
 use anyhow::Context as _;
 use drivers::{StaleDirectory, find_stale};
 use runner::left_over::data_files;
-use units::Bytes;
+use runner::study::LeftScratch;
+use units::{Bytes, format_counted};
 
 use crate::args::CleanArgs;
 use crate::exit::Exit;
@@ -23,13 +25,17 @@ const KEPT: &str = "Kept. `seekstone clean --yes` in that directory removes it."
 pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     let stale = find_stale(&args.directory)?;
     let data = data_files(&args.directory);
-    if stale.is_empty() && data.is_empty() {
+    let studies = LeftScratch::find(&args.directory);
+    if stale.is_empty() && data.is_empty() && studies.is_empty() {
         return output::print(&format!(
             "{}: killed runs left nothing behind here",
             args.directory.display()
         ));
     }
     remove_each(stale, args.yes)?;
+    for left in studies {
+        remove_set_ups(left, args.yes)?;
+    }
     for file in data {
         let path = file.path.clone();
         output::complain(&format!(
@@ -48,6 +54,35 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Name what a killed study left, with what was set up and not taken down.
+fn remove_set_ups(left: LeftScratch, yes: bool) -> anyhow::Result<()> {
+    let path = left.path.clone();
+    output::complain(&format!(
+        "The study {} that was killed (process {}) left {} behind: {} in {}.",
+        left.study,
+        left.pid,
+        path.display(),
+        Bytes(left.bytes),
+        format_counted(left.files, "file"),
+    ));
+    for undo in left.undo.iter().rev() {
+        output::complain(&format!(
+            "Not run: {} ({}). The study runs it when it is begun again; by hand:\n{}",
+            undo.what,
+            undo.place,
+            undo.line()
+        ));
+    }
+    if yes || agrees()? {
+        let removed = left.remove();
+        removed.with_context(|| format!("cannot remove {}", path.display()))?;
+        output::complain(&format!("Removed {}.", path.display()));
+    } else {
+        output::complain(KEPT);
+    }
+    Ok(())
+}
+
 /// Name what killed runs left in `directory`, and offer to remove it.
 ///
 /// # Errors
@@ -61,11 +96,11 @@ fn remove_each(stale: Vec<StaleDirectory>, yes: bool) -> anyhow::Result<()> {
     for directory in stale {
         let path = directory.path.clone();
         output::complain(&format!(
-            "A run that was killed (process {}) left {} behind: {} in {} files.",
+            "A run that was killed (process {}) left {} behind: {} in {}.",
             directory.pid,
             path.display(),
             Bytes(directory.bytes),
-            directory.files,
+            format_counted(directory.files, "file"),
         ));
         if yes || agrees()? {
             directory.remove()?;

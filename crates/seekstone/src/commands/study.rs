@@ -1,15 +1,17 @@
 //! `seekstone study`: how a measurement depends on factors, as a note.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::Archive;
-use procedure::study::{StudyDefinition, StudyOverrides, digest, read_study};
+use procedure::study::{STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study};
 use results::{Run, Status};
 use runner::interrupt::Interrupt;
 use runner::measure::{Default as SettingDefault, Kind, Measurement};
-use runner::study::{Beginning, StudyRequest, run_study, study_kinds};
+use runner::study::{Beginning, StudyRequest, missing, run_study, study_kinds};
+use units::format_counted;
 
 use crate::args::{StudyArgs, StudyCommand};
 use crate::commands::clean::offer_removal;
@@ -44,8 +46,18 @@ struct StudyFile {
     directory: PathBuf,
 }
 
-/// A file, or a study that comes with the program.
+/// Stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// A file, standard input, or a study that comes with the program.
 fn open(name: &str) -> anyhow::Result<StudyFile> {
+    if name == STANDARD_INPUT {
+        return Ok(StudyFile {
+            source: "standard input".into(),
+            text: limited(std::io::stdin().lock()).context("standard input cannot be read")?,
+            directory: std::env::current_dir().unwrap_or_default(),
+        });
+    }
     let path = Path::new(name);
     if !path.exists()
         && let Some(file) = shipped(name)
@@ -55,8 +67,17 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     if !path.exists() && path.extension().is_none() && path.components().count() == 1 {
         return Err(unknown(name).into());
     }
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("the study {} cannot be read", path.display()))?;
+    let cannot = || format!("the study {} cannot be read", path.display());
+    // Opening a pipe would wait for somebody who writes to it.
+    if !path.metadata().with_context(cannot)?.is_file() {
+        return Err(UsageError(format!(
+            "{} is no regular file: name a study file, or - for standard input",
+            path.display()
+        ))
+        .into());
+    }
+    let text = File::open(path).map_err(anyhow::Error::from);
+    let text = text.and_then(limited).with_context(cannot)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let directory = if directory.as_os_str().is_empty() {
         Path::new(".")
@@ -68,6 +89,20 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
         text,
         directory: fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned()),
     })
+}
+
+/// The text, cut off where the reader of studies would refuse it for its length.
+fn limited(from: impl std::io::Read) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(STUDY_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) if error.as_bytes().len() > STUDY_BYTES_MAX => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn shipped(name: &str) -> Option<StudyFile> {
@@ -101,7 +136,7 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
             .only
             .iter()
             .map(|(name, levels)| {
-                let levels = levels.split(',').map(|level| level.trim().to_owned());
+                let levels = levels.split(',').map(str::to_owned);
                 (name.clone(), levels.collect())
             })
             .collect(),
@@ -147,7 +182,22 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
         progress.show_study(stage);
     });
     progress.finish();
-    finish(&mut measured?, archive, args, name)
+    let (mut run, journal) = measured?;
+    let delivered = finish(&mut run, archive, args, name);
+    match journal {
+        // The replicates are in the archive now.
+        Some(journal) if run.id.is_some() => journal.remove()?,
+        Some(_) => output::complain(&kept(name)),
+        None => {}
+    }
+    delivered
+}
+
+fn kept(name: &str) -> String {
+    format!(
+        "What was measured is kept: `seekstone study {name} --resume`, with the same options, goes \
+         on."
+    )
 }
 
 /// Beside the archive, named by what the study means.
@@ -181,10 +231,7 @@ fn finish(
         output::write_file(path, &report::markdown_note(run).unwrap_or_default())?;
     }
     if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
-        output::complain(&format!(
-            "What was measured is kept: `seekstone study {name} --resume`, with the same options, \
-             goes on."
-        ));
+        output::complain(&kept(name));
     }
     delivered
 }
@@ -206,20 +253,27 @@ fn list() -> anyhow::Result<Exit> {
 fn check(name: &str) -> anyhow::Result<Exit> {
     let file = open(name)?;
     let study = read(&file, &StudyOverrides::default())?;
-    let cells = study.cells();
-    let mut lines = vec![format!(
-        "{}: {} of {}, {} combinations, {} replicates of each at least",
-        study.title,
-        study.measurement,
-        study.target,
-        cells.len(),
-        study.rounds_min
-    )];
-    lines.extend(
-        cells
-            .iter()
-            .map(|cell| format!("  {}", study.describe(cell))),
-    );
+    let replicates = format_counted(study.rounds_min.into(), "replicate");
+    let head = format!("{}: {} of {}", study.title, study.measurement, study.target);
+    let mut lines = Vec::new();
+    if study.factors.is_empty() {
+        lines.push(format!("{head}, {replicates} at least"));
+    } else {
+        let cells = study.cells();
+        let combinations = format_counted(cells.len() as u64, "combination");
+        lines.push(format!(
+            "{head}, {combinations}, {replicates} of each at least"
+        ));
+        let cells = cells.iter().map(|cell| study.describe(cell));
+        lines.extend(cells.map(|cell| format!("  {cell}")));
+    }
+    let missing = missing(&study.needs);
+    if !missing.is_empty() {
+        lines.push(format!(
+            "It cannot run here yet: it needs {}",
+            missing.join(", and ")
+        ));
+    }
     output::print(&lines.join("\n"))
 }
 

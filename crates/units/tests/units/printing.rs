@@ -1,8 +1,8 @@
 //! What is shown: digits, units, intervals.
 
 use units::{
-    Bytes, Duration, Instant, Rate, format_count, format_duration_ns, format_interval_count,
-    format_interval_ns, format_interval_rate, format_rate,
+    Bytes, Duration, Instant, Rate, format_count, format_counted, format_duration_ns,
+    format_interval_count, format_interval_ns, format_interval_rate, format_rate,
 };
 
 #[test]
@@ -181,4 +181,15 @@ fn sizes_and_rates_calculate() {
     assert!(!Bytes(1).is_multiple_of(Bytes::ZERO));
     assert!((Rate::of(500, Duration::from_millis(250)).per_second() - 2_000.0).abs() < 1e-9);
     assert!((Rate(1e6).mean_gap_ns() - 1_000.0).abs() < 1e-9);
+}
+
+#[test]
+fn things_are_counted_exactly_and_one_is_no_plural() {
+    let check = |count: u64, noun: &str, expected: &str| {
+        assert_eq!(format_counted(count, noun), expected);
+    };
+    check(0, "file", "0 files");
+    check(1, "pass", "1 pass");
+    check(2, "pass", "2 passes");
+    check(12_345, "round", "12,345 rounds");
 }

@@ -1,0 +1,171 @@
+//! The places that a study measured, each that stands on something else.
+
+use results::{Caution, TargetDescription, Warning};
+use serde::{Deserialize, Serialize};
+
+use super::scratch::without_digits;
+
+/// A place that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeenPlace {
+    /// Position of the cell that was measured there.
+    pub cell: usize,
+    /// What it is, and what it stands on.
+    pub description: TargetDescription,
+    /// What would mislead.
+    pub cautions: Vec<Caution>,
+}
+
+/// Places of different ground.
+#[derive(Clone, Debug, Default)]
+pub struct SeenPlaces {
+    /// The study's own target, as it is named.
+    target: String,
+    seen: Vec<SeenPlace>,
+}
+
+impl SeenPlaces {
+    /// Those of an earlier process, and which of them is the study's own target.
+    #[must_use]
+    pub fn new(target: &str, earlier: Vec<SeenPlace>) -> Self {
+        let target = target.to_owned();
+        Self {
+            target,
+            seen: earlier,
+        }
+    }
+
+    /// Add a place; whether that tells anything new.
+    pub fn add(&mut self, place: SeenPlace) -> bool {
+        let found = ground(&place.description);
+        let mut seen = self.seen.iter_mut();
+        let Some(known) = seen.find(|known| ground(&known.description) == found) else {
+            self.seen.push(place);
+            return true;
+        };
+        known.cell = known.cell.min(place.cell);
+        let is_own = place.description.given == self.target;
+        let is_better = is_own && known.description.given != self.target;
+        if is_better {
+            known.description = place.description;
+        }
+        is_better
+    }
+
+    /// The study's own target first, the others in the order of the cells; and what would mislead
+    /// of each, by its name where there are several.
+    #[must_use]
+    pub fn told(mut self) -> (Vec<TargetDescription>, Vec<Warning>) {
+        let target = &self.target;
+        self.seen
+            .sort_by_key(|it| (it.description.given != *target, it.cell));
+        let mut warnings: Vec<Warning> = Vec::new();
+        for (at, place) in self.seen.iter().enumerate() {
+            for Caution { code, text } in &place.cautions {
+                // What is said of the machine is said again with each place.
+                if self.seen[..at]
+                    .iter()
+                    .any(|it| it.cautions.iter().any(|it| it.text == *text))
+                {
+                    continue;
+                }
+                let text = match at {
+                    0 => text.clone(),
+                    _ => format!("{}: {text}", place.description.given),
+                };
+                warnings.push(Warning::note(code, text));
+            }
+        }
+        let places = self.seen.into_iter().map(|it| it.description);
+        (places.collect(), warnings)
+    }
+}
+
+/// What a place stands on, whatever it is called and however full it is.
+fn ground(place: &TargetDescription) -> TargetDescription {
+    let mut ground = TargetDescription {
+        given: String::new(),
+        path: String::new(),
+        size_bytes: None,
+        allocated_bytes: None,
+        ..place.clone()
+    };
+    if place.file_system.is_none() && place.devices.is_empty() {
+        // A model: its name says it all.
+        ground.path.clone_from(&place.path);
+    }
+    if let Some(system) = &mut ground.file_system {
+        // The directory of set-ups has another name when the study goes on.
+        system.mount_point = without_digits(&system.mount_point);
+        (system.available_bytes, system.files_free) = (None, None);
+    }
+    ground
+}
+
+#[cfg(test)]
+mod tests {
+    use results::environment::{FileSystem, TargetKind};
+
+    use super::*;
+
+    fn place(
+        cell: usize,
+        given: &str,
+        mount_point: &str,
+        free: u64,
+        cautions: &[&str],
+    ) -> SeenPlace {
+        let caution = |text: &&str| Caution {
+            code: "c".into(),
+            text: (*text).to_owned(),
+        };
+        SeenPlace {
+            cell,
+            description: TargetDescription {
+                given: given.into(),
+                path: format!("/real/{given}"),
+                kind: TargetKind::Directory,
+                size_bytes: None,
+                allocated_bytes: None,
+                file_system: Some(FileSystem {
+                    kind: "ext4".into(),
+                    source: "/dev/sda1".into(),
+                    mount_point: mount_point.into(),
+                    options: Vec::new(),
+                    super_options: Vec::new(),
+                    read_only: false,
+                    size_bytes: Some(1 << 30),
+                    available_bytes: Some(free),
+                    files_free: Some(free),
+                }),
+                devices: Vec::new(),
+                memory_backed: false,
+                remote: false,
+                raid: None,
+            },
+            cautions: cautions.iter().map(caution).collect(),
+        }
+    }
+
+    #[test]
+    fn places_on_the_same_ground_are_one_and_the_target_comes_first() {
+        let mut places = SeenPlaces::new(".", vec![place(3, "/mnt", "/mnt", 5, &["slow", "hot"])]);
+        let scratch = |digits: &str| format!("/t/.seekstone-study-{digits}/mnt");
+        assert!(places.add(place(
+            2,
+            "x",
+            &scratch("0123456789abcdef"),
+            9,
+            &["hot", "odd"]
+        )));
+        assert!(!places.add(place(1, "y", &scratch("f123456789abcdef"), 8, &[])));
+        assert!(places.add(place(7, "/", "/", 1, &["hot"])));
+        assert!(places.add(place(8, ".", "/", 2, &["hot"])));
+        assert!(!places.add(place(0, "/", "/", 3, &["hot"])));
+        let (told, warnings) = places.told();
+        let given: Vec<&str> = told.iter().map(|it| it.given.as_str()).collect();
+        assert_eq!(given, [".", "x", "/mnt"]);
+        let texts: Vec<&str> = warnings.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts, ["hot", "x: odd", "/mnt: slow"]);
+    }
+}
