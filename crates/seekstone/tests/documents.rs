@@ -66,16 +66,17 @@ fn the_examples_of_the_readme_run() {
     assert!(examples.len() >= 10, "{examples:?}");
     // Two at once: most of their time is waiting.
     let (first_half, second_half) = examples.split_at(examples.len() / 2);
+    let (scratch_of_both, data) = (&scratch, data.as_str());
     thread::scope(|scope| {
         for half in [first_half, second_half] {
-            scope.spawn(|| {
+            scope.spawn(move || {
                 for example in half {
-                    run_example(&scratch, &data, example);
+                    run_example(scratch_of_both, data, example);
                 }
             });
         }
     });
-    scratch.assert_clean(Path::new(&data));
+    scratch.assert_clean(Path::new(data));
 }
 
 fn run_example(scratch: &Scratch, data: &str, example: &str) {

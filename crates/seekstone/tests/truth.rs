@@ -156,7 +156,7 @@ fn a_program_that_was_stopped_says_so() {
         "the control group freezes its processes"
     );
     // The stop itself is what is tested; nothing is waited for.
-    std::thread::sleep(Duration::from_secs(1));
+    thread::sleep(Duration::from_secs(1));
     assert!(
         group.set("freezer.state", "THAWED"),
         "the control group thaws its processes"
