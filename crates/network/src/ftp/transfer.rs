@@ -60,7 +60,7 @@ pub struct FtpOutcome {
     /// From the command that asks for the file to the server's word that it is done, and the
     /// local file closed.
     pub transfer: Duration,
-    /// What the control connection took to connect: about one round trip.
+    /// The round trip of connecting the control connection, while the link is idle.
     pub round_trip: Duration,
     /// Processor time of this client.
     pub client_cpu: Duration,

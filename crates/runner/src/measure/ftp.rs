@@ -71,7 +71,10 @@ pub const KIND: Kind = Kind {
             "bytes per second, from asking for the file to its end",
         ),
         ("time", "from connecting to the end of everything"),
-        ("round trip", "what connecting took"),
+        (
+            "round trip",
+            "that of connecting, of small packets while the link is idle",
+        ),
         ("client CPU", "processor time of this program for a MiB"),
         (
             "server CPU",
