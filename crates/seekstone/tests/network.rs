@@ -74,5 +74,9 @@ fn mistakes_are_named_before_anything_is_made() {
         &[&ends[..], &["--loss", "120%"]].concat(),
         "lies between 0% and 100%",
     );
+    check(&[&ends[..], &["--delay", "-5ms"]].concat(), "'--delay");
+    // Without a rate nothing waits, and without losses nothing is drawn.
+    check(&[&ends[..], &["--queue", "1MiB"]].concat(), "--rate");
+    check(&[&ends[..], &["--seed", "2"]].concat(), "--loss");
     check(&[&ends[..], &["--background"]].concat(), "--pid-file");
 }

@@ -8,6 +8,8 @@ use std::process::Command;
 
 use crate::name_space::{NAMES, NameSpaceError, run_in};
 
+/// The longest name of a namespace: that of a file.
+const NAME_MAX: usize = 255;
 /// The interface at each end.
 const INTERFACE: &str = "link0";
 
@@ -71,7 +73,11 @@ impl End {
     /// When one of them is none.
     pub fn parse(space: &str, address: &str) -> Result<Self, WireError> {
         let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
-        if space.is_empty() || space.starts_with('-') || !space.chars().all(is_plain) {
+        if space.is_empty()
+            || space.len() > NAME_MAX
+            || space.starts_with('-')
+            || !space.chars().all(is_plain)
+        {
             return Err(WireError::Name(space.into()));
         }
         let fault = || WireError::Address(address.into());
@@ -307,7 +313,8 @@ mod tests {
             let fault = End::parse("a", address).unwrap_err();
             assert!(matches!(fault, WireError::Address(_)), "{address}: {fault}");
         }
-        for name in ["", "-n", "a/b", "a b", "."] {
+        let long = "x".repeat(256);
+        for name in ["", &long, "-n", "a/b", "a b", "."] {
             let fault = End::parse(name, "10.90.0.1/24").unwrap_err();
             assert!(matches!(fault, WireError::Name(_)), "{name}: {fault}");
         }
