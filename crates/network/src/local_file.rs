@@ -5,12 +5,17 @@ use std::io::{self, Write};
 
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 
+/// Said of a file that would take more than it may.
+const NO_ROOM: &str = "what may be written is used up, and the rest of the file system stays free";
+
 /// Where received bytes go.
 #[derive(Debug)]
 pub struct Sink {
     file: Option<File>,
     /// Room is asked for in pieces of this size; 0 leaves it to the file system.
     extent: u64,
+    /// The most bytes that the file may take.
+    room: u64,
     allocated: u64,
     written: u64,
     /// How often room was asked for.
@@ -24,18 +29,20 @@ impl Sink {
         Self {
             file: None,
             extent: 0,
+            room: u64::MAX,
             allocated: 0,
             written: 0,
             allocations: 0,
         }
     }
 
-    /// A new and empty file, which grows by `extent` bytes.
+    /// A new and empty file, which grows by `extent` bytes, and to `room` bytes at most.
     #[must_use]
-    pub fn file(file: File, extent: u64) -> Self {
+    pub fn file(file: File, extent: u64, room: u64) -> Self {
         Self {
             file: Some(file),
             extent,
+            room,
             ..Self::nowhere()
         }
     }
@@ -47,6 +54,13 @@ impl Sink {
     pub fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         let end = self.written + bytes.len() as u64;
         if let Some(file) = &mut self.file {
+            let taken = match self.extent {
+                0 => end,
+                extent => end.checked_next_multiple_of(extent).unwrap_or(u64::MAX),
+            };
+            if taken > self.room {
+                return Err(io::Error::other(NO_ROOM));
+            }
             while self.extent > 0 && self.allocated < end {
                 let keep = FallocateFlags::KEEP_SIZE;
                 fallocate(&*file, keep, self.allocated, self.extent)?;
@@ -86,7 +100,7 @@ mod tests {
     fn a_file_grows_by_whole_extents_and_gives_the_rest_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        let mut sink = Sink::file(File::create_new(&path).unwrap(), 1 << 20);
+        let mut sink = Sink::file(File::create_new(&path).unwrap(), 1 << 20, 4 << 20);
         for _ in 0..3 {
             sink.take(&[7; 400_000]).unwrap();
         }
@@ -98,6 +112,19 @@ mod tests {
         assert_eq!(metadata.len(), 1_200_000);
         assert!(metadata.blocks() * 512 < 2 << 20, "{}", metadata.blocks());
         assert!(std::fs::read(&path).unwrap().iter().all(|it| *it == 7));
+    }
+
+    #[test]
+    fn a_file_takes_no_more_than_it_may() {
+        for (extent, fits) in [(0, 10), (4, 8)] {
+            let mut sink = Sink::file(tempfile::tempfile().unwrap(), extent, 10);
+            for _ in 0..fits {
+                sink.take(&[7]).unwrap();
+            }
+            let error = sink.take(&[7; 3]).unwrap_err();
+            assert_eq!(error.to_string(), NO_ROOM);
+            assert_eq!(sink.finish(false).unwrap(), fits);
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct StreamOutcome {
     pub bytes: u64,
     /// From the start of the connecting to the last byte at the receiver.
     pub elapsed: Duration,
+    /// The round trip of connecting, as the sender's system saw it: of small packets on an idle link.
+    pub idle_round_trip: Duration,
     /// The round trip as the sender saw it: the mean of what it was every 100 ms, and at the end.
     pub round_trip: Duration,
     /// Processor time of the sender.
@@ -119,6 +121,7 @@ pub fn send_stream(
 #[derive(Debug)]
 struct Sent {
     begun: Instant,
+    idle_round_trip: Duration,
     /// Sum and number of looks at the round trip.
     round_trips: (Duration, u32),
     cpu: Duration,
@@ -151,6 +154,7 @@ fn sum_up(plan: &StreamPlan, sent: &Sent, received: &Received) -> StreamOutcome 
     StreamOutcome {
         bytes: received.bytes,
         elapsed: received.last.saturating_duration_since(sent.begun),
+        idle_round_trip: sent.idle_round_trip,
         round_trip: sent.round_trips.0 / sent.round_trips.1.max(1),
         sender_cpu: sent.cpu,
         receiver_cpu: received.cpu,
@@ -210,6 +214,7 @@ fn send(plan: &StreamPlan, patience: Patience<'_>, port: &Receiver<u16>) -> Sent
     let cpu_begun = thread_cpu();
     let mut sent = Sent {
         begun: Instant::now(),
+        idle_round_trip: Duration::ZERO,
         round_trips: (Duration::ZERO, 0),
         cpu: Duration::ZERO,
         ended: None,
@@ -241,6 +246,7 @@ fn pour(
     patience: Patience<'_>,
     sent: &mut Sent,
 ) -> Result<(), Weary> {
+    sent.idle_round_trip = drivers::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
     let mut left = plan.bytes;
     while left > 0 {
         let part = buffer
@@ -296,6 +302,7 @@ mod tests {
             assert_eq!(outcome.fault, None);
             assert_eq!((outcome.bytes, outcome.is_stopped), (bytes, false));
             assert!(outcome.round_trip > Duration::ZERO);
+            assert!(outcome.idle_round_trip > Duration::ZERO);
         }
     }
 

@@ -124,6 +124,7 @@ impl Server {
             password: "test@".into(),
             direction: Direction::Retrieve,
             local: None,
+            room: 1 << 30,
             extent: 0,
             is_durable: false,
             buffer: 10_000,
@@ -135,6 +136,35 @@ impl Server {
 
 fn run(plan: &FtpPlan) -> FtpOutcome {
     transfer(plan, &|| false)
+}
+
+/// Story: a file of any size was written until the disk was full.
+#[test]
+fn a_file_that_is_too_large_for_the_disk_is_not_begun_or_given_up() {
+    let check = |way: Way, expected: &str| {
+        let server = Server::start(way);
+        let file = tempfile::tempfile().unwrap();
+        let plan = FtpPlan {
+            local: Some(file.try_clone().unwrap()),
+            room: FILE_BYTES as u64 - 1,
+            ..server.plan("/file")
+        };
+        let fault = run(&plan).fault.expect("no room");
+        assert!(fault.contains(expected), "{fault}");
+        assert!(file.metadata().unwrap().len() < FILE_BYTES as u64);
+        let asked = server
+            .heard
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|it| it.starts_with("RETR"));
+        assert_eq!(asked, way == Way::Old);
+    };
+    check(
+        Way::Well,
+        "has 300000 bytes, and the local directory has room for 299999",
+    );
+    check(Way::Old, "local file: what may be written is used up");
 }
 
 #[test]

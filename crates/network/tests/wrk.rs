@@ -1,5 +1,9 @@
-//! Beside wrk, on the same nginx with the same number of connections, one after the other and
-//! again. Speeds are no matter for a test that everybody runs, so this one is called by name:
+//! Beside wrk, on the same nginx with the same number of connections, in turns: ours, theirs, theirs,
+//! ours, so that a machine that grows slower or faster favours nobody. The server has a processor of
+//! its own, and both clients the other one: where the system would put them changes rates by more
+//! than what is to be told. Processor time per request is told as well, by the kernel's ticks.
+//!
+//! Speeds are no matter for a test that everybody runs, so this one is called by name:
 //!
 //! ```sh
 //! cargo test --release -p network --test wrk -- --ignored --nocapture
@@ -17,8 +21,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use network::http::{PagePlan, Reuse, Until, measure};
+use network::processor::Server;
 use network::url::Url;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+/// Rounds of four measurements.
 const ROUNDS: usize = 10;
 const SPAN: Duration = Duration::from_secs(1);
 const CONNECTIONS: usize = 16;
@@ -30,7 +37,7 @@ struct Nginx {
 }
 
 impl Nginx {
-    fn start(folder: &Path) -> Self {
+    fn start(folder: &Path, processor: Option<usize>) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
@@ -42,10 +49,13 @@ impl Nginx {
             .map(|it| format!("{it}_temp_path {};", inside(it)))
             .collect();
         let text = format!(
-            "daemon off; user root; worker_processes 1; pid {pid}; error_log {log};\n\
+            "daemon off; user root; worker_processes 1; {place} pid {pid}; error_log {log};\n\
              events {{ worker_connections 256; }}\n\
              http {{ access_log off; sendfile on; keepalive_requests 1000000000; {paths}\n\
              server {{ listen {address}; root {root}; }} }}\n",
+            place = processor.map_or_else(String::new, |it| {
+                format!("worker_cpu_affinity 1{};", "0".repeat(it))
+            }),
             pid = inside("pid"),
             log = inside("log"),
             root = inside("www"),
@@ -82,7 +92,57 @@ impl Drop for Nginx {
     }
 }
 
-fn ours(address: SocketAddr) -> f64 {
+/// The server's processor and that of the clients, where there are two. The calling thread, and wrk
+/// with it, stays on the second.
+fn processors() -> Option<usize> {
+    let allowed = sched_getaffinity(None).unwrap();
+    let mut numbers = (0..CpuSet::MAX_CPU).filter(|number| allowed.is_set(*number));
+    let (server, clients) = (numbers.next()?, numbers.next()?);
+    let mut own = CpuSet::new();
+    own.set(clients);
+    sched_setaffinity(None, &own).unwrap();
+    Some(server)
+}
+
+/// One measurement.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    per_second: f64,
+    requests: f64,
+    cpu: Duration,
+}
+
+impl Load {
+    /// Two measurements as one.
+    fn and(self, other: Self) -> Self {
+        Self {
+            per_second: f64::midpoint(self.per_second, other.per_second),
+            requests: self.requests + other.requests,
+            cpu: self.cpu + other.cpu,
+        }
+    }
+
+    fn cpu_us(self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.requests
+    }
+}
+
+/// With the processor time that this process and its children have used for it.
+fn timed(work: impl FnOnce() -> Load) -> Load {
+    let own = || {
+        Server::Process(std::process::id())
+            .processor_time()
+            .unwrap()
+    };
+    let before = own();
+    let load = work();
+    Load {
+        cpu: own().saturating_sub(before),
+        ..load
+    }
+}
+
+fn ours(address: SocketAddr) -> Load {
     let plan = PagePlan {
         page: Url::parse(&format!("http://{address}/1k")).unwrap(),
         objects: Vec::new(),
@@ -94,10 +154,14 @@ fn ours(address: SocketAddr) -> f64 {
     };
     let outcome = measure(&plan, address, &|| false).unwrap();
     assert_eq!(outcome.faults.to_string(), "");
-    outcome.requests_counted as f64 / outcome.counted.as_secs_f64()
+    Load {
+        per_second: outcome.requests_counted as f64 / outcome.counted.as_secs_f64(),
+        requests: outcome.requests as f64,
+        ..Load::default()
+    }
 }
 
-fn theirs(address: SocketAddr) -> f64 {
+fn theirs(address: SocketAddr) -> Load {
     let output = Command::new("wrk")
         .args([
             "-t1",
@@ -111,33 +175,51 @@ fn theirs(address: SocketAddr) -> f64 {
     let line = said
         .lines()
         .find_map(|line| line.strip_prefix("Requests/sec:"));
-    line.expect("a rate").trim().parse().expect("a number")
+    let per_second = line.expect("a rate").trim().parse().expect("a number");
+    let line = said.lines().find(|line| line.contains(" requests in "));
+    let count = line.expect("a count").split_whitespace().next();
+    Load {
+        per_second,
+        requests: count.expect("a number").parse().expect("a number"),
+        ..Load::default()
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
 #[test]
 #[ignore = "measures speeds: run it by name, in release, on a quiet machine"]
 fn requests_per_second_agree_with_wrk() {
     let folder = tempfile::tempdir().unwrap();
-    let nginx = Nginx::start(folder.path());
-    let (_, _) = (ours(nginx.address), theirs(nginx.address));
-    let mut ratios: Vec<f64> = (0..ROUNDS)
-        .map(|round| {
-            let (first, second) = match round % 2 {
-                0 => (ours(nginx.address), theirs(nginx.address)),
-                _ => {
-                    let theirs = theirs(nginx.address);
-                    (ours(nginx.address), theirs)
-                }
-            };
-            println!(
-                "seekstone {first:.0}/s, wrk {second:.0}/s: {:.3}",
-                first / second
-            );
-            first / second
-        })
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let median = f64::midpoint(ratios[ROUNDS / 2 - 1], ratios[ROUNDS / 2]);
-    println!("median of {ROUNDS}: {median:.3}");
-    assert!((0.95..=1.05).contains(&median), "{median}");
+    let nginx = Nginx::start(folder.path(), processors());
+    let ours = || timed(|| ours(nginx.address));
+    let theirs = || timed(|| theirs(nginx.address));
+    let (_, _) = (ours(), theirs());
+    let mut ratios = Vec::new();
+    let mut all = [Load::default(); 2];
+    for _ in 0..ROUNDS {
+        let begun = ours();
+        let between = theirs().and(theirs());
+        let around = begun.and(ours());
+        let ratio = around.per_second / between.per_second;
+        println!(
+            "seekstone {:.0}/s, {:.2} us of processor each; wrk {:.0}/s, {:.2} us: {ratio:.3}",
+            around.per_second,
+            around.cpu_us(),
+            between.per_second,
+            between.cpu_us(),
+        );
+        ratios.push(ratio);
+        all = [all[0].and(around), all[1].and(between)];
+    }
+    let ratio = median(ratios);
+    let [own, other] = all.map(Load::cpu_us);
+    println!(
+        "median of {ROUNDS}: {ratio:.3}; processor time {:.3} of wrk's",
+        own / other
+    );
+    assert!((0.95..=1.05).contains(&ratio), "{ratio}");
 }

@@ -146,6 +146,7 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     match measurement.verdict {
         Verdict::Converged => None,
         // A trial without a goal was not asked to be precise, but must have a mean to speak of.
+        Verdict::Timed { .. } => None,
         Verdict::Budget { .. } | Verdict::Correlated if !has_goal => None,
         Verdict::Budget { is_citable: true } => Some(Warning::doubt(
             "not-converged",

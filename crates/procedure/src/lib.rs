@@ -35,7 +35,7 @@ pub use file_tests::{
 };
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use positioning::{
-    PositioningError, PositioningPlan, position, positioning_found, positioning_order,
+    PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,
 };
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};

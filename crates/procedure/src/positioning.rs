@@ -111,8 +111,8 @@ pub fn positioning_found(
     let mean_of = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
     let means: Vec<f64> = rounds.iter().map(|round| mean_of(&nanos(round))).collect();
     let mean = match rounds {
-        [only] => mean_interval(&nanos(only)),
-        _ => mean_interval(&means),
+        [only] => mean_of_some(&nanos(only)),
+        _ => mean_of_some(&means),
     };
     let max_ns = rounds
         .iter()
@@ -121,8 +121,8 @@ pub fn positioning_found(
         .map_or(0, |time| time.as_nanos());
     let bin_ns = plan
         .bin
-        .map_or_else(|| round_bin(max_ns), Duration::as_nanos);
-    let bin_ns = bin_ns.max(max_ns / BINS_MAX).max(1);
+        .map_or_else(|| round_bin(max_ns, BINS_USUAL), Duration::as_nanos)
+        .max(1);
     let bins = (0..=max_ns / bin_ns).map(|bin| {
         let count = |round: &Vec<Duration>| {
             let inside = |time: &&Duration| time.as_nanos() / bin_ns == bin;
@@ -147,11 +147,30 @@ pub fn positioning_found(
     }
 }
 
-/// The least of 1, 2, 5, 10 ... that makes a dozen bins at most.
-fn round_bin(max_ns: u64) -> u64 {
+/// Where bins of that width would be too many for `times`: a round width that will do.
+#[must_use]
+pub fn wider_bin(bin: Duration, times: &[Duration]) -> Option<Duration> {
+    let max_ns = times.iter().max().map_or(0, |time| time.as_nanos());
+    let is_fine = max_ns / bin.as_nanos().max(1) < BINS_MAX;
+    (!is_fine).then(|| Duration::from_nanos(round_bin(max_ns, BINS_MAX)))
+}
+
+/// The least of 1, 2, 5, 10 ... that makes `most` bins at most.
+fn round_bin(max_ns: u64, most: u64) -> u64 {
     let steps = (0..19).flat_map(|decade| [1, 2, 5].map(|digit| digit * 10_u64.pow(decade)));
-    let mut fitting = steps.filter(|step| max_ns / step < BINS_USUAL);
+    let mut fitting = steps.filter(|step| max_ns / step < most);
     fitting.next().unwrap_or(max_ns)
+}
+
+/// The mean with its interval; of a single value there is none.
+fn mean_of_some(values: &[f64]) -> Estimate {
+    match values {
+        [only] => Estimate {
+            low: f64::NEG_INFINITY,
+            ..known(*only, 1)
+        },
+        _ => mean_interval(values),
+    }
 }
 
 /// A value of which no interval can be stated.
@@ -228,11 +247,32 @@ mod tests {
 
     #[test]
     fn bins_are_round_and_few() {
-        let check = |max_ns, expected| assert_eq!(round_bin(max_ns), expected, "{max_ns}");
+        let check =
+            |max_ns, expected| assert_eq!(round_bin(max_ns, BINS_USUAL), expected, "{max_ns}");
         check(92_000_000_000, 10_000_000_000);
         check(21_000_000, 2_000_000);
         check(11, 1);
         check(0, 1);
+    }
+
+    #[test]
+    fn bins_that_are_too_many_are_not_taken() {
+        let times = [Duration::from_secs(91), Duration::from_secs(2)];
+        let check = |bin, expected| assert_eq!(wider_bin(bin, &times), expected);
+        check(Duration::from_nanos(1), Some(Duration::from_millis(100)));
+        check(Duration::from_millis(91), Some(Duration::from_millis(100)));
+        check(Duration::from_millis(92), None);
+        check(Duration::from_millis(100), None);
+    }
+
+    #[test]
+    fn a_single_time_has_no_interval() {
+        let once = [vec![Duration::from_secs(3)]];
+        let found = positioning_found("t", &PLAN, &once);
+        assert_eq!(found.mean.value, 3e9);
+        assert!(!found.mean.is_bounded(), "{:?}", found.mean);
+        let twice = [once[0].clone(), once[0].clone()];
+        assert!(positioning_found("t", &PLAN, &twice).mean.is_bounded());
     }
 
     #[test]

@@ -196,7 +196,7 @@ pub fn summarise(
         effective_depth,
         nominal_depth: circumstances.nominal_depth,
         kernel_entries: None,
-        verdict: chosen.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict),
+        verdict: verdict(trial, chosen, elapsed),
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
         warnings: Vec::new(),
@@ -243,6 +243,17 @@ fn count_unfinished(
     *longest = response.max(*longest);
     let longest = &mut measurement.service.max_ns;
     *longest = service.max(*longest);
+}
+
+/// A trial without a goal that ran to its end has missed none.
+fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verdict {
+    let verdict = found.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict);
+    match verdict {
+        Verdict::Budget { is_citable } if trial.goal.is_none() && elapsed >= trial.duration_max => {
+            Verdict::Timed { is_citable }
+        }
+        other => other,
+    }
 }
 
 /// Percentiles of the service time whatever their evidence.

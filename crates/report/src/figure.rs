@@ -56,9 +56,11 @@ impl Standing {
             return Self::Void;
         }
         match measurement.verdict {
-            Verdict::Converged => Self::Sound,
+            Verdict::Converged | Verdict::Timed { is_citable: true } => Self::Sound,
             Verdict::Budget { is_citable: true } | Verdict::Correlated => Self::Wide,
-            Verdict::Budget { is_citable: false } | Verdict::NotStationary => Self::Shaky,
+            Verdict::Budget { is_citable: false }
+            | Verdict::Timed { is_citable: false }
+            | Verdict::NotStationary => Self::Shaky,
         }
     }
 

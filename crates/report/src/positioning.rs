@@ -20,17 +20,28 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
         "positioning on {}, seed {}",
         found.target, found.seed
     ));
-    let text = format!(
-        "{} of {}, opened in random order, {} read of each; {} in virtual time, each in an order of \
-         its own",
-        format_counted(found.files.into(), "file"),
-        Bytes(found.file_bytes).decimal(),
-        Bytes(u64::from(found.record_bytes)),
-        format_counted(found.rounds.into(), "round"),
-    );
+    let record = Bytes(u64::from(found.record_bytes));
+    let rounds = match found.rounds {
+        1 => "one round in virtual time".to_owned(),
+        count => format!(
+            "{} rounds in virtual time, each in an order of its own",
+            format_count(f64::from(count))
+        ),
+    };
+    let size = Bytes(found.file_bytes).decimal();
+    let text = match found.files {
+        1 => format!("1 file of {size}, {record} read of it; {rounds}"),
+        count => format!(
+            "{} files of {size}, opened in random order, {record} read of each; {rounds}",
+            format_count(f64::from(count))
+        ),
+    };
     page.paragraph(Tone::Plain, &text);
     page.blank();
-    let (mean, interval) = time(found.mean);
+    let (mean, mut interval) = time(found.mean);
+    if !found.mean.is_bounded() {
+        interval = "no interval: one value does not tell how much it varies".into();
+    }
     page.fact("mean", &format!("{mean}  ({interval})"));
     if let Some(one) = found.one_round {
         let (_, within) = time(one);

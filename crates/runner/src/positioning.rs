@@ -1,6 +1,6 @@
 //! Positioning on a simulated device: files that fill it are opened in random order.
 
-use procedure::{PositioningPlan, position, positioning_found};
+use procedure::{PositioningPlan, position, positioning_found, wider_bin};
 use results::{Positioning, PublishedPositioning};
 use sim::SIM_PREFIX;
 use units::{Bytes, Duration, Instant};
@@ -10,6 +10,9 @@ use classic::kp3;
 use crate::bench::BenchError;
 use crate::interrupt::Interrupt;
 use crate::simulated::open_model;
+
+/// The model of the drive that times are published of.
+const PUBLISHED_MODEL: &str = "dlt2000";
 
 /// What is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
@@ -56,6 +59,12 @@ pub fn measure_positioning(
             request.target
         ));
     }
+    if request.published == Published::Dlt2000 && model_name(&request.target) != PUBLISHED_MODEL {
+        return usage(format!(
+            "{}: times are published for {SIM_PREFIX}{PUBLISHED_MODEL} only: leave --published out",
+            request.target
+        ));
+    }
     let spec = open_model(&request.target)?;
     let file_bytes = spec.size.0 / u64::from(request.files.max(1));
     let record = request.record;
@@ -90,11 +99,26 @@ pub fn measure_positioning(
         // Every round begins with a device at rest, so that rounds know nothing of each other.
         let seed = request.seed.wrapping_add(u64::from(round));
         let mut driver = spec.driver(seed, 1, Instant::START);
-        rounds.push(position(&mut driver, &plan, round)?);
+        let times = position(&mut driver, &plan, round)?;
+        if let Some((bin, wider)) = plan
+            .bin
+            .and_then(|bin| Some((bin, wider_bin(bin, &times)?)))
+        {
+            return usage(format!(
+                "--bin {bin}: that makes more than a thousand bins; {wider} would do here"
+            ));
+        }
+        rounds.push(times);
     }
     let mut found = positioning_found(&request.target, &plan, &rounds);
     found.published = published(request.published);
     Ok(found)
+}
+
+/// Of `sim:NAME?OPTIONS`, the name.
+fn model_name(target: &str) -> &str {
+    let text = target.strip_prefix(SIM_PREFIX).unwrap_or(target);
+    text.split('?').next().unwrap_or(text)
 }
 
 fn published(which: Published) -> Option<PublishedPositioning> {

@@ -122,6 +122,15 @@ fn mistakes_in_settings_are_named() {
         &format!("{store}extent = \"1MiB\""),
         "direction = \"retrieve\" only",
     );
+    let nowhere = "url = \"ftp://a/f\"\nlocal = \"nowhere\"\n";
+    for more in ["extent = \"1MiB\"", "synced = true"] {
+        let settings = format!("{nowhere}{more}");
+        check("ftp", &settings, "local = \"nowhere\" writes none");
+    }
+    let nothing = format!("{nowhere}extent = 0\nsynced = false")
+        .parse()
+        .expect("TOML");
+    Measurement::from_table("ftp", &nothing).expect("nothing that would be left out");
     check("tcp", "address = \"localhost\"", "write it in numbers");
     check("tcp", "window = \"1k\"", "a size from 2 KiB");
     let (_directory, mut place) = place();

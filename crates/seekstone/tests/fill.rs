@@ -132,6 +132,16 @@ fn whatever_somebody_would_miss_is_not_filled() {
     refused(&made.root, "it is not empty (precious)");
     assert_eq!(fs::read(made.root.join("precious")).expect("a file"), b"x");
     fs::remove_file(made.root.join("precious")).expect("a file");
+    let found = made.root.join("lost+found/#12");
+    fs::write(&found, "x").expect("a file");
+    refused(&made.root, "it is not empty (lost+found/#12)");
+    assert_eq!(fs::read(&found).expect("a file"), b"x");
+    fs::remove_file(&found).expect("a file");
+    let inside = made.root.join("lost+found");
+    fs::remove_dir(&inside).expect("the directory");
+    fs::write(&inside, "x").expect("a file");
+    refused(&made.root, "it is not empty (lost+found)");
+    fs::remove_file(&inside).expect("a file");
     made.remount("ro");
     refused(&made.root, "it is mounted read-only");
 }

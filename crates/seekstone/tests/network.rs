@@ -61,6 +61,10 @@ fn mistakes_are_named_before_anything_is_made() {
         &["a", "10.0.0.1/24", "a", "10.0.0.2/24"],
         "names and addresses of their own",
     );
+    check(
+        &["a", "10.0.0.1/24", "b", "10.1.0.2/24"],
+        "lie in different networks",
+    );
     let ends = ["a", "10.0.0.1/24", "b", "10.0.0.2/24"];
     check(
         &[&ends[..], &["--rate", "10MB/s"]].concat(),
@@ -70,5 +74,9 @@ fn mistakes_are_named_before_anything_is_made() {
         &[&ends[..], &["--loss", "120%"]].concat(),
         "lies between 0% and 100%",
     );
+    check(&[&ends[..], &["--delay", "-5ms"]].concat(), "'--delay");
+    // Without a rate nothing waits, and without losses nothing is drawn.
+    check(&[&ends[..], &["--queue", "1MiB"]].concat(), "--rate");
+    check(&[&ends[..], &["--seed", "2"]].concat(), "--loss");
     check(&[&ends[..], &["--background"]].concat(), "--pid-file");
 }

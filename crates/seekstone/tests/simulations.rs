@@ -197,6 +197,32 @@ fn positioning_refuses_what_has_no_answer() {
     scratch.check(&failing, 1, "the first record of file");
     let two = ["positioning", "--published", "--bin", "1s"];
     scratch.check(&two, 2, "cannot be used with");
+    let disk = ["positioning", "sim:ppro", "--published"];
+    scratch.check(&disk, 2, "published for sim:dlt2000 only");
+    let fine = ["positioning", "sim:dlt2000", "--bin", "1ns", "--seed", "1"];
+    scratch.check(&fine, 2, "100 ms would do here");
+    let single = [
+        "positioning",
+        "sim:dlt2000",
+        "--files",
+        "1",
+        "--rounds",
+        "1",
+    ];
+    scratch.check(&single, 0, "no interval: one value");
+}
+
+/// Story: a trial of two seconds was said to have stopped before a precision that nobody had asked
+/// for, "within 0.0 %".
+#[test]
+fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
+    let scratch = Scratch::new();
+    let fixed = ["trial", "sim:nvme", "--duration", "2s", "--no-save"];
+    let ended = scratch.check(&fixed, 0, "ran for the time that was asked for; mean");
+    assert!(!ended.stdout.contains("out of time"), "{}", ended.stdout);
+    let wanted = ["trial", "sim:mm1", "--budget", "1s", "--precision", "0.1%"];
+    let wanted = [&wanted[..], &["--rate", "8000/s", "--no-save"]].concat();
+    scratch.check(&wanted, 0, "stopped before the precision was reached");
 }
 
 /// Arms that are dragged to and fro bend the curve of random walkers; without that the same disk

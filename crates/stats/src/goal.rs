@@ -98,6 +98,11 @@ pub enum Verdict {
         /// was meant for a result.
         is_citable: bool,
     },
+    /// It ran for the time that was asked for; no precision was.
+    Timed {
+        /// Whether there are at least 200 effective samples behind the numbers.
+        is_citable: bool,
+    },
     /// Still changing: there is no single mean to estimate.
     NotStationary,
     /// Correlated over so much of the trial that its interval cannot be trusted.
@@ -112,6 +117,8 @@ impl fmt::Display for Verdict {
             Self::Budget { is_citable: false } => {
                 "stopped before the precision was reached, not citable"
             }
+            Self::Timed { is_citable: true } => "ran for the time that was asked for",
+            Self::Timed { is_citable: false } => "ran for the time that was asked for, not citable",
             Self::NotStationary => "not stationary",
             Self::Correlated => "correlated over too much of the trial",
         })

@@ -2,7 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 use super::reply::{Reply, read_reply};
 use crate::faults::cause_of;
@@ -24,7 +25,7 @@ pub struct Control<'a> {
     peer: SocketAddr,
     held: Vec<u8>,
     patience: Patience<'a>,
-    /// What connecting took.
+    /// That of connecting, as the system saw it, which our own waits for a processor do not lengthen.
     pub round_trip: Duration,
 }
 
@@ -32,15 +33,16 @@ impl<'a> Control<'a> {
     /// Connect and hear the greeting.
     pub fn open(address: SocketAddr, patience: Patience<'a>) -> Result<Self, Trouble> {
         let options = SocketOptions::default();
-        let begun = Instant::now();
         let stream = socket::connect(&address, &options, &patience)
             .map_err(|weary| trouble("connect", &weary, &patience))?;
+        let round_trip = drivers::round_trip(stream.as_fd())
+            .map_err(|error| trouble("connect", &Weary::Failed(error), &patience))?;
         let mut control = Self {
             stream,
             peer: address,
             held: Vec::new(),
             patience,
-            round_trip: begun.elapsed(),
+            round_trip,
         };
         let greeting = control.reply("greeting")?;
         good("greeting", greeting)?;

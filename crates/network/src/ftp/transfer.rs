@@ -38,6 +38,8 @@ pub struct FtpPlan {
     pub direction: Direction,
     /// Where a retrieved file goes: new and empty; without it, bytes are counted and dropped.
     pub local: Option<File>,
+    /// The most bytes that the local file may take.
+    pub room: u64,
     /// The local file grows by pieces of this size; 0 leaves it to the file system.
     pub extent: u64,
     /// Whether the local file is synced before the transfer counts as done.
@@ -60,7 +62,7 @@ pub struct FtpOutcome {
     /// From the command that asks for the file to the server's word that it is done, and the
     /// local file closed.
     pub transfer: Duration,
-    /// What the control connection took to connect: about one round trip.
+    /// The round trip of connecting the control connection, while the link is idle.
     pub round_trip: Duration,
     /// Processor time of this client.
     pub client_cpu: Duration,
@@ -120,6 +122,7 @@ fn carry_out(
             return Err(Trouble::Fault(cause.into()));
         }
     };
+    refuse_large(plan, expected)?;
     let mut data = control.open_data(&plan.socket)?;
     let transfer_begun = Instant::now();
     let command = match plan.direction {
@@ -148,6 +151,18 @@ fn carry_out(
     }
 }
 
+/// A disk that is full makes others fail.
+fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
+    match expected {
+        Some(bytes) if plan.local.is_some() && bytes > plan.room => Err(Trouble::Fault(format!(
+            "it has {bytes} bytes, and the local directory has room for {}: choose another one, or \
+             drop what comes",
+            plan.room
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// What was stored is ours, and does not stay.
 fn remove(control: &mut Control<'_>, path: &str) -> Result<(), Trouble> {
     let reply = control.ask(&format!("DELE {path}"))?;
@@ -168,7 +183,7 @@ fn receive(
 ) -> Result<(), Trouble> {
     let local = |error: io::Error| Trouble::Fault(format!("local file: {error}"));
     let mut sink = match &plan.local {
-        Some(file) => Sink::file(file.try_clone().map_err(local)?, plan.extent),
+        Some(file) => Sink::file(file.try_clone().map_err(local)?, plan.extent, plan.room),
         None => Sink::nowhere(),
     };
     let mut buffer = vec![0; plan.buffer];

@@ -8,6 +8,8 @@ use std::process::Command;
 
 use crate::name_space::{NAMES, NameSpaceError, run_in};
 
+/// The longest name of a namespace: that of a file.
+const NAME_MAX: usize = 255;
 /// The interface at each end.
 const INTERFACE: &str = "link0";
 
@@ -28,6 +30,9 @@ pub enum WireError {
     /// An address is none.
     #[error("`{0}` is no address of a link's end: write ADDRESS/PREFIX, such as 10.90.0.1/24")]
     Address(String),
+    /// The ends would not find each other.
+    #[error("{0}")]
+    Apart(String),
     /// Somebody has a namespace of that name.
     #[error(
         "a network namespace {0} is there already: choose another name, or remove it with \
@@ -68,7 +73,11 @@ impl End {
     /// When one of them is none.
     pub fn parse(space: &str, address: &str) -> Result<Self, WireError> {
         let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
-        if space.is_empty() || space.starts_with('-') || !space.chars().all(is_plain) {
+        if space.is_empty()
+            || space.len() > NAME_MAX
+            || space.starts_with('-')
+            || !space.chars().all(is_plain)
+        {
             return Err(WireError::Name(space.into()));
         }
         let fault = || WireError::Address(address.into());
@@ -87,6 +96,81 @@ impl End {
     }
 }
 
+impl End {
+    /// The first address of its network, as a number.
+    fn network(&self) -> u128 {
+        self.number() & !self.host_bits()
+    }
+
+    fn number(&self) -> u128 {
+        match self.address {
+            IpAddr::V4(address) => u128::from(address.to_bits()),
+            IpAddr::V6(address) => address.to_bits(),
+        }
+    }
+
+    fn width(&self) -> u32 {
+        if self.address.is_ipv4() { 32 } else { 128 }
+    }
+
+    /// The bits that tell hosts apart, all ones.
+    fn host_bits(&self) -> u128 {
+        let count = self.width().saturating_sub(u32::from(self.prefix));
+        1_u128.checked_shl(count).map_or(u128::MAX, |it| it - 1)
+    }
+
+    /// Whether a host can have the address. In IPv4 the first address of a network is its name, and
+    /// the last one means all of its hosts, unless it has two at most (RFC 3021).
+    fn is_of_a_host(&self) -> bool {
+        let is_special = self.address.is_unspecified()
+            || self.address.is_multicast()
+            || self.address.is_loopback();
+        let hosts = self.number() & self.host_bits();
+        let has_names = self.address.is_ipv4() && self.host_bits() > 1;
+        !is_special && !(has_names && (hosts == 0 || hosts == self.host_bits()))
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}/{}", self.space, self.address, self.prefix)
+    }
+}
+
+/// Whether two ends can be joined.
+///
+/// # Errors
+/// When they share a name or an address, an address is none that a host can have, or one end would
+/// not send to the other over the link, because it takes it for part of another network.
+pub fn check_ends(ends: &[End; 2]) -> Result<(), WireError> {
+    let [near, far] = ends;
+    let refused = |text: String| Err(WireError::Apart(text));
+    if near.space == far.space || near.address == far.address {
+        return refused("the two ends need names and addresses of their own".into());
+    }
+    for end in ends {
+        if !end.is_of_a_host() {
+            return refused(format!(
+                "{end}: no host can have this address; take another one of its network"
+            ));
+        }
+        if end.network() == 0 {
+            return refused(format!(
+                "{end}: this is no network that packets are sent to; write a longer prefix, such \
+                 as 10.90.0.1/24"
+            ));
+        }
+    }
+    let is_one_kind = near.address.is_ipv4() == far.address.is_ipv4();
+    if is_one_kind && near.prefix == far.prefix && near.network() == far.network() {
+        return Ok(());
+    }
+    refused(format!(
+        "{near} and {far} lie in different networks, and would not reach each other: give both \
+         ends addresses of one network, such as 10.90.0.1/24 and 10.90.0.2/24"
+    ))
+}
+
 /// Two namespaces, each with one end of the link. Dropped, they are removed: what still runs in
 /// one keeps it until it ends, but nobody can find it by its name any more.
 #[derive(Debug)]
@@ -100,8 +184,10 @@ impl Ends {
     /// Make both.
     ///
     /// # Errors
-    /// When one of them is there already, or the system refuses; then none is left.
+    /// When they cannot be joined, one of them is there already, or the system refuses; then none
+    /// is left.
     pub fn make(ends: &[End; 2]) -> Result<Self, WireError> {
+        check_ends(ends)?;
         let mut made = Self {
             made: Vec::new(),
             taps: Vec::new(),
@@ -175,6 +261,45 @@ mod tests {
         assert_eq!(End::parse("b", "fd00::1/64").unwrap().prefix, 64);
     }
 
+    #[track_caller]
+    fn check(near: &str, far: &str, expected: &str) {
+        let end = |space: &str, address: &str| End::parse(space, address).unwrap();
+        let checked = check_ends(&[end("near", near), end("far", far)]);
+        match checked {
+            Ok(()) => assert_eq!(expected, "", "{near} {far}"),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(!expected.is_empty() && text.contains(expected), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_of_one_network_are_joined() {
+        check("10.90.0.1/24", "10.90.0.2/24", "");
+        check("10.90.0.0/31", "10.90.0.1/31", "");
+        check("fd00::1/64", "fd00::ff:2/64", "");
+        check("fd00::/127", "fd00::1/127", "");
+    }
+
+    #[test]
+    fn ends_that_would_not_find_each_other_are_refused() {
+        check("10.90.0.1/24", "10.91.0.2/24", "lie in different networks");
+        check("10.90.0.1/24", "10.90.0.2/16", "lie in different networks");
+        check("10.90.0.1/32", "10.90.0.2/32", "lie in different networks");
+        check("10.90.0.1/24", "fd00::2/24", "lie in different networks");
+        check("fd00::1/64", "fd01::1/64", "lie in different networks");
+        check("10.90.0.1/24", "10.90.0.1/24", "of their own");
+        check("10.90.0.1/0", "192.168.0.2/0", "write a longer prefix");
+        check("10.90.0.1/4", "10.90.0.2/4", "write a longer prefix");
+        check("fd00::1/0", "fd00::2/0", "write a longer prefix");
+        check("10.90.0.0/24", "10.90.0.1/24", "no host can have");
+        check("10.90.0.1/24", "10.90.0.255/24", "no host can have");
+        check("127.0.0.1/8", "127.0.0.2/8", "no host can have");
+        check("ff02::1/64", "ff02::2/64", "no host can have");
+        check("::/64", "::2/64", "no host can have");
+    }
+
     #[test]
     fn mistakes_are_named() {
         for address in [
@@ -188,7 +313,8 @@ mod tests {
             let fault = End::parse("a", address).unwrap_err();
             assert!(matches!(fault, WireError::Address(_)), "{address}: {fault}");
         }
-        for name in ["", "-n", "a/b", "a b", "."] {
+        let long = "x".repeat(256);
+        for name in ["", &long, "-n", "a/b", "a b", "."] {
             let fault = End::parse(name, "10.90.0.1/24").unwrap_err();
             assert!(matches!(fault, WireError::Name(_)), "{name}: {fault}");
         }

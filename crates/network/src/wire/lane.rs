@@ -33,6 +33,12 @@ pub struct LaneTally {
     pub lost: u64,
     /// Packets dropped because the queue was full.
     pub dropped: u64,
+    /// Packets handed over at the far end.
+    pub arrived: u64,
+    /// By how much they were late, all together.
+    pub late: Duration,
+    /// The latest one.
+    pub late_max: Duration,
 }
 
 /// What became of one packet.
@@ -92,10 +98,14 @@ impl Lane {
         Offer::Taken
     }
 
-    /// The next packet that has arrived by `now`.
-    pub fn arrive(&mut self, now: Duration) -> Option<Vec<u8>> {
-        let is_due = self.next_due().is_some_and(|due| due <= now);
-        is_due.then(|| self.under_way.pop_front().map(|(_, packet)| packet))?
+    /// The next packet that has arrived by `now`, and when it was due.
+    pub fn arrive(&mut self, now: Duration) -> Option<(Duration, Vec<u8>)> {
+        self.next_due().filter(|due| *due <= now)?;
+        let (due, packet) = self.under_way.pop_front()?;
+        self.tally.arrived += 1;
+        self.tally.late += now - due;
+        self.tally.late_max = self.tally.late_max.max(now - due);
+        Some((due, packet))
     }
 
     /// When the next packet arrives.
@@ -144,11 +154,29 @@ mod tests {
         assert_eq!(lane.arrive(12 * MS - Duration::from_nanos(1)), None);
         for due in [12, 13, 14] {
             assert_eq!(lane.next_due(), Some(due * MS));
-            assert_eq!(lane.arrive(due * MS), Some(vec![7; 1226]));
+            assert_eq!(lane.arrive(due * MS), Some((due * MS, vec![7; 1226])));
         }
         assert_eq!(lane.next_due(), None);
         assert_eq!(lane.offer(100 * MS, &[7; 1226]), Offer::Taken);
         assert_eq!(lane.next_due(), Some(111 * MS));
+    }
+
+    #[test]
+    fn what_is_handed_over_late_is_counted_and_told_when_it_was_due() {
+        let mut lane = Lane::new(settings(), 1, 0);
+        for _ in 0..2 {
+            lane.offer(MS, &[7; 1226]);
+        }
+        for due in [12, 13] {
+            assert_eq!(lane.arrive(15 * MS).map(|it| it.0), Some(due * MS));
+        }
+        let LaneTally {
+            arrived,
+            late,
+            late_max,
+            ..
+        } = lane.tally;
+        assert_eq!((arrived, late, late_max), (2, 5 * MS, 3 * MS));
     }
 
     #[test]

@@ -8,6 +8,6 @@ mod ends;
 mod lane;
 mod relay;
 
-pub use ends::{End, Ends, WireError};
+pub use ends::{End, Ends, WireError, check_ends};
 pub use lane::{Lane, LaneSettings, LaneTally, Offer};
 pub use relay::relay;

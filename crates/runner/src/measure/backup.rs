@@ -165,7 +165,15 @@ impl Backup {
             directory.remove()?;
             return Ok(readings);
         };
-        self.all_passes(&find_items(source, stop)?, place, stop)
+        let items = find_items(source, stop)?;
+        if items.iter().all(|item| item.entry.size == 0) {
+            return Err(MeasureError::Usage(format!(
+                "{}: there is not one byte to be saved, and so no rate: name a directory with \
+                 files in it, or a file that is not empty",
+                source.display()
+            )));
+        }
+        self.all_passes(&items, place, stop)
     }
 
     fn stream_place(&self, place: &Place) -> Place {

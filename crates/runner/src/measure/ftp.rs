@@ -1,7 +1,9 @@
 //! `ftp`: one file from or to an FTP server, with the window, buffer and extents of the client.
 
+use std::path::Path;
 use std::time::Duration;
 
+use drivers::free_space;
 use network::ftp::{Direction, FtpOutcome, FtpPlan, transfer};
 use network::name_space::run_in;
 use network::processor::Server;
@@ -71,7 +73,10 @@ pub const KIND: Kind = Kind {
             "bytes per second, from asking for the file to its end",
         ),
         ("time", "from connecting to the end of everything"),
-        ("round trip", "what connecting took"),
+        (
+            "round trip",
+            "that of connecting, of small packets while the link is idle",
+        ),
         ("client CPU", "processor time of this program for a MiB"),
         (
             "server CPU",
@@ -117,6 +122,23 @@ impl Ftp {
                 return Err(SettingFault::at(name, why));
             }
         }
+        let has_local_file =
+            settings.choice("local", &[("file", true), ("nowhere", false)])? && !stores;
+        let extent = settings
+            .size("extent", Bytes(0)..=EXTENT_MAX)?
+            .unwrap_or_default()
+            .0;
+        let is_durable = settings.flag("synced")?;
+        for (name, is_wanted) in [("extent", extent > 0), ("synced", is_durable)] {
+            if is_wanted && !has_local_file {
+                let why =
+                    format!("{name} is about a local file, and local = \"nowhere\" writes none");
+                return Err(SettingFault::at(
+                    name,
+                    format!("{why}: leave one of them out"),
+                ));
+            }
+        }
         let text = |name: &str| Ok::<_, SettingFault>(settings.text(name)?.unwrap_or_default());
         Ok(Self {
             file: net::url(settings, Protocol::Ftp)?,
@@ -126,13 +148,9 @@ impl Ftp {
             },
             user: text("user")?,
             password: text("password")?,
-            has_local_file: settings.choice("local", &[("file", true), ("nowhere", false)])?
-                && !stores,
-            extent: settings
-                .size("extent", Bytes(0)..=EXTENT_MAX)?
-                .unwrap_or_default()
-                .0,
-            is_durable: settings.flag("synced")?,
+            has_local_file,
+            extent,
+            is_durable,
             socket: net::socket(settings)?,
             buffer: net::buffer(settings)?,
             timeout: net::timeout(settings)?,
@@ -161,6 +179,10 @@ impl Ftp {
             local: match &directory {
                 Some(directory) => Some(directory.create_file(LOCAL)?),
                 None => None,
+            },
+            room: match self.has_local_file {
+                true => room(place)?,
+                false => 0,
             },
             extent: self.extent,
             is_durable: self.is_durable,
@@ -207,4 +229,11 @@ impl Ftp {
         }
         readings
     }
+}
+
+/// Bytes that a local file may take beside the reserve: only the server knows how large it will be.
+fn room(place: &Place) -> Result<u64, MeasureError> {
+    let space = free_space(Path::new(&place.target))?;
+    let reserve = place.reserve.map_or(space.reserve, |it| it.0);
+    Ok(space.available.saturating_sub(reserve))
 }

@@ -1,6 +1,7 @@
 //! Which file systems may be filled: only one that nobody would miss.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use drivers::{DIRECTORY_PREFIX, FreeSpace, free_space};
@@ -78,6 +79,12 @@ fn refuse_by_table(table: &[Mount], path: &Path, protected: &[PathBuf]) -> Resul
             return Err(format!("its file system holds {}", holder.display()));
         }
     }
+    let mut inside = table
+        .iter()
+        .filter(|other| other.point != path && other.point.starts_with(path));
+    if let Some(other) = inside.next() {
+        return Err(format!("{} is mounted in it", other.point.display()));
+    }
     let others = table
         .iter()
         .filter(|other| are_one(other, mount) && other.point != path);
@@ -111,11 +118,28 @@ fn refuse_content(path: &Path) -> Result<(), String> {
                 "it holds {name}; `seekstone clean` there removes what is dead"
             ));
         }
-        if name != OF_FILE_SYSTEM {
+        let is_own = name == OF_FILE_SYSTEM && entry.file_type().is_ok_and(|it| it.is_dir());
+        if !is_own {
             return Err(format!("it is not empty ({name})"));
         }
+        refuse_found(&entry.path())?;
     }
     Ok(())
+}
+
+/// What a file system's repair has found is the only copy of somebody's file.
+fn refuse_found(path: &Path) -> Result<(), String> {
+    let unlisted = |error: io::Error| {
+        format!("its {OF_FILE_SYSTEM} cannot be looked into ({error}); be root, or remove it")
+    };
+    let mut entries = fs::read_dir(path).map_err(unlisted)?;
+    match entries.next().transpose().map_err(unlisted)? {
+        Some(entry) => Err(format!(
+            "it is not empty ({OF_FILE_SYSTEM}/{})",
+            entry.file_name().to_string_lossy()
+        )),
+        None => Ok(()),
+    }
 }
 
 /// By what the file system stands on.
@@ -213,6 +237,8 @@ mod tests {
             mount("7:1", "/", "/mnt/second", "ext4", "/dev/loop1"),
             mount("0:60", "/", "/tank", "zfs", "tank"),
             mount("0:61", "/", "/tank/own", "zfs", "tank/own"),
+            mount("7:2", "/", "/mnt/holder", "ext4", "/dev/loop2"),
+            mount("0:64", "/", "/mnt/holder/lost+found", "tmpfs", "tmpfs"),
             mount("0:62", "/", "/mnt/memory", "tmpfs", "tmpfs"),
             mount("0:63", "/", "/other/memory", "tmpfs", "tmpfs"),
         ];
@@ -237,6 +263,7 @@ mod tests {
             "/mnt/twice",
             "its file system is mounted at /mnt/second, too",
         );
+        check("/mnt/holder", "/mnt/holder/lost+found is mounted in it");
         check("/tank/own", "its file system is mounted at /tank, too");
     }
 

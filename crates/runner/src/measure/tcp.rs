@@ -45,6 +45,10 @@ pub const KIND: Kind = Kind {
             "rate",
             "bytes per second, from connecting to the last byte at the receiver",
         ),
+        (
+            "idle round trip",
+            "that of connecting, of small packets while the link is idle",
+        ),
         ("round trip", "what the sender saw of it, on average"),
         ("sender CPU", "processor time of the sender for a MiB"),
         ("receiver CPU", "processor time of the receiver for a MiB"),
@@ -94,6 +98,7 @@ impl Tcp {
         }
         Ok(vec![
             byte_rate("rate", outcome.bytes, outcome.elapsed),
+            seconds("idle round trip", outcome.idle_round_trip, Better::Neither),
             seconds("round trip", outcome.round_trip, Better::Neither),
             cpu_per_mib("sender CPU", outcome.sender_cpu, outcome.bytes),
             cpu_per_mib("receiver CPU", outcome.receiver_cpu, outcome.bytes),

@@ -137,6 +137,26 @@ fn a_tree_that_holds_the_target_leaves_our_own_directories_out() {
     assert_eq!(left, 1);
 }
 
+/// Story: an empty directory gave a rate of zero and a stream 30,000 times as large as its source.
+#[test]
+fn a_source_without_a_byte_is_refused() {
+    let (directory, place) = place();
+    let source = tempfile::tempdir().expect("a directory");
+    let check = |path: &Path| {
+        let settings = format!("source = {:?}", path.display());
+        let error = try_measured("backup", &settings, &place).expect_err("nothing there");
+        assert!(matches!(error, MeasureError::Usage(_)), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains("not one byte to be saved"), "{text}");
+        assert_empty(&directory);
+    };
+    check(source.path());
+    let empty = source.path().join("empty");
+    fs::write(&empty, "").expect("a file");
+    check(&empty);
+    check(source.path());
+}
+
 #[test]
 fn an_image_is_saved_as_one_piece() {
     let (directory, place) = place();

@@ -26,19 +26,28 @@ pub struct WireArgs {
     /// Address in it.
     pub far_address: String,
     /// Time that a packet is under way, each way.
-    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_span)]
+    #[arg(
+        long, value_name = "TIME", default_value = "0", value_parser = parse_span,
+        allow_hyphen_values = true
+    )]
     pub delay: Duration,
     /// Bits in a second that the line sends, each way; without it the line takes no time.
-    #[arg(long, value_name = "RATE", value_parser = parse_bits)]
+    #[arg(long, value_name = "RATE", value_parser = parse_bits, allow_hyphen_values = true)]
     pub rate: Option<u64>,
     /// Share of the packets that get lost.
-    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share)]
+    #[arg(
+        long, value_name = "PERCENT", default_value = "0%", value_parser = parse_share,
+        allow_hyphen_values = true
+    )]
     pub loss: f64,
     /// What may wait for the line, each way, before packets are dropped.
-    #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size)]
+    #[arg(
+        long, value_name = "SIZE", default_value = "128KiB", value_parser = parse_size,
+        requires = "rate", allow_hyphen_values = true
+    )]
     pub queue: Bytes,
     /// Which packets get lost.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "loss")]
     pub seed: u64,
     /// Keep the number of the process here while the link is there; the file must be new.
     #[arg(long, value_name = "FILE")]

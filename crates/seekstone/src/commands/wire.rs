@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use network::wire::{End, Ends, LaneSettings, LaneTally, WireError, relay};
+use network::wire::{End, Ends, LaneSettings, LaneTally, WireError, check_ends, relay};
 use runner::interrupt::Interrupt;
-use units::Bytes;
+use units::{Bytes, format_duration_ns};
 
 use crate::args::WireArgs;
 use crate::exit::{Exit, UsageError};
@@ -29,10 +29,7 @@ pub fn wire(args: &WireArgs) -> anyhow::Result<Exit> {
     ];
     let [near, far] = ends.map(|end| end.map_err(|error| usage(&error)));
     let ends = [near?, far?];
-    if ends[0].space == ends[1].space || ends[0].address == ends[1].address {
-        let text = "the two ends need names and addresses of their own".to_owned();
-        return Err(UsageError(text).into());
-    }
+    check_ends(&ends).map_err(|error| usage(&error))?;
     if args.background {
         return start_in_background();
     }
@@ -66,13 +63,23 @@ fn usage(error: &WireError) -> anyhow::Error {
 }
 
 fn summary(from: &str, to: &str, tally: &LaneTally) -> String {
-    format!(
+    let mut text = format!(
         "{from} to {to}: {} packets, {}; {} lost, {} dropped at a full queue",
         tally.carried,
         Bytes(tally.bytes).decimal(),
         tally.lost,
         tally.dropped
-    )
+    );
+    if tally.arrived > 0 {
+        let mean = tally.late.as_nanos() as f64 / tally.arrived as f64;
+        let longest = tally.late_max.as_nanos() as f64;
+        text += &format!(
+            "; handed over {} late on average, {} at most",
+            format_duration_ns(mean),
+            format_duration_ns(longest)
+        );
+    }
+    text
 }
 
 /// The same command once more, in a process group of its own, without this option. Its pipes end
