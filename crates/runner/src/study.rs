@@ -1,6 +1,7 @@
 //! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
 
 mod journal;
+mod models;
 mod preflight;
 mod scratch;
 mod script;
@@ -188,6 +189,11 @@ pub fn run_study(
     warnings.extend(ended.warnings);
     let study = study_of(request, ended.begun_at, ended.replicates);
     warnings.extend(unprecise(&study));
+    warnings.extend(models::no_chance(
+        &request.definition,
+        &study.cells,
+        &study.replicates,
+    ));
     Ok(run_of(
         study,
         request.settings(ended.seed),

@@ -182,7 +182,7 @@ pub fn count(name: &str, value: u64, better: Better) -> Reading {
 pub fn tape_stops(devices: &[&dyn Device]) -> Option<Reading> {
     let stops = devices.iter().filter_map(|device| device.tape_stops());
     let stops = stops.reduce(|sum, stops| sum + stops)?;
-    Some(count(TAPE_STOPS.0, stops, Better::Lower))
+    Some(count(TAPE_STOPS.0, stops, Better::Neither))
 }
 
 /// The reading of [`tape_stops`], for lists of readings.
