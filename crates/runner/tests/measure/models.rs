@@ -162,7 +162,13 @@ fn a_backup_takes_what_disk_processor_or_tape_takes() {
     let busy = reading(&slow, "processor busy");
     assert!((busy - working / seconds).abs() < 1e-6, "{busy}");
     let unchecked = backup(fast, quick, &format!("{work}\ncrc = false"));
-    assert!(reading(&unchecked, "save rate") > 0.85e6);
+    // Without it the tape is the slower one, once its buffer is full.
+    let seconds = 10e6 / reading(&unchecked, "save rate");
+    let streaming = 1102.0 * 10040.0 / 1e6;
+    assert!(
+        (streaming..streaming + 1.05).contains(&seconds),
+        "{seconds}"
+    );
 
     // The source takes 10 ms for each of 1000 pieces, and for four others of each file.
     let from_slow = backup(SLOW, fast, "verify = false\nreads-per-file = 4");
