@@ -406,6 +406,40 @@ fn every_study_that_comes_with_the_program_runs() {
     }
 }
 
+/// Intervals without width are no certainty: how far a model is from its device is not in them.
+#[test]
+fn what_intervals_of_a_model_mean_is_told() {
+    let scratch = Scratch::new();
+    let warned = |args: &[&str]| {
+        let args = [&["study"], args, &["--replicates", "2", "--no-save", "-q"]].concat();
+        scratch
+            .check(&args, 0, "Warnings")
+            .stdout
+            .replace("\n        ", " ")
+    };
+    let chance = "No chance takes part in it: every replicate gave the same";
+    let told = warned(&["dlt2000-full", "--only", "test=1. S114"]);
+    assert!(told.contains(chance), "{told}");
+    // The order of the files is drawn anew.
+    let target = scratch.target().display().to_string();
+    let positioning = [
+        "dlt2000-positioning",
+        "--set",
+        "files=5",
+        "--target",
+        &target,
+    ];
+    let simulated = ["--only", "store=DLT2000 (simulated)"];
+    let told = warned(&[&positioning[..], &simulated].concat());
+    assert!(
+        told.contains("not how far the model is from the device"),
+        "{told}"
+    );
+    assert!(!told.contains("No chance"), "{told}");
+    let told = warned(&[&positioning[..], &["--only", "store=files here"]].concat());
+    assert!(!told.contains("on a model"), "{told}");
+}
+
 /// Two directories that do not differ, twenty studies: with 95 % at most one of them claims a
 /// difference. A rule that claims falsely once in twenty studies passes with four or fewer with
 /// 99.7 % (binomial); two or more happen to it with 26 %.

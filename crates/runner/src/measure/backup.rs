@@ -1,8 +1,8 @@
 //! `backup`: a tree, or an image, saved to one stream, verified, and restored.
 //!
 //! The stream's format is `classic::backup`'s. Restored files lie flat in a work directory and are
-//! compared with what was saved, outside of the time. Between models it is a backup in virtual time,
-//! by [`super::backup_simulated`].
+//! compared with what was saved, outside of the time. Between models it is a backup in virtual
+//! time, by [`super::backup_simulated`].
 
 mod source;
 mod stream;

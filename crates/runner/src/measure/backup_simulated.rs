@@ -100,22 +100,26 @@ impl ModelSave<'_> {
             side(stream.device, self.writes(stream_start)),
         ];
         let begun = Instant::START;
-        let (mut devices, saved_at, mut work) = self.run(save, begun, &mut watch, stop)?;
+        let saved = self.run(save, begun, &mut watch, stop)?;
         let bytes = self.files.0 * self.files.1.0;
         let seconds = |from: Instant, to: Instant| to.since(from).as_secs_f64();
-        let mut readings = vec![rate("save rate", bytes, seconds(begun, saved_at))];
-        let mut end = saved_at;
+        let mut readings = vec![rate("save rate", bytes, seconds(begun, saved.end))];
+        let Pass {
+            mut devices,
+            mut end,
+            mut work,
+        } = saved;
         if self.verify {
             let [source, stream] = devices;
             let verify = [
                 side(stream, self.blocks_read(stream_start)),
                 side(source, reads()),
             ];
-            let verified = self.run(verify, saved_at, &mut watch, stop)?;
-            let [stream, source] = verified.0;
-            (devices, end) = ([source, stream], verified.1);
-            work += verified.2;
-            readings.push(rate("verify rate", bytes, seconds(saved_at, end)));
+            let verified = self.run(verify, end, &mut watch, stop)?;
+            readings.push(rate("verify rate", bytes, seconds(end, verified.end)));
+            devices = verified.devices;
+            end = verified.end;
+            work += verified.work;
         }
         let elapsed = seconds(begun, end);
         let busy = work.as_secs_f64() / elapsed.max(1e-9);
@@ -131,14 +135,14 @@ impl ModelSave<'_> {
         Ok(readings)
     }
 
-    /// One pass from a source to a sink; the devices, when it ended, and the processor's work.
+    /// One pass from a source to a sink.
     fn run(
         &self,
         [source, sink]: [Side; 2],
         begun: Instant,
         watch: &mut Watch,
         stop: &Stop,
-    ) -> Result<([Box<dyn Device>; 2], Instant, Duration), MeasureError> {
+    ) -> Result<Pass, MeasureError> {
         let crc = if self.layout.is_checked {
             self.model.crc_processor
         } else {
@@ -153,8 +157,11 @@ impl ModelSave<'_> {
         while transport.step().map_err(failed)? {
             watch.go_on(stop)?;
         }
-        let (now, work) = (transport.now(), transport.done().work);
-        Ok((transport.into_devices(), now, work))
+        Ok(Pass {
+            end: transport.now(),
+            work: transport.done().work,
+            devices: transport.into_devices(),
+        })
     }
 
     /// Reads of the source: for each file what belongs to it, then the file.
@@ -242,6 +249,15 @@ impl ModelSave<'_> {
         };
         Box::new((0..).zip(self.blocks()).map(read))
     }
+}
+
+/// One pass, when it is over.
+struct Pass {
+    /// Source and sink, as they were left.
+    devices: [Box<dyn Device>; 2],
+    end: Instant,
+    /// The processor's.
+    work: Duration,
 }
 
 const fn whole_sectors(bytes: u64) -> u64 {

@@ -159,11 +159,9 @@ pub struct Watch {
 impl Watch {
     /// Go on unless a signal came.
     pub fn go_on(&mut self, stop: &Stop) -> Result<(), MeasureError> {
+        let looks = self.events.is_multiple_of(LOOK);
         self.events += 1;
-        if self.events.is_multiple_of(LOOK) {
-            go_on(stop)?;
-        }
-        Ok(())
+        if looks { go_on(stop) } else { Ok(()) }
     }
 }
 

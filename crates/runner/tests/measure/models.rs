@@ -1,9 +1,10 @@
 //! Copies, backups, full media and streams on models, whose answers are known.
 
 use results::Reading;
+use runner::interrupt::Interrupt;
 use runner::measure::MeasureError;
 
-use crate::support::{measured, model, names, place, reading, try_measured};
+use crate::support::{measured, model, names, parsed, place, reading, try_measured};
 
 /// A tape of 64 MB in one pass, 1 MB/s, that takes a second from end to end; `{}` is for more.
 const TAPE: &str = "sim:dlt2000?passes=1&capacity=64MB&rate=1MB/s&search=1s&bus=100MB/s&buffer=1MB";
@@ -74,7 +75,8 @@ fn a_copy_from_tape_counts_its_stops() {
 fn a_tape_is_filled_to_its_last_byte() {
     let fill = |target: &str| {
         let settings = format!(
-            "target = \"{target}\"\nfill = \"to the last byte\"\nrecord = \"64KiB\"\nfile = \"10MB\""
+            "target = \"{target}\"\nfill = \"to the last byte\"\nrecord = \"64KiB\"\n\
+             file = \"10MB\""
         );
         measured("fill", &settings, &model("sim:dlt2000"))
     };
@@ -195,6 +197,48 @@ fn verifying_reads_stream_and_source_again() {
     for name in ["save rate", "verify rate"] {
         let rate = reading(&slow, name);
         assert!((0.4e6..0.5e6).contains(&rate), "{name}: {rate}");
+    }
+}
+
+/// Disks have sectors, and a host has pages; files have neither.
+#[test]
+fn any_sizes_will_do() {
+    for (source, target) in [
+        ("sim:st15150n", "sim:rz26"),
+        ("sim:cdrom8", "sim:ppro"),
+        ("sim:rz28?raid=5&disks=5", "sim:nvme"),
+    ] {
+        let settings = format!(
+            "source = \"{source}\"\nsize = 100001\nrecord = 777\nsource-record = 1001\nbuffers = 3"
+        );
+        let found = measured("copy", &settings, &model(target));
+        close(&found, "calls", 100.0 + 129.0);
+        let settings = format!(
+            "source = \"{source}\"\nfiles = 7\nsize = 10001\nblock = 777\nreads-per-file = 1"
+        );
+        let found = measured("backup", &settings, &model(target));
+        assert!(reading(&found, "verify rate") > 0.0, "{found:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_what_is_done_on_a_model() {
+    let fill = format!("fill = \"to the last byte\"\ntarget = \"{TAPE}\"");
+    let source = format!("source = \"{SLOW}\"");
+    for (kind, settings) in [
+        ("copy", format!("{source}\nsize = \"1MB\"").as_str()),
+        ("backup", &source),
+        ("fill", &fill),
+        ("streams", "size = \"1MB\""),
+    ] {
+        let stop = Interrupt::never();
+        stop.raise();
+        let measured = parsed(kind, settings).measure(&model(TAPE), &stop);
+        let error = measured.expect_err(kind);
+        assert!(
+            matches!(error, MeasureError::Interrupted { .. }),
+            "{kind}: {error:?}"
+        );
     }
 }
 
