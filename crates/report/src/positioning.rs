@@ -2,7 +2,7 @@
 
 use results::Positioning;
 use stats::Estimate;
-use units::{Bytes, format_count, format_counted, format_duration_ns};
+use units::{Bytes, format_count, format_duration_ns};
 
 use crate::figure::time;
 use crate::page::Page;

@@ -7,10 +7,13 @@
 
 pub mod archive;
 pub mod backup;
+pub mod backup_simulated;
 pub mod cache;
 pub mod command;
 pub mod copy;
+pub mod copy_simulated;
 pub mod fill;
+pub mod fill_simulated;
 pub mod ftp;
 pub mod http;
 pub mod kind;
@@ -22,9 +25,11 @@ pub mod positioning;
 pub mod records;
 mod s3_signature;
 pub mod settings;
+pub mod simulated;
 pub mod store;
 mod store_s3;
 pub mod streams;
+pub mod streams_simulated;
 pub mod tcp;
 pub mod transfer;
 

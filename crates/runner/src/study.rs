@@ -2,6 +2,7 @@
 
 mod in_use;
 mod journal;
+mod models;
 mod preflight;
 mod scratch;
 mod script;
@@ -228,6 +229,11 @@ pub fn run_study(
     };
     warnings.extend(ended.warnings);
     warnings.extend(unprecise(&study));
+    warnings.extend(models::no_chance(
+        &request.definition,
+        &study.cells,
+        &study.replicates,
+    ));
     let target = places[0].clone();
     study.places = places;
     let run = run_of(

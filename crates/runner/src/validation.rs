@@ -12,6 +12,8 @@ mod laws;
 mod queues;
 mod rpt;
 mod standard;
+mod studies;
+mod tapes;
 mod transfer;
 mod unreached;
 
@@ -21,6 +23,7 @@ use crate::bench::BenchError;
 use crate::classic::ClassicError;
 use crate::interrupt::Interrupt;
 use crate::laboratory::LaboratoryError;
+use crate::measure::MeasureError;
 
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
@@ -48,6 +51,9 @@ pub enum ValidationError {
     /// A trial failed.
     #[error(transparent)]
     Laboratory(#[from] LaboratoryError),
+    /// A measurement of studies failed.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
     /// A model does not exist.
     #[error(transparent)]
     Sim(#[from] sim::SimError),
@@ -107,6 +113,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
         standard::EXPERIMENTS,
         transfer::EXPERIMENTS,
         copying::EXPERIMENTS,
+        tapes::EXPERIMENTS,
         rpt::EXPERIMENTS,
         queues::EXPERIMENTS,
         laws::EXPERIMENTS,

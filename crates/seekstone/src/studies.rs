@@ -37,4 +37,5 @@ pub const SHIPPED: &[Shipped] = shipped![
     "paw",
     "tmscp-four-tapes",
     "virtual-io-cache",
+    "volume-full",
 ];

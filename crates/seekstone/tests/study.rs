@@ -471,16 +471,17 @@ fn shortened(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "adsm-archive" => &["--set", "files=3", "--set", "size=64KiB"],
         "adsm-retrieve" => &["--set", "size=1MiB"],
-        "backup-dlt2000" => &["--set", "files=4", "--set", "size=8KiB"],
+        "backup-dlt2000" => &["--only", "test=2. 27648 /verify"],
         "compilers" => &["--only", "options=-O0", "--only", "make=-j 2"],
-        "copy-extension" => &["--set", "size=1MiB"],
+        "copy-extension" => &["--set", "size=8MiB"],
         "disk-io" => &["--set", "size=256KiB"],
-        "dlt2000-full" => &["--only", "data=21 % zeros", "--only", "compress=yes"],
+        "dlt2000-full" => &[],
         "dlt2000-positioning" => &["--set", "files=5"],
         "fortran-options" => &["--only", "options=-O0", "--only", "source=one file"],
         "paw" => &["--only", "processor=0"],
         "tmscp-four-tapes" => &["--set", "size=256KiB"],
         "virtual-io-cache" => &["--set", "reads=50", "--set", "warm-up=50"],
+        "volume-full" => &["--only", "data=21 % zeros", "--only", "compress=yes"],
         _ => return None,
     })
 }
@@ -522,13 +523,47 @@ fn every_study_that_comes_with_the_program_runs() {
             skipped(&format!("study {name}"), ended.error());
             continue;
         }
-        if name == "dlt2000-full" && ended.stderr.contains("mount") {
+        if name == "volume-full" && ended.stderr.contains("mount") {
             skipped(&format!("study {name}"), "mounting is not allowed");
             continue;
         }
         ended.check(&args, 0, "Results");
         scratch.assert_clean(&target);
     }
+}
+
+/// Intervals without width are no certainty: how far a model is from its device is not in them.
+#[test]
+fn what_intervals_of_a_model_mean_is_told() {
+    let scratch = Scratch::new();
+    let warned = |args: &[&str]| {
+        let args = [&["study"], args, &["--replicates", "2", "--no-save", "-q"]].concat();
+        scratch
+            .check(&args, 0, "Warnings")
+            .stdout
+            .replace("\n        ", " ")
+    };
+    let chance = "No chance takes part in it: every replicate gave the same";
+    let told = warned(&["dlt2000-full", "--only", "test=1. S114"]);
+    assert!(told.contains(chance), "{told}");
+    // The order of the files is drawn anew.
+    let target = scratch.target().display().to_string();
+    let positioning = [
+        "dlt2000-positioning",
+        "--set",
+        "files=5",
+        "--target",
+        &target,
+    ];
+    let simulated = ["--only", "store=DLT2000 (simulated)"];
+    let told = warned(&[&positioning[..], &simulated].concat());
+    assert!(
+        told.contains("not how far the model is from the device"),
+        "{told}"
+    );
+    assert!(!told.contains("No chance"), "{told}");
+    let told = warned(&[&positioning[..], &["--only", "store=files here"]].concat());
+    assert!(!told.contains("on a model"), "{told}");
 }
 
 /// Two directories that do not differ, twenty studies: with 95 % at most one of them claims a

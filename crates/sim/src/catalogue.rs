@@ -1,7 +1,7 @@
 //! The devices and machines that are built in: texts, to be printed, copied and edited.
 
 /// Names and texts, in the order of lists.
-const DEVICES: [(&str, &str); 34] = [
+const DEVICES: [(&str, &str); 35] = [
     ("ppro", include_str!("../../../devices/ppro.toml")),
     ("ppro-dos", include_str!("../../../devices/ppro-dos.toml")),
     ("p100", include_str!("../../../devices/p100.toml")),
@@ -9,6 +9,7 @@ const DEVICES: [(&str, &str); 34] = [
     ("lan-ppro", include_str!("../../../devices/lan-ppro.toml")),
     ("lan-p100", include_str!("../../../devices/lan-p100.toml")),
     ("axp612", include_str!("../../../devices/axp612.toml")),
+    ("tmscp", include_str!("../../../devices/tmscp.toml")),
     (
         "raid5-rz28",
         include_str!("../../../devices/raid5-rz28.toml"),

@@ -88,6 +88,10 @@ impl Device for Controller {
         first(self.hits.next(), self.storage.next())
     }
 
+    fn tape_stops(&self) -> Option<u64> {
+        self.storage.tape_stops()
+    }
+
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
         while let Some(answer) = self.hits.take(now) {
             answers.push(answer);

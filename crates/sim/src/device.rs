@@ -110,6 +110,11 @@ pub trait Device: Debug + Send {
     fn array_state(&self) -> Option<ArrayState> {
         None
     }
+
+    /// How often it could not keep streaming, stopped, and repositioned, if it is a tape drive.
+    fn tape_stops(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Reads that a file cache has seen.

@@ -493,6 +493,10 @@ impl Device for Host {
         self.storage.array_state()
     }
 
+    fn tape_stops(&self) -> Option<u64> {
+        self.storage.tape_stops()
+    }
+
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
         let mut done = Vec::new();
         loop {

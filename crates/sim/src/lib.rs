@@ -24,6 +24,7 @@ mod rt11;
 mod spec;
 mod station;
 mod tape;
+mod transport;
 
 pub use catalogue::{names as device_names, text as device_text};
 pub use cdrom::{Cd, CdSpec};
@@ -58,3 +59,4 @@ pub use rt11::{
 pub use spec::{FileSystemSpec, SIM_PREFIX, SimError, SimSpec};
 pub use station::{ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
+pub use transport::{Between, Side, Step, Steps, Transport, Transported};

@@ -214,6 +214,10 @@ impl Device for Link {
         self.server.array_state()
     }
 
+    fn tape_stops(&self) -> Option<u64> {
+        self.server.tape_stops()
+    }
+
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
         let mut done = Vec::new();
         loop {

@@ -501,6 +501,11 @@ impl Device for Array {
         })
     }
 
+    fn tape_stops(&self) -> Option<u64> {
+        let stops = self.disks.iter().filter_map(|disk| disk.tape_stops());
+        stops.reduce(|sum, stops| sum + stops)
+    }
+
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
         if let Some((disk, _)) = self.lost.take_if(|(_, at)| *at <= now) {
             self.missing = Some(disk);

@@ -121,12 +121,6 @@ impl Tape {
         }
     }
 
-    /// How often the drive could not keep streaming, stopped, and repositioned.
-    #[must_use]
-    pub const fn stops(&self) -> u64 {
-        self.stops
-    }
-
     fn go_on(&mut self, now: Instant) {
         let Some(command) = self.queue.pop_front() else {
             return;
@@ -281,6 +275,10 @@ impl Device for Tape {
 
     fn next(&self) -> Option<Instant> {
         self.busy.map(|(until, _)| until)
+    }
+
+    fn tape_stops(&self) -> Option<u64> {
+        Some(self.stops)
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {

@@ -236,7 +236,7 @@ fn a_tape_counts_how_often_it_stopped() {
         let mut tape = Tape::new(tape());
         let writes = (0..5000).map(|number| command(WRITE, number * 32_768, 32_768));
         one_by_one(&mut tape, gap, writes);
-        tape.stops()
+        tape.tape_stops().expect("a tape")
     };
     assert_eq!(stops(Duration::ZERO), 0, "a fast host keeps it streaming");
     // A buffer of 2 MiB at 1 MB/s, emptied at 1.25 MB/s: one stop for each 10 MB.

@@ -1,6 +1,7 @@
 //! `copy`: a file copied record by record, with room made for it extent by extent or not at all.
 //!
-//! The copy is read again and compared, outside of the time.
+//! The copy is read again and compared, outside of the time. Between models it is a copy in virtual
+//! time, by [`super::copy_simulated`].
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -11,10 +12,12 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
+use super::copy_simulated::{ModelCopy, for_models};
 use super::kind::{Kind, Setting};
 use super::place::{MeasureError, Place, go_on};
 use super::records::{Flow, Gauge, Named, Pattern, Synced, Who, buffer, write_records};
 use super::settings::{SettingFault, Settings};
+use super::simulated::{TAPE_STOPS, is_model, refuse_for_files, refuse_for_models};
 use super::transfer::{make_room, synced};
 use crate::counters::{Counters, CountersDelta};
 
@@ -27,7 +30,7 @@ pub const KIND: Kind = Kind {
             "record",
             "SIZE",
             "64KiB",
-            "bytes read and written at a time",
+            "bytes read and written at a time; between models, written",
         ),
         Setting::or(
             "size",
@@ -37,8 +40,9 @@ pub const KIND: Kind = Kind {
         ),
         Setting::optional(
             "source",
-            "PATH",
-            "a file of yours that is copied instead; it is only read",
+            "PATH or sim:NAME",
+            "a file of yours that is copied instead; it is only read. Where the target is a model, \
+             the model that is copied from",
         ),
         Setting::optional(
             "extent",
@@ -58,6 +62,27 @@ pub const KIND: Kind = Kind {
             "true or false",
             "true",
             "whether the file is dropped from the page cache before it is copied",
+        ),
+        Setting::optional(
+            "source-record",
+            "SIZE",
+            "between models: bytes read at a time; record when not given",
+        ),
+        Setting::optional(
+            "buffers",
+            "NUMBER",
+            "between models: reads that are asked for before they are written; 1 when not given",
+        ),
+        Setting::optional(
+            "default-extent",
+            "SIZE",
+            "between models: room that the file system makes at a time when extent is not given; \
+             for all at once, and in no time, when neither is",
+        ),
+        Setting::optional(
+            "extend-time",
+            "TIME",
+            "between models: what making room takes each time; nothing when not given",
         ),
     ],
     readings: &[
@@ -81,6 +106,7 @@ pub const KIND: Kind = Kind {
             "device writes",
             "writes that the device completed meanwhile, whoever asked for them",
         ),
+        TAPE_STOPS,
     ],
 };
 
@@ -102,34 +128,69 @@ pub struct Copy {
     extent: Option<Bytes>,
     synced: Synced,
     cold: bool,
+    /// Between models.
+    model: ModelCopy,
+    /// A setting that was given and says nothing on real storage.
+    for_models: Option<&'static str>,
+    /// A setting that was given and says nothing on a model.
+    for_files: Option<&'static str>,
 }
 
 impl Copy {
     pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
-        if settings.is_given("source") && settings.is_given("size") {
+        let source = settings.text("source")?;
+        let is_file = source.as_deref().is_some_and(|source| !is_model(source));
+        if is_file && settings.is_given("size") {
             let why = "size is that of the file that is made: leave it out beside source";
             return Err(SettingFault::at("size", why));
         }
         let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
         let size = settings.size("size", Bytes(1)..=SIZE_MAX)?;
+        let (record, size) = (record.unwrap_or_default(), size.unwrap_or_default());
+        let extent = settings.size("extent", Bytes(1)..=SIZE_MAX)?;
+        let synced = synced(settings)?;
         Ok(Self {
-            record: record.unwrap_or_default(),
-            size: size.unwrap_or_default(),
-            source: settings.text("source")?.map(PathBuf::from),
-            extent: settings.size("extent", Bytes(1)..=SIZE_MAX)?,
-            synced: synced(settings)?,
+            record,
+            size,
+            source: source.map(PathBuf::from),
+            extent,
+            synced,
             cold: settings.flag("cold")?,
+            model: ModelCopy::from_settings(settings, (size, record), (extent, synced))?,
+            for_models: for_models(settings),
+            for_files: settings.is_given("cold").then_some("cold"),
         })
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if place.is_simulated() {
+            refuse_for_files(self.for_files, &place.target)?;
+            let source = self.source_model(place)?;
+            return self.model.open(&source, &place.target).map(drop);
+        }
         place.directory(KIND.name)?;
+        refuse_for_models(self.for_models, &place.target)?;
         self.source
             .as_deref()
             .map_or(Ok(()), |path| open_source(path).map(drop))
     }
 
+    fn source_model(&self, place: &Place) -> Result<String, MeasureError> {
+        let source = self.source.as_ref().map(|path| path.display().to_string());
+        source.filter(|source| is_model(source)).ok_or_else(|| {
+            MeasureError::Usage(format!(
+                "{}: a model gets its copy from a model: name it, as in source = \"sim:dlt2000\"",
+                place.target
+            ))
+        })
+    }
+
     pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            let source = self.source_model(place)?;
+            return self.model.measure(&source, place, stop);
+        }
         let named = self.source.as_deref().map(open_source).transpose()?;
         let size = named.as_ref().map_or(self.size, |(_, size)| *size);
         let files = if named.is_some() { 1 } else { 2 };
@@ -258,6 +319,12 @@ fn readings(
 }
 
 fn open_source(path: &Path) -> Result<(File, Bytes), MeasureError> {
+    if is_model(&path.to_string_lossy()) {
+        return Err(MeasureError::Usage(format!(
+            "source = {:?}: a model is copied to a model: name one as the target, too",
+            path.display().to_string()
+        )));
+    }
     // Looked at before it is opened: a pipe would wait for its writer.
     let found = path.metadata().map_err(MeasureError::io("open", path))?;
     if found.is_file() && found.len() > 0 {

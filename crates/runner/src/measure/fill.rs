@@ -3,7 +3,8 @@
 //! A full file system makes programs fail that have nothing to do with the measurement. So the user
 //! names the mount point and says what is to happen, and is still refused unless the file system is
 //! one of its own: mounted whole, from a local device, empty, and not the one that holds the
-//! system's, the user's or this program's directories.
+//! system's, the user's or this program's directories. A model is filled in virtual time, by
+//! [`super::fill_simulated`].
 
 use std::fs::File;
 use std::io;
@@ -15,11 +16,13 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
+use super::fill_simulated::ModelFill;
 use super::kind::{Kind, Setting};
 use super::mount_guard::refuse_mount;
 use super::place::{MeasureError, Place, go_on, owner};
 use super::records::{Flow, Gauge, Who, buffer};
 use super::settings::{SettingFault, Settings};
+use super::simulated::{TAPE_STOPS, is_model, refuse_for_files};
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -28,9 +31,9 @@ pub const KIND: Kind = Kind {
     settings: &[
         Setting::required(
             "target",
-            "PATH",
+            "PATH or sim:NAME",
             "the mount point that is filled: an empty file system on a local device, which holds \
-             no directory of the system's or yours",
+             no directory of the system's or yours. Or a model",
         ),
         Setting::required(
             "fill",
@@ -48,7 +51,8 @@ pub const KIND: Kind = Kind {
             "compressible",
             "PERCENT",
             "0%",
-            "share of every 4 KiB written that is zero, the rest being random",
+            "share of every 4 KiB written that is zero, the rest being random; what a model \
+             compresses is in its name, as in sim:dlt2000?compression=1.2",
         ),
     ],
     readings: &[
@@ -65,6 +69,7 @@ pub const KIND: Kind = Kind {
             "left",
             "bytes that the file system still called free when it was full",
         ),
+        TAPE_STOPS,
     ],
 };
 
@@ -87,6 +92,8 @@ pub struct Fill {
     record: Bytes,
     file: Bytes,
     compressible: f64,
+    /// A setting that was given and says nothing on a model.
+    for_files: Option<&'static str>,
 }
 
 impl Fill {
@@ -109,15 +116,33 @@ impl Fill {
                 .size("file", record..=FILE_MAX)?
                 .unwrap_or_default(),
             compressible: settings.percent("compressible")?.unwrap_or_default(),
+            for_files: settings.is_given("compressible").then_some("compressible"),
         })
     }
 
     pub(super) fn check(&self, _: &Place) -> Result<(), MeasureError> {
+        let target = self.target.to_string_lossy();
+        if is_model(&target) {
+            refuse_for_files(self.for_files, &target)?;
+            return self.on_model(&target).check();
+        }
         refuse_mount(&self.target)
     }
 
+    const fn on_model<'a>(&self, target: &'a str) -> ModelFill<'a> {
+        ModelFill {
+            target,
+            record: self.record,
+            file: self.file,
+        }
+    }
+
     pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        refuse_mount(&self.target)?;
+        self.check(place)?;
+        let target = self.target.to_string_lossy();
+        if is_model(&target) {
+            return self.on_model(&target).measure(place.seed, stop);
+        }
         let directory = WorkDirectory::create(&self.target, &owner(KIND.name))?;
         let free = free_space(&self.target)?.available;
         let mut content = self.content(place.seed)?;

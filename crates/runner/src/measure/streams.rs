@@ -14,8 +14,8 @@ use super::kind::{Kind, Setting};
 use super::place::{MeasureError, Place};
 use super::records::{Flow, Gauge, Named, Pattern, Synced, Who, read_records, write_records};
 use super::settings::{SettingFault, Settings};
-use super::transfer::model_request;
-use crate::transfer::{TransferRequest, measure_transfer};
+use super::simulated::{TAPE_STOPS, refuse_for_files, refuse_for_models};
+use super::streams_simulated::ModelStreams;
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -42,6 +42,12 @@ pub const KIND: Kind = Kind {
             "true",
             "whether the files are dropped from the page cache before they are read",
         ),
+        Setting::optional(
+            "apart",
+            "SIZE",
+            "on a model: bytes from the beginning of a stream to that of the next, such as those \
+             of a drive; size when not given",
+        ),
     ],
     readings: &[
         (
@@ -57,6 +63,7 @@ pub const KIND: Kind = Kind {
             "1 when all streams are equally fast, 1/N when one of N has all (R. Jain, 1984)",
         ),
         ("streams CPU", "processor time for a MiB, of all streams"),
+        TAPE_STOPS,
     ],
 };
 
@@ -73,6 +80,8 @@ pub struct Streams {
     size: Bytes,
     directories: Vec<String>,
     cold: bool,
+    /// On a model: from one stream to the next.
+    apart: Option<Bytes>,
     /// A setting that was given and says nothing on a model.
     for_files: Option<&'static str>,
 }
@@ -101,20 +110,17 @@ impl Streams {
                 .map(super::settings::TextOrList::all)
                 .unwrap_or_default(),
             cold: settings.flag("cold")?,
+            apart: settings.size("apart", Bytes(1)..=SIZE_MAX)?,
             for_files: for_files.find(|name| settings.is_given(name)),
         })
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
         if place.is_simulated() {
-            return match self.for_files {
-                None => Ok(()),
-                Some(name) => Err(MeasureError::Usage(format!(
-                    "{}: a model has no page cache and no directories: leave {name} out",
-                    place.target
-                ))),
-            };
+            refuse_for_files(self.for_files, &place.target)?;
+            return self.on_model().check(place).map(drop);
         }
+        refuse_for_models(self.apart.map(|_| "apart"), &place.target)?;
         self.places(place)
             .iter()
             .try_for_each(|it| it.directory(KIND.name).map(drop))
@@ -123,7 +129,7 @@ impl Streams {
     pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         if place.is_simulated() {
-            return self.on_model(place, stop);
+            return self.measure_model(place, stop);
         }
         let places = self.places(place);
         let each = self.streams.div_ceil(places.len() as u64) * self.size.0;
@@ -226,34 +232,24 @@ impl Streams {
         Ok(Flow { elapsed, ..flow })
     }
 
-    fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        let request = TransferRequest {
-            blocks: vec![self.record.0 as u32],
-            streams: self.streams as u32,
-            ..model_request(place, self.size)
-        };
-        let run = measure_transfer(&request, stop, &mut |_| {})?;
-        let series = run
-            .transfer
-            .map(|transfer| transfer.series)
-            .unwrap_or_default();
-        let series = series
-            .into_iter()
-            .find(|series| series.kind == self.operation);
-        let series = series
-            .ok_or_else(|| MeasureError::Usage(format!("{} cannot be written", place.target)))?;
-        let total = series.rate.value;
-        let each: Vec<f64> = series.stream_rates.iter().map(|rate| rate.value).collect();
-        if each.is_empty() {
-            let better = Better::Higher;
-            return Ok(vec![Reading::new(
-                "total rate",
-                Unit::BytesPerSecond,
-                total,
-                better,
-            )]);
+    fn on_model(&self) -> ModelStreams {
+        ModelStreams {
+            streams: self.streams,
+            operation: self.operation,
+            record: self.record,
+            size: self.size,
+            apart: self.apart.unwrap_or(self.size),
         }
-        Ok(readings(total, each))
+    }
+
+    fn measure_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let streamed = self.on_model().measure(place, stop)?;
+        let rate = |bytes: u64, elapsed: Duration| bytes as f64 / elapsed.as_secs_f64().max(1e-9);
+        let longest = streamed.elapsed.iter().copied().max().unwrap_or_default();
+        let each = streamed.elapsed.iter().map(|&it| rate(self.size.0, it));
+        let mut readings = readings(rate(self.streams * self.size.0, longest), each.collect());
+        readings.extend(streamed.stops);
+        Ok(readings)
     }
 }
 

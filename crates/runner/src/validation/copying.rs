@@ -1,19 +1,20 @@
 //! KP3: a tape is copied to a disk, with and without extending the file in large steps; files on a
 //! tape are looked for.
 //!
-//! The copy reads ahead into six buffers, as the document's settings say. Of its three buffers for
-//! the disk one is written at a time: the same disk on the same machine, with three buffers too,
-//! loses a turn with each write in the disk tests of the same month (3.01 Mb/s for 48 KiB), which
-//! it would not if it had the next write already. Whenever the file is full it is extended first,
-//! which takes [`EXTEND_NS`].
+//! The copy is that of the study `copy-extension`. It reads ahead into six buffers, as the
+//! document's settings say. Of its three buffers for the disk one is written at a time: the same
+//! disk on the same machine, with three buffers too, loses a turn with each write in the disk tests
+//! of the same month (3.01 Mb/s for 48 KiB), which it would not if it had the next write already.
+//! Whenever the file is full it is extended first; what that takes is from another table: FTP to
+//! the same disks takes 29.21 s without /extension, and 20.87 s with steps of 2048 blocks, for 38368
+//! blocks in steps of 128.
 
 use random::{Purpose, Stream};
 use results::{Bar, ValidationRow};
-use sim::{Action, Answer, Command, Device, DeviceSpec, SimSpec, Tape, TapeSpec};
-use units::{Duration, Instant};
-use workload::Durability;
+use sim::{DeviceSpec, SimSpec, TapeSpec};
 
 use super::hand::SEED;
+use super::studies::{COPY, StudyRow};
 use super::{Experiment, Rows, ValidationError};
 use crate::interrupt::Interrupt;
 
@@ -33,122 +34,6 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     ),
 ];
 
-/// A block of VMS.
-const BLOCK: u64 = 512;
-/// The file that was copied.
-const FILE: u64 = 234_400 * BLOCK;
-/// A record of the tape: 11136 I/Os, less one for each write of 32 blocks, for the whole file.
-const RECORD: u64 = 63 * BLOCK;
-const WRITE: u64 = 32 * BLOCK;
-const TAPE_BUFFERS: u64 = 6;
-/// What extending a file takes, from another table: FTP to the same disks takes 29.21 s without,
-/// and 20.87 s with steps of 2048 blocks, for 38368 blocks in steps of 128.
-const EXTEND_NS: u64 = 29_700_000;
-/// Of the May 1995 test with the same data: without compression 1.19 MB/s, and 10.801 and 10.681 GB
-/// on a tape that holds 10.081 GB without.
-const TAPE: &str = "sim:dlt2000?rate=1.19MB/s&compression=1.065";
-const DISK: &str = "sim:st15150n?bus=5MB/s";
-
-/// A copy under way.
-struct Copy {
-    tape: Tape,
-    disk: Box<dyn Device>,
-    /// Bytes asked of the tape, and had from it.
-    asked: u64,
-    had: u64,
-    /// Bytes handed to the disk, and written.
-    handed: u64,
-    written: u64,
-    /// Bytes that the file has room for.
-    room: u64,
-    step: u64,
-    /// Until when the file is being extended.
-    extending: Instant,
-}
-
-impl Copy {
-    fn new(step: u64) -> Result<Self, ValidationError> {
-        Ok(Self {
-            tape: Tape::new(tape_spec(TAPE)?),
-            disk: SimSpec::parse(DISK)?.device(SEED),
-            asked: 0,
-            had: 0,
-            handed: 0,
-            written: 0,
-            room: 0,
-            step,
-            extending: Instant::START,
-        })
-    }
-
-    /// Ask for what there are buffers for.
-    fn go_on(&mut self, now: Instant) {
-        while self.asked < FILE && self.asked - self.handed < TAPE_BUFFERS * RECORD {
-            let len = RECORD.min(FILE - self.asked);
-            self.tape.begin(now, command(Action::Read, self.asked, len));
-            self.asked += len;
-        }
-        while self.may_write(now) {
-            let len = WRITE.min(FILE - self.handed);
-            if self.handed + len > self.room {
-                self.room += self.step;
-                self.extending = now + Duration::from_nanos(EXTEND_NS);
-                return;
-            }
-            let action = Action::Write(Durability::Volatile);
-            self.disk.begin(now, command(action, self.handed, len));
-            self.handed += len;
-        }
-    }
-
-    fn may_write(&self, now: Instant) -> bool {
-        let len = WRITE.min(FILE - self.handed);
-        len > 0
-            && self.extending <= now
-            && self.had - self.handed >= len
-            && self.handed == self.written
-    }
-
-    /// Let happen what happens next; says when.
-    fn step(&mut self, now: Instant) -> Instant {
-        let extended = (self.extending > now).then_some(self.extending);
-        let next = [self.tape.next(), self.disk.next(), extended];
-        let at = next.into_iter().flatten().min().unwrap_or(now).max(now);
-        let mut answers: Vec<Answer> = Vec::new();
-        self.tape.step(at, &mut answers);
-        self.had += moved(&mut answers);
-        self.disk.step(at, &mut answers);
-        self.written += moved(&mut answers);
-        at
-    }
-
-    /// KiB per second, and how often the tape stopped.
-    fn run(mut self) -> (f64, u64) {
-        let mut now = Instant::START;
-        while self.written < FILE {
-            self.go_on(now);
-            now = self.step(now);
-        }
-        let seconds = now.since(Instant::START).as_secs_f64();
-        (FILE as f64 / 1024.0 / seconds, self.tape.stops())
-    }
-}
-
-fn moved(answers: &mut Vec<Answer>) -> u64 {
-    let answers = answers.drain(..);
-    answers.map(|answer| answer.result.unwrap_or(0)).sum()
-}
-
-const fn command(action: Action, offset: u64, len: u64) -> Command {
-    Command {
-        tag: 0,
-        action,
-        client: None,
-        offset,
-        len,
-    }
-}
-
 fn tape_spec(text: &str) -> Result<TapeSpec, ValidationError> {
     match SimSpec::parse(text)?.machine().map(|it| it.device.clone()) {
         Some(DeviceSpec::Tape(spec)) => Ok(spec),
@@ -156,9 +41,14 @@ fn tape_spec(text: &str) -> Result<TapeSpec, ValidationError> {
     }
 }
 
-fn copy(_: &Interrupt) -> Rows {
-    let (large, stops_large) = Copy::new(8192 * BLOCK)?.run();
-    let (small, stops_small) = Copy::new(128 * BLOCK)?.run();
+fn copy(interrupt: &Interrupt) -> Rows {
+    let found = |extension| {
+        let levels = ["DLT2000 to ST15150N (simulated)", extension];
+        let row = StudyRow::measure(COPY, &levels, interrupt)?;
+        Ok::<_, ValidationError>((row.value("copy rate")? / 1024.0, row.value("tape stops")?))
+    };
+    let (large, stops_large) = found("8192 blocks")?;
+    let (small, stops_small) = found("none")?;
     let with = ValidationRow::new("with /ext=8192", "KiB/s", 1256.0);
     let without = ValidationRow::new("without, steps of 128 blocks", "KiB/s", 781.0);
     let ratio = ValidationRow::new("without over with", "", 781.0 / 1256.0);
@@ -174,14 +64,14 @@ fn copy(_: &Interrupt) -> Rows {
             high: Some(0.75),
         }),
         streams
-            .simulated(stops_large as f64)
+            .simulated(stops_large)
             .noted("\"is streaming\"")
             .judged(Bar::Range {
                 low: 0.0,
                 high: Some(1.0),
             }),
         backs
-            .simulated(stops_small as f64)
+            .simulated(stops_small)
             .noted("\"has to backup frequently\": once in ten seconds at least")
             .judged(Bar::Range {
                 low: 9.0,

@@ -84,7 +84,7 @@ const ROWS: [(&str, &str, f64, &str); 13] = [
         "KP3, BACKUP to tape",
         "MB/s",
         1.71,
-        "the data's compression is not given",
+        "the data's compression is not given; with that of one test, the others follow (above)",
     ),
     (
         "RPT, standard deviation of one thread's I/Os",

@@ -29,6 +29,7 @@ fn files_of_our_own_are_saved_verified_and_restored() {
         "save CPU",
         "verify rate",
         "verify CPU",
+        "backup rate",
         "restore rate",
         "restore CPU",
         "repaired",
@@ -50,8 +51,16 @@ fn files_of_our_own_are_saved_verified_and_restored() {
     );
     assert_eq!(
         names(&only),
-        ["save rate", "save CPU", "stream size", "overhead"]
+        [
+            "save rate",
+            "save CPU",
+            "backup rate",
+            "stream size",
+            "overhead"
+        ]
     );
+    let rates = ["save rate", "backup rate"].map(|name| reading(&only, name));
+    assert!((rates[0] / rates[1] - 1.0).abs() < 1e-9, "{rates:?}");
     assert_empty(&directory);
 }
 

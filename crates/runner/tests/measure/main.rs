@@ -7,6 +7,7 @@ mod command;
 mod copy;
 mod documented;
 mod interrupted;
+mod models;
 mod positioning;
 mod settings;
 mod streams;

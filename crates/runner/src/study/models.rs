@@ -1,0 +1,73 @@
+//! What a reader must know of the figures of models: how far a model is from its device is not in
+//! their intervals.
+
+use procedure::study::StudyDefinition;
+use results::{StudyCell, StudyReplicate, Warning};
+use sim::SIM_PREFIX;
+
+/// Values that lie no further apart, relative to the largest, are the same.
+const SAME: f64 = 1e-9;
+
+/// A doubt about the intervals of combinations that a model was measured in.
+pub(super) fn no_chance(
+    definition: &StudyDefinition,
+    cells: &[StudyCell],
+    replicates: &[StudyReplicate],
+) -> Option<Warning> {
+    let of_models = definition
+        .cells()
+        .into_iter()
+        .zip(cells)
+        .filter(|(levels, cell)| cell.replicates > 1 && is_model(definition, levels));
+    let (mut fixed, mut all) = (0, 0);
+    for (_, cell) in of_models {
+        for figure in &cell.figures {
+            all += 1;
+            fixed += u32::from(is_fixed(cell, &figure.reading, replicates));
+        }
+    }
+    if all == 0 {
+        return None;
+    }
+    let without = match fixed {
+        0 => "Its intervals".to_owned(),
+        _ if fixed == all => "No chance takes part in it: every replicate gave the same, and \
+                              intervals have no width. Intervals"
+            .to_owned(),
+        _ => format!(
+            "In {fixed} of its {all} figures no chance takes part: every replicate gave the same, \
+             and the interval has no width. Intervals"
+        ),
+    };
+    Some(Warning::doubt(
+        "study-of-a-model",
+        format!(
+            "What was measured on a model is what the model says. {without} show what chance does \
+             in the model, not how far the model is from the device: `seekstone devices validate` \
+             shows that where something was published."
+        ),
+    ))
+}
+
+/// Whether a model is measured in a cell: its target, or what a setting names.
+fn is_model(definition: &StudyDefinition, levels: &[usize]) -> bool {
+    let names = |text: &str| text.starts_with(SIM_PREFIX);
+    let settings = definition.settings_of(levels);
+    names(&definition.target_of(levels))
+        || settings
+            .values()
+            .any(|value| value.as_str().is_some_and(names))
+}
+
+fn is_fixed(cell: &StudyCell, reading: &str, replicates: &[StudyReplicate]) -> bool {
+    let values: Vec<f64> = replicates
+        .iter()
+        .filter(|replicate| replicate.levels == cell.levels)
+        .flat_map(|replicate| &replicate.readings)
+        .filter(|found| found.name == reading)
+        .map(|found| found.value)
+        .collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    high - low <= SAME * high.abs()
+}

@@ -1,0 +1,69 @@
+//! Replicates of studies that come with the program, so that what is held against the documents is
+//! what the studies measure.
+
+use procedure::study::{StudyOverrides, read_study};
+use results::Reading;
+
+use super::ValidationError;
+use super::hand::SEED;
+use crate::interrupt::Interrupt;
+use crate::measure::{Measurement, Place};
+use crate::study::study_kinds;
+
+/// A study's name and text.
+pub(super) type StudyText = (&'static str, &'static str);
+
+/// The study `copy-extension`.
+pub(super) const COPY: StudyText = (
+    "copy-extension",
+    include_str!("../../../../studies/copy-extension.toml"),
+);
+/// The study `backup-dlt2000`.
+pub(super) const BACKUP: StudyText = (
+    "backup-dlt2000",
+    include_str!("../../../../studies/backup-dlt2000.toml"),
+);
+/// The study `dlt2000-full`.
+pub(super) const FULL: StudyText = (
+    "dlt2000-full",
+    include_str!("../../../../studies/dlt2000-full.toml"),
+);
+/// The study `tmscp-four-tapes`.
+pub(super) const TMSCP: StudyText = (
+    "tmscp-four-tapes",
+    include_str!("../../../../studies/tmscp-four-tapes.toml"),
+);
+
+/// One replicate of one combination of levels.
+pub(super) struct StudyRow {
+    readings: Vec<Reading>,
+}
+
+impl StudyRow {
+    /// Measure the combination of these levels.
+    pub fn measure(
+        (name, text): StudyText,
+        levels: &[&str],
+        interrupt: &Interrupt,
+    ) -> Result<Self, ValidationError> {
+        let wrong = |why: String| ValidationError::Nothing(format!("the study {name}: {why}"));
+        let study = read_study(name, text, &StudyOverrides::default(), &study_kinds())
+            .map_err(|error| wrong(error.to_string()))?;
+        let cells = study.cells();
+        let cell = cells.iter().find(|cell| study.names(cell) == levels);
+        let cell = cell.ok_or_else(|| wrong(format!("it has no levels {levels:?}")))?;
+        let measurement = Measurement::from_table(&study.measurement, &study.settings_of(cell))
+            .map_err(|fault| wrong(fault.message))?;
+        let place = Place::new(study.target_of(cell), SEED);
+        let readings = measurement.measure(&place, interrupt)?;
+        Ok(Self { readings })
+    }
+
+    /// The reading of that name.
+    pub fn value(&self, name: &str) -> Result<f64, ValidationError> {
+        let found = self.readings.iter().find(|reading| reading.name == name);
+        found
+            .map(|reading| reading.value)
+            .ok_or_else(|| ValidationError::Nothing(format!("there is no reading {name:?}")))
+    }
+}

@@ -1,0 +1,245 @@
+//! Bytes that a program brings from one device to another: copies, saves, verifies.
+//!
+//! The source is read ahead into buffers, a processor works on what has come, and the sink gets its
+//! commands when enough is ready. All three go on beside each other; what keeps them apart is how
+//! much may be read and not handed on, and how many commands each side takes at once. A sink may be
+//! read as well: a verifying pass reads both. What the devices are, and in which order which bytes
+//! go, is the caller's.
+
+use std::iter::Peekable;
+
+use units::{Duration, Instant};
+use workload::Errno;
+
+use crate::device::{Action, Answer, Calendar, Command, Device, first};
+
+/// One command of a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is asked.
+    pub action: Action,
+    /// First byte on the device.
+    pub offset: u64,
+    /// Bytes that the device moves.
+    pub len: u64,
+    /// Bytes of the stream that it brings, or takes.
+    pub bytes: u64,
+    /// What must pass first, once nothing else holds it back: room made in a file.
+    pub before: Duration,
+}
+
+/// Commands, one after the other.
+pub type Steps = Box<dyn Iterator<Item = Step> + Send>;
+
+/// A device, and what it is asked.
+pub struct Side {
+    /// The device.
+    pub device: Box<dyn Device>,
+    /// What it is asked, in this order.
+    pub steps: Steps,
+    /// Commands that it has at once.
+    pub at_once: usize,
+}
+
+/// What lies between the sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// Reading goes on while less than this has been asked for and not handed on; what the sink has
+    /// lies in buffers of its own. No step of the sink takes more.
+    pub window: u64,
+    /// Processor time for each byte of the source, nanoseconds.
+    pub work_byte: f64,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transported {
+    /// Commands of the source.
+    pub source_commands: u64,
+    /// Commands of the sink.
+    pub sink_commands: u64,
+    /// How often something had to pass before a command of the sink.
+    pub waits: u64,
+    /// Processor time.
+    pub work: Duration,
+}
+
+/// A program at work in virtual time.
+pub struct Transport {
+    between: Between,
+    source: Under,
+    sink: Under,
+    now: Instant,
+    /// Bytes asked of the source, and handed to the sink.
+    asked: u64,
+    handed: u64,
+    /// Bytes that the processor is done with.
+    ready: u64,
+    /// Bytes that it will be done with, and when it is free.
+    working: Calendar<u64>,
+    free_at: Instant,
+    /// When what must pass before the next command of the sink has passed.
+    wait: Option<Instant>,
+    done: Transported,
+}
+
+/// A side at work.
+struct Under {
+    device: Box<dyn Device>,
+    steps: Peekable<Steps>,
+    at_once: usize,
+    under_way: usize,
+}
+
+impl Under {
+    fn new(side: Side) -> Self {
+        assert!(side.at_once > 0, "a side takes a command at least");
+        Self {
+            device: side.device,
+            steps: side.steps.peekable(),
+            at_once: side.at_once,
+            under_way: 0,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.under_way < self.at_once
+    }
+
+    /// Its bytes are the command's tag: answers need not come in order.
+    fn begin(&mut self, now: Instant, step: &Step) {
+        self.steps.next();
+        self.under_way += 1;
+        let command = Command {
+            tag: step.bytes,
+            action: step.action,
+            client: None,
+            offset: step.offset,
+            len: step.len,
+        };
+        self.device.begin(now, command);
+    }
+
+    /// Bytes of what is answered by `now`.
+    fn answered(&mut self, now: Instant) -> Result<u64, Errno> {
+        let mut answers: Vec<Answer> = Vec::new();
+        while self.device.next().is_some_and(|at| at <= now) {
+            self.device.step(now, &mut answers);
+        }
+        self.under_way -= answers.len();
+        answers.iter().try_fold(0, |sum, answer| {
+            answer.result?;
+            Ok(sum + answer.tag)
+        })
+    }
+}
+
+impl Transport {
+    /// A program that begins at `now`.
+    #[must_use]
+    pub fn new(between: Between, source: Side, sink: Side, now: Instant) -> Self {
+        assert!(between.window > 0, "something must be under way");
+        Self {
+            between,
+            source: Under::new(source),
+            sink: Under::new(sink),
+            now,
+            asked: 0,
+            handed: 0,
+            ready: 0,
+            working: Calendar::default(),
+            free_at: now,
+            wait: None,
+            done: Transported::default(),
+        }
+    }
+
+    /// Let happen what happens next; whether there was anything.
+    ///
+    /// # Errors
+    /// The error number of a command that failed.
+    pub fn step(&mut self) -> Result<bool, Errno> {
+        // What is handed on leaves room to read ahead.
+        self.hand_on();
+        self.read_ahead();
+        let devices = first(self.source.device.next(), self.sink.device.next());
+        let Some(at) = first(first(devices, self.working.next()), self.wait) else {
+            let left = self.source.steps.peek().or(self.sink.steps.peek());
+            assert!(
+                left.is_none(),
+                "a step that nothing will ever begin: {left:?}"
+            );
+            return Ok(false);
+        };
+        let now = at.max(self.now);
+        self.now = now;
+        let brought = self.source.answered(now)?;
+        if brought > 0 {
+            self.work_on(brought);
+        }
+        while let Some(bytes) = self.working.take(now) {
+            self.ready += bytes;
+        }
+        self.sink.answered(now)?;
+        Ok(true)
+    }
+
+    fn read_ahead(&mut self) {
+        while self.source.has_room() && self.asked - self.handed < self.between.window {
+            let Some(step) = self.source.steps.peek().copied() else {
+                return;
+            };
+            self.source.begin(self.now, &step);
+            self.asked += step.bytes;
+            self.done.source_commands += 1;
+        }
+    }
+
+    fn work_on(&mut self, bytes: u64) {
+        let work = Duration((bytes as f64 * self.between.work_byte).round() as u64);
+        self.free_at = self.free_at.max(self.now) + work;
+        self.done.work += work;
+        self.working.plan(self.free_at, bytes);
+    }
+
+    fn hand_on(&mut self) {
+        while self.sink.has_room() {
+            let Some(step) = self.sink.steps.peek().copied() else {
+                return;
+            };
+            if self.ready - self.handed < step.bytes {
+                return;
+            }
+            match self.wait {
+                None if step.before > Duration::ZERO => {
+                    self.wait = Some(self.now + step.before);
+                    self.done.waits += 1;
+                    return;
+                }
+                Some(until) if until > self.now => return,
+                _ => self.wait = None,
+            }
+            self.sink.begin(self.now, &step);
+            self.handed += step.bytes;
+            self.done.sink_commands += 1;
+        }
+    }
+
+    /// The moment that it has come to.
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub const fn done(&self) -> Transported {
+        self.done
+    }
+
+    /// Source and sink, as they were left.
+    #[must_use]
+    pub fn into_devices(self) -> [Box<dyn Device>; 2] {
+        [self.source.device, self.sink.device]
+    }
+}
