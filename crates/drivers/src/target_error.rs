@@ -111,8 +111,8 @@ pub enum TargetError {
     },
     /// The file system holds as many files as it can.
     #[error(
-        "{} has no room for {wanted} more files: its free inodes allow {available}; remove some \
-         files, or name another directory", path.display()
+        "{} has no room for {wanted} more files: its free inodes allow {available}; ask for \
+         fewer, remove some, or name another directory", path.display()
     )]
     NoFiles {
         /// The file system.

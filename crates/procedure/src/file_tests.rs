@@ -76,6 +76,15 @@ pub enum RoundOrder {
     Paper,
 }
 
+/// What TEST11 reads on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceRead {
+    /// A file that is made for it, in the place of a device.
+    OwnFile,
+    /// What the user named, which is never written.
+    Named,
+}
+
 /// What is to be measured.
 #[derive(Clone, Debug)]
 pub struct FilesPlan {
@@ -85,8 +94,10 @@ pub struct FilesPlan {
     pub roles: Vec<FileSystemRole>,
     /// States of the target. The memory disk has no other state than as it is.
     pub states: Vec<FileState>,
-    /// Scales.
+    /// Scales. TEST11 reads as much at any of them, and is measured once.
     pub scales: Vec<u32>,
+    /// What TEST11 reads.
+    pub device: DeviceRead,
     /// When a test has been repeated often enough. The budget is that of the whole run.
     pub rule: PassRule,
     /// In which order.
@@ -119,23 +130,38 @@ impl FilesPlan {
     }
 
     fn cells(&self) -> Vec<FileCell> {
+        let mut scales = self.scales.clone();
+        scales.push(1);
+        scales.sort_unstable();
+        scales.dedup();
         let mut cells = Vec::new();
         for &role in &self.roles {
-            for &scale in &self.scales {
-                for &state in &self.states {
-                    if role == FileSystemRole::Memory && state != FileState::AsIs {
-                        continue;
-                    }
-                    cells.extend(self.items.iter().map(|&item| FileCell {
+            let states = match role {
+                FileSystemRole::Target => &self.states[..],
+                FileSystemRole::Memory => &[FileState::AsIs],
+            };
+            for &scale in &scales {
+                for &state in states {
+                    let items = self.items.iter().map(|&item| FileCell {
                         role,
                         scale,
                         state,
                         item,
-                    }));
+                    });
+                    cells.extend(items.filter(|cell| self.says_something(cell)));
                 }
             }
         }
         cells
+    }
+
+    /// TEST11 reads as much at any scale, and of what is only read nothing is made durable.
+    fn says_something(&self, cell: &FileCell) -> bool {
+        if !matches!(cell.item, FileItem::Decus(DecusTest::Test11, _)) {
+            return self.scales.contains(&cell.scale);
+        }
+        let is_only_read = self.device == DeviceRead::Named && cell.role == FileSystemRole::Target;
+        cell.scale == 1 && !(is_only_read && cell.state == FileState::Durable)
     }
 }
 

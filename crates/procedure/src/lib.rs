@@ -30,8 +30,8 @@ pub use checkup::{
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
 pub use file_tests::{
-    FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder, file_test,
-    files_findings, growth, over_memory,
+    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
+    file_test, files_findings, growth, over_memory,
 };
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use positioning::{

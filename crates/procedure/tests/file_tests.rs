@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use procedure::{
-    FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder,
-    file_test, growth, over_memory,
+    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule,
+    RoundOrder, file_test, growth, over_memory,
 };
 use random::{Purpose, Stream};
-use results::{FilePass, FileState, FileSystemRole};
+use results::{FileComparison, FilePass, FileState, FileSystemRole};
 use units::Duration;
 use workload::{DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
@@ -27,6 +27,7 @@ fn plan(items: Vec<FileItem>, passes: Option<u32>) -> FilesPlan {
         roles: vec![FileSystemRole::Target, FileSystemRole::Memory],
         states: FileState::ALL.to_vec(),
         scales: vec![1, 10],
+        device: DeviceRead::OwnFile,
         rule: rule(passes),
         order: RoundOrder::Random,
         seed: 11,
@@ -153,12 +154,65 @@ fn every_test_finds_the_files_that_it_needs() {
     }
 }
 
+/// With durable or cold rows alone there was no row of the memory disk, and nothing to compare with.
 #[test]
-fn the_memory_disk_is_as_it_is() {
-    let cells = FilesProcedure::new(plan(everything(), None));
-    let of_memory = |cell: &&FileCell| cell.role == FileSystemRole::Memory;
-    let mut found = cells.cells().iter().filter(of_memory);
-    assert!(found.all(|cell| cell.state == FileState::AsIs));
+fn the_memory_disk_is_as_it_is_whatever_the_target_is() {
+    for states in [
+        &FileState::ALL[..],
+        &[FileState::Cold],
+        &[FileState::Durable],
+    ] {
+        let plan = FilesPlan {
+            states: states.to_vec(),
+            ..plan(everything(), None)
+        };
+        let cells = FilesProcedure::new(plan);
+        let states_of = |role| -> BTreeSet<FileState> {
+            let cells = cells.cells().iter().filter(|cell| cell.role == role);
+            cells.map(|cell| cell.state).collect()
+        };
+        assert_eq!(
+            states_of(FileSystemRole::Target),
+            states.iter().copied().collect()
+        );
+        assert_eq!(
+            states_of(FileSystemRole::Memory),
+            BTreeSet::from([FileState::AsIs])
+        );
+    }
+}
+
+/// TEST11 was measured again under "counts times 10", though it read the same; and durable on a
+/// device that is only read.
+#[test]
+fn test_11_is_measured_where_it_says_something() {
+    use FileState::{AsIs, Cold, Durable};
+    use FileSystemRole::{Memory, Target};
+    let rows_of = |scales: &[u32], device: DeviceRead| -> Vec<(FileSystemRole, u32, FileState)> {
+        let plan = FilesPlan {
+            scales: scales.to_vec(),
+            device,
+            ..plan(everything(), None)
+        };
+        let procedure = FilesProcedure::new(plan);
+        let cells = procedure.cells().iter();
+        let is_11 =
+            |cell: &&FileCell| cell.item == FileItem::Decus(DecusTest::Test11, Spacing::None);
+        let others = procedure.cells().iter().filter(|cell| !is_11(cell));
+        assert!(others.into_iter().all(|cell| scales.contains(&cell.scale)));
+        cells
+            .filter(is_11)
+            .map(|cell| (cell.role, cell.scale, cell.state))
+            .collect()
+    };
+    let of_target = [(Target, 1, AsIs), (Target, 1, Cold), (Target, 1, Durable)];
+    let of_memory = (Memory, 1, AsIs);
+    for scales in [&[1][..], &[1, 10], &[10, 100]] {
+        let own = rows_of(scales, DeviceRead::OwnFile);
+        assert_eq!(own, [&of_target[..], &[of_memory]].concat());
+        let named = rows_of(scales, DeviceRead::Named);
+        assert_eq!(named, [&of_target[..2], &[of_memory]].concat());
+    }
 }
 
 #[test]
@@ -291,6 +345,9 @@ fn passes_that_grow_slower_are_told() {
     let slower: Vec<f64> = (0..20).map(|n| 1.0 + 0.02 * f64::from(n)).collect();
     let said = &row(&slower).warnings[0];
     assert_eq!(said.code, "drift");
+    // It did not say which row it was about.
+    let expected = "TEST3 as-is: later passes were ";
+    assert!(said.text.starts_with(expected), "{}", said.text);
     assert!(said.text.contains("slower"), "{}", said.text);
 }
 
@@ -314,6 +371,17 @@ fn rows_are_compared_with_the_memory_disk_and_the_smallest_scale() {
     let ratios: Vec<f64> = found.iter().map(|it| it.ratio.value).collect();
     assert_eq!(found.len(), 2);
     assert!((ratios[0] - 1.6).abs() < 1e-9 && (ratios[1] - 1.0).abs() < 1e-9);
+    // A row at another scale than all others, as TEST11's, changes nothing about them.
+    let item = FileItem::Decus(DecusTest::Test11, Spacing::None);
+    let small = FileCell {
+        item,
+        ..cell(FileSystemRole::Target, 1)
+    };
+    let small = file_test(&small, None, 1, true, &played(&[0.1; 4]));
+    let found = growth(&[small, rows[1].clone(), row(FileSystemRole::Target, 10, 5.0)]);
+    let names: Vec<String> = found.iter().map(FileComparison::name).collect();
+    assert_eq!(names, ["TEST3 as-is at scale 100"]);
+    assert!((found[0].ratio.value - 1.6).abs() < 1e-9);
 }
 
 #[test]

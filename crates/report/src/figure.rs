@@ -257,8 +257,7 @@ pub fn headline(run: &Run) -> String {
         let tests = found.tests.iter().take(2);
         parts.extend(tests.map(|test| {
             let seconds = test.elapsed_seconds.value;
-            let (name, state) = (&test.title, test.state.name());
-            format!("{name} {state} {}", format_duration_ns(seconds * 1e9))
+            format!("{} {}", test.name(), format_duration_ns(seconds * 1e9))
         }));
     }
     if let Some(study) = &run.study {

@@ -2,8 +2,8 @@
 //! each call takes.
 
 use results::environment::TargetKind;
-use results::{FileComparison, FileState, FileSystemRole, FileTest, FileTests};
-use stats::Estimate;
+use results::{FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests};
+use stats::{CONFIDENCE, Estimate, replicate_mean};
 use units::{format_count, format_duration_ns, format_interval_count, format_rate};
 
 use crate::page::Page;
@@ -23,11 +23,13 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
     }
     for group in groups {
         page.blank();
-        page.heading(&heading(found, group));
+        page.heading(&heading(found, group, target));
         let is_of = |test: &&FileTest| (test.system, test.scale, test.state) == group;
         let tests: Vec<&FileTest> = found.tests.iter().filter(is_of).collect();
         table(page, found, &tests);
         if page.style.all {
+            page.blank();
+            costs_table(page, found, &tests);
             page.blank();
             call_table(page, &tests);
         }
@@ -35,7 +37,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
     if found.tests.iter().any(|test| !test.is_precise) {
         page.paragraph(Tone::Quiet, "~ wider interval than was asked for");
     }
-    growth(page, &found.growth);
+    growth(page, found);
     page.blank();
     titles(page, found);
     match target {
@@ -47,6 +49,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
 
 fn settings(page: &mut Page<'_>, found: &FileTests) {
     let until = match (found.passes, found.precision) {
+        (Some(1), _) => "1 pass".to_owned(),
         (Some(passes), _) => format!("{passes} passes"),
         (None, Some(precision)) => format!("passes until {:.1} % precise", precision * 100.0),
         (None, None) => String::new(),
@@ -57,8 +60,11 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
     };
     let tree = found.tree.map_or_else(String::new, |tree| {
         format!(
-            "; {} files in a tree of depth {} and fan-out {}",
-            tree.files, tree.depth, tree.fan_out
+            "; {} file{} in a tree of depth {} and fan-out {}",
+            tree.files,
+            if tree.files == 1 { "" } else { "s" },
+            tree.depth,
+            tree.fan_out
         )
     });
     let text = format!(
@@ -76,13 +82,20 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
     }
 }
 
-fn heading(found: &FileTests, (role, scale, state): (FileSystemRole, u32, FileState)) -> String {
+fn heading(
+    found: &FileTests,
+    (role, scale, state): (FileSystemRole, u32, FileState),
+    target: TargetKind,
+) -> String {
     let place = match role {
         FileSystemRole::Target => String::new(),
         FileSystemRole::Memory => "Memory disk, ".into(),
     };
     let state = match state {
         FileState::AsIs => "as it is",
+        FileState::Cold if target == TargetKind::Simulated => {
+            "cold: the system's cache emptied before each pass"
+        }
         FileState::Cold if found.cache_drop == "machine" => {
             "cold: pages, names and inodes dropped before each pass"
         }
@@ -160,6 +173,75 @@ fn over_memory(found: &FileTests, test: &FileTest) -> Option<Estimate> {
     found.over_memory.iter().find(is_it).map(|row| row.ratio)
 }
 
+/// What a pass takes of processor and device, and the ratio, each with its interval over passes.
+fn costs_table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
+    let mut table = Table::new(&[
+        ("test", Align::Left, 9),
+        ("user s", Align::Right, 8),
+        ("system s", Align::Right, 8),
+        ("calls/s", Align::Right, 3),
+        ("reads", Align::Right, 6),
+        ("writes", Align::Right, 6),
+        ("over memory", Align::Right, 7),
+    ]);
+    for test in tests {
+        let cpu = |of: fn(&FilePass) -> Option<u64>| {
+            pass_mean(test, of, 1e-9).map_or_else(String::new, |it| digits(it.value) + &half(&it))
+        };
+        let number = |it: &Estimate| format_count(it.value) + &half(it);
+        let count = |of: fn(&FilePass) -> Option<u64>| {
+            pass_mean(test, of, 1.0).map_or_else(String::new, |it| number(&it))
+        };
+        table.row(
+            Tone::Plain,
+            [
+                short_name(test),
+                cpu(|pass| pass.cpu_user_ns),
+                cpu(|pass| pass.cpu_system_ns),
+                number(&test.calls_per_second),
+                count(|pass| pass.device_reads),
+                count(|pass| pass.device_writes),
+                over_memory(found, test).map_or_else(String::new, |it| number(&it)),
+            ],
+        );
+    }
+    page.table(&table);
+}
+
+/// The mean of something that is counted in each pass, over the passes that are in the figures.
+pub(crate) fn pass_mean(
+    test: &FileTest,
+    of: fn(&FilePass) -> Option<u64>,
+    unit: f64,
+) -> Option<Estimate> {
+    let counted = test.passes.iter().filter(|pass| !pass.is_warm_up);
+    let values: Vec<f64> = counted
+        .map(|pass| of(pass).map(|value| value as f64 * unit))
+        .collect::<Option<_>>()?;
+    let alone = values.first().map(|&value| Estimate {
+        low: 0.0,
+        high: f64::INFINITY,
+        ..Estimate::exact(value, 1.0)
+    });
+    // Nothing that is counted is negative.
+    let mean = replicate_mean(&values, CONFIDENCE).map(|mean| Estimate {
+        low: mean.low.max(0.0),
+        ..mean
+    });
+    mean.or(alone)
+}
+
+/// Half of the interval, in percent; nothing where there is none.
+pub(crate) fn half(estimate: &Estimate) -> String {
+    if estimate.is_bounded() && estimate.value > 0.0 {
+        // The lower half may have been cut off at zero.
+        let share = estimate.high / estimate.value - 1.0;
+        format!(" +-{:.0} %", 100.0 * share)
+    } else {
+        String::new()
+    }
+}
+
 /// Times of each kind of call.
 fn call_table(page: &mut Page<'_>, tests: &[&FileTest]) {
     let mut table = Table::new(&[
@@ -189,22 +271,26 @@ fn call_table(page: &mut Page<'_>, tests: &[&FileTest]) {
     page.table(&table);
 }
 
-fn growth(page: &mut Page<'_>, rows: &[FileComparison]) {
-    if rows.is_empty() {
+/// A test on one file grows by the blocks of that file, the others by their files.
+fn growth(page: &mut Page<'_>, found: &FileTests) {
+    if found.growth.is_empty() {
         return;
     }
     let mut table = Table::new(&[
         (
-            "time for each file, over that at the smallest scale",
+            "time for each, over that at the smallest scale",
             Align::Left,
             9,
         ),
+        ("each", Align::Left, 7),
         ("scale", Align::Right, 8),
         ("ratio", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
     ]);
-    for row in rows {
+    for row in &found.growth {
         let (value, interval) = ratio_parts(&row.ratio);
+        let mut same = found.tests.iter().filter(|it| it.name() == row.name());
+        let is_one_file = same.any(|it| it.items == 1);
         let place = match row.system {
             FileSystemRole::Target => "",
             FileSystemRole::Memory => " on the memory disk",
@@ -214,6 +300,7 @@ fn growth(page: &mut Page<'_>, rows: &[FileComparison]) {
             Tone::Plain,
             [
                 format!("{name}, {}{place}", row.state.name()),
+                if is_one_file { "block" } else { "file" }.into(),
                 row.scale.to_string(),
                 value,
                 interval,
@@ -282,7 +369,7 @@ fn ratio_parts(ratio: &Estimate) -> (String, String) {
     if ratio.is_bounded() {
         format_interval_count(ratio.value, ratio.low, ratio.high)
     } else {
-        (digits(ratio.value), String::new())
+        (format_count(ratio.value), String::new())
     }
 }
 
@@ -309,6 +396,10 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
                 directories. Reads and writes: what the device completed in one pass, whoever \
                 asked; without syncing, most writes come later.";
     page.paragraph(Tone::Quiet, text);
+    if page.style.all {
+        let text = "+-: half of the 95 % interval over passes.";
+        page.paragraph(Tone::Quiet, text);
+    }
     if !found.over_memory.is_empty() {
         let text = "Over memory: the time over that on the memory disk, as it is: what is left \
                     when processor and system are taken out.";

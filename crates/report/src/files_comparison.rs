@@ -1,13 +1,23 @@
 //! Systems beside each other, as in the paper's appendices: a description of each, then a table
 //! with systems as columns and tests as rows.
 
-use results::{FileSystemRole, FileTest, FileTests, Run, Status, TargetDescription};
+use std::collections::BTreeSet;
+
+use results::{FileState, FileSystemRole, FileTest, FileTests, Run, Status, TargetDescription};
 use stats::Estimate;
 use units::Bytes;
 
-use crate::files::{digits, word};
+use crate::files::{digits, half, word};
 use crate::style::Style;
 use crate::target;
+
+/// The note of a run that another archive exported.
+const IMPORTED: &str = "imported";
+
+/// The test that reads a device.
+const TEST_11: &str = "11";
+/// Bytes of 32000 blocks, the most that it reads.
+const DEVICE_BYTES: u64 = 32_000 * 512;
 
 /// Why runs cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +26,10 @@ pub enum FilesComparisonError {
     #[error("run {0} holds no file tests: they belong to runs of `seekstone files`; name others")]
     NoFiles(String),
     /// Runs share no test.
-    #[error("the runs have no test in common in the same state and at the same scale")]
+    #[error(
+        "the runs have no test in common in the same state, at the same scale and with as many \
+         clients: `seekstone runs show` prints the tests of each"
+    )]
     NothingShared,
     /// The system to divide by is not there.
     #[error("--against {0}: is none of the systems; they are numbered from 1 to {1}")]
@@ -25,6 +38,8 @@ pub enum FilesComparisonError {
 
 /// One column.
 struct System<'a> {
+    /// The place of its run among those that were named.
+    place: usize,
     run: &'a Run,
     found: &'a FileTests,
     role: FileSystemRole,
@@ -37,9 +52,12 @@ struct Row {
     test: String,
     spacing: String,
     title: String,
-    state: results::FileState,
+    state: FileState,
     scale: u32,
     clients: u32,
+    /// What TEST11 read: a device may be smaller than another, and times over other bytes do not
+    /// compare. Nothing for other tests.
+    bytes: Option<u64>,
 }
 
 /// The table of several runs, slowest system first, as from floppy disks to memory. With `against`,
@@ -53,7 +71,7 @@ pub fn files_comparison(
     style: &Style,
 ) -> Result<String, FilesComparisonError> {
     let mut systems = Vec::new();
-    for run in runs {
+    for (place, run) in runs.iter().enumerate() {
         let number = || {
             run.id
                 .map_or_else(|| "without a number".into(), |id| id.to_string())
@@ -66,6 +84,7 @@ pub fn files_comparison(
         ] {
             if let Some(target) = target {
                 systems.push(System {
+                    place,
                     run,
                     found,
                     role,
@@ -79,7 +98,7 @@ pub fn files_comparison(
         .iter()
         .filter(|row| is_everywhere(row, &systems))
         .collect();
-    if shared.is_empty() && systems.len() > 1 && rows.iter().all(|row| holders(row, &systems) < 2) {
+    if runs.len() > 1 && rows.iter().all(|row| holders(row, &systems) < 2) {
         return Err(FilesComparisonError::NothingShared);
     }
     // By the sum of logarithms over shared rows: each test weighs the same, long or short.
@@ -94,7 +113,7 @@ pub fn files_comparison(
     text.push('\n');
     let base = against.map(|number| &systems[number as usize - 1]);
     text.push_str(&grid(&rows, &systems, base, style));
-    text.push_str(&legend(base.and(against)));
+    text.push_str(&legend(&rows, &shared, &systems, base.zip(against)));
     Ok(text)
 }
 
@@ -126,6 +145,9 @@ fn row_of(test: &FileTest, system: &System<'_>) -> Row {
         state: test.state,
         scale: test.scale,
         clients: system.found.clients,
+        bytes: (test.test == TEST_11)
+            .then(|| test.passes.first().map(|pass| pass.bytes))
+            .flatten(),
     }
 }
 
@@ -139,17 +161,32 @@ fn figure(row: &Row, system: &System<'_>) -> Option<Estimate> {
     same.next().map(|test| test.elapsed_seconds)
 }
 
+/// What a row is compared with: a memory disk has one state only, which stands for all of them.
+fn comparable(row: &Row, system: &System<'_>) -> Option<Estimate> {
+    let as_it_is = || {
+        let row = Row {
+            state: FileState::AsIs,
+            ..row.clone()
+        };
+        figure(&row, system)
+    };
+    let is_memory = system.role == FileSystemRole::Memory;
+    figure(row, system).or_else(|| is_memory.then(as_it_is).flatten())
+}
+
+/// Runs, not systems: a run's target and memory disk had the same tests anyway.
 fn holders(row: &Row, systems: &[System<'_>]) -> usize {
-    let has = |system: &&System<'_>| figure(row, system).is_some();
-    systems.iter().filter(has).count()
+    let having = systems.iter().filter(|it| figure(row, it).is_some());
+    let runs: BTreeSet<usize> = having.map(|it| it.place).collect();
+    runs.len()
 }
 
 fn is_everywhere(row: &Row, systems: &[System<'_>]) -> bool {
-    holders(row, systems) == systems.len()
+    systems.iter().all(|it| comparable(row, it).is_some())
 }
 
 fn weight(system: &System<'_>, shared: &[&Row]) -> f64 {
-    let times = shared.iter().filter_map(|row| figure(row, system));
+    let times = shared.iter().filter_map(|row| comparable(row, system));
     times.map(|time| time.value.max(1e-12).ln()).sum()
 }
 
@@ -164,6 +201,11 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
         Status::Complete => "",
         Status::Partial { .. } => ", partial",
     };
+    let mut notes = system.run.warnings.iter();
+    let imported = match notes.any(|note| note.code == IMPORTED) {
+        true => ", imported",
+        false => "",
+    };
     let memory = match system.role {
         FileSystemRole::Target => "",
         FileSystemRole::Memory => ", memory disk",
@@ -175,7 +217,7 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
     let ram = environment.memory_total_bytes;
     let ram = ram.map_or_else(String::new, |bytes| format!(", {} RAM", Bytes(bytes)));
     text.push_str(&format!(
-        "[{number}] {}{memory}: {}{run}{partial}\n    host {}, {processor}, {} CPUs{ram}, {}\n",
+        "[{number}] {}{memory}: {}{run}{imported}{partial}\n    host {}, {processor}, {} CPUs{ram}, {}\n",
         short_name(system),
         system.target.path,
         environment.host_name,
@@ -269,8 +311,11 @@ fn label(row: &Row) -> String {
     } else {
         format!(", {} clients", row.clients)
     };
+    let bytes = row.bytes.map(|bytes| bytes / u64::from(row.clients.max(1)));
+    let bytes = bytes.filter(|&bytes| bytes != DEVICE_BYTES);
+    let bytes = bytes.map_or_else(String::new, |bytes| format!(", of {}", Bytes(bytes)));
     format!(
-        "{} {}{scale}{clients}",
+        "{} {}{bytes}{scale}{clients}",
         word(&row.test, &row.spacing),
         row.state.name()
     )
@@ -281,13 +326,10 @@ fn cell(row: &Row, system: &System<'_>, base: Option<&System<'_>>) -> String {
     let Some(found) = figure(row, system) else {
         return "-".into();
     };
-    let width = if found.is_bounded() {
-        // The lower half may have been cut off at zero.
-        format!(" +-{:.0} %", 100.0 * (found.high / found.value - 1.0))
-    } else {
-        String::new()
-    };
-    let ratio = base.and_then(|base| figure(row, base)).map(|base| {
+    let width = half(&found);
+    let is_base = base.is_some_and(|base| std::ptr::eq(base, system));
+    let base = base.filter(|_| !is_base);
+    let ratio = base.and_then(|base| comparable(row, base)).map(|base| {
         let ratio = found.over(&base);
         if ratio.is_bounded() {
             let (low, high) = (digits(ratio.low), digits(ratio.high));
@@ -303,12 +345,47 @@ fn cell(row: &Row, system: &System<'_>, base: Option<&System<'_>>) -> String {
     )
 }
 
-fn legend(against: Option<u32>) -> String {
-    let ratio = against.map_or_else(String::new, |number| {
-        format!(" x: ratio to system [{number}], with its 95 % interval.")
-    });
-    format!(
-        "Seconds for each test, with half of their 95 % interval. Systems from the slowest to the \
-         fastest over the tests that all of them have.{ratio}\n"
-    )
+fn legend(
+    rows: &[Row],
+    shared: &[&Row],
+    systems: &[System<'_>],
+    against: Option<(&System<'_>, u32)>,
+) -> String {
+    let mut text = "Seconds for each test, with half of their 95 % interval.".to_owned();
+    let figures = || {
+        let of_row = |row| systems.iter().filter_map(move |it| figure(row, it));
+        rows.iter().flat_map(of_row)
+    };
+    if figures().any(|found| !found.is_bounded()) {
+        text.push_str(" What was measured once has no interval.");
+    }
+    let is_filled = |row: &Row, system: &System<'_>| {
+        figure(row, system).is_none() && comparable(row, system).is_some()
+    };
+    let one_state = "A memory disk has one state, as it is, which stands for the others there.";
+    let is_order_filled = shared
+        .iter()
+        .any(|row| systems.iter().any(|it| is_filled(row, it)));
+    let is_ratio_filled =
+        against.is_some_and(|(base, _)| rows.iter().any(|it| is_filled(it, base)));
+    if shared.is_empty() {
+        text.push_str(
+            " No test is common to all systems, so they stand in the order in which they were named.",
+        );
+    } else {
+        text.push_str(
+            " Systems from the slowest to the fastest over the tests that all of them have.",
+        );
+    }
+    if let Some((_, number)) = against {
+        text.push_str(&format!(
+            " x: ratio to system [{number}], with its 95 % interval."
+        ));
+    }
+    if is_order_filled || is_ratio_filled {
+        text.push(' ');
+        text.push_str(one_state);
+    }
+    text.push('\n');
+    text
 }

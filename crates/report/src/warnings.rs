@@ -1,6 +1,6 @@
 //! Warnings in the order of their weight, each once.
 
-use results::{Run, Severity, Warning};
+use results::{FileTest, Run, Severity, Warning};
 
 use crate::page::Page;
 use crate::style::Tone;
@@ -62,10 +62,13 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
 /// What is said of several measurements in turn, said once: of the first in full, with the names of
 /// the others behind it.
 fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
+    let of_files = run.files.iter().flat_map(|found| &found.tests);
+    let of_files: Vec<String> = of_files.map(FileTest::name).collect();
     let title_of = |warning: &Warning| {
-        run.measurements
-            .iter()
+        let measured = run.measurements.iter();
+        measured
             .map(|measurement| measurement.title.as_str())
+            .chain(of_files.iter().map(String::as_str))
             .find(|title| {
                 warning
                     .text

@@ -126,3 +126,187 @@ fn what_cannot_be_compared_is_refused_with_a_reason() {
     let refused = files_comparison(&[one, other], None, &style);
     assert_eq!(refused, Err(FilesComparisonError::NothingShared));
 }
+
+/// A run whose target has these states only, with its memory disk as it is.
+fn with_states(id: i64, factor: f64, states: &[FileState]) -> Run {
+    let mut run = run(id, factor);
+    let files = run.files.as_mut().expect("file tests");
+    files.tests.retain(|it| {
+        it.scale == 1
+            && it.test == "3"
+            && (it.system == FileSystemRole::Memory || it.state == FileState::AsIs)
+    });
+    let one = files.tests.remove(0);
+    for &state in states {
+        files.tests.push(results::FileTest {
+            state,
+            ..one.clone()
+        });
+    }
+    run
+}
+
+/// The legend claimed an order over tests that all systems have where there were none, and the
+/// memory disk of a run in other states had no part in the order.
+#[test]
+fn the_order_says_over_which_tests_it_is() {
+    use FileState::{AsIs, Cold, Durable};
+    let style = Style::default();
+    let one = [with_states(1, 1.0, &[Cold])];
+    let text = files_comparison(&one, Some(2), &style).expect("a table");
+    assert!(
+        text.contains("[2] ext4") || text.contains("memory disk"),
+        "{text}"
+    );
+    assert!(
+        text.contains("over the tests that all of them have"),
+        "{text}"
+    );
+    assert!(
+        text.contains("A memory disk has one state, as it is"),
+        "{text}"
+    );
+    let cold = text.lines().find(|line| line.starts_with("TEST3 cold"));
+    assert!(cold.is_some_and(|line| line.contains(" x4.31 (")), "{text}");
+    let some = [
+        with_states(1, 1.0, &[Cold, AsIs]),
+        with_states(2, 1.0, &[Cold]),
+        with_states(3, 1.0, &[Durable]),
+    ];
+    let text = files_comparison(&some, None, &style).expect("a table");
+    let said =
+        "No test is common to all systems, so they stand in the order in which they were named";
+    assert!(text.contains(said), "{text}");
+    assert!(!text.contains("all of them have"), "{text}");
+    // That each run has a test in common with its own memory disk is no comparison of runs.
+    let none = [
+        with_states(1, 1.0, &[Cold]),
+        with_states(2, 1.0, &[Durable]),
+    ];
+    let mut none = none.to_vec();
+    for test in &mut none[1].files.as_mut().expect("file tests").tests {
+        test.test = "1".into();
+    }
+    let refused = files_comparison(&none, None, &style);
+    assert_eq!(refused, Err(FilesComparisonError::NothingShared));
+}
+
+/// Seconds of TEST11 on a small device stood beside those on a large one, and were divided.
+#[test]
+fn test_11_compares_only_where_as_much_was_read() {
+    let style = Style::default();
+    let with_device = |id: i64, factor: f64, bytes: u64| {
+        let mut run = with_states(id, factor, &[FileState::AsIs]);
+        let files = run.files.as_mut().expect("file tests");
+        files.memory = None;
+        let mut read = files.tests[1].clone();
+        files.tests = vec![read.clone()];
+        read.test = "11".into();
+        for pass in &mut read.passes {
+            pass.bytes = bytes;
+        }
+        files.tests.push(read);
+        run
+    };
+    let (whole, small) = (16_384_000, 1_048_576);
+    let runs = [with_device(1, 2.0, whole), with_device(2, 1.0, small)];
+    let text = files_comparison(&runs, Some(2), &style).expect("a table");
+    let row = |start: &str| {
+        let found = text.lines().find(|line| line.starts_with(start));
+        found
+            .unwrap_or_else(|| panic!("no {start} in\n{text}"))
+            .to_owned()
+    };
+    assert!(row("TEST3 as-is").contains("x2.00 ("), "{text}");
+    // A system over itself is one, for sure.
+    assert_eq!(row("TEST3 as-is").matches('x').count(), 1, "{text}");
+    let of_small = row("TEST11 as-is, of 1 MiB");
+    assert!(
+        of_small.contains(" - ") && !of_small.contains('x'),
+        "{text}"
+    );
+    assert!(row("TEST11 as-is  ").ends_with('-'), "{text}");
+    let runs = [with_device(1, 2.0, small), with_device(2, 1.0, small)];
+    let text = files_comparison(&runs, Some(2), &style).expect("a table");
+    assert_eq!(text.matches("x2.00 (").count(), 2, "{text}");
+}
+
+/// "1 passes", "1 files", and the time for each file of a test on one file.
+#[test]
+fn one_is_no_plural_and_a_block_no_file() {
+    let mut run = run(7, 1.0);
+    let files = run.files.as_mut().expect("file tests");
+    files.passes = Some(1);
+    files.tree = files
+        .tree
+        .map(|tree| results::MetadataTree { files: 1, ..tree });
+    let style = Style {
+        width: 120,
+        ..Style::default()
+    };
+    let text = check_up(&run, &style);
+    assert!(text.contains("; 1 file in a tree"), "{text}");
+    assert!(text.contains("; 1 pass;"), "{text}");
+    let grown = |text: &str| {
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.trim().starts_with("TEST3, as-is"));
+        line.expect("a row of growth").to_owned()
+    };
+    assert!(grown(&text).contains(" file "), "{text}");
+    let files = run.files.as_mut().expect("file tests");
+    for test in &mut files.tests {
+        test.items = 1;
+    }
+    let text = check_up(&run, &style);
+    assert!(grown(&text).contains(" block "), "{text}");
+}
+
+/// A model of 1987 has no pages.
+#[test]
+fn cold_on_a_model_is_about_its_own_cache() {
+    let mut run = with_states(7, 1.0, &[FileState::Cold]);
+    let style = Style::default();
+    let cold = "Cold: pages of the files dropped";
+    assert!(check_up(&run, &style).contains(cold));
+    run.target.kind = results::environment::TargetKind::Simulated;
+    let text = check_up(&run, &style);
+    assert!(
+        text.contains("Cold: the system's cache emptied before each pass"),
+        "{text}"
+    );
+    assert!(!text.contains("pages"), "{text}");
+}
+
+/// The columns of processor and device had means without intervals, and fell out of narrow pages.
+#[test]
+fn what_a_pass_costs_has_intervals() {
+    let mut run = run(7, 1.0);
+    let files = run.files.as_mut().expect("file tests");
+    for (reads, pass) in (10..).zip(&mut files.tests[0].passes) {
+        pass.device_reads = Some(reads);
+    }
+    let style = Style {
+        width: 100,
+        all: true,
+        ..Style::default()
+    };
+    let text = check_up(&run, &style);
+    // Passes 2 and 3 read 11 and 12 times: 11.5 +- 12.7 * 0.5.
+    let row = text.lines().find(|line| line.contains("11.5 +-55 %"));
+    let row = row.unwrap_or_else(|| panic!("no interval of the reads in\n{text}"));
+    assert!(
+        row.contains("0.00500 +-0 %") && row.contains("4.31 +-4 %"),
+        "{row}"
+    );
+    let csv = csv_files(&run).expect("file tests");
+    let (heads, row) = (csv.lines().next(), csv.lines().nth(1));
+    let heads: Vec<&str> = heads.expect("heads").split(',').collect();
+    let row: Vec<&str> = row.expect("a row").split(',').collect();
+    let of = |name: &str| {
+        let place = heads.iter().position(|head| *head == name);
+        row[place.unwrap_or_else(|| panic!("no {name} in {heads:?}"))]
+    };
+    assert!(of("device_reads_low").starts_with("5.14"), "{csv}");
+    assert!(of("device_reads_high").starts_with("17.85"), "{csv}");
+    assert_eq!(of("cpu_user_low_s"), "0.001");
+}

@@ -139,6 +139,47 @@ pub struct FileTest {
     pub warnings: Vec<Warning>,
 }
 
+impl FileTest {
+    /// The row in words, such as `TEST4 after SPACE2 cold at scale 10 on the memory disk`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let scale = self.scale;
+        row_name(self.system, (&self.test, &self.spacing), self.state, scale)
+    }
+}
+
+impl FileComparison {
+    /// The row that is compared, in words.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let scale = self.scale;
+        row_name(self.system, (&self.test, &self.spacing), self.state, scale)
+    }
+}
+
+fn row_name(
+    system: FileSystemRole,
+    (test, spacing): (&str, &str),
+    state: FileState,
+    scale: u32,
+) -> String {
+    let number = test.starts_with(|c: char| c.is_ascii_digit());
+    let number = if number { "TEST" } else { "" };
+    let spacing = match spacing {
+        "" => String::new(),
+        spacing => format!(" after {spacing}"),
+    };
+    let scale = match scale {
+        1 => String::new(),
+        scale => format!(" at scale {scale}"),
+    };
+    let place = match system {
+        FileSystemRole::Target => "",
+        FileSystemRole::Memory => " on the memory disk",
+    };
+    format!("{number}{test}{spacing} {}{scale}{place}", state.name())
+}
+
 /// How a figure of one row compares to that of another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileComparison {
@@ -192,6 +233,6 @@ pub struct FileTests {
     pub tests: Vec<FileTest>,
     /// Time on the target over time on the memory disk.
     pub over_memory: Vec<FileComparison>,
-    /// Time for each file over that at the smallest scale.
+    /// Time for each file, or for each block of a test on one file, over that at the smallest scale.
     pub growth: Vec<FileComparison>,
 }

@@ -5,13 +5,13 @@ mod pass;
 mod subject;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use drivers::{CacheDrop, MonotonicClock};
 use engine::Clock as _;
 use procedure::{
-    FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder, file_test,
-    files_findings, growth, over_memory,
+    DeviceRead, FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder,
+    file_test, files_findings, growth, over_memory,
 };
 use results::environment::TargetKind;
 use results::{
@@ -161,6 +161,10 @@ impl FilesRequest {
             roles,
             states,
             scales,
+            device: match self.device {
+                Some(_) => DeviceRead::Named,
+                None => DeviceRead::OwnFile,
+            },
             rule: self.rule,
             order: if self.is_simulated() {
                 RoundOrder::Paper
@@ -169,6 +173,23 @@ impl FilesRequest {
             },
             seed: self.seed,
         }
+    }
+
+    /// Whether all that is done is to read what the user named.
+    fn reads_only(&self) -> bool {
+        let FileWork::Decus { tests, .. } = &self.work else {
+            return false;
+        };
+        self.device.is_some() && tests[..] == [DecusTest::Test11]
+    }
+
+    /// What TEST11 reads in the place of a file of our own, if it is among the tests.
+    fn named_device(&self) -> Option<&Path> {
+        let FileWork::Decus { tests, .. } = &self.work else {
+            return None;
+        };
+        let is_read = tests.contains(&DecusTest::Test11);
+        self.device.as_deref().filter(|_| is_read)
     }
 
     /// The tree of one client.
@@ -201,6 +222,11 @@ fn needs_of(test: DecusTest, spacings: &[Spacing], scale: u32) -> (u64, u64) {
         DecusGroup::Many => (1_000 * scale * ALLOCATION, 1_000 * scale),
         DecusGroup::Device => (whole(workload::DEVICE_BLOCKS_MAX), 1),
     }
+}
+
+/// So many things, as in `1 file`, `2 files`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn spec_of(tree: &MetadataTree, clients: u32) -> MetadataSpec {
@@ -297,13 +323,20 @@ fn states_of(
     target: &Subject,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<FileState>, BenchError> {
+    let has_no_cache = request.is_simulated() && !model::has_cache(request)?;
     let is_impossible = |state: FileState| match state {
         FileState::AsIs => None,
+        FileState::Cold if has_no_cache => {
+            Some("the system has no cache; give it one, as in 'sim:rt11?system-cache=64KiB'")
+        }
         FileState::Cold if target.description.memory_backed => {
             Some("the files live in memory, so no cache can be dropped")
         }
         FileState::Durable if target.description.kind != TargetKind::Directory => {
             Some("nothing is written")
+        }
+        FileState::Durable if request.reads_only() => {
+            Some("TEST11 alone reads the device, and nothing is written")
         }
         FileState::Durable if target.description.memory_backed => {
             Some("the files live in memory, and nothing makes them durable")
@@ -327,6 +360,15 @@ fn states_of(
     if !reasons.is_empty() {
         let text = format!("States left out: {}.", reasons.join("; "));
         warnings.push(Warning::note("state-left-out", text));
+    }
+    if let Some(device) = request.named_device()
+        && states.contains(&FileState::Durable)
+    {
+        let text = format!(
+            "TEST11 durable is left out: {} is only read, and nothing is written.",
+            device.display()
+        );
+        warnings.push(Warning::note("test-left-out", text));
     }
     Ok(states)
 }
@@ -392,9 +434,10 @@ impl Session<'_> {
         let wide = wide.count();
         if wide > 0 {
             let text = format!(
-                "{wide} of {} rows are less precise than was asked for: give a larger --budget, or \
-                 ask for less.",
-                self.played.len()
+                "{wide} of {} {} less precise than was asked for: give a larger --budget, or ask \
+                 for less.",
+                counted(self.played.len() as u64, "row"),
+                if wide == 1 { "is" } else { "are" },
             );
             doubts.push(Warning::note("not-precise", text));
         }

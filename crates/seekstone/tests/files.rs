@@ -271,6 +271,92 @@ fn a_memory_disk_runs_beside_where_there_is_one() {
     scratch.assert_clean(place.as_ref());
 }
 
+/// With durable or cold rows alone no memory disk ran, and nothing said why.
+#[test]
+fn the_memory_disk_stands_beside_any_state() {
+    let scratch = Scratch::new();
+    scratch.target();
+    for state in ["durable", "cold"] {
+        let args = ["files", "--passes", "1", "--reserve", "0B", "--tests", "2"];
+        let args = [&args[..], &["--json", "-", "--state", state, "target"]].concat();
+        let run = scratch.check(&args, 0, "").json();
+        let files = &run["files"];
+        if files["memory"].is_null() {
+            return support::skipped(
+                "the_memory_disk_stands_beside_any_state",
+                "no tmpfs can be written",
+            );
+        }
+        let states: Vec<String> = rows(&run).into_iter().map(|row| row.2).collect();
+        assert_eq!(states, [state, "as-is"]);
+        let over = files["over_memory"].as_array().expect("ratios");
+        assert_eq!((over.len(), &over[0]["state"]), (1, &state.into()));
+    }
+}
+
+/// TEST11 was measured again under "counts times 2", and durable where it only reads a device.
+#[test]
+fn test_11_is_measured_where_it_says_something() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = once(&["target", "--tests", "2,11", "--json", "-"]);
+    let scaled = [&args[..], &["--scale", "2", "--state", "as-is"]].concat();
+    let run = scratch.check(&scaled, 0, "").json();
+    let found: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
+    assert_eq!(found, ["2", "11", "2"]);
+    let device = ["--state", "as-is,durable", "--device", "target/main"];
+    let run = scratch.check(&[&args[..], &device].concat(), 0, "").json();
+    let found: Vec<(String, String)> = rows(&run).into_iter().map(|it| (it.0, it.2)).collect();
+    let found: Vec<(&str, &str)> = found.iter().map(|it| (&*it.0, &*it.1)).collect();
+    assert_eq!(found, [("2", "as-is"), ("11", "as-is"), ("2", "durable")]);
+    let notes = run["warnings"].as_array().expect("notes").iter();
+    let mut left = notes.filter(|note| note["code"] == "test-left-out");
+    let text = left.next().expect("a note")["text"].as_str();
+    let expected = "TEST11 durable is left out: target/main is only read";
+    assert!(text.is_some_and(|text| text.contains(expected)), "{text:?}");
+    scratch.assert_clean(&target);
+}
+
+/// The advice named the disk that was there already, and the volume had the size of its drive.
+#[test]
+fn a_volume_that_is_too_small_gets_advice_that_helps() {
+    let scratch = Scratch::new();
+    for (target, more, expected) in [
+        (
+            "sim:rt11",
+            &["--state", "cold"][..],
+            "cold: the system has no cache; give it one",
+        ),
+        (
+            "sim:rt11?disk=rx01",
+            &["--tests", "10"],
+            "name a larger disk, as in 'sim:rt11?disk=ra80'",
+        ),
+        (
+            "sim:rt11?disk=ra80",
+            &["--tests", "10", "--scale", "100"],
+            "a volume of 32.0 MiB does not hold the files of TEST10: give a smaller --scale",
+        ),
+        (
+            "sim:rt11?disk=ra80&directory-segments=1",
+            &["--tests", "3"],
+            "give it more directory-segments",
+        ),
+        (
+            "sim:rt11?disk=nonsense",
+            &[],
+            "disk=nonsense: there is no device",
+        ),
+        (
+            "sim:rt11?disk=rl02&disk=ra80",
+            &[],
+            "disk is given more than once",
+        ),
+    ] {
+        scratch.check(&[&["files", target][..], more].concat(), 2, expected);
+    }
+}
+
 /// Options that make no sense, and what is said of them.
 const WRONG: &[(&[&str], &str)] = &[
     (
@@ -278,6 +364,26 @@ const WRONG: &[(&[&str], &str)] = &[
         "is none of 1, 2, 3, 4, 4A, 4B",
     ),
     (&["--scale", "0", "target"], "0 is not in 1..=1000"),
+    (
+        &["--scale", "9", "target/main"],
+        "--scale multiplies the counts of tests 1 to 10",
+    ),
+    (
+        &["--tests", "11", "--scale", "9", "target"],
+        "test 11 reads as much at any scale",
+    ),
+    (
+        &[
+            "--tests",
+            "11",
+            "--state",
+            "durable",
+            "--device",
+            "target/main",
+            "target",
+        ],
+        "durable: TEST11 alone reads the device, and nothing is written",
+    ),
     (&["--clients", "0", "target"], "0 is not in 1..=256"),
     (&["--space", "3", "target"], "[possible values: 2, 8]"),
     (
@@ -356,7 +462,16 @@ fn wrong_usage_is_told() {
             ended.stderr
         );
     }
-    scratch.check(&["files", "nowhere"], 1, "nowhere");
+    for more in [
+        &[][..],
+        &["--tests", "1"],
+        &["--workload", "metadata"],
+        &["--reserve", "0"],
+    ] {
+        // What is not there was said to be a file that only TEST11 reads.
+        let args = [&["files", "nowhere"], more].concat();
+        scratch.check(&args, 1, "nowhere");
+    }
     let large = [
         "files",
         "--tests",

@@ -52,6 +52,21 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
         return;
     };
+    // 1 GiB stays free unless something else is said: nothing fits here, and nothing said why.
+    let small = [
+        "files",
+        "--tests",
+        "1",
+        "--passes",
+        "1",
+        "--memory",
+        "none",
+        made.path(),
+    ];
+    let advice = "1 GiB stay untouched; ask for less (--tests, --scale, --clients), keep less \
+                  free (--reserve 0 lets them have all of it), or make room";
+    scratch.check(&small, 1, advice);
+    scratch.check(&[&small[..], &["--reserve", "0B"]].concat(), 0, "TEST1");
     let ended = broken(&scratch, made.path(), |_| fill(&made.root));
     assert!(
         ended.error().contains("No space left on device"),

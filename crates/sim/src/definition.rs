@@ -410,7 +410,7 @@ impl Reader<'_> {
         } else {
             named.to_owned()
         };
-        let place = line_place(source, key);
+        let place = self.place_of(source, key);
         let (file, text) = self.text(&path, &place)?;
         let table = parse(&mut self.context, &file, &text)?;
         let inner = (file.as_str(), text.as_str(), &table);
@@ -426,9 +426,21 @@ impl Reader<'_> {
     }
 
     fn wrong_part(&mut self, source: File<'_>, key: &str, why: &str) {
-        let place = line_place(source, key);
+        let place = self.place_of(source, key);
         self.context
             .note(place, DefinitionFault::Missing(format!("{key}: {why}")));
+    }
+
+    /// Where a key got its value: by an option as typed, or on a line of the file.
+    fn place_of(&self, (file, text, table): File<'_>, key: &str) -> String {
+        let mut options = self.context.options.iter();
+        if let Some((_, value, _)) = options.find(|(name, ..)| name == key) {
+            return format!("{key}={}", shortened(value));
+        }
+        let line = table
+            .get_key_value(key)
+            .map_or(1, |(name, _)| line_of(text, &name.span()));
+        format!("{file}:{line}")
     }
 }
 
@@ -463,13 +475,6 @@ fn placed(mut machine: MachineSpec, start: Start) -> MachineSpec {
 enum Part {
     Device(DeviceSpec),
     Link(crate::link::LinkSpec),
-}
-
-fn line_place((file, text, table): File<'_>, key: &str) -> String {
-    let line = table
-        .get_key_value(key)
-        .map_or(1, |(name, _)| line_of(text, &name.span()));
-    format!("{file}:{line}")
 }
 
 /// The form of a whole file.

@@ -76,6 +76,16 @@ pub enum SimError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A parameter is named more than once.
+    #[error("sim:{model}: {key} is given more than once, as {values}: give it once")]
+    Repeated {
+        /// The model.
+        model: String,
+        /// The parameter.
+        key: String,
+        /// The values as typed.
+        values: String,
+    },
     /// A definition is wrong.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
@@ -123,8 +133,7 @@ impl SimSpec {
         };
         let mut values = Values::new(name, defaults).with(queue.map_or(&[], |_| PACES));
         let mut options = Vec::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        for (key, value) in pairs_of(name, query)? {
             let is_machines = is_device && matches!(key, "size" | "cpus");
             if is_machines || !values.set(key, value) {
                 options.push((key.to_owned(), value.to_owned()));
@@ -231,8 +240,7 @@ impl FileSystemSpec {
         if !definition::is_file(name) && catalogue::text(name).is_none() {
             return Err(unknown(name));
         }
-        let pairs = query.split('&').filter(|pair| !pair.is_empty());
-        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let pairs = pairs_of(name, query)?.into_iter();
         let options: Vec<_> = pairs
             .map(|(key, value)| (key.into(), value.into()))
             .collect();
@@ -285,6 +293,26 @@ impl FileSystemSpec {
             start,
         )
     }
+}
+
+/// Parameters and their values, each once.
+fn pairs_of<'q>(name: &str, query: &'q str) -> Result<Vec<(&'q str, &'q str)>, SimError> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pairs: Vec<(&str, &str)> = pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .collect();
+    for (key, _) in &pairs {
+        let same = pairs.iter().filter(|(other, _)| other == key);
+        let values: Vec<&str> = same.map(|(_, value)| *value).collect();
+        if values.len() > 1 {
+            return Err(SimError::Repeated {
+                model: name.into(),
+                key: (*key).into(),
+                values: values.join(", "),
+            });
+        }
+    }
+    Ok(pairs)
 }
 
 fn unknown(name: &str) -> SimError {

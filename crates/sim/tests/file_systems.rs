@@ -117,6 +117,49 @@ fn mistakes_about_file_systems_name_file_line_and_key() {
     mistake(MACHINE, "?controller-cache=much", &["cache = much"]);
 }
 
+/// A file was blamed for the name of a disk that stood in an option; of two names the second one was
+/// said to be no parameter at all.
+#[test]
+fn a_disk_that_cannot_be_is_looked_for_where_it_was_named() {
+    let nonsense = "disk=nonsense: there is no device \"nonsense\"";
+    mistake(MACHINE, "?disk=nonsense", &[nonsense]);
+    mistake(
+        MACHINE,
+        "?disk=ethernet10",
+        &["disk=ethernet10: disk: a link stores nothing"],
+    );
+    mistake(
+        &MACHINE.replace("rl02", "rl0"),
+        "",
+        &["./my.toml:3: there is no device \"rl0\""],
+    );
+    let twice = "disk is given more than once, as rl02, ra80: give it once";
+    mistake(MACHINE, "?disk=rl02&disk=ra80", &[twice]);
+    for text in ["sim:mm1?mean=1ms&mean=1ms", "sim:rl02?units=2&units=2"] {
+        let error = SimSpec::parse(text).expect_err(text).to_string();
+        assert!(error.contains("is given more than once"), "{text}: {error}");
+    }
+}
+
+/// What means something beside another key only was not among the known ones.
+#[test]
+fn known_keys_of_a_disk_are_named() {
+    let mut disk = |path: &str| match path {
+        "./disk.toml" => Ok(sim::device_text("rl02").expect("a disk").to_owned() + "\nspeed = 3\n"),
+        other => Err(format!("{other}: no such file")),
+    };
+    let error = SimSpec::parse_with("sim:./disk.toml", &mut disk).expect_err("an unknown key");
+    let error = error.to_string();
+    for known in [
+        "unknown key \"speed\"",
+        "partition",
+        "units",
+        "sectors-inner",
+    ] {
+        assert!(error.contains(known), "{error}\nlacks {known}");
+    }
+}
+
 #[test]
 fn what_has_files_and_what_has_none_are_told_apart() {
     let mut none = |path: &str| Err(format!("{path}: no such file"));

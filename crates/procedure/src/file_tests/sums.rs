@@ -9,7 +9,7 @@ use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     Warning,
 };
-use stats::{CONFIDENCE, Estimate, Histogram, student_t};
+use stats::{CONFIDENCE, Estimate, Histogram, replicate_mean};
 use workload::{FileOpKind, MetadataSpec};
 
 use super::{FileCell, FileItem};
@@ -52,7 +52,7 @@ pub fn file_test(
     let bytes = each(|pass| pass.bytes).filter(|bytes| *bytes > 0.0);
     let seconds_of =
         |of: fn(&FilePass) -> Option<u64>| mean(counted.iter().map(|it| of(it))).map(|ns| ns / 1e9);
-    FileTest {
+    let mut row = FileTest {
         system: cell.role,
         test,
         spacing,
@@ -70,9 +70,11 @@ pub fn file_test(
         device_writes: mean(counted.iter().map(|it| it.device_writes)),
         calls: played.times.iter().map(call_times).collect(),
         is_precise,
-        warnings: drift(&seconds).into_iter().collect(),
+        warnings: Vec::new(),
         passes: played.passes.clone(),
-    }
+    };
+    row.warnings.extend(drift(&row.name(), &seconds));
+    row
 }
 
 fn words(cell: &FileCell, tree: Option<&MetadataSpec>) -> (String, String, String, u32) {
@@ -103,25 +105,19 @@ fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
     }
 }
 
-/// The mean of values that are independent of each other, with Student's interval.
-fn mean_over(values: &[f64]) -> Estimate {
-    let count = values.len() as f64;
-    let value = values.iter().sum::<f64>() / count;
-    let exact = Estimate::exact(value, count);
-    let Some(freedom) = values.len().checked_sub(1).filter(|&freedom| freedom > 0) else {
-        return Estimate {
+/// The mean of times that are independent of each other, with Student's interval.
+fn mean_over(seconds: &[f64]) -> Estimate {
+    match replicate_mean(seconds, CONFIDENCE) {
+        // No time is negative.
+        Some(mean) => Estimate {
+            low: mean.low.max(0.0),
+            ..mean
+        },
+        None => Estimate {
             low: 0.0,
             high: f64::INFINITY,
-            ..exact
-        };
-    };
-    let squares: f64 = values.iter().map(|it| (it - value).powi(2)).sum();
-    let error = (squares / freedom as f64 / count).sqrt();
-    let half = student_t(0.5 + CONFIDENCE / 2.0, freedom as f64) * error;
-    Estimate {
-        low: (value - half).max(0.0),
-        high: value + half,
-        ..exact
+            ..Estimate::exact(seconds.first().copied().unwrap_or(f64::NAN), 1.0)
+        },
     }
 }
 
@@ -152,7 +148,7 @@ fn per_second(count: f64, seconds: &Estimate) -> Estimate {
 }
 
 /// A mean over passes that grow slower says little about the next one.
-fn drift(seconds: &[f64]) -> Option<Warning> {
+fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
     if seconds.len() < DRIFT_PASSES {
         return None;
     }
@@ -168,8 +164,8 @@ fn drift(seconds: &[f64]) -> Option<Warning> {
     (change.abs() > DRIFT_ERRORS * error && change.abs() > DRIFT_MIN * early).then(|| {
         let word = if change > 0.0 { "slower" } else { "faster" };
         let text = format!(
-            "Later passes were {:.0} % {word} than earlier ones: the mean holds for the time of \
-             the run only.",
+            "{row}: later passes were {:.0} % {word} than earlier ones; the mean holds for the \
+             time of the run only.",
             100.0 * change.abs() / early
         );
         Warning::doubt("drift", text)
@@ -196,25 +192,20 @@ pub fn over_memory(tests: &[FileTest]) -> Vec<FileComparison> {
     pairs.collect()
 }
 
-/// Time for each file at a scale over that at the smallest one.
+/// Time for each file, or for each block of a test on one file, at a scale over that at the
+/// smallest one.
 #[must_use]
 pub fn growth(tests: &[FileTest]) -> Vec<FileComparison> {
-    let Some(least) = tests.iter().map(|test| test.scale).min() else {
-        return Vec::new();
-    };
-    let larger = tests.iter().filter(|test| test.scale > least);
-    let found = larger.filter_map(|test| {
-        let small = tests.iter().find(|other| {
-            other.scale == least
-                && (other.system, other.state) == (test.system, test.state)
-                && is_same_work(other, test)
-        })?;
-        // A test on one file grows by its blocks.
-        let grown = f64::from(test.scale) / f64::from(least);
+    let found = tests.iter().filter_map(|test| {
+        let same = tests.iter().filter(|other| {
+            (other.system, other.state) == (test.system, test.state) && is_same_work(other, test)
+        });
+        let small = same.min_by_key(|other| other.scale)?;
+        let grown = f64::from(test.scale) / f64::from(small.scale);
         let ratio = test.elapsed_seconds.over(&small.elapsed_seconds);
-        Some(comparison(test, ratio.scale(1.0 / grown)))
+        (grown > 1.0).then(|| comparison(test, ratio.scale(1.0 / grown)))
     });
-    found.filter(|it| it.test != "11").collect()
+    found.collect()
 }
 
 /// What a pass moves: a device may be smaller than the file that stands for one.
@@ -270,18 +261,23 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
     let mut findings = Vec::new();
     let over = |bound: fn(&Estimate) -> bool, rows: &[FileComparison]| -> Vec<String> {
         let rows = rows.iter().filter(|row| bound(&row.ratio));
-        rows.map(named).collect()
+        rows.map(FileComparison::name).collect()
     };
     let is_more = |ratio: &Estimate| ratio.low > 1.0;
     let slower = over(is_more, &found.over_memory);
     let all = found.over_memory.len();
     if all > 0 {
         findings.push(if slower.is_empty() {
-            format!("None of {all} tests is shown to take longer than on the memory disk.")
+            format!(
+                "None of {} is shown to take longer than on the memory disk.",
+                tests(all)
+            )
         } else {
             format!(
-                "{} of {all} tests are shown to take longer than on the memory disk{}.",
+                "{} of {} {} shown to take longer than on the memory disk{}.",
                 slower.len(),
+                tests(all),
+                are(slower.len()),
                 most(&found.over_memory),
             )
         });
@@ -289,17 +285,26 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
     let grown = over(is_more, &found.growth);
     if !found.growth.is_empty() {
         findings.push(if grown.is_empty() {
-            "No test is shown to cost more for each file at a larger scale.".into()
+            "No test is shown to cost more for each file or block at a larger scale.".into()
         } else {
             format!(
-                "{} of {} tests cost more for each file at a larger scale{}.",
+                "{} of {} {} shown to cost more for each file or block at a larger scale{}.",
                 grown.len(),
-                found.growth.len(),
+                tests(found.growth.len()),
+                are(grown.len()),
                 most(&found.growth),
             )
         });
     }
     findings
+}
+
+fn tests(count: usize) -> String {
+    format!("{count} test{}", if count == 1 { "" } else { "s" })
+}
+
+const fn are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 /// The row with the largest ratio whose interval is known.
@@ -310,29 +315,10 @@ fn most(rows: &[FileComparison]) -> String {
     most.map_or_else(String::new, |row| {
         format!(
             "; most of all {}: {:.2} times ({:.2} to {:.2})",
-            named(row),
+            row.name(),
             row.ratio.value,
             row.ratio.low,
             row.ratio.high
         )
     })
-}
-
-fn named(row: &FileComparison) -> String {
-    let test = if row.test.starts_with(|c: char| c.is_ascii_digit()) {
-        format!("TEST{}", row.test)
-    } else {
-        row.test.clone()
-    };
-    let spacing = if row.spacing.is_empty() {
-        String::new()
-    } else {
-        format!(" after {}", row.spacing)
-    };
-    let scale = if row.scale == 1 {
-        String::new()
-    } else {
-        format!(" at scale {}", row.scale)
-    };
-    format!("{test}{spacing} {}{scale}", row.state.name())
 }

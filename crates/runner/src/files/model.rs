@@ -14,6 +14,8 @@ use crate::simulated::open_file_system;
 
 /// The error number of a volume or a directory that is full: ENOSPC.
 const NO_SPACE: Errno = Errno(28);
+/// A disk of as many blocks as a volume can have.
+const LARGER: &str = "sim:rt11?disk=ra80";
 
 /// The model that a request names.
 ///
@@ -56,10 +58,7 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
         return Ok((request.clone(), None));
     };
     let scale = scales.iter().copied().max().unwrap_or(1);
-    let holds = |test: &DecusTest| {
-        let maker = test.needs().unwrap_or(*test);
-        is_held(&spec, vec![made_by(maker, scale)])
-    };
+    let holds = |test: &DecusTest| holds(&spec, *test, scale);
     let (kept, mut left): (Vec<_>, Vec<_>) = tests.iter().copied().partition(holds);
     let holds_spacing = |spacing: &Spacing| {
         let before = Spacing::ALL.into_iter().filter(|it| it <= spacing);
@@ -76,13 +75,13 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
     let names = left.iter().map(|test| format!("TEST{}", test.number()));
     let names = names.chain(left_spacings.iter().map(|it| it.name().to_owned()));
     let names = names.collect::<Vec<_>>().join(", ");
-    let bytes = spec.machine().size().saturating_sub(spec.machine().start);
+    let bytes = volume_bytes(&spec);
     let volume = Bytes(bytes);
     if kept.is_empty() {
         let text = format!(
-            "{}: a volume of {volume} does not hold the files of {names}: name a larger disk, as \
-             in 'sim:rt11?disk=ra80'",
-            request.target
+            "{}: a volume of {volume} does not hold the files of {names}: {}",
+            request.target,
+            advice(&left, scale, bytes)?
         );
         return Err(BenchError::Usage(text));
     }
@@ -101,6 +100,41 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
         ..request.clone()
     };
     Ok((request, note))
+}
+
+/// Whether the system keeps blocks in memory.
+///
+/// # Errors
+/// When the model does not exist.
+pub fn has_cache(request: &FilesRequest) -> Result<bool, BenchError> {
+    let spec = open_file_system(&request.target)?;
+    let system = spec.machine().file_system.as_ref();
+    Ok(system.is_some_and(|system| system.cache > 0))
+}
+
+/// What to do about tests that a volume of `bytes` does not hold.
+fn advice(tests: &[DecusTest], scale: u32, bytes: u64) -> Result<String, BenchError> {
+    let larger = open_file_system(LARGER)?;
+    let is_larger = volume_bytes(&larger) > bytes;
+    Ok(
+        if is_larger && tests.iter().any(|test| holds(&larger, *test, scale)) {
+            format!("name a larger disk, as in '{LARGER}'")
+        } else if scale > 1 {
+            "give a smaller --scale".into()
+        } else {
+            "give it more directory-segments, or name other tests".into()
+        },
+    )
+}
+
+/// A volume may be smaller than its device.
+fn volume_bytes(spec: &FileSystemSpec) -> u64 {
+    spec.build(0, Instant::START).device_bytes().unwrap_or(0)
+}
+
+fn holds(spec: &FileSystemSpec, test: DecusTest, scale: u32) -> bool {
+    let maker = test.needs().unwrap_or(test);
+    is_held(spec, vec![made_by(maker, scale)])
 }
 
 /// The calls that make a test's files.

@@ -13,8 +13,8 @@ use results::{Caution, FileSystemRole, TargetDescription, Warning};
 use units::Instant;
 use workload::{Durability, Errno, FileOp};
 
-use super::FilesRequest;
 use super::model::open_model;
+use super::{FileWork, FilesRequest};
 use crate::bench::BenchError;
 use crate::environment;
 use crate::inspect::inspect;
@@ -292,12 +292,20 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
     }
     Err(BenchError::Refused(format!(
         "{} has no room for the files of these tests: they take up to {}, {} are free, and {} stay \
-         untouched; ask for less (--tests, --scale, --clients), keep less free (--reserve), or \
-         make room",
+         untouched; ask for less ({}), {}or make room",
         path.display(),
         units::Bytes(needs.bytes),
         units::Bytes(space.available),
         units::Bytes(reserve),
+        match request.work {
+            FileWork::Decus { .. } => "--tests, --scale, --clients",
+            FileWork::Metadata(_) => "--files",
+        },
+        if needs.bytes <= space.available {
+            "keep less free (--reserve 0 lets them have all of it), "
+        } else {
+            ""
+        },
     )))
 }
 

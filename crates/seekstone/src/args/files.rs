@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, UnitError};
 use workload::DecusTest;
 
 use super::Common;
-use super::parse::{parse_budget, parse_precision, parse_size};
+use super::parse::{parse_budget, parse_precision};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
@@ -25,6 +25,7 @@ seekstone files /data --tests 1,4,11 --state as-is\n  \
 seekstone files /data --space 2,8 --tests 4,4A,4B,5,5A\n  \
 seekstone files /data --tests 3,4B --scale 100     does a file cost more among 30,000?\n  \
 seekstone files /data --clients 4 --state durable\n  \
+seekstone files /media/stick --reserve 0           a small file system, all of its room\n  \
 seekstone files /dev/sdb                           test 11: its figure of merit\n  \
 seekstone files 'sim:rt11?disk=ra80' --space 2,8   on a simulated PDP-11, in virtual time\n  \
 seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
@@ -49,7 +50,8 @@ pub struct FilesArgs {
         conflicts_with = "workload"
     )]
     pub space: Vec<SpaceChoice>,
-    /// Multiply the counts. A scale above 1 is compared with 1, or with the smallest of several.
+    /// Multiply the counts of tests 1 to 10. A scale above 1 is compared with 1, or with the
+    /// smallest of several.
     #[arg(
         long, value_name = "N", default_value = "1", value_delimiter = ',',
         allow_negative_numbers = true, conflicts_with = "workload",
@@ -113,7 +115,8 @@ pub struct FilesArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Room that always stays free; `0` lets the tests have all that is free, which a file system
+    /// below some GiB needs [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
     /// Show the times of each kind of call, and every note.
@@ -160,9 +163,9 @@ fn parse_test(text: &str) -> Result<DecusTest, String> {
     })
 }
 
+/// Zero is a size, too.
 fn parse_reserve(text: &str) -> Result<Bytes, String> {
-    match text.trim() {
-        "0" => Ok(Bytes(0)),
-        text => parse_size(text),
-    }
+    text.trim()
+        .parse()
+        .map_err(|error: UnitError| error.to_string())
 }

@@ -7,6 +7,7 @@ use procedure::PassRule;
 use results::{FileState, MetadataTree};
 use runner::bench::directory_of;
 use runner::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
+use runner::inspect::inspect;
 use workload::{DecusTest, MetadataSpec, Spacing};
 
 use crate::args::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
@@ -27,6 +28,10 @@ const NO_MEMORY: &str = "none";
 /// # Errors
 /// When nothing could be measured.
 pub fn files(args: &FilesArgs) -> anyhow::Result<Exit> {
+    if !args.target.starts_with(sim::SIM_PREFIX) {
+        // What is not there, or out of reach, is no file that only some tests could read.
+        inspect(Path::new(&args.target))?;
+    }
     let request = request(args)?;
     let (archive, interrupt) = prepare(&args.common, || {
         let places = [directory_of(&args.target), memory_place(&request)];
@@ -185,6 +190,11 @@ fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
     }
     if args.device.is_some() && !tests.contains(&DecusTest::Test11) {
         let text = "--device is about test 11: add 11 to --tests, or leave it out";
+        return Err(UsageError(text.into()));
+    }
+    if args.scale[..] != [1] && tests == [DecusTest::Test11] {
+        let text = "--scale multiplies the counts of tests 1 to 10: test 11 reads as much at any \
+                    scale; name another test, or leave it out";
         return Err(UsageError(text.into()));
     }
     let mut scales = args.scale.clone();

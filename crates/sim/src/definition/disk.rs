@@ -116,6 +116,7 @@ pub fn read(form: &mut Form<'_, '_>) -> Option<DiskSpec> {
         ("platters", Split::Platters),
     ];
     let Some(units) = units else {
+        form.knows(&SPLIT);
         if form.has(&SPLIT) {
             let must = Key {
                 absent: crate::definition::form::Absent::Mistake,
@@ -235,6 +236,7 @@ fn read_zones(form: &mut Form<'_, '_>) -> Option<Vec<ZoneSpec>> {
         ..*key
     };
     let outer = form.count(&must(&OUTER), 1..=100_000);
+    form.knows(&INNER);
     let inner = if form.has(&INNER) {
         form.count(&INNER, 1..=100_000)
     } else {

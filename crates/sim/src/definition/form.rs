@@ -168,6 +168,13 @@ impl<'t, 'c> Form<'t, 'c> {
             || self.table.is_some_and(|table| table.contains_key(key.name))
     }
 
+    /// A key that means something beside another one only is no unknown one.
+    pub fn knows(&mut self, key: &Key) {
+        self.taken.push(key.name);
+        let option = format!("{}{}", self.prefix, key.name);
+        self.context.known.push(option);
+    }
+
     fn place(&self, span: &Range<usize>) -> String {
         format!("{}:{}", self.file, line_of(self.text, span))
     }
