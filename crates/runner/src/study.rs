@@ -107,7 +107,7 @@ pub enum StudyRunError {
         source: std::io::Error,
     },
     /// A replicate failed.
-    #[error("{cell}: {}", with_causes(source))]
+    #[error("{cell}")]
     Measure {
         /// Its levels, in words.
         cell: String,

@@ -43,8 +43,7 @@ fn tape_spec(text: &str) -> Result<TapeSpec, ValidationError> {
 
 fn copy(interrupt: &Interrupt) -> Rows {
     let found = |extension| {
-        let levels = ["DLT2000 to ST15150N (simulated)", extension];
-        let row = StudyRow::measure(COPY, &levels, interrupt)?;
+        let row = StudyRow::measure(COPY, &[extension], interrupt)?;
         Ok::<_, ValidationError>((row.value("copy rate")? / 1024.0, row.value("tape stops")?))
     };
     let (large, stops_large) = found("8192 blocks")?;
