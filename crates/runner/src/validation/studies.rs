@@ -1,7 +1,7 @@
 //! Replicates of studies that come with the program, so that what is held against the documents is
 //! what the studies measure.
 
-use procedure::study::{StudyOverrides, read_study};
+use procedure::study::{StudyOverrides, filled, read_study};
 use results::Reading;
 
 use super::ValidationError;
@@ -9,6 +9,9 @@ use super::hand::SEED;
 use crate::interrupt::Interrupt;
 use crate::measure::{Measurement, Place};
 use crate::study::study_kinds;
+
+/// What stands for the target in a setting.
+const PLACE: &str = "place";
 
 /// A study's name and text.
 pub(super) type StudyText = (&'static str, &'static str);
@@ -52,9 +55,16 @@ impl StudyRow {
         let cells = study.cells();
         let cell = cells.iter().find(|cell| study.names(cell) == levels);
         let cell = cell.ok_or_else(|| wrong(format!("it has no levels {levels:?}")))?;
-        let measurement = Measurement::from_table(&study.measurement, &study.settings_of(cell))
+        let target = study.target_of(cell);
+        let mut settings = study.settings_of(cell);
+        for (_, value) in &mut settings {
+            if let toml::Value::String(text) = value {
+                *text = filled(text, &[(PLACE, &target)]);
+            }
+        }
+        let measurement = Measurement::from_table(&study.measurement, &settings)
             .map_err(|fault| wrong(fault.message))?;
-        let place = Place::new(study.target_of(cell), SEED);
+        let place = Place::new(target, SEED);
         let readings = measurement.measure(&place, interrupt)?;
         Ok(Self { readings })
     }
