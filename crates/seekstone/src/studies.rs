@@ -34,6 +34,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "dlt2000-full",
     "dlt2000-full-files",
     "dlt2000-positioning",
+    "dlt2000-positioning-files",
     "fddi-ftp",
     "fortran-options",
     "nfs-aix-linux",
