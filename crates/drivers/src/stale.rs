@@ -65,9 +65,14 @@ impl StaleDirectory {
         let in_context = |error: Errno| TargetError::io("clean up", &self.path, error);
         let found = entries(&self.directory).map_err(in_context)?;
         let mut strange = None;
+        let is_tree =
+            |name: &str, kind: FileType| kind == FileType::Directory && is_tree_directory(name);
+        // A run that makes trees makes no files beside them.
+        let has_trees = found.iter().any(|(name, kind)| is_tree(name, *kind));
         for (name, kind) in &found {
             strange = strange.or(match kind {
-                FileType::RegularFile if is_plain_name(name) || name == MARKER_NAME => None,
+                FileType::RegularFile if name == MARKER_NAME => None,
+                FileType::RegularFile if is_plain_name(name) && !has_trees => None,
                 FileType::Directory if is_tree_directory(name) => {
                     let tree = examine_tree(&self.directory, name).map_err(in_context)?;
                     tree.strange.map(|inner| format!("{name}/.../{inner}"))
