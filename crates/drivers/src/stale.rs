@@ -105,8 +105,16 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let flags = flags | OFlags::NOFOLLOW;
     let directory = rustix::fs::openat(&parent_fd, &name, flags, Mode::empty()).ok()?;
     // Written by whoever owns the directory, so a FIFO must not block us nor a link lead us away.
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let marker = rustix::fs::openat(&directory, MARKER_NAME, flags, Mode::empty()).ok()?;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let open =
+        |access: OFlags| rustix::fs::openat(&directory, MARKER_NAME, flags | access, Mode::empty());
+    // Some network file systems lock only what is open for writing. On one that is mounted
+    // read-only nothing can be removed, which is told when it is tried.
+    let marker = open(OFlags::RDWR).or_else(|error| match error {
+        Errno::ROFS => open(OFlags::RDONLY),
+        error => Err(error),
+    });
+    let marker = marker.ok()?;
     let marker = File::from(marker);
     let is_file = marker.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_ours(&directory, &marker) {
