@@ -245,8 +245,8 @@ fn a_doubt_about_several_rows_is_told_once() {
         ..Style::default()
     };
     let text = check_up(&run, &style);
-    let said = "doubt TEST3 as-is: later passes were 9 % slower. (Likewise: TEST4 after SPACE2 as-is; \
-                TEST3 durable; TEST3 as-is at scale 100; TEST3 as-is on the memory disk.)";
+    let said = "doubt TEST3 as-is: later passes were 9 % slower. (Likewise: TEST4 after SPACE2 \
+                as-is; TEST3 durable; TEST3 as-is at scale 100; TEST3 as-is on the memory disk.)";
     assert!(text.contains(said), "{text}");
 }
 
