@@ -217,8 +217,8 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
     let ram = environment.memory_total_bytes;
     let ram = ram.map_or_else(String::new, |bytes| format!(", {} RAM", Bytes(bytes)));
     text.push_str(&format!(
-        "[{number}] {}{memory}: {}{run}{imported}{partial}\n    host {}, {processor}, {} CPUs{ram}, \
-         {}\n",
+        "[{number}] {}{memory}: {}{run}{imported}{partial}\n    host {}, {processor}, \
+         {} CPUs{ram}, {}\n",
         short_name(system),
         system.target.path,
         environment.host_name,
