@@ -65,9 +65,14 @@ impl StaleDirectory {
         let in_context = |error: Errno| TargetError::io("clean up", &self.path, error);
         let found = entries(&self.directory).map_err(in_context)?;
         let mut strange = None;
+        let is_tree =
+            |name: &str, kind: FileType| kind == FileType::Directory && is_tree_directory(name);
+        // A run that makes trees makes no files beside them.
+        let has_trees = found.iter().any(|(name, kind)| is_tree(name, *kind));
         for (name, kind) in &found {
             strange = strange.or(match kind {
-                FileType::RegularFile if is_plain_name(name) || name == MARKER_NAME => None,
+                FileType::RegularFile if name == MARKER_NAME => None,
+                FileType::RegularFile if is_plain_name(name) && !has_trees => None,
                 FileType::Directory if is_tree_directory(name) => {
                     let tree = examine_tree(&self.directory, name).map_err(in_context)?;
                     tree.strange.map(|inner| format!("{name}/.../{inner}"))
@@ -100,8 +105,16 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let flags = flags | OFlags::NOFOLLOW;
     let directory = rustix::fs::openat(&parent_fd, &name, flags, Mode::empty()).ok()?;
     // Written by whoever owns the directory, so a FIFO must not block us nor a link lead us away.
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let marker = rustix::fs::openat(&directory, MARKER_NAME, flags, Mode::empty()).ok()?;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let open =
+        |access: OFlags| rustix::fs::openat(&directory, MARKER_NAME, flags | access, Mode::empty());
+    // Some network file systems lock only what is open for writing. On one that is mounted
+    // read-only nothing can be removed, which is told when it is tried.
+    let marker = open(OFlags::RDWR).or_else(|error| match error {
+        Errno::ROFS => open(OFlags::RDONLY),
+        error => Err(error),
+    });
+    let marker = marker.ok()?;
     let marker = File::from(marker);
     let is_file = marker.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_ours(&directory, &marker) {

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 
-use crate::work_directory::{DIRECTORY_FLAGS, entries, is_plain_name};
+use crate::work_directory::{DIRECTORY_FLAGS, entries};
 
 /// How deep directories may lie; what is deeper was not made by this program.
 const DEPTH_MAX: usize = 64;
@@ -21,6 +21,15 @@ pub(crate) fn tree_directory_name(number: u32) -> String {
 pub(crate) fn is_tree_directory(name: &str) -> bool {
     name.strip_prefix('t')
         .is_some_and(|digits| digits.len() >= 8 && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Whether a file of a tree has this name: a small letter and a number, as scripts name them.
+fn is_tree_file(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let series = bytes.next();
+    series.is_some_and(|letter| letter.is_ascii_lowercase())
+        && bytes.len() >= 4
+        && bytes.all(|b| b.is_ascii_digit())
 }
 
 /// What a tree holds.
@@ -64,7 +73,7 @@ pub(crate) fn remove_tree(parent: impl AsFd, name: &str) -> Result<(), Errno> {
     let directory = open(&parent, name)?;
     let mut path = vec![directory];
     visit(&mut path, &mut |directory, name, kind| match kind {
-        FileType::RegularFile if is_plain_name(name) => {
+        FileType::RegularFile if is_tree_file(name) => {
             rustix::fs::unlinkat(directory, name, AtFlags::empty())
         }
         FileType::Directory => rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR),
@@ -79,7 +88,7 @@ fn open(parent: impl AsFd, name: &str) -> Result<OwnedFd, Errno> {
 
 fn is_ours(name: &str, kind: FileType) -> bool {
     match kind {
-        FileType::RegularFile => is_plain_name(name),
+        FileType::RegularFile => is_tree_file(name),
         FileType::Directory => is_tree_directory(name),
         _ => false,
     }

@@ -275,8 +275,8 @@ fn a_stopped_script_says_so() {
     bed.leaves_nothing();
 }
 
-/// What a killed run leaves is found and removed, its trees too; with a foreign file in them it
-/// stays.
+/// What a killed run leaves is found and removed, its trees too; with a foreign file in them, or
+/// beside them, it stays. A file of a plain name was taken for one of ours, and removed.
 #[test]
 fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
     let parent = tempfile::tempdir().expect("a directory");
@@ -288,18 +288,28 @@ fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
     fs::write(path.join("t00000000/d0001"), [1; 512]).expect("a file");
     assert!(find_stale(parent.path()).expect("a list").is_empty());
     work.abandon();
-    let foreign = tree.join("with blank");
-    fs::write(&foreign, "precious").expect("a file");
-    let mut found = find_stale(parent.path()).expect("a list");
-    let stale = found.pop().expect("a stale directory");
-    assert_eq!(stale.files, 3);
-    let said = stale
-        .remove()
-        .expect_err("it holds a foreign file")
-        .to_string();
-    assert!(said.contains("with blank"), "{said}");
-    assert!(path.join("t00000000/d0001").exists(), "nothing is touched");
-    fs::remove_file(&foreign).expect("a file");
+    let beside = path.clone();
+    for (place, name) in [
+        (&tree, "with blank"),
+        (&tree, "notes.txt"),
+        (&tree, "d001"),
+        (&tree, "D0001"),
+        (&beside, "main"),
+    ] {
+        let foreign = place.join(name);
+        fs::write(&foreign, "precious").expect("a file");
+        let mut found = find_stale(parent.path()).expect("a list");
+        let stale = found.pop().expect("a stale directory");
+        assert_eq!(stale.files, 3);
+        let said = stale
+            .remove()
+            .expect_err("it holds a foreign file")
+            .to_string();
+        assert!(said.contains(name), "{said}");
+        assert!(path.join("t00000000/d0001").exists(), "nothing is touched");
+        assert_eq!(fs::read(&foreign).expect("a file"), b"precious");
+        fs::remove_file(&foreign).expect("a file");
+    }
     let mut found = find_stale(parent.path()).expect("a list");
     let stale = found.pop().expect("a stale directory");
     assert!(stale.bytes > 0 && stale.files == 2);

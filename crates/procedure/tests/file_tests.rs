@@ -154,7 +154,7 @@ fn every_test_finds_the_files_that_it_needs() {
     }
 }
 
-/// With durable or cold rows alone there was no row of the memory disk, and nothing to compare with.
+/// With durable or cold rows alone there was no row of the memory disk to compare them with.
 #[test]
 fn the_memory_disk_is_as_it_is_whatever_the_target_is() {
     for states in [

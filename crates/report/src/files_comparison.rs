@@ -217,7 +217,8 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
     let ram = environment.memory_total_bytes;
     let ram = ram.map_or_else(String::new, |bytes| format!(", {} RAM", Bytes(bytes)));
     text.push_str(&format!(
-        "[{number}] {}{memory}: {}{run}{imported}{partial}\n    host {}, {processor}, {} CPUs{ram}, {}\n",
+        "[{number}] {}{memory}: {}{run}{imported}{partial}\n    host {}, {processor}, \
+         {} CPUs{ram}, {}\n",
         short_name(system),
         system.target.path,
         environment.host_name,
@@ -370,7 +371,8 @@ fn legend(
         against.is_some_and(|(base, _)| rows.iter().any(|it| is_filled(it, base)));
     if shared.is_empty() {
         text.push_str(
-            " No test is common to all systems, so they stand in the order in which they were named.",
+            " No test is common to all systems, so they stand in the order in which they were \
+             named.",
         );
     } else {
         text.push_str(

@@ -231,6 +231,25 @@ fn test_11_compares_only_where_as_much_was_read() {
     assert_eq!(text.matches("x2.00 (").count(), 2, "{text}");
 }
 
+/// Rows that drift are named, in one doubt.
+#[test]
+fn a_doubt_about_several_rows_is_told_once() {
+    let mut run = run(7, 1.0);
+    let files = run.files.as_mut().expect("file tests");
+    for test in &mut files.tests {
+        let text = format!("{}: later passes were 9 % slower.", test.name());
+        test.warnings = vec![results::Warning::doubt("drift", text)];
+    }
+    let style = Style {
+        width: 400,
+        ..Style::default()
+    };
+    let text = check_up(&run, &style);
+    let said = "doubt TEST3 as-is: later passes were 9 % slower. (Likewise: TEST4 after SPACE2 \
+                as-is; TEST3 durable; TEST3 as-is at scale 100; TEST3 as-is on the memory disk.)";
+    assert!(text.contains(said), "{text}");
+}
+
 /// "1 passes", "1 files", and the time for each file of a test on one file.
 #[test]
 fn one_is_no_plural_and_a_block_no_file() {

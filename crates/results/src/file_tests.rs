@@ -233,6 +233,7 @@ pub struct FileTests {
     pub tests: Vec<FileTest>,
     /// Time on the target over time on the memory disk.
     pub over_memory: Vec<FileComparison>,
-    /// Time for each file, or for each block of a test on one file, over that at the smallest scale.
+    /// Time for each file, or for each block of a test on one file, over that at the smallest
+    /// scale.
     pub growth: Vec<FileComparison>,
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use drivers::{CacheDrop, MonotonicClock};
 use engine::Clock as _;
 use procedure::{
-    DeviceRead, FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule, RoundOrder,
-    file_test, files_findings, growth, over_memory,
+    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassRule,
+    RoundOrder, file_test, files_findings, growth, over_memory,
 };
 use results::environment::TargetKind;
 use results::{
@@ -418,6 +418,19 @@ impl Session<'_> {
                 100.0 * self.kept
             );
             doubts.push(Warning::doubt("still-cached", text));
+        }
+        let is_11 = |cell: &FileCell| {
+            matches!(cell.item, FileItem::Decus(DecusTest::Test11, _))
+                && cell.role == FileSystemRole::Target
+        };
+        let target = &self.subjects[0];
+        let is_one_device =
+            target.named.is_some() || target.description.kind != TargetKind::Directory;
+        if self.request.clients > 1 && is_one_device && self.played.keys().any(is_11) {
+            let text = "TEST11: all clients read the same bytes of the device, so all but the \
+                        first find them in memory: ask for one client to see the device's own \
+                        figure of merit.";
+            doubts.push(Warning::doubt("same-device", text));
         }
         let is_cold = self.played.keys().any(|cell| cell.state == FileState::Cold);
         if is_cold && self.request.cache_drop == CacheDrop::OwnFiles && !self.request.is_simulated()

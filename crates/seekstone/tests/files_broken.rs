@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::process::Signal;
-use support::storage::{FileSystem, fill};
+use support::storage::{FileSystem, Loop, fill};
 use support::{Belongings, Running, Scratch, leftovers, skipped};
 
 /// `_IOR('X', 125, __u32)`: ext4 answers every later request with an error.
@@ -83,6 +83,41 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     scratch.check(&args, 2, "is mounted read-only: files cannot be made there");
 }
 
+/// Operations of the file system's device were counted where TEST11 read another one; and clients
+/// that read one device read it from memory, as nothing said.
+#[test]
+fn what_test_11_reads_is_counted_on_its_own_device() {
+    let test = "what_test_11_reads_is_counted_on_its_own_device";
+    let (scratch, other) = (Scratch::new(), Scratch::new());
+    let Some(made) = FileSystem::tmpfs(test, &scratch, 64) else {
+        return;
+    };
+    let Some(device) = Loop::new(test, &other, 4) else {
+        return;
+    };
+    let args = ["files", "--passes", "1", "--reserve", "0", "--json", "-"];
+    let more = [
+        "--tests",
+        "2,11",
+        "--clients",
+        "2",
+        "--device",
+        device.path(),
+    ];
+    let run = scratch.check(&[&args[..], &more, &[made.path()]].concat(), 0, "");
+    let run = run.json();
+    let reads: Vec<bool> = run["files"]["tests"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["device_reads"].is_number())
+        .collect();
+    assert_eq!(reads, [false, true], "a tmpfs has no device, a loop has");
+    let mut warnings = run["warnings"].as_array().expect("doubts").iter();
+    assert!(warnings.any(|it| it["code"] == "same-device"));
+    scratch.assert_clean(&made.root);
+}
+
 #[test]
 fn a_file_system_without_inodes_is_refused() {
     let test = "a_file_system_without_inodes_is_refused";
@@ -121,6 +156,9 @@ fn a_remount_for_reading_only_ends_the_run_and_it_is_cleaned_later() {
         "{}",
         ended.error()
     );
+    // Here nothing was said to be left, since the marker could not be opened for writing.
+    let clean = ["clean", "--yes", made.path()];
+    scratch.check(&clean, 1, "Read-only file system");
     made.unmount();
     made.repair();
     if made.mount(test, "rw") {

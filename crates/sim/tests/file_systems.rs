@@ -117,8 +117,8 @@ fn mistakes_about_file_systems_name_file_line_and_key() {
     mistake(MACHINE, "?controller-cache=much", &["cache = much"]);
 }
 
-/// A file was blamed for the name of a disk that stood in an option; of two names the second one was
-/// said to be no parameter at all.
+/// A file was blamed for the name of a disk that stood in an option; of two names the second one
+/// was said to be no parameter at all.
 #[test]
 fn a_disk_that_cannot_be_is_looked_for_where_it_was_named() {
     let nonsense = "disk=nonsense: there is no device \"nonsense\"";

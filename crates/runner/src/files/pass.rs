@@ -53,7 +53,7 @@ impl Session<'_> {
     }
 
     fn measure(&mut self, cell: &FileCell, pass: u32) -> Result<(), BenchError> {
-        let device = self.subject(cell.role).device.clone();
+        let device = self.subject(cell.role).device_of(cell.item);
         let before = Counters::take(device.as_deref());
         let played = self.play(cell, pass)?;
         let counted = before.delta(&Counters::take(device.as_deref())).device;

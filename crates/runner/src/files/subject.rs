@@ -8,10 +8,11 @@ use drivers::{
     TargetError, WorkDirectory, free_space,
 };
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
+use procedure::FileItem;
 use results::environment::TargetKind;
 use results::{Caution, FileSystemRole, TargetDescription, Warning};
 use units::Instant;
-use workload::{Durability, Errno, FileOp};
+use workload::{DecusTest, Durability, Errno, FileOp};
 
 use super::model::open_model;
 use super::{FileWork, FilesRequest};
@@ -93,6 +94,8 @@ pub struct Subject {
     pub hands: Vec<Hand>,
     /// The device whose counters are read.
     pub device: Option<String>,
+    /// What TEST11 reads in the place of a file of our own.
+    pub named: Option<TargetDescription>,
     work: Option<Arc<WorkDirectory>>,
 }
 
@@ -105,7 +108,16 @@ impl Subject {
             cautions: Vec::new(),
             hands: vec![hand],
             device: None,
+            named: None,
             work: None,
+        }
+    }
+
+    /// The device beneath what a test reads and writes.
+    pub fn device_of(&self, item: FileItem) -> Option<String> {
+        match (item, &self.named) {
+            (FileItem::Decus(DecusTest::Test11, _), Some(named)) => first_device(named),
+            _ => self.device.clone(),
         }
     }
 
@@ -134,6 +146,10 @@ impl Subject {
     }
 }
 
+fn first_device(description: &TargetDescription) -> Option<String> {
+    description.devices.first().map(|it| it.name.clone())
+}
+
 /// Open the target that was named.
 ///
 /// # Errors
@@ -144,7 +160,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
     }
     let path = Path::new(&request.target);
     let (description, cautions) = inspect(path)?;
-    let device = description.devices.first().map(|it| it.name.clone());
+    let device = first_device(&description);
     if description.kind != TargetKind::Directory {
         let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);
         let hands: Result<Vec<Hand>, _> = (0..request.clients)
@@ -156,6 +172,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
             cautions,
             hands: hands?,
             device,
+            named: None,
             work: None,
         });
     }
@@ -165,13 +182,16 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
         None => free_space(path).map_err(LaboratoryError::from)?.reserve,
     };
     check_needs(path, request, reserve)?;
-    let (work, hands) = open_directory(path, request, request.device.as_deref(), clock)?;
+    let named = request.device.as_deref();
+    let (work, hands) = open_directory(path, request, named, clock)?;
+    let named = named.map(inspect).transpose()?;
     Ok(Subject {
         role: FileSystemRole::Target,
         description,
         cautions,
         hands,
         device,
+        named: named.map(|(description, _)| description),
         work: Some(work),
     })
 }
@@ -224,6 +244,7 @@ fn open_memory_at(
         cautions: Vec::new(),
         hands,
         device: None,
+        named: None,
         work: Some(work),
     })
 }
