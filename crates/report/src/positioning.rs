@@ -21,8 +21,8 @@ pub fn positioning(found: &Positioning, style: &Style) -> String {
         found.target, found.seed
     ));
     let text = format!(
-        "{} of {}, opened in random order, {} read of each; {} in virtual time, each in an order of \
-         its own",
+        "{} of {}, opened in random order, {} read of each; {} in virtual time, each in an order \
+         of its own",
         format_counted(found.files.into(), "file"),
         Bytes(found.file_bytes).decimal(),
         Bytes(u64::from(found.record_bytes)),

@@ -259,7 +259,10 @@ before = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRA
 [measurement]
 kind = "command"
 warm = true
-command = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> found; test "$SEEKSTONE_STUDY_DIR" && "$SEEKSTONE" --version'
+command = '''
+echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> found
+test "$SEEKSTONE_STUDY_DIR" && "$SEEKSTONE" --version
+'''
 [[factor]]
 name = "opt"
 levels = ["-O0", "-O2"]

@@ -1,4 +1,4 @@
-//! What studies leave when they are killed or cannot be archived, and on what they say they measured.
+//! What studies leave when they are killed or cannot be archived, and where they say they measured.
 
 mod support;
 
@@ -15,9 +15,8 @@ replicates = 1000
 setup = 'echo "up $SEEKSTONE_SCRATCH" >> log; echo full > "$SEEKSTONE_SCRATCH/file"'
 teardown = 'echo "down $SEEKSTONE_SCRATCH" >> log'
 [measurement]
-kind = "transfer"
-size = "4KiB"
-record = "4KiB"
+kind = "command"
+command = "true"
 [[factor]]
 name = "a b"
 [[factor.level]]
@@ -61,7 +60,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     );
     for part in [
         " in 1 file.",
-        "Not run: the tear-down of a b it's (study.toml:15). The study runs it when it is begun",
+        "Not run: the tear-down of a b it's (study.toml:14). The study runs it when it is begun",
         "Not run: the tear-down of the study (study.toml:5).",
         "Kept.",
     ] {
@@ -78,7 +77,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     assert_eq!(log(&scratch)[log(&scratch).len() - 2..], ["it's", &down]);
     // Another study leaves it alone, the same takes it down.
     let args = [&args[..], &["--replicates", "1", "--reserve", "0", "-q"]].concat();
-    let other = [&args[..], &["--set", "size=8KiB"]].concat();
+    let other = [&args[..], &["--set", "warm=true"]].concat();
     scratch.check(&other, 0, "Results");
     assert!(leftovers(&scratch.target()).contains(left));
     scratch.check(&args, 0, "Results");

@@ -229,7 +229,7 @@ fn remove(path: &Path) -> io::Result<()> {
     };
     if let Some(mount) = foreign {
         let why = format!(
-            "{} is still mounted there; unmount it, and remove {} yourself, or with `seekstone clean`",
+            "{} is still mounted there; unmount it, and remove {} with `seekstone clean`",
             mount.display(),
             path.display()
         );

@@ -64,7 +64,7 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     {
         return Ok(file);
     }
-    if !path.exists() && path.extension().is_none() && path.components().count() == 1 {
+    if !path.exists() && path.extension().is_none() && path.components().count() <= 1 {
         return Err(unknown(name).into());
     }
     let cannot = || format!("the study {} cannot be read", path.display());
