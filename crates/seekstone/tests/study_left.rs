@@ -189,7 +189,7 @@ fn every_place_that_is_measured_is_described() {
         "kind = \"command\"\ncommand = \"true\"\ndirectory = \"{path}\"\n"
     ));
     assert_eq!(found["target"]["given"], path);
-    assert_eq!(given(&found), [path.clone()]);
+    assert_eq!(given(&found), [path.as_str()]);
     assert!(warns(&found, ""), "{}", found["warnings"]);
     // Besides it.
     let found = json(&format!(
