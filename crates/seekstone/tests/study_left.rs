@@ -1,4 +1,5 @@
-//! What studies leave when they are killed or cannot be archived, and where they say they measured.
+//! What studies leave when they are killed or cannot be archived, where they say they measured, and
+//! what they lack.
 
 mod support;
 
@@ -224,4 +225,26 @@ fn every_place_that_is_measured_is_described() {
         words.contains(&format!("Measured on {path}: tmpfs")),
         "{words}"
     );
+}
+
+#[test]
+fn a_check_counts_and_tells_what_is_missing() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\nreplicates = 1\nneeds = [\"sh\", \"no-such-program\"]\n\
+                [measurement]\nkind = \"transfer\"\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let check = |expected: &str| {
+        let ended = scratch.check(&["study", "check", "study.toml"], 0, "");
+        assert_eq!(ended.stdout, expected);
+    };
+    let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
+                   installed\n";
+    check(&format!(
+        "x: transfer of ., 1 replicate at least\n{missing}"
+    ));
+    let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
+    fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
+    check(&format!(
+        "x: transfer of ., 1 combination, 1 replicate of each at least\n  host linux1\n{missing}"
+    ));
 }
