@@ -408,7 +408,7 @@ fn variables_that_nothing_sets_are_mistakes() {
     let text = r#"title = "x"
 setup = 'echo $SEEKSTONE_PLACE $SEEKSTONE_OPT'
 before = 'echo $SEEKSTONE_ROUND ${SEEKSTONE_OTP} $SEEKSTONE_OTP'
-after = 'SEEKSTONE_MINE=1; echo $SEEKSTONE_MINE "$SEEKSTONE" $SEEKSTONE_ARCHIVE'
+after = 'SEEKSTONE_MINE=1; echo SEEKSTONE_WHAT $SEEKSTONE_MINE "$SEEKSTONE" $SEEKSTONE_ARCHIVE'
 [measurement]
 kind = "command"
 command = "cc $SEEKSTONE_OPT $SEEKSTONE_OPTS"

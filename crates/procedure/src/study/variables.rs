@@ -146,9 +146,14 @@ pub(super) fn check_commands(
     }
 }
 
-/// Names of our variables in a command.
+/// Names of our variables that a shell would replace in a command.
 fn named(command: &str) -> impl Iterator<Item = &str> {
-    command.match_indices(PREFIX).map(|(at, _)| {
+    let mentions = command.match_indices(PREFIX);
+    let replaced = mentions.filter(|(at, _)| {
+        let before = &command[..*at];
+        before.ends_with('$') || before.ends_with("${")
+    });
+    replaced.map(|(at, _)| {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let end = command[at..].find(|c| !is_part(c));
         &command[at..end.map_or(command.len(), |end| at + end)]
