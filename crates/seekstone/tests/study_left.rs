@@ -9,7 +9,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 use support::{Running, Scratch, finish, leftovers, skipped};
 
-/// A study without an end, whose set-ups write down what they do.
+/// A study whose set-ups write down what they do, and whose replicates last as long as there is a
+/// file `hold`, and nobody kills it.
 const STUDY: &str = r#"
 title = "Set up and killed"
 replicates = 1000
@@ -17,7 +18,7 @@ setup = 'echo "up $SEEKSTONE_SCRATCH" >> log; echo full > "$SEEKSTONE_SCRATCH/fi
 teardown = 'echo "down $SEEKSTONE_SCRATCH" >> log'
 [measurement]
 kind = "command"
-command = "true"
+command = "while test -e hold && kill -0 $PPID 2>/dev/null; do sleep 0.01; done"
 [[factor]]
 name = "a b"
 [[factor.level]]
@@ -37,14 +38,17 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     let scratch = Scratch::new();
     fs::write(scratch.path("study.toml"), STUDY).expect("a file");
     let target = scratch.target().display().to_string();
+    let hold = scratch.target().join("hold");
+    fs::write(&hold, "").expect("a file");
     let args = ["study", "study.toml", "--target", &target, "--no-save"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 2 of");
+    running.wait_for("replicate 1 of");
     // While it runs, it is none of a dead study.
     let clean = ["clean", &target, "--yes"];
     scratch.check(&clean, 0, "killed runs left nothing behind here");
     running.signal(Signal::KILL);
     running.end();
+    fs::remove_file(hold).expect("removed");
     let left = leftovers(&scratch.target());
     let [left] = left
         .iter()
@@ -91,11 +95,14 @@ fn clean_removes_what_a_killed_study_left() {
     let scratch = Scratch::new();
     fs::write(scratch.path("study.toml"), STUDY).expect("a file");
     let target = scratch.target().display().to_string();
+    let hold = scratch.target().join("hold");
+    fs::write(&hold, "").expect("a file");
     let args = ["study", "study.toml", "--target", &target, "--no-save"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 2 of");
+    running.wait_for("replicate 1 of");
     running.signal(Signal::KILL);
     running.end();
+    fs::remove_file(hold).expect("removed");
     let clean = ["clean", &target, "--yes"];
     scratch.check(&clean, 0, "Removed");
     scratch.assert_clean(&scratch.target());
