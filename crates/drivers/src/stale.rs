@@ -10,7 +10,8 @@ use rustix::io::Errno;
 
 use crate::target_error::TargetError;
 use crate::work_directory::{
-    MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name, remove_marked,
+    MARKER_DRAFT, MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name,
+    remove_marked,
 };
 use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
@@ -67,7 +68,7 @@ impl StaleDirectory {
         let mut strange = None;
         for (name, kind) in &found {
             strange = strange.or(match kind {
-                FileType::RegularFile if is_plain_name(name) || name == MARKER_NAME => None,
+                FileType::RegularFile if is_plain_name(name) || is_marker(name) => None,
                 FileType::Directory if is_tree_directory(name) => {
                     let tree = examine_tree(&self.directory, name).map_err(in_context)?;
                     tree.strange.map(|inner| format!("{name}/.../{inner}"))
@@ -82,7 +83,10 @@ impl StaleDirectory {
                 why,
             });
         }
-        for (name, kind) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
+        // The marker goes last: without it nobody would know whose the rest is.
+        let (last, others): (Vec<_>, Vec<_>) = found.iter().partition(|(name, _)| is_marker(name));
+        let drafts = last.into_iter().filter(|(name, _)| name == MARKER_DRAFT);
+        for (name, kind) in others.into_iter().chain(drafts) {
             let removed = if *kind == FileType::Directory {
                 remove_tree(&self.directory, name)
             } else {
@@ -101,19 +105,23 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let directory = rustix::fs::openat(&parent_fd, &name, flags, Mode::empty()).ok()?;
     // Written by whoever owns the directory, so a FIFO must not block us nor a link lead us away.
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let marker = rustix::fs::openat(&directory, MARKER_NAME, flags, Mode::empty()).ok()?;
+    let open = |name: &str| rustix::fs::openat(&directory, name, flags, Mode::empty());
+    // A run that was killed before its marker was on the storage left the draft of it.
+    let marker = open(MARKER_NAME).or_else(|_| open(MARKER_DRAFT)).ok()?;
     let marker = File::from(marker);
     let is_file = marker.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_ours(&directory, &marker) {
         return None;
     }
-    rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
+    // Read before it is locked: a draft that says something was locked by whoever wrote that, and
+    // one that says nothing yet must not be locked in front of its maker.
     let pid = owner(&marker)?;
+    rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
     let (mut bytes, mut files) = (0, 0);
     for (file, kind) in entries(&directory)
         .ok()?
         .iter()
-        .filter(|(file, _)| file != MARKER_NAME)
+        .filter(|(file, _)| !is_marker(file))
     {
         if *kind == FileType::Directory && is_tree_directory(file) {
             let tree = examine_tree(&directory, file).ok()?;
@@ -136,6 +144,10 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
         name,
         _marker: marker,
     })
+}
+
+fn is_marker(name: &str) -> bool {
+    name == MARKER_NAME || name == MARKER_DRAFT
 }
 
 /// Directory and marker belong to one and the same user, who is us unless we are root.
