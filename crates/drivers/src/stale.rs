@@ -10,7 +10,8 @@ use rustix::io::Errno;
 
 use crate::target_error::TargetError;
 use crate::work_directory::{
-    MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name, remove_marked,
+    MARKER_DRAFT, MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name,
+    remove_marked,
 };
 use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
@@ -71,7 +72,7 @@ impl StaleDirectory {
         let has_trees = found.iter().any(|(name, kind)| is_tree(name, *kind));
         for (name, kind) in &found {
             strange = strange.or(match kind {
-                FileType::RegularFile if name == MARKER_NAME => None,
+                FileType::RegularFile if is_marker(name) => None,
                 FileType::RegularFile if is_plain_name(name) && !has_trees => None,
                 FileType::Directory if is_tree_directory(name) => {
                     let tree = examine_tree(&self.directory, name).map_err(in_context)?;
@@ -87,7 +88,10 @@ impl StaleDirectory {
                 why,
             });
         }
-        for (name, kind) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
+        // The marker goes last: without it nobody would know whose the rest is.
+        let (last, others): (Vec<_>, Vec<_>) = found.iter().partition(|(name, _)| is_marker(name));
+        let drafts = last.into_iter().filter(|(name, _)| name == MARKER_DRAFT);
+        for (name, kind) in others.into_iter().chain(drafts) {
             let removed = if *kind == FileType::Directory {
                 remove_tree(&self.directory, name)
             } else {
@@ -106,27 +110,33 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let directory = rustix::fs::openat(&parent_fd, &name, flags, Mode::empty()).ok()?;
     // Written by whoever owns the directory, so a FIFO must not block us nor a link lead us away.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let open =
-        |access: OFlags| rustix::fs::openat(&directory, MARKER_NAME, flags | access, Mode::empty());
+    let open_for = |access: OFlags, name: &str| {
+        rustix::fs::openat(&directory, name, flags | access, Mode::empty())
+    };
     // Some network file systems lock only what is open for writing. On one that is mounted
     // read-only nothing can be removed, which is told when it is tried.
-    let marker = open(OFlags::RDWR).or_else(|error| match error {
-        Errno::ROFS => open(OFlags::RDONLY),
-        error => Err(error),
-    });
-    let marker = marker.ok()?;
+    let open = |name: &str| {
+        open_for(OFlags::RDWR, name).or_else(|error| match error {
+            Errno::ROFS => open_for(OFlags::RDONLY, name),
+            error => Err(error),
+        })
+    };
+    // A run that was killed before its marker was on the storage left the draft of it.
+    let marker = open(MARKER_NAME).or_else(|_| open(MARKER_DRAFT)).ok()?;
     let marker = File::from(marker);
     let is_file = marker.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_ours(&directory, &marker) {
         return None;
     }
-    rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
+    // Read before it is locked: a draft that says something was locked by whoever wrote that, and
+    // one that says nothing yet must not be locked in front of its maker.
     let pid = owner(&marker)?;
+    rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
     let (mut bytes, mut files) = (0, 0);
     for (file, kind) in entries(&directory)
         .ok()?
         .iter()
-        .filter(|(file, _)| file != MARKER_NAME)
+        .filter(|(file, _)| !is_marker(file))
     {
         if *kind == FileType::Directory && is_tree_directory(file) {
             let tree = examine_tree(&directory, file).ok()?;
@@ -149,6 +159,10 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
         name,
         _marker: marker,
     })
+}
+
+fn is_marker(name: &str) -> bool {
+    name == MARKER_NAME || name == MARKER_DRAFT
 }
 
 /// Directory and marker belong to one and the same user, who is us unless we are root.

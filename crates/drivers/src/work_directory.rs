@@ -26,7 +26,7 @@ pub const MARKER_NAME: &str = "owner";
 /// The marker's first line.
 pub(crate) const MARKER_HEAD: &str = "seekstone work directory";
 /// The marker's name until it is locked: a marker is never seen without its lock while we live.
-const MARKER_DRAFT: &str = "owner.new";
+pub(crate) const MARKER_DRAFT: &str = "owner.new";
 
 pub(crate) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)

@@ -271,6 +271,27 @@ fn only_what_is_surely_ours_counts_as_stale() {
     assert_eq!(found, expected);
 }
 
+/// A run that was killed before its marker was on the storage left a directory for good.
+#[test]
+fn a_marker_that_was_not_finished_tells_whose_a_directory_is() {
+    let _alone = alone();
+    let parent = scratch();
+    let named = plant(
+        parent.path(),
+        "0000000000000001",
+        "seekstone work directory\npid 7\n",
+    );
+    let cut_off = plant(parent.path(), "0000000000000002", "seekstone wo");
+    for path in [&named, &cut_off] {
+        fs::rename(path.join(MARKER_NAME), path.join("owner.new")).unwrap();
+    }
+    let mut stale = find_stale(parent.path()).unwrap();
+    let found = stale.pop().unwrap();
+    assert_eq!((&found.path, found.files, stale.len()), (&named, 0, 0));
+    found.remove().unwrap();
+    assert!(!named.exists() && cut_off.exists());
+}
+
 #[test]
 fn a_stale_directory_with_strange_content_is_left_whole() {
     let _alone = alone();

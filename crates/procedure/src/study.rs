@@ -12,13 +12,15 @@ mod fault;
 mod form;
 mod plan;
 mod reader;
+mod variables;
 mod wording;
 
 pub use analysis::{StudyFindings, StudyShape, analyse, is_precise, rounds_needed};
 pub use definition::{
     Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
 };
-pub use effects::{KindOutline, Kinds, SettingMistake, level_variable, names_variable};
+pub use effects::{KindOutline, Kinds, SettingMistake};
 pub use fault::{StudyError, StudyFault};
 pub use plan::{Group, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};
+pub use variables::{level_variable, names_variable};

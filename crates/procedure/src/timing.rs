@@ -213,6 +213,9 @@ pub fn summarise_command(
              for more --warm-ups, or for --cold.",
         ));
     }
+    for warning in &mut warnings {
+        warning.text = format!("{name}: {}", warning.text);
+    }
     TimedCommand {
         name,
         command,

@@ -56,7 +56,7 @@ impl<'a> Page<'a> {
                 continue;
             }
             let line = clip(&clean(line), self.style.columns() - indent, self.style);
-            let mark = self.style.paint(tone, mark);
+            let mark = self.style.paint(tone, &clean(mark));
             self.text
                 .push_str(&format!("{:INDENT$}{mark} {line}\n", ""));
         }

@@ -74,6 +74,14 @@ pub enum ProcessError {
         /// Why.
         error: io::Error,
     },
+    /// Where it is to run is no directory, or not any more.
+    #[error("cannot run {command} in {directory}: there is no such directory")]
+    Directory {
+        /// The command.
+        command: String,
+        /// Where.
+        directory: String,
+    },
     /// Its input cannot be read.
     #[error("cannot read its standard input from {path}: {error}")]
     Input {
@@ -125,9 +133,17 @@ pub fn run_process(spec: &ProcessSpec<'_>, interrupt: &Interrupt) -> Result<Ende
     go_on(interrupt)?;
     let mut command = command_of(spec)?;
     let begun = Instant::now();
-    let mut child = command.spawn().map_err(|error| ProcessError::Start {
-        program: spec.words[0].clone(),
-        error,
+    let mut child = command.spawn().map_err(|error| {
+        if !spec.directory.is_dir() {
+            return ProcessError::Directory {
+                command: shown(spec.words),
+                directory: spec.directory.display().to_string(),
+            };
+        }
+        ProcessError::Start {
+            program: spec.words[0].clone(),
+            error,
+        }
     })?;
     let stderr = child.stderr.take();
     let watch = |error| ProcessError::Watch {

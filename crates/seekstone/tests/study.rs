@@ -147,6 +147,8 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
         "there is no file and no study \"nothing\"",
     );
     scratch.check(&["study", "none.toml"], 1, "none.toml cannot be read");
+    let both = ["study", "paw", "--markdown", "-", "--json", "-"];
+    scratch.check(&both, 2, "would both be standard output");
     for endless in ["/dev/zero", ".", "/dev/null"] {
         scratch.check(
             &["study", endless],
@@ -259,7 +261,10 @@ before = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRA
 [measurement]
 kind = "command"
 warm = true
-command = 'echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> found; test "$SEEKSTONE_STUDY_DIR" && "$SEEKSTONE" --version'
+command = '''
+echo "$SEEKSTONE_OPT|$SEEKSTONE_ROUND|$SEEKSTONE_PLACE|$SEEKSTONE_SCRATCH" >> found
+test "$SEEKSTONE_STUDY_DIR" && "$SEEKSTONE" --version
+'''
 [[factor]]
 name = "opt"
 levels = ["-O0", "-O2"]
@@ -436,28 +441,6 @@ fn what_comes_with_the_program_is_listed_and_shown() {
         2,
         "there is no measurement",
     );
-}
-
-#[test]
-fn a_check_counts_and_tells_what_is_missing() {
-    let scratch = Scratch::new();
-    let text = "title = \"x\"\nreplicates = 1\nneeds = [\"sh\", \"no-such-program\"]\n\
-                [measurement]\nkind = \"transfer\"\n";
-    fs::write(scratch.path("study.toml"), text).expect("a file");
-    let check = |expected: &str| {
-        let ended = scratch.check(&["study", "check", "study.toml"], 0, "");
-        assert_eq!(ended.stdout, expected);
-    };
-    let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
-                   installed\n";
-    check(&format!(
-        "x: transfer of ., 1 replicate at least\n{missing}"
-    ));
-    let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
-    fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
-    check(&format!(
-        "x: transfer of ., 1 combination, 1 replicate of each at least\n  host linux1\n{missing}"
-    ));
 }
 
 fn names(list: &str) -> Vec<String> {

@@ -1,4 +1,5 @@
-//! What studies leave when they are killed or cannot be archived, and on what they say they measured.
+//! What studies leave when they are killed or cannot be archived, where they say they measured, and
+//! what they lack.
 
 mod support;
 
@@ -8,16 +9,16 @@ use rustix::process::Signal;
 use serde_json::Value;
 use support::{Running, Scratch, finish, leftovers, skipped};
 
-/// A study without an end, whose set-ups write down what they do.
+/// A study whose set-ups write down what they do, and whose replicates last as long as there is a
+/// file `hold`, and nobody kills it.
 const STUDY: &str = r#"
 title = "Set up and killed"
 replicates = 1000
 setup = 'echo "up $SEEKSTONE_SCRATCH" >> log; echo full > "$SEEKSTONE_SCRATCH/file"'
 teardown = 'echo "down $SEEKSTONE_SCRATCH" >> log'
 [measurement]
-kind = "transfer"
-size = "4KiB"
-record = "4KiB"
+kind = "command"
+command = "while test -e hold && kill -0 $PPID 2>/dev/null; do sleep 0.01; done"
 [[factor]]
 name = "a b"
 [[factor.level]]
@@ -37,14 +38,17 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     let scratch = Scratch::new();
     fs::write(scratch.path("study.toml"), STUDY).expect("a file");
     let target = scratch.target().display().to_string();
+    let hold = scratch.target().join("hold");
+    fs::write(&hold, "").expect("a file");
     let args = ["study", "study.toml", "--target", &target, "--no-save"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 2 of");
+    running.wait_for("replicate 1 of");
     // While it runs, it is none of a dead study.
     let clean = ["clean", &target, "--yes"];
     scratch.check(&clean, 0, "killed runs left nothing behind here");
     running.signal(Signal::KILL);
     running.end();
+    fs::remove_file(hold).expect("removed");
     let left = leftovers(&scratch.target());
     let [left] = left
         .iter()
@@ -61,7 +65,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     );
     for part in [
         " in 1 file.",
-        "Not run: the tear-down of a b it's (study.toml:15). The study runs it when it is begun",
+        "Not run: the tear-down of a b it's (study.toml:14). The study runs it when it is begun",
         "Not run: the tear-down of the study (study.toml:5).",
         "Kept.",
     ] {
@@ -78,7 +82,7 @@ fn a_killed_study_that_kept_nothing_is_taken_down_when_it_begins_anew() {
     assert_eq!(log(&scratch)[log(&scratch).len() - 2..], ["it's", &down]);
     // Another study leaves it alone, the same takes it down.
     let args = [&args[..], &["--replicates", "1", "--reserve", "0", "-q"]].concat();
-    let other = [&args[..], &["--set", "size=8KiB"]].concat();
+    let other = [&args[..], &["--set", "warm=true"]].concat();
     scratch.check(&other, 0, "Results");
     assert!(leftovers(&scratch.target()).contains(left));
     scratch.check(&args, 0, "Results");
@@ -91,11 +95,14 @@ fn clean_removes_what_a_killed_study_left() {
     let scratch = Scratch::new();
     fs::write(scratch.path("study.toml"), STUDY).expect("a file");
     let target = scratch.target().display().to_string();
+    let hold = scratch.target().join("hold");
+    fs::write(&hold, "").expect("a file");
     let args = ["study", "study.toml", "--target", &target, "--no-save"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("replicate 2 of");
+    running.wait_for("replicate 1 of");
     running.signal(Signal::KILL);
     running.end();
+    fs::remove_file(hold).expect("removed");
     let clean = ["clean", &target, "--yes"];
     scratch.check(&clean, 0, "Removed");
     scratch.assert_clean(&scratch.target());
@@ -190,7 +197,7 @@ fn every_place_that_is_measured_is_described() {
         "kind = \"command\"\ncommand = \"true\"\ndirectory = \"{path}\"\n"
     ));
     assert_eq!(found["target"]["given"], path);
-    assert_eq!(given(&found), [path.clone()]);
+    assert_eq!(given(&found), [path.as_str()]);
     assert!(warns(&found, ""), "{}", found["warnings"]);
     // Besides it.
     let found = json(&format!(
@@ -225,4 +232,26 @@ fn every_place_that_is_measured_is_described() {
         words.contains(&format!("Measured on {path}: tmpfs")),
         "{words}"
     );
+}
+
+#[test]
+fn a_check_counts_and_tells_what_is_missing() {
+    let scratch = Scratch::new();
+    let text = "title = \"x\"\nreplicates = 1\nneeds = [\"sh\", \"no-such-program\"]\n\
+                [measurement]\nkind = \"transfer\"\n";
+    fs::write(scratch.path("study.toml"), text).expect("a file");
+    let check = |expected: &str| {
+        let ended = scratch.check(&["study", "check", "study.toml"], 0, "");
+        assert_eq!(ended.stdout, expected);
+    };
+    let missing = "It cannot run here yet: it needs the program no-such-program, which is not \
+                   installed\n";
+    check(&format!(
+        "x: transfer of ., 1 replicate at least\n{missing}"
+    ));
+    let factor = "[[factor]]\nname = \"host\"\nlevels = [\"linux1\"]\n";
+    fs::write(scratch.path("study.toml"), format!("{text}{factor}")).expect("a file");
+    check(&format!(
+        "x: transfer of ., 1 combination, 1 replicate of each at least\n  host linux1\n{missing}"
+    ));
 }

@@ -203,7 +203,7 @@ fn wrong_usage_is_told_before_anything_runs() {
         (&["time", "touch made", " "], "command 2 is empty"),
         (
             &["time", "--name", "x", "touch made", "true"],
-            "--name is given 1 times for 2",
+            "--name is given 1 time for 2 commands",
         ),
         (&["time", "--runs", "0", "touch made"], "0 is not in"),
         (&["time", "--precision", "2s", "touch made"], "--precision"),
@@ -269,6 +269,32 @@ fn arguments_are_shown_as_they_would_be_typed() {
         "echo hi",
     ];
     scratch.check(&args, 0, "sh -c 'echo hi'");
+    // Of several, each doubt names its own; and no name acts on the terminal.
+    let args = [
+        "time",
+        "-r",
+        "2",
+        "--no-save",
+        "-q",
+        "-n",
+        "a\u{1b}[31m",
+        "true",
+    ];
+    let ended = scratch.check(&args, 0, "a?[31m: ");
+    assert!(!ended.stdout.contains('\u{1b}'), "{}", ended.stdout);
+    let gone = scratch.path("gone").display().to_string();
+    fs::create_dir(&gone).expect("a directory");
+    let args = [
+        "time",
+        "-r",
+        "2",
+        "--no-save",
+        "-q",
+        "--directory",
+        &gone,
+        "rmdir ../gone",
+    ];
+    scratch.check(&args, 1, "there is no such directory");
     let args = ["time", "--no-save", "-q", "--", "sh", "-c", "exit 3"];
     scratch.check(&args, 1, "`sh -c 'exit 3'` failed");
 }

@@ -32,8 +32,8 @@ pub fn format_count(count: f64) -> String {
     significant(count)
 }
 
-/// So many things, none of the digits rounded: `1 pass`, `2 passes`, `12,000 rounds`. The noun is in
-/// the singular, and of those that take an s or es.
+/// So many things, none of the digits rounded: `1 pass`, `2 passes`, `12,000 rounds`. The noun is
+/// in the singular, and of those that take an s or es.
 #[must_use]
 pub fn format_counted(count: u64, noun: &str) -> String {
     let hisses = ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end));

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::study::definition::{Factor, Script, StudyDefinition, filled};
+use crate::study::definition::{Factor, Level, StudyDefinition, filled};
 use crate::study::fault::{StudyFault, shortened};
 use crate::study::form::Source;
+use crate::study::variables::{commands, level_variable, names_variable};
 
 /// What is wrong with the settings of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,51 +46,6 @@ pub(super) struct Places {
     pub readings: Vec<String>,
 }
 
-/// The variable that tells scripts the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
-#[must_use]
-pub fn level_variable(factor: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = factor.chars().map(plain).collect();
-    format!("SEEKSTONE_{}", name.to_ascii_uppercase())
-}
-
-/// What follows `SEEKSTONE_` in the variables that have another meaning.
-const TAKEN: [&str; 5] = ["PLACE", "SCRATCH", "STUDY_DIR", "ROUND", "ARCHIVE"];
-
-/// Each factor has a variable of its own.
-pub(super) fn check_variables(source: &mut Source<'_>, factors: &[Factor], places: &Places) {
-    for (at, factor) in factors.iter().enumerate() {
-        let variable = level_variable(&factor.name);
-        let is_taken = TAKEN.iter().any(|it| level_variable(it) == variable);
-        let earlier = factors[..at].iter().find(|earlier| {
-            earlier.name != factor.name && level_variable(&earlier.name) == variable
-        });
-        let why = match (is_taken, earlier) {
-            (true, _) => "which has another meaning".to_owned(),
-            (false, Some(earlier)) => format!("and so would that of {:?}", earlier.name),
-            (false, None) => continue,
-        };
-        let message = format!(
-            "the level of the factor {:?} would stand in the variable {variable}, {why}: choose \
-             another name",
-            factor.name
-        );
-        source.note(places.factors.get(at).cloned().unwrap_or_default(), message);
-    }
-}
-
-/// Whether a command names a variable, and not only a longer one.
-#[must_use]
-pub fn names_variable(command: &str, variable: &str) -> bool {
-    let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
-    command.match_indices(variable).any(|(at, _)| {
-        command[at + variable.len()..]
-            .chars()
-            .next()
-            .is_none_or(is_end)
-    })
-}
-
 /// A level that acts by its name is no setting of the measurement: as `{block}` in a setting, as
 /// `$SEEKSTONE_BLOCK` in a command, or as a label that all cells carry.
 pub(super) fn settle_factors(
@@ -98,14 +54,17 @@ pub(super) fn settle_factors(
     places: &Places,
     kind: &KindOutline,
 ) {
-    let (commands, texts) = (commands_of(study, kind), texts_of(study));
+    let texts = texts_of(study);
+    let commands = commands(study, places, kind);
     let names_factor = |text: &String, name: &str| filled(text, &[(name, "")]) != *text;
     for (at, factor) in study.factors.iter_mut().enumerate() {
         let is_setting = kind.settings.contains(&factor.name);
         let is_label = factor.levels.len() == 1;
         let variable = level_variable(&factor.name);
         let is_named = texts.iter().any(|text| names_factor(text, &factor.name))
-            || commands.iter().any(|it| names_variable(it, &variable));
+            || commands
+                .iter()
+                .any(|it| it.finds_levels() && names_variable(&it.text, &variable));
         if !is_setting && (is_named || is_label) {
             for level in &mut factor.levels {
                 level.set.remove(&factor.name);
@@ -136,22 +95,6 @@ fn acts(factor: &Factor) -> bool {
     })
 }
 
-/// Every command that finds the levels in its environment: scripts, and what is measured if that is
-/// a command.
-fn commands_of(study: &StudyDefinition, kind: &KindOutline) -> Vec<String> {
-    let levels = || study.factors.iter().flat_map(|factor| &factor.levels);
-    let scripts = [&study.setup, &study.teardown, &study.before, &study.after];
-    let of_levels = levels().flat_map(|level| [&level.setup, &level.teardown]);
-    let scripts = scripts.into_iter().chain(of_levels).flatten();
-    let mut commands: Vec<String> = scripts.map(|Script { text, .. }| text.clone()).collect();
-    if let Some(key) = &kind.command {
-        let tables = levels().map(|level| &level.set).chain([&study.settings]);
-        let measured = tables.filter_map(|table| table.get(key));
-        measured.for_each(|value| gather(value, &mut commands));
-    }
-    commands
-}
-
 /// Every text in which the name of a factor in braces stands for its level.
 fn texts_of(study: &StudyDefinition) -> Vec<String> {
     let levels = study.factors.iter().flat_map(|factor| &factor.levels);
@@ -164,13 +107,52 @@ fn texts_of(study: &StudyDefinition) -> Vec<String> {
 }
 
 /// The texts in a value.
-fn gather(value: &toml::Value, texts: &mut Vec<String>) {
+pub(super) fn gather(value: &toml::Value, texts: &mut Vec<String>) {
     match value {
         toml::Value::String(text) => texts.push(text.clone()),
         toml::Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
         toml::Value::Table(table) => table.values().for_each(|item| gather(item, texts)),
         _ => {}
     }
+}
+
+/// Where two factors act on the same thing, one would undo what the other does.
+pub(super) fn check_conflicts(source: &mut Source<'_>, study: &StudyDefinition, places: &Places) {
+    let mut conflicts: Vec<(usize, usize, String)> = Vec::new();
+    for cell in study.cells() {
+        let levels: Vec<&Level> = study.levels(&cell).collect();
+        for (later, level) in levels.iter().enumerate() {
+            for (earlier, other) in levels[..later].iter().enumerate() {
+                let found = contested(other, level).map(|what| (earlier, later, what));
+                conflicts.extend(
+                    found
+                        .filter(|it| !conflicts.contains(it))
+                        .collect::<Vec<_>>(),
+                );
+            }
+        }
+    }
+    for (earlier, later, what) in conflicts {
+        let message = format!(
+            "the factor {:?} gives {what} a value, as {:?} does, and only one of them would count: \
+             leave combinations of both out with exclude, or make one factor of them",
+            study.factors[later].name, study.factors[earlier].name
+        );
+        source.note(
+            places.factors.get(later).cloned().unwrap_or_default(),
+            message,
+        );
+    }
+}
+
+/// What two levels give different values.
+fn contested(one: &Level, other: &Level) -> impl Iterator<Item = String> {
+    let keys = other.set.iter();
+    let keys = keys.filter(|(key, value)| one.set.get(*key).is_some_and(|its| its != *value));
+    let keys: Vec<String> = keys.map(|(key, _)| key.clone()).collect();
+    let targets = one.target.is_some() && other.target.is_some() && one.target != other.target;
+    keys.into_iter()
+        .chain(targets.then(|| "the target".to_owned()))
 }
 
 /// A table of readings that no replicate has would be empty.

@@ -7,7 +7,7 @@
 use random::{Purpose, Stream};
 
 use crate::study::definition::{Level, Script, StudyDefinition};
-use crate::study::effects::{level_variable, names_variable};
+use crate::study::variables::{level_variable, names_variable};
 
 /// Cells that share what must be set up, in the order of measuring.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,10 +9,11 @@ use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
 };
 use crate::study::effects::{
-    Kinds, Places, check_cells, check_readings, check_variables, settle_factors,
+    Kinds, Places, check_cells, check_conflicts, check_readings, settle_factors,
 };
 use crate::study::fault::{StudyError, StudyFault, shortened};
 use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
+use crate::study::variables::{check_commands, check_variables};
 
 /// The longest text that is read.
 pub const STUDY_BYTES_MAX: usize = 256 << 10;
@@ -80,7 +81,10 @@ pub fn read_study(
         // An unknown kind is told by the check of the cells.
         if let Some(kind) = (kinds.outline_of)(&study.measurement) {
             settle_factors(&mut source, &mut study, &places, &kind);
+            check_commands(&mut source, &study, &places, &kind);
             check_readings(&mut source, &study, &places, &kind);
+            check_conflicts(&mut source, &study, &places);
+            check_overrides(&mut source, &study, overrides);
         }
         check_cells(&mut source, &study, &places, kinds);
     }
@@ -115,12 +119,8 @@ fn read_top<'t>(
         "a list of lines, such as [\"client: linux1\"]",
     );
     let seed = form.count("seed", 0..=i64::MAX as u64);
-    let rounds = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
-    let rounds_min = form.count("replicates", 1..=ROUNDS_MAX);
-    let rounds_min = rounds(rounds_min).unwrap_or(ROUNDS_MIN_DEFAULT);
+    let (rounds_min, rounds_max) = read_rounds(&mut form);
     let precision = form.share("precision", 0.001..=0.5);
-    let rounds_max = rounds(form.count("max-replicates", 1..=ROUNDS_MAX));
-    let rounds_max = rounds_max.unwrap_or(rounds_min.saturating_mul(ROUNDS_GROWTH));
     let budget = form.span("budget");
     let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
     let margin = form.share("margin", 0.0..=0.5);
@@ -151,7 +151,7 @@ fn read_top<'t>(
         environment,
         seed,
         rounds_min,
-        rounds_max: rounds_max.max(rounds_min),
+        rounds_max,
         precision,
         budget,
         target: target.unwrap_or_else(|| ".".into()),
@@ -169,6 +169,21 @@ fn read_top<'t>(
         factors,
         exclude,
     }
+}
+
+/// Rounds at least and at most.
+fn read_rounds(form: &mut Form<'_, '_>) -> (u32, u32) {
+    let rounds = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
+    let least = rounds(form.count("replicates", 1..=ROUNDS_MAX)).unwrap_or(ROUNDS_MIN_DEFAULT);
+    let most = rounds(form.count("max-replicates", 1..=ROUNDS_MAX));
+    let (Some(most), Some((_, place))) = (most, form.find("max-replicates")) else {
+        return (least, least.saturating_mul(ROUNDS_GROWTH));
+    };
+    if most < least {
+        let message = format!("max-replicates = {most}: there are {least} at least (replicates)");
+        form.source.note(place, message);
+    }
+    (least, most.max(least))
 }
 
 /// Factors of different names.
@@ -210,13 +225,22 @@ fn read_measurement(form: &mut Form<'_, '_>, places: &mut Places) -> (String, to
         places.settings.insert(name.get_ref().to_string(), place);
     }
     let mut settings = owned_table(table);
-    let kind = settings.remove("kind");
-    let Some(kind) = kind.as_ref().and_then(toml::Value::as_str) else {
-        let message = format!("the key \"kind\" is missing: {wanted}");
-        form.source.note(places.measurement.clone(), message);
-        return nothing;
+    let (place, message) = match (settings.remove("kind"), places.settings.get("kind")) {
+        (Some(toml::Value::String(kind)), _) => return (kind, settings),
+        (Some(other), Some(place)) => {
+            let message = format!(
+                "kind = {}: it is a text: {wanted}",
+                shortened(&other.to_string())
+            );
+            (place, message)
+        }
+        _ => (
+            &places.measurement,
+            format!("the key \"kind\" is missing: {wanted}"),
+        ),
     };
-    (kind.to_owned(), settings)
+    form.source.note(place.clone(), message);
+    nothing
 }
 
 fn read_factor<'t>(
@@ -407,8 +431,12 @@ fn read_exclusion(
             return None;
         }
     }
-    // A rule without a level would leave out everything.
-    rule.iter().any(Option::is_some).then_some(rule)
+    if rule.iter().all(Option::is_none) {
+        let message = "exclude: a table without a level would leave out everything";
+        source.note(place.to_owned(), message);
+        return None;
+    }
+    Some(rule)
 }
 
 fn override_study(
@@ -438,6 +466,22 @@ fn override_study(
     }
     study.precision = overrides.precision.or(study.precision);
     study.budget = overrides.budget.or(study.budget);
+}
+
+/// An option that changes nothing is a mistake.
+fn check_overrides(source: &mut Source<'_>, study: &StudyDefinition, overrides: &StudyOverrides) {
+    for (key, text) in &overrides.set {
+        let sets = |level: &Level| level.set.contains_key(key);
+        let mut factors = study.factors.iter();
+        if let Some(factor) = factors.find(|factor| factor.levels.iter().all(sets)) {
+            let place = format!("--set {}={}", shortened(key), shortened(text));
+            let message = format!(
+                "each level of the factor {:?} gives it another value; --only chooses among them",
+                factor.name
+            );
+            source.note(place, message);
+        }
+    }
 }
 
 /// Confine a factor to some of its levels.
@@ -482,8 +526,8 @@ fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wan
     });
 }
 
-/// The positions of the levels that `wanted` names, a name with commas having come in pieces; or the
-/// piece with which no level begins.
+/// The positions of the levels that `wanted` names, names with commas having come in pieces; or
+/// the piece with which no level begins.
 fn chosen(levels: &[Level], wanted: &[String]) -> Result<Vec<usize>, String> {
     let mut kept = Vec::new();
     let mut rest = wanted;

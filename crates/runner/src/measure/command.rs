@@ -29,8 +29,8 @@ pub const KIND: Kind = Kind {
         Setting::required(
             COMMAND,
             "TEXT or LIST",
-            "what is run: a text by `sh -c`, a list of a program and its arguments without a shell; \
-             it finds the variables of scripts, such as SEEKSTONE_PLACE",
+            "what is run: a text by `sh -c`, a list of a program and its arguments without a \
+             shell; it finds the variables of scripts, such as SEEKSTONE_PLACE",
         ),
         Setting::or(
             "warm",

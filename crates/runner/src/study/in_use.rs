@@ -17,12 +17,13 @@ pub(super) fn mounted_below(path: &Path) -> Option<PathBuf> {
     points.into_iter().find(|point| point.starts_with(path))
 }
 
-/// The first that works in a directory or has a file in it open, in words.
-pub(super) fn user_of(path: &Path) -> Option<String> {
-    process_in(path).or_else(|| loop_device_on(path))
+/// The first that works in a directory or has a file in it open, in words. That this process has
+/// `held` open is no use of it.
+pub(super) fn user_of(path: &Path, held: &Path) -> Option<String> {
+    process_in(path, held).or_else(|| loop_device_on(path))
 }
 
-fn process_in(path: &Path) -> Option<String> {
+fn process_in(path: &Path, held: &Path) -> Option<String> {
     let is_within = |link: PathBuf| fs::read_link(link).is_ok_and(|to| to.starts_with(path));
     for process in fs::read_dir("/proc").ok()?.flatten() {
         let Some(pid) = process
@@ -34,11 +35,9 @@ fn process_in(path: &Path) -> Option<String> {
         };
         let own = process.path();
         let files = fs::read_dir(own.join("fd")).into_iter().flatten().flatten();
-        // The record that we hold ourselves is no use of it.
-        let is_record =
-            |link: &PathBuf| fs::read_link(link).is_ok_and(|to| to.parent() == Some(path));
+        let is_held = |link: &PathBuf| fs::read_link(link).is_ok_and(|to| to == held);
         let files = files.map(|file| file.path());
-        let mut files = files.filter(|link| pid != std::process::id() || !is_record(link));
+        let mut files = files.filter(|link| pid != std::process::id() || !is_held(link));
         let is_user = is_within(own.join("cwd"))
             || is_within(own.join("root"))
             || is_within(own.join("exe"))
@@ -75,14 +74,14 @@ mod tests {
     fn a_process_that_works_in_a_directory_uses_it() {
         let top = tempfile::tempdir().expect("a directory");
         let path = fs::canonicalize(top.path()).expect("a path");
-        assert_eq!(user_of(&path), None);
+        assert_eq!(user_of(&path, &path), None);
         let mut command = std::process::Command::new("sleep");
         let mut child = command
             .arg("1000")
             .current_dir(&path)
             .spawn()
             .expect("a process");
-        let user = user_of(&path);
+        let user = user_of(&path, &path);
         child.kill().expect("killed");
         child.wait().expect("an end");
         assert_eq!(user, Some(format!("process {} (sleep)", child.id())));

@@ -5,6 +5,7 @@
 //! still mounted there is somebody's data. A record in it says whose it is: it is locked while its
 //! study runs, and belongs to the directory of one inode number, so that a copy is nobody's.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
@@ -155,7 +156,12 @@ impl LeftScratch {
     #[must_use]
     pub fn find(directory: &Path) -> Vec<Self> {
         let entries = fs::read_dir(directory).into_iter().flatten();
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        // There may be millions of others.
+        let is_like = |name: &OsStr| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        let entries = entries
+            .flatten()
+            .filter(|entry| is_like(&entry.file_name()));
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.sort_unstable();
         paths.iter().filter_map(|path| Self::at(path)).collect()
     }
@@ -199,7 +205,7 @@ impl LeftScratch {
     /// When something is mounted in it or somebody uses it (nothing is touched then), or the system
     /// refuses.
     pub fn remove(self) -> io::Result<()> {
-        if let Some(user) = user_of(&self.path) {
+        if let Some(user) = user_of(&self.path, &self.path.join(RECORD)) {
             return Err(io::Error::other(format!("{user} uses it: end that first")));
         }
         remove(&self.path)
@@ -229,7 +235,7 @@ fn remove(path: &Path) -> io::Result<()> {
     };
     if let Some(mount) = foreign {
         let why = format!(
-            "{} is still mounted there; unmount it, and remove {} yourself, or with `seekstone clean`",
+            "{} is still mounted there; unmount it, and remove {} with `seekstone clean`",
             mount.display(),
             path.display()
         );

@@ -34,7 +34,8 @@ fn mistakes_name_what_is_allowed() {
         "command",
         "",
         "-: command needs command = TEXT or LIST: what is run: a text by `sh -c`, a list of a \
-         program and its arguments without a shell",
+         program and its arguments without a shell; it finds the variables of scripts, such as \
+         SEEKSTONE_PLACE",
     );
     check(
         "command",

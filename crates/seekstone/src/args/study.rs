@@ -23,7 +23,7 @@ pub struct StudyArgs {
     /// What to do instead of running one.
     #[command(subcommand)]
     pub command: Option<StudyCommand>,
-    /// A study file in TOML, `-` for standard input, or the name of one that comes with the program.
+    /// A study file in TOML, - for standard input, or the name of one that the program brings.
     #[arg(required = true, value_name = "FILE|NAME")]
     pub study: Option<String>,
     /// Go on where the study was interrupted.
@@ -75,7 +75,7 @@ pub enum StudyCommand {
     },
     /// Read a study file, and say what it would measure.
     Check {
-        /// The file, `-` for standard input, or the name of a study that comes with the program.
+        /// The file, - for standard input, or the name of a study that the program brings.
         study: String,
     },
     /// List the kinds of measurements with their settings and readings.

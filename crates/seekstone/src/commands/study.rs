@@ -64,7 +64,7 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
     {
         return Ok(file);
     }
-    if !path.exists() && path.extension().is_none() && path.components().count() == 1 {
+    if !path.exists() && path.extension().is_none() && path.components().count() <= 1 {
         return Err(unknown(name).into());
     }
     let cannot = || format!("the study {} cannot be read", path.display());
@@ -127,7 +127,16 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
     read.map_err(|error| UsageError(error.to_string()))
 }
 
+/// Whether an option's file is standard output.
+fn is_stdout(path: Option<&PathBuf>) -> bool {
+    path.is_some_and(|path| path.as_os_str() == "-")
+}
+
 fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
+    if is_stdout(args.markdown.as_ref()) && is_stdout(args.common.json.as_ref()) {
+        let text = "--markdown - and --json - would both be standard output: name a file for one";
+        return Err(UsageError(text.into()).into());
+    }
     let name = args.study.as_deref().unwrap_or_default();
     let file = open(name)?;
     let overrides = StudyOverrides {
@@ -214,10 +223,7 @@ fn finish(
     name: &str,
 ) -> anyhow::Result<Exit> {
     let is_resumable = archive.is_some();
-    let takes_stdout = args
-        .markdown
-        .as_deref()
-        .is_some_and(|path| path.as_os_str() == "-");
+    let takes_stdout = is_stdout(args.markdown.as_ref());
     let delivered = if takes_stdout {
         deliver(run, archive, &args.common, |run| {
             report::markdown_note(run).unwrap_or_default()

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use procedure::{ROUNDS_MIN, TimingRule};
 use runner::interrupt::Interrupt;
 use runner::timing::{CommandLine, TimingRequest, time_commands};
+use units::format_counted;
 
 use crate::args::TimeArgs;
 use crate::commands::finish::deliver;
@@ -67,9 +68,9 @@ fn commands(args: &TimeArgs) -> Result<Vec<CommandLine>, UsageError> {
     }
     if !args.names.is_empty() && args.names.len() != commands.len() {
         return Err(UsageError(format!(
-            "--name is given {} times for {} commands: give one for each, or none",
-            args.names.len(),
-            commands.len()
+            "--name is given {} for {}: give one for each, or none",
+            format_counted(args.names.len() as u64, "time"),
+            format_counted(commands.len() as u64, "command")
         )));
     }
     for (at, command) in commands.iter_mut().enumerate() {

@@ -1,0 +1,161 @@
+//! What commands find in their environment: who names which variable, and whether it is there.
+
+use crate::study::definition::{Factor, StudyDefinition};
+use crate::study::effects::{KindOutline, Places, gather};
+use crate::study::form::Source;
+
+/// How the variables begin.
+const PREFIX: &str = "SEEKSTONE_";
+/// What follows in those that every command finds; the last is the program's own.
+const EVERYWHERE: [&str; 4] = ["PLACE", "SCRATCH", "STUDY_DIR", "ARCHIVE"];
+/// What follows in the one that tells the round.
+const ROUND: &str = "ROUND";
+
+/// The variable that tells scripts the level of a factor: `SEEKSTONE_BLOCK_SIZE`.
+#[must_use]
+pub fn level_variable(factor: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = factor.chars().map(plain).collect();
+    format!("{PREFIX}{}", name.to_ascii_uppercase())
+}
+
+/// Each factor has a variable of its own.
+pub(super) fn check_variables(source: &mut Source<'_>, factors: &[Factor], places: &Places) {
+    for (at, factor) in factors.iter().enumerate() {
+        let variable = level_variable(&factor.name);
+        let mut taken = EVERYWHERE.iter().chain([&ROUND]);
+        let is_taken = taken.any(|it| level_variable(it) == variable);
+        let earlier = factors[..at].iter().find(|earlier| {
+            earlier.name != factor.name && level_variable(&earlier.name) == variable
+        });
+        let why = match (is_taken, earlier) {
+            (true, _) => "which has another meaning".to_owned(),
+            (false, Some(earlier)) => format!("and so would that of {:?}", earlier.name),
+            (false, None) => continue,
+        };
+        let message = format!(
+            "the level of the factor {:?} would stand in the variable {variable}, {why}: choose \
+             another name",
+            factor.name
+        );
+        source.note(places.factors.get(at).cloned().unwrap_or_default(), message);
+    }
+}
+
+/// Whether a command names a variable, and not only a longer one.
+#[must_use]
+pub fn names_variable(command: &str, variable: &str) -> bool {
+    let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    command.match_indices(variable).any(|(at, _)| {
+        command[at + variable.len()..]
+            .chars()
+            .next()
+            .is_none_or(is_end)
+    })
+}
+
+/// When a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// Before or after everything.
+    Once,
+    /// With a level.
+    ForLevel,
+    /// With a replicate.
+    ForReplicate,
+}
+
+/// A command of the study.
+pub(super) struct Command {
+    pub text: String,
+    place: String,
+    when: When,
+}
+
+impl Command {
+    /// Whether the levels of factors are in its environment.
+    pub fn finds_levels(&self) -> bool {
+        self.when != When::Once
+    }
+}
+
+/// Every command: scripts, and what is measured if that is a command.
+pub(super) fn commands(
+    study: &StudyDefinition,
+    places: &Places,
+    kind: &KindOutline,
+) -> Vec<Command> {
+    let mut found = Vec::new();
+    let levels = || study.factors.iter().flat_map(|factor| &factor.levels);
+    let of_levels = levels().flat_map(|level| [&level.setup, &level.teardown]);
+    for (when, scripts) in [
+        (When::Once, vec![&study.setup, &study.teardown]),
+        (When::ForReplicate, vec![&study.before, &study.after]),
+        (When::ForLevel, of_levels.collect()),
+    ] {
+        found.extend(scripts.into_iter().flatten().map(|script| Command {
+            text: script.text.clone(),
+            place: script.place.clone(),
+            when,
+        }));
+    }
+    if let Some(key) = &kind.command {
+        let of_levels = levels().map(|level| (&level.set, &level.places));
+        for (settings, places) in of_levels.chain([(&study.settings, &places.settings)]) {
+            let mut texts = Vec::new();
+            settings
+                .get(key)
+                .into_iter()
+                .for_each(|it| gather(it, &mut texts));
+            found.extend(texts.into_iter().map(|text| Command {
+                text,
+                place: places.get(key).cloned().unwrap_or_default(),
+                when: When::ForReplicate,
+            }));
+        }
+    }
+    found
+}
+
+/// A variable that nothing sets is empty, and what it should vary would stay the same.
+pub(super) fn check_commands(
+    source: &mut Source<'_>,
+    study: &StudyDefinition,
+    places: &Places,
+    kind: &KindOutline,
+) {
+    for Command { text, place, when } in commands(study, places, kind) {
+        let mut set: Vec<String> = EVERYWHERE.map(level_variable).to_vec();
+        if when != When::Once {
+            set.extend(study.factors.iter().map(|it| level_variable(&it.name)));
+        }
+        if when == When::ForReplicate {
+            set.push(level_variable(ROUND));
+        }
+        let mut unset: Vec<&str> = named(&text)
+            .filter(|name| !set.iter().any(|it| it == name))
+            .collect();
+        // A command may have variables of its own.
+        unset.retain(|name| !text.contains(&format!("{name}=")));
+        unset.sort_unstable();
+        unset.dedup();
+        for name in unset {
+            let message = format!("nothing sets ${name} here; there are {}", set.join(", "));
+            source.note(place.clone(), message);
+        }
+    }
+}
+
+/// Names of our variables that a shell would replace in a command.
+fn named(command: &str) -> impl Iterator<Item = &str> {
+    let mentions = command.match_indices(PREFIX);
+    let replaced = mentions.filter(|(at, _)| {
+        let before = &command[..*at];
+        before.ends_with('$') || before.ends_with("${")
+    });
+    replaced.map(|(at, _)| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = command[at..].find(|c| !is_part(c));
+        &command[at..end.map_or(command.len(), |end| at + end)]
+    })
+}
