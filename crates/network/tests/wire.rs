@@ -220,6 +220,12 @@ fn a_delay_is_seen_by_who_connects() {
             "{round_trip:?} {late:?}"
         );
     }
+    // To find the receiver's address on the Ethernet takes as long again, and is no part of it.
+    let idle = outcome.idle_round_trip;
+    assert!(
+        idle < Duration::from_millis(100) + late,
+        "{idle:?} {late:?}"
+    );
 }
 
 #[test]

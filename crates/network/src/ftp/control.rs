@@ -2,8 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::AsFd;
-use std::time::Duration;
 
 use super::reply::{Reply, read_reply};
 use crate::faults::cause_of;
@@ -25,8 +23,6 @@ pub struct Control<'a> {
     peer: SocketAddr,
     held: Vec<u8>,
     patience: Patience<'a>,
-    /// That of connecting, as the system saw it, which our own waits for a processor do not lengthen.
-    pub round_trip: Duration,
 }
 
 impl<'a> Control<'a> {
@@ -35,14 +31,11 @@ impl<'a> Control<'a> {
         let options = SocketOptions::default();
         let stream = socket::connect(&address, &options, &patience)
             .map_err(|weary| trouble("connect", &weary, &patience))?;
-        let round_trip = drivers::round_trip(stream.as_fd())
-            .map_err(|error| trouble("connect", &Weary::Failed(error), &patience))?;
         let mut control = Self {
             stream,
             peer: address,
             held: Vec::new(),
             patience,
-            round_trip,
         };
         let greeting = control.reply("greeting")?;
         good("greeting", greeting)?;

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use super::control::{Control, Trouble, good, trouble};
 use crate::IsStopped;
 use crate::http::thread_cpu;
 use crate::local_file::Sink;
-use crate::patience::Patience;
+use crate::patience::{Patience, Weary};
 use crate::socket::SocketOptions;
 use crate::url::Url;
 
@@ -62,7 +63,8 @@ pub struct FtpOutcome {
     /// From the command that asks for the file to the server's word that it is done, and the
     /// local file closed.
     pub transfer: Duration,
-    /// The round trip of connecting the control connection, while the link is idle.
+    /// The round trip of connecting for the data, as the system saw it, while the link is idle: our
+    /// own waits for a processor are not in it.
     pub round_trip: Duration,
     /// Processor time of this client.
     pub client_cpu: Duration,
@@ -104,7 +106,6 @@ fn carry_out(
         .resolve()
         .map_err(|error| Trouble::Fault(error.to_string()))?;
     let mut control = Control::open(address, patience)?;
-    outcome.round_trip = control.round_trip;
     control.log_in(&plan.user, &plan.password)?;
     let path = &plan.file.path;
     let size = control.ask(&format!("SIZE {path}"))?;
@@ -124,6 +125,9 @@ fn carry_out(
     };
     refuse_large(plan, expected)?;
     let mut data = control.open_data(&plan.socket)?;
+    // The control connection also waited for the server's address on the Ethernet to be found.
+    outcome.round_trip = drivers::round_trip(data.as_fd())
+        .map_err(|error| trouble("connect for data", &Weary::Failed(error), &patience))?;
     let transfer_begun = Instant::now();
     let command = match plan.direction {
         Direction::Retrieve => format!("RETR {path}"),

@@ -83,6 +83,7 @@ impl Tcp {
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        net::check_socket(&self.plan.socket)?;
         net::refuse_model(KIND.name, place)
     }
 
