@@ -41,7 +41,7 @@ pub struct StreamOutcome {
     pub bytes: u64,
     /// From the start of the connecting to the last byte at the receiver.
     pub elapsed: Duration,
-    /// The round trip of connecting, as the sender's system saw it: of small packets on an idle link.
+    /// The round trip of connecting, as the sender's system saw it: small packets, an idle link.
     pub idle_round_trip: Duration,
     /// The round trip as the sender saw it: the mean of what it was every 100 ms, and at the end.
     pub round_trip: Duration,

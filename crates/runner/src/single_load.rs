@@ -349,8 +349,8 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
         Warning::doubt(
             "not-citable",
             format!(
-                "{}: only {:.0} independent samples in the time that was asked for; do not cite the \
-                 number. Allow more time with --duration.",
+                "{}: only {:.0} independent samples in the time that was asked for; do not cite \
+                 the number. Allow more time with --duration.",
                 measurement.title, measurement.response.mean.samples
             ),
         )

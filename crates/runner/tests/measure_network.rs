@@ -138,6 +138,9 @@ fn mistakes_in_settings_are_named() {
     );
     check("tcp", "address = \"localhost\"", "write it in numbers");
     check("tcp", "window = \"1k\"", "a size from 2 KiB");
+    for nobody in ["0.0.0.0", "::", "224.0.0.1"] {
+        check("tcp", &format!("address = \"{nobody}\""), "no host has it");
+    }
     let (_directory, mut place) = place();
     let error = measured("tcp", "congestion = \"nope\"", &place).expect_err("no such thing");
     let text = error.to_string();

@@ -123,8 +123,8 @@ impl Ftp {
             }
         }
         if !stores && settings.is_given("congestion") {
-            let why = "congestion is how a sender adapts, and with direction = \"retrieve\" the server \
-                       sends: leave it out, and set it where the server runs";
+            let why = "congestion is how a sender adapts, and with direction = \"retrieve\" the \
+                       server sends: leave it out, and set it where the server runs";
             return Err(SettingFault::at("congestion", why));
         }
         let has_local_file =
