@@ -2,11 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use super::reply::{Reply, read_reply};
 use crate::faults::cause_of;
 use crate::patience::{Patience, Weary};
 use crate::socket::{self, SocketOptions};
+
+/// How long a server may take to clear up.
+const LAST_WORDS_MAX: Duration = Duration::from_secs(10);
 
 /// Why a transfer came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +99,24 @@ impl<'a> Control<'a> {
             }
             self.held.extend_from_slice(&buffer[..count]);
         }
+    }
+
+    /// The reply that ends a command: those before it say that something is under way.
+    pub fn last_reply(&mut self, what: &str) -> Result<Reply, Trouble> {
+        loop {
+            let reply = self.reply(what)?;
+            if reply.code >= 200 {
+                return Ok(reply);
+            }
+        }
+    }
+
+    /// Whoever wants an end must wait for what is said from now on, but not for long.
+    pub fn insist(&mut self) {
+        self.patience = Patience {
+            timeout: self.patience.timeout.min(LAST_WORDS_MAX),
+            is_stopped: &|| false,
+        };
     }
 
     /// Open a data connection: extended passive where the server knows it, else passive.

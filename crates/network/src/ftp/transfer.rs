@@ -6,6 +6,8 @@ use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt;
+
 use super::control::{Control, Trouble, good, trouble};
 use crate::IsStopped;
 use crate::http::thread_cpu;
@@ -133,16 +135,25 @@ fn carry_out(
         Direction::Retrieve => format!("RETR {path}"),
         Direction::Store(_) => format!("STOR {path}"),
     };
-    control.demand(&command)?;
-    let moved = match plan.direction {
-        Direction::Retrieve => receive(plan, &mut data, patience, outcome),
-        Direction::Store(bytes) => send(plan, &mut data, bytes, patience, outcome),
+    let moved = match (control.demand(&command), plan.direction) {
+        (Ok(_), Direction::Retrieve) => receive(plan, &mut data, patience, outcome),
+        (Ok(_), Direction::Store(bytes)) => send(plan, &mut data, bytes, patience, outcome),
+        // The server may have begun with it.
+        (Err(Trouble::Stopped), Direction::Store(_)) => Err(Trouble::Stopped),
+        (Err(trouble), _) => return Err(trouble),
     };
+    if moved.is_err() {
+        // What is still to be sent is not to be waited for. Where that is refused, it is sent.
+        let _ = sockopt::set_socket_linger(&data, Some(Duration::ZERO));
+    }
     drop(data);
-    let ended = control.reply("end of the transfer");
+    if moved == Err(Trouble::Stopped) && matches!(plan.direction, Direction::Store(_)) {
+        control.insist();
+    }
+    let ended = control.last_reply("end of the transfer");
     outcome.transfer = transfer_begun.elapsed();
     if matches!(plan.direction, Direction::Store(_)) {
-        remove(&mut control, path)?;
+        remove(&mut control, path, moved.is_ok())?;
     }
     moved?;
     good("end of the transfer", ended?)?;
@@ -168,9 +179,10 @@ fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
 }
 
 /// What was stored is ours, and does not stay.
-fn remove(control: &mut Control<'_>, path: &str) -> Result<(), Trouble> {
+fn remove(control: &mut Control<'_>, path: &str, is_whole: bool) -> Result<(), Trouble> {
     let reply = control.ask(&format!("DELE {path}"))?;
-    if reply.is_good() {
+    // A server may throw away by itself what did not come whole.
+    if reply.is_good() || (!is_whole && reply.code == NO_SUCH_FILE) {
         return Ok(());
     }
     Err(Trouble::Fault(format!(
