@@ -18,7 +18,28 @@ pub struct SocketOptions {
     pub congestion: Option<String>,
 }
 
+/// The system only says that there is no such file.
+fn unknown_congestion(name: &str, errno: rustix::io::Errno) -> io::Error {
+    let why = match errno {
+        rustix::io::Errno::NOENT => "the system has none of that name".to_owned(),
+        other => io::Error::from(other).to_string(),
+    };
+    io::Error::other(format!(
+        "congestion = {name:?}: {why}; /proc/sys/net/ipv4/tcp_available_congestion_control lists \
+         those there are"
+    ))
+}
+
 impl SocketOptions {
+    /// Whether the system takes them.
+    ///
+    /// # Errors
+    /// When it does not, in words.
+    pub fn check(&self) -> io::Result<()> {
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        self.apply(&make(&address, SocketFlags::CLOEXEC)?)
+    }
+
     /// The same again, now that bytes have come: with the first ones the kernel sees how large
     /// packets are, and reckons a limit of its own from the size of the buffer.
     ///
@@ -43,7 +64,8 @@ impl SocketOptions {
             drivers::limit_window(socket.as_fd(), window)?;
         }
         if let Some(name) = &self.congestion {
-            sockopt::set_tcp_congestion(socket, name)?;
+            sockopt::set_tcp_congestion(socket, name)
+                .map_err(|errno| unknown_congestion(name, errno))?;
         }
         Ok(())
     }

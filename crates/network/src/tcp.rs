@@ -41,7 +41,7 @@ pub struct StreamOutcome {
     pub bytes: u64,
     /// From the start of the connecting to the last byte at the receiver.
     pub elapsed: Duration,
-    /// The round trip of connecting, as the sender's system saw it: of small packets on an idle link.
+    /// The round trip of connecting, as the sender's system saw it: small packets, an idle link.
     pub idle_round_trip: Duration,
     /// The round trip as the sender saw it: the mean of what it was every 100 ms, and at the end.
     pub round_trip: Duration,
@@ -175,10 +175,13 @@ fn receive(plan: &StreamPlan, patience: Patience<'_>, told: &Sender<u16>) -> io:
     };
     // Nobody there to be told: then nobody will connect either.
     let _ = told.send(port);
-    let accepted = patience.attempt(|| {
-        socket::wait_until_readable(&listener)?;
-        listener.accept()
-    });
+    let accept = || {
+        patience.attempt(|| {
+            socket::wait_until_readable(&listener)?;
+            listener.accept()
+        })
+    };
+    let accepted = accept().and_then(|_| accept());
     let cpu_begun = thread_cpu();
     match accepted {
         Ok((stream, _)) => {
@@ -225,12 +228,17 @@ fn send(plan: &StreamPlan, patience: Patience<'_>, port: &Receiver<u16>) -> Sent
         return sent;
     };
     let address = SocketAddr::new(plan.receiver, port);
-    sent.begun = Instant::now();
     // The receiver's window is to be the limit, and not what the sender's buffer holds.
     let options = SocketOptions {
         window: None,
         ..plan.socket.clone()
     };
+    // A first connection carries nothing: an Ethernet may have to find the receiver's address.
+    if let Err(weary) = socket::connect(&address, &options, &patience) {
+        sent.ended = Some(weary);
+        return sent;
+    }
+    sent.begun = Instant::now();
     sent.ended = match socket::connect(&address, &options, &patience) {
         Ok(stream) => pour(plan, stream, &buffer, patience, &mut sent).err(),
         Err(weary) => Some(weary),

@@ -26,6 +26,8 @@ enum Way {
     Leaves,
     /// Says nothing when it is asked for the file.
     Silent,
+    /// Keeps what was stored for good, unless its sender gives it up by a reset.
+    Slow,
 }
 
 #[derive(Clone)]
@@ -103,6 +105,16 @@ impl Server {
     }
 
     fn carry(&self, data: &mut TcpStream, word: &str, way: Way) -> std::io::Result<&'static str> {
+        if word == "STOR" && way == Way::Slow {
+            let mut piece = [0; 1000];
+            loop {
+                match data.read(&mut piece) {
+                    Ok(0) => return Err(std::io::ErrorKind::BrokenPipe.into()),
+                    Ok(count) => self.stored.lock().unwrap().extend(&piece[..count]),
+                    Err(_) => return Ok("426 broken off"),
+                }
+            }
+        }
         if word == "STOR" {
             data.read_to_end(&mut self.stored.lock().unwrap())?;
             return Ok("226 done");
@@ -261,6 +273,19 @@ fn a_full_local_file_system_is_named() {
     );
     let fault = run(&plan).fault.unwrap();
     assert_eq!(fault, "local file: No space left on device (os error 28)");
+}
+
+/// Story: a stop while a file was stored closed both connections, and the half of it stayed.
+#[test]
+fn a_file_that_is_stopped_half_way_is_removed_from_the_server() {
+    let server = Server::start(Way::Slow);
+    let mut plan = server.plan("/new");
+    plan.direction = Direction::Store(1 << 40);
+    let stored = server.stored.clone();
+    let outcome = transfer(&plan, &move || !stored.lock().unwrap().is_empty());
+    assert_eq!((outcome.is_stopped, outcome.fault), (true, None));
+    let heard = server.heard.lock().unwrap();
+    assert_eq!(heard.last().unwrap(), "DELE /new");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Beside wrk, on the same nginx with the same number of connections, in turns: ours, theirs, theirs,
-//! ours, so that a machine that grows slower or faster favours nobody. The server has a processor of
-//! its own, and both clients the other one: where the system would put them changes rates by more
-//! than what is to be told. Processor time per request is told as well, by the kernel's ticks.
+//! Beside wrk, on the same nginx with the same number of connections, in turns: ours, theirs,
+//! theirs, ours, so that a machine that grows slower or faster favours nobody. The server has a
+//! processor of its own, and both clients the other one: where the system would put them changes
+//! rates by more than what is to be told. Processor time per request is told as well.
 //!
 //! Speeds are no matter for a test that everybody runs, so this one is called by name:
 //!

@@ -2,7 +2,7 @@
 
 use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
 use results::{Access, Curve, Measurement, Run, Settings, Status, Warning};
-use stats::{Channel, Goal};
+use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration};
 use workload::{ClientSpec, MixSpec};
 
@@ -228,6 +228,8 @@ impl Asker<'_> {
                 let trial = self.trial(access);
                 let mut outcome = self.measure(bench, &trial, 0.0)?;
                 outcome.measurement.series = outcome.series.take();
+                let doubt = too_short(&outcome.measurement);
+                outcome.measurement.warnings.extend(doubt);
                 if let Bench::Simulated(model) = bench {
                     outcome.measurement.law = steady_law(model.spec(), &self.request.spec);
                 }
@@ -338,6 +340,21 @@ impl Asker<'_> {
             .bench
             .settings(command, budget, Some(self.size), levels)
     }
+}
+
+/// Nobody asked for a precision, but a number that means little says so.
+fn too_short(measurement: &Measurement) -> Option<Warning> {
+    let is_short = measurement.verdict == Verdict::Timed { is_citable: false };
+    is_short.then(|| {
+        Warning::doubt(
+            "not-citable",
+            format!(
+                "{}: only {:.0} independent samples in the time that was asked for; do not cite \
+                 the number. Allow more time with --duration.",
+                measurement.title, measurement.response.mean.samples
+            ),
+        )
+    })
 }
 
 /// The most requests outstanding; more clients wait their turn.

@@ -131,12 +131,42 @@ fn mistakes_in_settings_are_named() {
         .parse()
         .expect("TOML");
     Measurement::from_table("ftp", &nothing).expect("nothing that would be left out");
+    check(
+        "ftp",
+        "url = \"ftp://a/f\"\ncongestion = \"reno\"",
+        "congestion is how a sender adapts",
+    );
     check("tcp", "address = \"localhost\"", "write it in numbers");
     check("tcp", "window = \"1k\"", "a size from 2 KiB");
+    for nobody in ["0.0.0.0", "::", "224.0.0.1"] {
+        check("tcp", &format!("address = \"{nobody}\""), "no host has it");
+    }
     let (_directory, mut place) = place();
+    let error = measured("tcp", "congestion = \"nope\"", &place).expect_err("no such thing");
+    let text = error.to_string();
+    assert!(text.contains("the system has none of that name"), "{text}");
     place.target = "sim:mm1".into();
     let error = measured("tcp", "", &place).expect_err("a model");
     assert!(matches!(error, MeasureError::Usage(_)), "{error}");
+}
+
+/// Story: each connection above the limit was a failed request, and the server was blamed.
+#[test]
+fn more_connections_than_the_system_allows_are_refused() {
+    use rustix::process::{Resource, getrlimit};
+    let (_directory, place) = place();
+    let settings = "url = \"http://127.0.0.1:1/\"\nclients = 4096\nconnections = 64";
+    let table = settings.parse().expect("TOML");
+    let measurement = Measurement::from_table("http", &table).expect("settings");
+    let allowed = getrlimit(Resource::Nofile).maximum;
+    let checked = measurement.check(&place);
+    if allowed.is_some_and(|allowed| allowed < 4096 * 64) {
+        let text = checked.expect_err("too many").to_string();
+        assert!(
+            text.contains("clients = 4096 with connections = 64: "),
+            "{text}"
+        );
+    }
 }
 
 #[test]

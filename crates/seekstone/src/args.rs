@@ -281,7 +281,10 @@ pub struct TrialArgs {
     )]
     pub precision: f64,
     /// Run for exactly this long, precise or not.
-    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true,
+        conflicts_with_all = ["precision", "budget"]
+    )]
     pub duration: Option<Duration>,
     /// Stop after this long in any case.
     #[arg(

@@ -220,6 +220,13 @@ fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
     let fixed = ["trial", "sim:nvme", "--duration", "2s", "--no-save"];
     let ended = scratch.check(&fixed, 0, "ran for the time that was asked for; mean");
     assert!(!ended.stdout.contains("out of time"), "{}", ended.stdout);
+    // Three operations or so.
+    let short = ["trial", "sim:rz26", "--duration", "1s", "--think", "300ms"];
+    let short = [&short[..], &["--seed", "1", "--no-save"]].concat();
+    scratch.check(&short, 0, "do not cite the number. Allow more time with");
+    for ignored in [["--precision", "1%"], ["--budget", "1min"]] {
+        scratch.check(&[&fixed[..], &ignored].concat(), 2, "cannot be used with");
+    }
     let wanted = ["trial", "sim:mm1", "--budget", "1s", "--precision", "0.1%"];
     let wanted = [&wanted[..], &["--rate", "8000/s", "--no-save"]].concat();
     scratch.check(&wanted, 0, "stopped before the precision was reached");

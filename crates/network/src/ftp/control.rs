@@ -2,13 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use super::reply::{Reply, read_reply};
 use crate::faults::cause_of;
 use crate::patience::{Patience, Weary};
 use crate::socket::{self, SocketOptions};
+
+/// How long a server may take to clear up.
+const LAST_WORDS_MAX: Duration = Duration::from_secs(10);
 
 /// Why a transfer came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +27,6 @@ pub struct Control<'a> {
     peer: SocketAddr,
     held: Vec<u8>,
     patience: Patience<'a>,
-    /// That of connecting, as the system saw it, which our own waits for a processor do not lengthen.
-    pub round_trip: Duration,
 }
 
 impl<'a> Control<'a> {
@@ -35,14 +35,11 @@ impl<'a> Control<'a> {
         let options = SocketOptions::default();
         let stream = socket::connect(&address, &options, &patience)
             .map_err(|weary| trouble("connect", &weary, &patience))?;
-        let round_trip = drivers::round_trip(stream.as_fd())
-            .map_err(|error| trouble("connect", &Weary::Failed(error), &patience))?;
         let mut control = Self {
             stream,
             peer: address,
             held: Vec::new(),
             patience,
-            round_trip,
         };
         let greeting = control.reply("greeting")?;
         good("greeting", greeting)?;
@@ -102,6 +99,24 @@ impl<'a> Control<'a> {
             }
             self.held.extend_from_slice(&buffer[..count]);
         }
+    }
+
+    /// The reply that ends a command: those before it say that something is under way.
+    pub fn last_reply(&mut self, what: &str) -> Result<Reply, Trouble> {
+        loop {
+            let reply = self.reply(what)?;
+            if reply.code >= 200 {
+                return Ok(reply);
+            }
+        }
+    }
+
+    /// Whoever wants an end must wait for what is said from now on, but not for long.
+    pub fn insist(&mut self) {
+        self.patience = Patience {
+            timeout: self.patience.timeout.min(LAST_WORDS_MAX),
+            is_stopped: &|| false,
+        };
     }
 
     /// Open a data connection: extended passive where the server knows it, else passive.

@@ -3,13 +3,16 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
+
+use rustix::net::sockopt;
 
 use super::control::{Control, Trouble, good, trouble};
 use crate::IsStopped;
 use crate::http::thread_cpu;
 use crate::local_file::Sink;
-use crate::patience::Patience;
+use crate::patience::{Patience, Weary};
 use crate::socket::SocketOptions;
 use crate::url::Url;
 
@@ -62,7 +65,8 @@ pub struct FtpOutcome {
     /// From the command that asks for the file to the server's word that it is done, and the
     /// local file closed.
     pub transfer: Duration,
-    /// The round trip of connecting the control connection, while the link is idle.
+    /// The round trip of connecting for the data, as the system saw it, while the link is idle: our
+    /// own waits for a processor are not in it.
     pub round_trip: Duration,
     /// Processor time of this client.
     pub client_cpu: Duration,
@@ -104,7 +108,6 @@ fn carry_out(
         .resolve()
         .map_err(|error| Trouble::Fault(error.to_string()))?;
     let mut control = Control::open(address, patience)?;
-    outcome.round_trip = control.round_trip;
     control.log_in(&plan.user, &plan.password)?;
     let path = &plan.file.path;
     let size = control.ask(&format!("SIZE {path}"))?;
@@ -124,21 +127,33 @@ fn carry_out(
     };
     refuse_large(plan, expected)?;
     let mut data = control.open_data(&plan.socket)?;
+    // The control connection also waited for the server's address on the Ethernet to be found.
+    outcome.round_trip = drivers::round_trip(data.as_fd())
+        .map_err(|error| trouble("connect for data", &Weary::Failed(error), &patience))?;
     let transfer_begun = Instant::now();
     let command = match plan.direction {
         Direction::Retrieve => format!("RETR {path}"),
         Direction::Store(_) => format!("STOR {path}"),
     };
-    control.demand(&command)?;
-    let moved = match plan.direction {
-        Direction::Retrieve => receive(plan, &mut data, patience, outcome),
-        Direction::Store(bytes) => send(plan, &mut data, bytes, patience, outcome),
+    let moved = match (control.demand(&command), plan.direction) {
+        (Ok(_), Direction::Retrieve) => receive(plan, &mut data, patience, outcome),
+        (Ok(_), Direction::Store(bytes)) => send(plan, &mut data, bytes, patience, outcome),
+        // The server may have begun with it.
+        (Err(Trouble::Stopped), Direction::Store(_)) => Err(Trouble::Stopped),
+        (Err(trouble), _) => return Err(trouble),
     };
+    if moved.is_err() {
+        // What is still to be sent is not to be waited for. Where that is refused, it is sent.
+        let _ = sockopt::set_socket_linger(&data, Some(Duration::ZERO));
+    }
     drop(data);
-    let ended = control.reply("end of the transfer");
+    if moved == Err(Trouble::Stopped) && matches!(plan.direction, Direction::Store(_)) {
+        control.insist();
+    }
+    let ended = control.last_reply("end of the transfer");
     outcome.transfer = transfer_begun.elapsed();
     if matches!(plan.direction, Direction::Store(_)) {
-        remove(&mut control, path)?;
+        remove(&mut control, path, moved.is_ok())?;
     }
     moved?;
     good("end of the transfer", ended?)?;
@@ -164,9 +179,10 @@ fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
 }
 
 /// What was stored is ours, and does not stay.
-fn remove(control: &mut Control<'_>, path: &str) -> Result<(), Trouble> {
+fn remove(control: &mut Control<'_>, path: &str, is_whole: bool) -> Result<(), Trouble> {
     let reply = control.ask(&format!("DELE {path}"))?;
-    if reply.is_good() {
+    // A server may throw away by itself what did not come whole.
+    if reply.is_good() || (!is_whole && reply.code == NO_SUCH_FILE) {
         return Ok(());
     }
     Err(Trouble::Fault(format!(

@@ -122,6 +122,11 @@ impl Ftp {
                 return Err(SettingFault::at(name, why));
             }
         }
+        if !stores && settings.is_given("congestion") {
+            let why = "congestion is how a sender adapts, and with direction = \"retrieve\" the \
+                       server sends: leave it out, and set it where the server runs";
+            return Err(SettingFault::at("congestion", why));
+        }
         let has_local_file =
             settings.choice("local", &[("file", true), ("nowhere", false)])? && !stores;
         let extent = settings
@@ -160,6 +165,7 @@ impl Ftp {
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        net::check_socket(&self.socket)?;
         match self.has_local_file {
             true => place.directory(KIND.name).map(drop),
             false => net::refuse_model(KIND.name, place),

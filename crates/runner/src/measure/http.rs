@@ -16,6 +16,7 @@ use super::kind::{Kind, Setting};
 use super::net::{self, ServerClock, byte_rate};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings, TextOrList};
+use crate::limits::check_budget;
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -157,7 +158,18 @@ impl Http {
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        net::refuse_model(KIND.name, place)
+        net::refuse_model(KIND.name, place)?;
+        let files = self.clients.saturating_mul(self.connections) as u64;
+        check_budget(files, 0).map_err(|error| {
+            let Self {
+                clients,
+                connections,
+                ..
+            } = self;
+            MeasureError::Usage(format!(
+                "clients = {clients} with connections = {connections}: {error}"
+            ))
+        })
     }
 
     pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {

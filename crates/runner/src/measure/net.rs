@@ -83,6 +83,12 @@ pub(super) fn socket(settings: &Settings<'_>) -> Result<SocketOptions, SettingFa
     })
 }
 
+/// Options of a socket that the system does not take are told before anything is set up.
+pub(super) fn check_socket(options: &SocketOptions) -> Result<(), MeasureError> {
+    let checked = options.check();
+    checked.map_err(|error| MeasureError::Usage(error.to_string()))
+}
+
 /// The setting `buffer`.
 pub(super) fn buffer(settings: &Settings<'_>) -> Result<usize, SettingFault> {
     let size = settings.size("buffer", Bytes(1)..=BUFFER_MAX)?;

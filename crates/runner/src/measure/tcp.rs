@@ -68,6 +68,10 @@ impl Tcp {
             let why = format!("address = {address:?}: write it in numbers, such as 10.90.0.2");
             SettingFault::at("address", why)
         })?;
+        if receiver.is_unspecified() || receiver.is_multicast() {
+            let why = format!("address = {address:?}: no host has it; write the receiver's own");
+            return Err(SettingFault::at("address", why));
+        }
         let size = settings.size("size", Bytes(1)..=net::SIZE_MAX)?;
         Ok(Self {
             plan: StreamPlan {
@@ -83,6 +87,7 @@ impl Tcp {
     }
 
     pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        net::check_socket(&self.plan.socket)?;
         net::refuse_model(KIND.name, place)
     }
 
