@@ -64,6 +64,18 @@ pub enum SimError {
         /// What it takes.
         known: String,
     },
+    /// A parameter is given twice, and only one value can count.
+    #[error("sim:{model}: {key} is given twice, {first} and {second}: leave one of them out")]
+    GivenTwice {
+        /// The model.
+        model: String,
+        /// The parameter.
+        key: String,
+        /// Its first value as typed.
+        first: String,
+        /// Its second value as typed.
+        second: String,
+    },
     /// A parameter's value cannot be read.
     #[error("sim:{model}: {key}={value}: {reason}")]
     Value {
@@ -123,8 +135,7 @@ impl SimSpec {
         };
         let mut values = Values::new(name, defaults).with(queue.map_or(&[], |_| PACES));
         let mut options = Vec::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        for (key, value) in pairs(name, query)? {
             let is_machines = is_device && matches!(key, "size" | "cpus");
             if is_machines || !values.set(key, value) {
                 options.push((key.to_owned(), value.to_owned()));
@@ -231,9 +242,8 @@ impl FileSystemSpec {
         if !definition::is_file(name) && catalogue::text(name).is_none() {
             return Err(unknown(name));
         }
-        let pairs = query.split('&').filter(|pair| !pair.is_empty());
-        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-        let options: Vec<_> = pairs
+        let options: Vec<_> = pairs(name, query)?
+            .into_iter()
             .map(|(key, value)| (key.into(), value.into()))
             .collect();
         let Definition {
@@ -285,6 +295,24 @@ impl FileSystemSpec {
             start,
         )
     }
+}
+
+/// Parameters and their values, each parameter once.
+fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, SimError> {
+    let typed = query.split('&').filter(|pair| !pair.is_empty());
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for (key, value) in typed.map(|pair| pair.split_once('=').unwrap_or((pair, ""))) {
+        if let Some((_, first)) = pairs.iter().find(|(known, _)| *known == key) {
+            return Err(SimError::GivenTwice {
+                model: model.into(),
+                key: key.into(),
+                first: (*first).into(),
+                second: value.into(),
+            });
+        }
+        pairs.push((key, value));
+    }
+    Ok(pairs)
 }
 
 fn unknown(name: &str) -> SimError {
@@ -429,5 +457,14 @@ mod tests {
         check("sim:mm1?error=EWHAT@3", "known errors are");
         check("sim:mm1?stall=5ms", "WHAT@WHEN");
         check("sim:mm1?short=3", "short=3");
+        // The last one won, and a device's second one was called unknown.
+        check(
+            "sim:mm1?mean=1ms&mean=2ms",
+            "mean is given twice, 1ms and 2ms",
+        );
+        check(
+            "sim:rz28?raid=5&disks=5&disks=7",
+            "disks is given twice, 5 and 7",
+        );
     }
 }
