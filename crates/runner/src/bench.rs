@@ -276,6 +276,7 @@ fn on_target(
     let laboratory =
         StorageLaboratory::on_target(path, access, request.confirmed.as_deref(), settings)?;
     let whole = Bytes(laboratory.size());
+    let size = part_of(request, whole)?;
     if whole < TARGET_MIN {
         return Err(BenchError::Usage(format!(
             "{} holds {whole}, and at least {TARGET_MIN} is needed to measure anything: name a \
@@ -283,7 +284,6 @@ fn on_target(
             path.display()
         )));
     }
-    let size = part_of(request, whole)?;
     if size < TARGET_MIN {
         return Err(BenchError::Usage(format!(
             "--size {size}: at least {TARGET_MIN} is needed to measure anything, and {} holds \

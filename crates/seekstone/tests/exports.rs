@@ -54,7 +54,7 @@ fn curves_are_exported_as_points_and_levels() {
         assert!(
             ended
                 .error()
-                .contains("--form json, text, points, levels, svg"),
+                .contains("--form json, points, levels, text, svg"),
             "{}",
             ended.error()
         );
@@ -85,7 +85,7 @@ fn transfers_are_exported_as_series() {
     let args = ["runs", "export", "1", "--form", "csv"];
     let ended = scratch.check(&args, 2, "");
     assert!(
-        ended.error().contains("series, passes"),
+        ended.error().contains("--form json, series, text, passes"),
         "{}",
         ended.error()
     );

@@ -65,16 +65,14 @@ pub enum SimError {
         known: String,
     },
     /// A parameter is given twice, and only one value can count.
-    #[error("sim:{model}: {key} is given twice, {first} and {second}: leave one of them out")]
+    #[error("sim:{model}: {key} is given twice, {values}: leave one of them out")]
     GivenTwice {
         /// The model.
         model: String,
         /// The parameter.
         key: String,
-        /// Its first value as typed.
-        first: String,
-        /// Its second value as typed.
-        second: String,
+        /// Both values as typed.
+        values: String,
     },
     /// A parameter's value cannot be read.
     #[error("sim:{model}: {key}={value}: {reason}")]
@@ -306,8 +304,7 @@ fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, Sim
             return Err(SimError::GivenTwice {
                 model: model.into(),
                 key: key.into(),
-                first: (*first).into(),
-                second: value.into(),
+                values: format!("{first} and {value}"),
             });
         }
         pairs.push((key, value));
