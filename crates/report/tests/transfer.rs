@@ -94,8 +94,8 @@ fn the_last_series_is_the_headline() {
     assert_eq!(headline(&run()), "read 1 GiB by 64 KiB, 2 streams 900 MB/s");
 }
 
-/// The rate was bytes over time and the device's beside it the plain mean of passes: 392 MB/s beside
-/// 713.
+/// The rate was bytes over time and the device's beside it the plain mean of passes: 392 MB/s
+/// beside 713.
 #[test]
 fn the_device_is_stated_as_bytes_over_time_too() {
     let mut run = run();

@@ -18,8 +18,8 @@ use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
 use crate::workers::processors;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
-/// the file for the page cache takes up to half as much again and the small files need the rest, and
-/// where no size is asked for, to leave others some room.
+/// the file for the page cache takes up to half as much again and the small files need the rest,
+/// and where no size is asked for, to leave others some room.
 const ROOM_PART: u64 = 2;
 /// The least of an existing target that can be measured.
 const TARGET_MIN: Bytes = Bytes::from_mib(1);

@@ -264,7 +264,7 @@ pub struct TrialArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: u32,
-    /// Requests that may be outstanding, at most 16384 [default: one for each client, at most 1024].
+    /// Requests that may be outstanding, 16384 at most [default: one for each client, up to 1024].
     #[arg(
         long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)

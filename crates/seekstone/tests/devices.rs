@@ -221,7 +221,8 @@ fn what_a_simulated_file_system_cannot_do_is_told() {
     ended.check(&args, 0, "does not hold the files: TEST10, SPACE8");
 }
 
-/// Interleave and tracks shorter than a read were left out: 467 ms were told of a floppy that takes 860.
+/// Interleave and tracks shorter than a read were left out: 467 ms were told of a floppy that takes
+/// 860.
 #[test]
 fn the_random_read_that_is_told_is_the_one_that_is_done() {
     let scratch = Scratch::new();

@@ -7,7 +7,8 @@ use std::fs;
 use support::Scratch;
 use support::storage::FileSystem;
 
-/// A trial made a second file that it did not use, and twice the room of its one file was asked for.
+/// A trial made a second file that it did not use, and twice the room of its one file was asked
+/// for.
 #[test]
 fn only_what_is_made_must_fit() {
     let test = "only_what_is_made_must_fit";

@@ -185,8 +185,8 @@ fn transactions_are_predicted_from_other_numbers_of_users() {
     assert!(ended.error().contains("too few"), "{}", ended.error());
 }
 
-/// "1.00 ms at 3,900/s" was true of four clients that never think; arrivals at that rate wait ten times
-/// as long.
+/// "1.00 ms at 3,900/s" was true of four clients that never think; arrivals at that rate wait ten
+/// times as long.
 #[test]
 fn a_load_is_predicted_closed_and_open() {
     let scratch = Scratch::new();

@@ -1,8 +1,8 @@
 //! What the figures of a check-up say in plain words.
 //!
 //! Every sentence follows from figures that stand beside it in the report; none guesses. It states
-//! only what the report lets be quoted, with its interval: no figure that is not settled or void, no
-//! level that is not as precise as was asked for, and no scout.
+//! only what the report lets be quoted, with its interval: no figure that is not settled or void,
+//! no level that is not as precise as was asked for, and no scout.
 
 use results::{Access, Curve, CurvePoint, LevelOutcome, Measurement, Saturation, Severity};
 use stats::{Estimate, Verdict};

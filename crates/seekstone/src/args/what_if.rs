@@ -33,9 +33,9 @@ pub struct WhatIfArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: Vec<u32>,
-    /// Predict the response time at a load, as in 500/s: closed, with as many clients as make it, each
-    /// of which waits for its last operation; and open, where operations come at that rate however
-    /// many wait.
+    /// Predict the response time at a load, as in 500/s: closed, with as many clients as make it,
+    /// each of which waits for its last operation; and open, where operations come at that rate
+    /// however many wait.
     #[arg(
         long = "load", value_name = "RATE", value_delimiter = ',', value_parser = parse_rate,
         allow_hyphen_values = true
