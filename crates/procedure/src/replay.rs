@@ -112,7 +112,7 @@ pub fn passes_measured(
 }
 
 /// Operations, one at a time, of which the mean time is known and nothing else.
-fn of_mean(mean: Estimate, operations: u64) -> Measurement {
+pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
     let throughput = Estimate {
         value: 1e9 / mean.value,
         low: 1e9 / mean.high,

@@ -6,7 +6,7 @@ use results::{Measurement, Run, Status};
 use units::{Bytes, format_duration_ns};
 
 use crate::curve;
-use crate::figure::{Standing, cpu, figure, percent};
+use crate::figure::{INDICATIVE, Standing, cpu, figure, indicative_legend, percent};
 use crate::files;
 use crate::page::Page;
 use crate::rab;
@@ -19,9 +19,6 @@ use crate::timing;
 use crate::transactions;
 use crate::transfer;
 use crate::warnings;
-
-/// Percentiles with little evidence carry this sign.
-const INDICATIVE: &str = "?";
 
 /// Everything an administrator needs of a run, on one screen. Where it was saved is not said.
 #[must_use]
@@ -180,8 +177,7 @@ fn measurements(page: &mut Page<'_>, measurements: &[Measurement]) {
         );
     }
     if is_indicative {
-        let text = format!("{INDICATIVE} fewer than 20 independent observations lie beyond it");
-        page.paragraph(Tone::Quiet, &text);
+        page.paragraph(Tone::Quiet, &indicative_legend());
     }
 }
 

@@ -115,9 +115,10 @@ const CELL_COLUMNS: [CellColumn; 27] = [
 ];
 
 /// A header, then one row for each measurement, those of batch workloads among them; of random
-/// access one row for each cell. Names of columns end in their unit.
+/// access one row for each cell. Names of columns end in their unit. `None` where the run has none
+/// of them.
 #[must_use]
-pub fn csv_measurements(run: &Run) -> String {
+pub fn csv_measurements(run: &Run) -> Option<String> {
     let mut text = String::new();
     if let Some(found) = &run.random {
         let names = CELL_COLUMNS.iter().map(|(name, _)| (*name).to_owned());
@@ -125,18 +126,19 @@ pub fn csv_measurements(run: &Run) -> String {
         for found in &found.cells {
             line(&mut text, CELL_COLUMNS.iter().map(|(_, cell)| cell(found)));
         }
-        return text;
+        return (!found.cells.is_empty()).then_some(text);
     }
     line(
         &mut text,
         COLUMNS.iter().map(|(name, _)| (*name).to_owned()),
     );
+    let header = text.len();
     let workloads = run.rab.iter().flat_map(|rab| &rab.workloads);
     let of_workloads = workloads.filter_map(|workload| workload.measurement.as_ref());
     for measurement in run.measurements.iter().chain(of_workloads) {
         line(&mut text, COLUMNS.iter().map(|(_, cell)| cell(measurement)));
     }
-    text
+    (text.len() > header).then_some(text)
 }
 
 /// A column of what the machine did in an interval.
@@ -163,13 +165,19 @@ const SAMPLE_COLUMNS: [SampleColumn; 16] = [
     ("major_faults_per_s", |it| it.major_faults_per_second),
 ];
 
-/// A header, then one row for each interval of each load of users; `None` where the run has none.
+/// A header, then one row for each interval of each load of users, or of each trial, whose
+/// transactions are its operations and whose users are its clients; `None` where the run has none.
 #[must_use]
 pub fn csv_intervals(run: &Run) -> Option<String> {
     let loads = run.transactions.iter().flat_map(|found| &found.loads);
-    let series = loads.filter_map(|load| Some((load, load.series.as_ref()?)));
-    let rows = series.flat_map(|(load, series)| series.samples.iter().map(move |it| (load, it)));
-    let rows: Vec<_> = rows.collect();
+    let of_loads =
+        loads.filter_map(|load| Some((&load.measurement, load.users, load.series.as_ref()?)));
+    let trials = run.measurements.iter();
+    let of_trials = trials.filter_map(|it| Some((&it.name, it.clients, it.series.as_ref()?)));
+    let rows: Vec<(&String, u32, &SystemSample)> = of_loads
+        .chain(of_trials)
+        .flat_map(|(name, users, series)| series.samples.iter().map(move |it| (name, users, it)))
+        .collect();
     let mut text = String::new();
     let names = SAMPLE_COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     line(
@@ -179,11 +187,11 @@ pub fn csv_intervals(run: &Run) -> Option<String> {
             .into_iter()
             .chain(names),
     );
-    for (load, sample) in &rows {
+    for (name, users, sample) in &rows {
         let cells = SAMPLE_COLUMNS
             .iter()
             .map(|(_, cell)| optional(cell(sample)));
-        let place = [load.measurement.clone(), load.users.to_string()];
+        let place = [(*name).clone(), users.to_string()];
         line(&mut text, place.into_iter().chain(cells));
     }
     (!rows.is_empty()).then_some(text)

@@ -5,7 +5,7 @@ use stats::Channel;
 use units::{format_count, format_counted, format_duration_ns, format_interval_ns};
 
 use crate::chart::{Size, chart};
-use crate::figure::{operations, time};
+use crate::figure::{INDICATIVE, indicative_legend, operations, time};
 use crate::page::{Page, wrap};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
@@ -29,6 +29,9 @@ const FIGURES: usize = 32;
 /// Stands for a blank at which no line is broken.
 const GLUE: &str = "\u{e000}";
 
+/// Independent times beyond a percentile from which it is more than indicative.
+const EVIDENCE_FIRM: f64 = 20.0;
+
 /// Every point of the curve, scouts included, its levels and its doubts.
 #[must_use]
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
@@ -43,12 +46,12 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
         ("99 % below", Align::Right, 5),
         ("remarks", Align::Left, 4),
     ]);
+    let mut is_indicative = false;
     for point in &curve.points {
         let (load, load_interval) = operations(point.load);
         let (response, response_interval) = time(point.time(curve.channel));
-        let p99 = point
-            .response_p99
-            .map_or_else(String::new, |p99| format_duration_ns(p99.value));
+        let p99 = percentile_99(point);
+        is_indicative |= p99.ends_with(INDICATIVE);
         let tone = if point.is_scout {
             Tone::Quiet
         } else {
@@ -72,6 +75,9 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
     } else {
         page.table(&table);
     }
+    if is_indicative {
+        page.paragraph(Tone::Quiet, &indicative_legend());
+    }
     page.blank();
     for line in panel(curve, style.columns() - INDENT) {
         page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
@@ -80,6 +86,19 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
         warnings::item(&mut page, warning);
     }
     page.finish()
+}
+
+/// The 99th percentile of the response time, with the sign of those with little evidence.
+fn percentile_99(point: &CurvePoint) -> String {
+    let Some(p99) = point.response_p99 else {
+        return String::new();
+    };
+    let mark = if p99.samples * 0.01 < EVIDENCE_FIRM {
+        INDICATIVE
+    } else {
+        ""
+    };
+    format!("{}{mark}", format_duration_ns(p99.value))
 }
 
 fn remarks(point: &CurvePoint) -> String {

@@ -13,6 +13,14 @@ use units::{
 /// Operations of at least this many bytes are about bandwidth, smaller ones about time.
 const STREAMING_BYTES: f64 = 65_536.0;
 
+/// Percentiles with little evidence carry this sign.
+pub(crate) const INDICATIVE: &str = "?";
+
+/// What the sign means.
+pub(crate) fn indicative_legend() -> String {
+    format!("{INDICATIVE} fewer than 20 independent observations lie beyond it")
+}
+
 /// What a measurement is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aspect {

@@ -6,6 +6,7 @@
 mod chart;
 mod check_up;
 mod csv;
+mod csv_curve;
 mod csv_files;
 mod curve;
 mod devices;
@@ -37,6 +38,7 @@ mod what_if;
 
 pub use check_up::check_up;
 pub use csv::{csv_intervals, csv_measurements, csv_passes, csv_timed_runs};
+pub use csv_curve::{csv_levels, csv_points, csv_series};
 pub use csv_files::csv_files;
 pub use curve::curve_table;
 pub use devices::{DeviceRow, DeviceSheet, device_list, device_sheet};

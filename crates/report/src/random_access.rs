@@ -3,7 +3,7 @@
 use results::{RandomAccess, RandomCell, RandomKind, Severity};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
-use crate::figure::{operations, percent, rate, time};
+use crate::figure::{INDICATIVE, indicative_legend, operations, percent, rate, time};
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
@@ -12,8 +12,6 @@ use crate::table::{Align, Table};
 const BAR: usize = 10;
 /// Percentiles of the tables.
 const SHOWN: [(f64, &str); 3] = [(0.5, "p50"), (0.95, "p95"), (0.99, "p99")];
-/// Percentiles with little evidence carry this sign.
-const INDICATIVE: &str = "?";
 const KINDS: [RandomKind; 2] = [RandomKind::Read, RandomKind::Write];
 
 /// What changes from row to row.
@@ -315,8 +313,7 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
     let percentiles = SHOWN.iter().map(|(p, _)| *p);
     let mut shown = percentiles.flat_map(|p| found.cells.iter().map(move |it| percentile(it, p)));
     if shown.any(|text| text.ends_with(INDICATIVE)) {
-        let text = format!("{INDICATIVE} fewer than 20 independent observations lie beyond it");
-        page.paragraph(Tone::Quiet, &text);
+        page.paragraph(Tone::Quiet, &indicative_legend());
     }
     let text = "Times are from issue to completion. Intervals hold what the rounds differ \
                 by. Cache: share of the bytes that the page cache answered.";

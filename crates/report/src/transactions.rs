@@ -7,7 +7,7 @@ use results::{
 use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns};
 
-use crate::figure::{operations, percent, time};
+use crate::figure::{INDICATIVE, indicative_legend, operations, percent, time};
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
@@ -19,8 +19,10 @@ const LEGEND: &str = "From due: from the end of the think time. From start: from
                       Intervals: CPU is that of all processes, and device what the kernel counts \
                       for all of them; a transfer is the time of one request with the device; \
                       cache misses are pages of 4 KiB that were fetched, read-ahead included.";
-/// Independent response times beyond a percentile from which its interval is shown.
+/// Independent response times beyond a percentile from which its interval is shown, ...
 const EVIDENCE_MIN: f64 = 10.0;
+/// ... and from which it is more than indicative.
+const EVIDENCE_FIRM: f64 = 20.0;
 /// Rows of the table of intervals, and of the one with everything.
 const INTERVALS: (usize, usize) = (10, 60);
 /// Percentiles of the tables.
@@ -145,6 +147,13 @@ fn times(page: &mut Page<'_>, load: &TransactionLoad) {
         }
     }
     page.table(&table);
+    let all = std::iter::once(&load.all).chain(&load.profiles);
+    let mut shown = all
+        .flat_map(|found| [&found.from_due, &found.from_start])
+        .flat_map(|times| SHOWN.map(|(share, _)| percentile(times, share).0));
+    if shown.any(|text| text.ends_with(INDICATIVE)) {
+        page.paragraph(Tone::Quiet, &indicative_legend());
+    }
     for found in &load.profiles {
         let text = format!(
             "{}, {}, {}/s",
@@ -165,9 +174,8 @@ fn name_of(found: &UserTimes, load: &TransactionLoad) -> String {
 }
 
 fn row(name: String, times: &Times) -> [String; 9] {
-    let shown = |share: f64| times.percentile(share).map(time).unwrap_or_default();
     let (mean, interval) = time(times.mean);
-    let [p90, p95, p99] = SHOWN.map(|(share, _)| shown(share));
+    let [p90, p95, p99] = SHOWN.map(|(share, _)| percentile(times, share));
     [
         name,
         format_duration_ns(times.min_ns as f64),
@@ -179,6 +187,21 @@ fn row(name: String, times: &Times) -> [String; 9] {
         p99.0,
         format_duration_ns(times.max_ns as f64),
     ]
+}
+
+/// A percentile and its interval, with the sign of those with little evidence.
+fn percentile(times: &Times, share: f64) -> (String, String) {
+    let mut all = times.percentiles.iter();
+    let Some(found) = all.find(|it| (it.p - share).abs() < 1e-9) else {
+        return Default::default();
+    };
+    let (value, interval) = found.estimate.map(time).unwrap_or_default();
+    let mark = if found.is_indicative && !value.is_empty() {
+        INDICATIVE
+    } else {
+        ""
+    };
+    (format!("{value}{mark}"), interval)
 }
 
 fn machine(page: &mut Page<'_>, load: &TransactionLoad) {
@@ -283,6 +306,16 @@ fn searched(page: &mut Page<'_>, search: &UserSearchResult) {
         table.row(tone(step), step_row(search, step));
     }
     page.table(&table);
+    let is_doubtful = |step: &UserSearchStep| !is_firm(search, step);
+    if search.steps.iter().any(is_doubtful) {
+        page.paragraph(Tone::Quiet, &indicative_legend());
+    }
+}
+
+/// Whether enough independent times lie beyond the percentile; an unknown one claims nothing.
+fn is_firm(search: &UserSearchResult, step: &UserSearchStep) -> bool {
+    let evidence = step.percentile.samples * (1.0 - search.share);
+    evidence >= EVIDENCE_FIRM || !step.percentile.value.is_finite()
 }
 
 fn tone(step: &UserSearchStep) -> Tone {
@@ -308,7 +341,11 @@ fn step_row(search: &UserSearchResult, step: &UserSearchStep) -> [String; 7] {
     [
         if step.is_final { "fresh" } else { "scout" }.into(),
         format_count(step.users.into()),
-        value,
+        if is_firm(search, step) {
+            value
+        } else {
+            format!("{value}{INDICATIVE}")
+        },
         if is_known { interval } else { String::new() },
         within,
         span,

@@ -75,8 +75,17 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
         } else {
             Tone::Doubtful
         };
-        let share = mean(&series.passes, |pass| pass.page_cache_share);
-        let device = mean(&series.passes, |pass| pass.device_rate);
+        // The same kind of mean as the rate: shares by bytes, rates by time.
+        let share = mean(
+            &series.passes,
+            |pass| pass.bytes,
+            |pass| pass.page_cache_share,
+        );
+        let device = mean(
+            &series.passes,
+            |pass| pass.elapsed_ns,
+            |pass| pass.device_rate,
+        );
         table.row(
             tone,
             [
@@ -176,9 +185,19 @@ impl Cost {
     }
 }
 
-fn mean(passes: &[TransferPass], of: fn(&TransferPass) -> Option<f64>) -> Option<f64> {
-    let found: Vec<f64> = passes.iter().filter_map(of).collect();
-    (!found.is_empty()).then(|| found.iter().sum::<f64>() / found.len() as f64)
+/// The mean over the passes that know it, each with its weight.
+pub(crate) fn mean(
+    passes: &[TransferPass],
+    weight: fn(&TransferPass) -> u64,
+    of: fn(&TransferPass) -> Option<f64>,
+) -> Option<f64> {
+    let known = passes
+        .iter()
+        .filter_map(|pass| Some((weight(pass) as f64, of(pass)?)));
+    let (all, sum) = known.fold((0.0, 0.0), |(all, sum), (weight, value)| {
+        (all + weight, sum + weight * value)
+    });
+    (all > 0.0).then(|| sum / all)
 }
 
 /// Each pass: its rate with the interval within, and when it ended.

@@ -228,7 +228,11 @@ fn prediction_row(prediction: &Prediction) -> [String; 7] {
         response.1,
         load.0,
         load.1,
-        format_count(prediction.clients),
+        if prediction.clients.is_nan() {
+            "any".into()
+        } else {
+            format_count(prediction.clients)
+        },
         standing.into(),
     ]
 }

@@ -98,7 +98,7 @@ fn all_combinations_stand_in_one_table() {
 
 #[test]
 fn a_cell_is_a_line_of_numbers() {
-    let text = csv_measurements(&run());
+    let text = csv_measurements(&run()).expect("cells");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 11);
     assert!(lines[0].starts_with("kind,span_bytes,block_bytes,depth,service_mean_ns,"));

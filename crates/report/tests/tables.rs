@@ -25,7 +25,7 @@ fn archived_runs_are_listed() {
 
 #[test]
 fn every_row_of_the_csv_has_every_column() {
-    let text = csv_measurements(&sample::run());
+    let text = csv_measurements(&sample::run()).expect("measurements");
     let lines: Vec<&str> = text.split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 1 + sample::run().measurements.len());
     assert!(lines[0].starts_with("name,title,clients,"), "{}", lines[0]);

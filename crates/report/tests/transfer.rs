@@ -93,3 +93,21 @@ fn series_costs_passes_and_streams() {
 fn the_last_series_is_the_headline() {
     assert_eq!(headline(&run()), "read 1 GiB by 64 KiB, 2 streams 900 MB/s");
 }
+
+/// The rate was bytes over time and the device's beside it the plain mean of passes: 392 MB/s
+/// beside 713.
+#[test]
+fn the_device_is_stated_as_bytes_over_time_too() {
+    let mut run = run();
+    let series = &mut run.transfer.as_mut().expect("a transfer").series[3];
+    let passes = &mut series.passes[..];
+    for (pass, (seconds, rate)) in passes.iter_mut().zip([(1, 100e6), (9, 900e6)]) {
+        pass.elapsed_ns = seconds * 1_000_000_000;
+        pass.device_rate = Some(rate);
+    }
+    let text = check_up(&run, &NARROW);
+    let row = text
+        .lines()
+        .find(|line| line.contains("read 1 GiB by 64 KiB, 2 streams"));
+    assert!(row.is_some_and(|row| row.ends_with("820 MB/s")), "{text}");
+}

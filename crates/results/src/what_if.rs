@@ -94,7 +94,7 @@ pub struct Prediction {
     pub response: Estimate,
     /// Load, per second.
     pub load: Estimate,
-    /// Number of clients, interpolated.
+    /// Number of clients, interpolated; none where operations come however many wait.
     #[serde(with = "stats::undefined")]
     pub clients: f64,
     /// Whether it lies outside of what was measured.

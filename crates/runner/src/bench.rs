@@ -17,8 +17,12 @@ use crate::simulated::open_model;
 use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
 use crate::workers::processors;
 
-/// The test file takes one part in this many of what lies above the reserve.
+/// The test file takes one part in this many of what lies above the reserve: of a check-up, since
+/// the file for the page cache takes up to half as much again and the small files need the rest,
+/// and where no size is asked for, to leave others some room.
 const ROOM_PART: u64 = 2;
+/// The least of an existing target that can be measured.
+const TARGET_MIN: Bytes = Bytes::from_mib(1);
 /// Files without which nothing can be measured: a directory, its marker, and two test files.
 const FILES_MIN: u64 = 4;
 
@@ -132,6 +136,27 @@ pub struct Opened {
 /// # Errors
 /// When the target does not exist, must not be used that way, or has no room.
 pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
+    open(request, FilesMade::TestFile)
+}
+
+/// The same for a check-up, which makes more files than the one that is measured.
+///
+/// # Errors
+/// Those of [`open_bench`].
+pub fn open_check_up(request: &BenchRequest) -> Result<Opened, BenchError> {
+    open(request, FilesMade::CheckUp)
+}
+
+/// What is made in a directory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FilesMade {
+    /// The test file alone.
+    TestFile,
+    /// A test file, one for the page cache, and small files.
+    CheckUp,
+}
+
+fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
     if request.target.starts_with(SIM_PREFIX) {
         refuse_idle_options(request, TargetKind::Simulated)?;
         return simulated(request);
@@ -145,7 +170,11 @@ pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
         .first()
         .map(|device| device.name.clone());
     match description.kind {
-        TargetKind::Directory => in_directory(request, path, settings, description, cautions),
+        TargetKind::Directory => {
+            refuse_read_only(&description)?;
+            let room = room_in(path, request, files)?;
+            in_directory(request, path, room, settings, description, cautions)
+        }
         _ => on_target(request, path, settings, description, cautions),
     }
 }
@@ -202,12 +231,11 @@ fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
 fn in_directory(
     request: &BenchRequest,
     path: &Path,
+    (room, reserve): (Bytes, u64),
     mut settings: StorageSettings,
     description: TargetDescription,
     cautions: Vec<Caution>,
 ) -> Result<Opened, BenchError> {
-    refuse_read_only(&description)?;
-    let (room, reserve) = room_in(path, request)?;
     let owner = Owner {
         program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
         started: environment::capture().started_at,
@@ -247,12 +275,19 @@ fn on_target(
     };
     let laboratory =
         StorageLaboratory::on_target(path, access, request.confirmed.as_deref(), settings)?;
-    let size = Bytes(laboratory.size());
-    let size = part_of(request, size)?;
-    if size < Bytes::from_mib(1) {
+    let whole = Bytes(laboratory.size());
+    let size = part_of(request, whole)?;
+    if whole < TARGET_MIN {
         return Err(BenchError::Usage(format!(
-            "{} holds {size}, and at least 1 MiB is needed to measure anything: name a larger \
-             file, or a directory in which a test file can be made",
+            "{} holds {whole}, and at least {TARGET_MIN} is needed to measure anything: name a \
+             larger file, or a directory in which a test file can be made",
+            path.display()
+        )));
+    }
+    if size < TARGET_MIN {
+        return Err(BenchError::Usage(format!(
+            "--size {size}: at least {TARGET_MIN} is needed to measure anything, and {} holds \
+             {whole}",
             path.display()
         )));
     }
@@ -285,9 +320,12 @@ fn part_of(request: &BenchRequest, whole: Bytes) -> Result<Bytes, BenchError> {
     }
 }
 
-/// What a test file may take, and what stays free: half of what lies above the reserve, since the
-/// file for the page cache takes up to half as much again, and the small files need the rest.
-fn room_in(path: &Path, request: &BenchRequest) -> Result<(Bytes, u64), BenchError> {
+/// What a test file may take, and what stays free.
+fn room_in(
+    path: &Path,
+    request: &BenchRequest,
+    made: FilesMade,
+) -> Result<(Bytes, u64), BenchError> {
     let FreeSpace {
         available,
         reserve,
@@ -305,15 +343,25 @@ fn room_in(path: &Path, request: &BenchRequest) -> Result<(Bytes, u64), BenchErr
         return Err(LaboratoryError::from(error).into());
     }
     let reserve = request.reserve.map_or(reserve, |reserve| reserve.0);
-    let room = Bytes(available.saturating_sub(reserve) / ROOM_PART);
+    let free = Bytes(available.saturating_sub(reserve));
+    let part = Bytes(free.0 / ROOM_PART);
     let wanted = request.size.unwrap_or(SIZE_MIN);
-    if room >= wanted {
+    let (room, needed, why) = match made {
+        FilesMade::CheckUp => (
+            part,
+            Bytes(wanted.0.saturating_mul(ROOM_PART)),
+            " (the test file, and as much for the other files of a run)",
+        ),
+        FilesMade::TestFile if request.size.is_some() => (free, wanted, ""),
+        FilesMade::TestFile => (part.max(wanted), wanted, ""),
+    };
+    if free >= needed {
         return Ok((room, reserve));
     }
     let error = TargetError::NoRoom {
         path,
-        wanted: wanted.0.saturating_mul(ROOM_PART),
-        why: " (the test file, and as much for the other files of a run)",
+        wanted: needed.0,
+        why,
         available,
         reserve,
     };
@@ -386,11 +434,22 @@ impl Bench {
         })
     }
 
-    /// Make the test file, and a smaller one for the page cache.
+    /// Make the test file.
     ///
     /// # Errors
     /// When there is no room, or the system refuses.
-    pub fn lay_out(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
+    pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
+        match self {
+            Self::Real(real) => real.lay_out(size, Bytes(0)),
+            Self::Simulated(_) => Ok(()),
+        }
+    }
+
+    /// Make the test file, and a smaller one for the page cache, which `memory` may take.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
         match self {
             Self::Real(real) => real.lay_out(size, cached_part(size, memory)),
             Self::Simulated(_) => Ok(()),

@@ -6,7 +6,7 @@ use procedure::{
 use results::{Caution, Run, Settings, Status, TargetDescription};
 use units::{Bytes, Duration};
 
-use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_check_up};
 use crate::environment;
 use crate::interrupt::Interrupt;
 use crate::laboratory::{Glimpse, LaboratoryError, Outcome, with_causes};
@@ -56,7 +56,7 @@ pub fn check_up(
         description,
         cautions,
         facts,
-    } = open_bench(&request.bench)?;
+    } = open_check_up(&request.bench)?;
     refuse_small(request.bench.size, &facts)?;
     Session {
         request,
@@ -142,7 +142,7 @@ impl Session<'_> {
                 CheckUpStep::Finish => return Ok(()),
                 CheckUpStep::Measure(trial) => (trial, false),
                 CheckUpStep::LayOut { size, trial } => {
-                    self.laboratory.lay_out(size, memory)?;
+                    self.laboratory.lay_out_both(size, memory)?;
                     (trial, true)
                 }
             };

@@ -146,8 +146,7 @@ fn make_file(
         };
         desk.show(&stage, &mut || live::filling(request, title, glimpse));
     };
-    let (access, memory) = (facts.access, facts.memory);
-    make_test_file(bench, size, access, memory, interrupt, &mut show)
+    make_test_file(bench, size, facts.access, interrupt, &mut show)
 }
 
 fn summary(request: &RabRequest, workloads: Vec<RabWorkload>, modes: Vec<ModeChange>) -> Rab {

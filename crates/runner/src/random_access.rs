@@ -167,7 +167,6 @@ impl<'a> Session<'a> {
             bench,
             asked.min(self.facts.room),
             self.facts.access,
-            self.facts.memory,
             self.interrupt,
             &mut told,
         )?;

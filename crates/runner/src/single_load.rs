@@ -84,7 +84,7 @@ pub fn measure_load(
         .existing
         .unwrap_or_else(|| request.bench.size.unwrap_or(SIZE_DEFAULT).min(facts.room));
     let asked = if facts.makes_files {
-        asker.fill(&mut bench, facts.access, facts.memory)
+        asker.fill(&mut bench, facts.access)
     } else {
         Ok(())
     };
@@ -199,7 +199,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn fill(&mut self, bench: &mut Bench, access: Access, memory: Bytes) -> Result<(), BenchError> {
+    fn fill(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
         let Self {
             show, interrupt, ..
         } = self;
@@ -207,7 +207,6 @@ impl Asker<'_> {
             bench,
             self.size,
             access,
-            memory,
             interrupt,
             &mut |title, glimpse| {
                 show(&Stage {

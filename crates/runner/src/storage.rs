@@ -193,8 +193,8 @@ impl StorageLaboratory {
         }
     }
 
-    /// Make the test file `size` bytes long, and a smaller one for the page cache. What they hold
-    /// is undefined until a trial has written it.
+    /// Make the test file `size` bytes long, and one of `cached` for the page cache, which stays
+    /// empty where nobody asks for it. What they hold is undefined until a trial has written it.
     ///
     /// # Errors
     /// When there is no room, or the system refuses.
@@ -556,6 +556,9 @@ fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelt
 /// measured.
 fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
+    if len == 0 {
+        return file.set_len(0);
+    }
     match fallocate(file, FallocateFlags::empty(), 0, len) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.set_len(len),

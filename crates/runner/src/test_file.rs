@@ -31,11 +31,10 @@ pub fn make_test_file(
     bench: &mut Bench,
     size: Bytes,
     access: Access,
-    memory: Bytes,
     interrupt: &Interrupt,
     show: &mut dyn FnMut(&str, &Glimpse),
 ) -> Result<Bytes, BenchError> {
-    Ok(fill_test_file(bench, size, access, memory, interrupt, show)?.size)
+    Ok(fill_test_file(bench, size, access, interrupt, show)?.size)
 }
 
 /// The size that a test file of at most `size` will have. What is filled is a whole number of
@@ -67,13 +66,12 @@ pub fn fill_test_file(
     bench: &mut Bench,
     size: Bytes,
     access: Access,
-    memory: Bytes,
     interrupt: &Interrupt,
     show: &mut dyn FnMut(&str, &Glimpse),
 ) -> Result<Filled, BenchError> {
     let trial = trial_of(size, access)?;
     let size = whole_size(size)?;
-    bench.lay_out(size, memory)?;
+    bench.lay_out(size)?;
     let measured = bench.laboratory().measure(&trial, &mut |glimpse| {
         show(&trial.title, glimpse);
         interrupt.is_raised().is_none()

@@ -154,7 +154,7 @@ pub fn measure_transactions(
     let begun = bench.laboratory().now();
     let mut asker = Asker::new(request, interrupt, show, &facts, cpus);
     let filled = if facts.makes_files {
-        asker.fill(&mut bench, facts.memory)
+        asker.fill(&mut bench)
     } else {
         Ok(())
     };
@@ -261,7 +261,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    fn fill(&mut self, bench: &mut Bench, memory: Bytes) -> Result<(), BenchError> {
+    fn fill(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         let show = &mut self.show;
         let mut told = |title: &str, glimpse: &Glimpse| {
             show(&Stage {
@@ -273,7 +273,7 @@ impl<'a> Asker<'a> {
             });
         };
         let (size, access) = (self.size, self.access);
-        self.size = make_test_file(bench, size, access, memory, self.interrupt, &mut told)?;
+        self.size = make_test_file(bench, size, access, self.interrupt, &mut told)?;
         Ok(())
     }
 

@@ -264,8 +264,11 @@ pub struct TrialArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: u32,
-    /// Requests that may be outstanding [default: one for each client, at most 1024].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    /// Requests that may be outstanding, 16384 at most [default: one for each client, up to 1024].
+    #[arg(
+        long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
+    )]
     pub depth: Option<u32>,
     /// Offer this many operations per second over all clients, however long they take; the response
     /// time counts from when each was due.
@@ -408,8 +411,8 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON, its measurements as CSV, the note of a study, or a picture of its
-    /// curve or intervals.
+    /// Write a run as JSON, its measurements, curve or passes as CSV, the note of a study, or a
+    /// picture of its curve or intervals.
     Export {
         /// Its number.
         id: i64,
@@ -434,7 +437,7 @@ pub enum RunsCommand {
         #[arg(required = true, value_name = "FILE|ID")]
         sources: Vec<String>,
     },
-    /// Print runs beside each other.
+    /// Print runs of `files` beside each other.
     Compare {
         /// What of them.
         #[arg(long, value_enum)]
@@ -461,13 +464,20 @@ pub enum ExportForm {
     Json,
     /// One line for each measurement; of a study for each combination and reading.
     Csv,
+    /// One line for each point of a load curve, scouts marked.
+    Points,
+    /// One line for each level of a load curve, and for its highest load.
+    Levels,
+    /// One line for each series of `transfer`.
+    Series,
     /// What `runs show` prints.
     Text,
     /// The note of a study.
     Markdown,
     /// One line for each replicate of a study and each of its readings.
     Replicates,
-    /// One line for each interval of `transactions`: rates, and what the machine did.
+    /// One line for each interval of `transactions`, with what the machine did, or of `trial
+    /// --interval`.
     Intervals,
     /// One line for each pass of `transfer`.
     Passes,

@@ -61,6 +61,16 @@ fn wrong_units_and_values_are_wrong_usage() {
         (&["trial", "--writes", "120%"], "lies between 0% and 100%"),
         (&["trial", "--precision", "0%"], "lies between 0.1% and 50%"),
         (&["trial", "--rate", "0/s"], "must be above zero"),
+        (
+            &["trial", "--rate", "2000000k/s"],
+            "is more than 1000000k/s",
+        ),
+        // These were taken, and the driver failed.
+        (&["trial", "--depth", "20000"], "20000 is not in 1..=16384"),
+        (
+            &["transactions", "--depth", "20000"],
+            "20000 is not in 1..=16384",
+        ),
         (&["trial", "--pattern", "zipf"], "say zipf:NUMBER"),
         (
             &["trial", "--pattern", "spiral"],
@@ -100,6 +110,10 @@ fn unknown_words_and_conflicts_are_wrong_usage() {
             "there is no simulated device \"nosuch\"; there are",
         ),
         (&["run", "--no-save", "sim:mm1?foo=1"], "foo"),
+        (
+            &["run", "--no-save", "sim:mm1?mean=1ms&mean=2ms"],
+            "mean is given twice, 1ms and 2ms: leave one of them out",
+        ),
         (
             &["run", "--no-save", "sim:mm1?mean=1x"],
             "unknown unit \"x\"",

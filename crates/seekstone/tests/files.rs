@@ -347,11 +347,7 @@ fn a_volume_that_is_too_small_gets_advice_that_helps() {
             &[],
             "disk=nonsense: there is no device",
         ),
-        (
-            "sim:rt11?disk=rl02&disk=ra80",
-            &[],
-            "disk is given more than once",
-        ),
+        ("sim:rt11?disk=rl02&disk=ra80", &[], "disk is given twice"),
     ] {
         scratch.check(&[&["files", target][..], more].concat(), 2, expected);
     }

@@ -184,3 +184,35 @@ fn transactions_are_predicted_from_other_numbers_of_users() {
     let ended = scratch.check(&few, 2, "");
     assert!(ended.error().contains("too few"), "{}", ended.error());
 }
+
+/// "1.00 ms at 3,900/s" was true of four clients that never think; arrivals at that rate wait ten
+/// times as long.
+#[test]
+fn a_load_is_predicted_closed_and_open() {
+    let scratch = Scratch::new();
+    let device = "sim:mmc?servers=4&mean=1ms";
+    let args = ["curve", device, "--seed", "1", "--quiet"];
+    scratch.check(&args, 0, "Saved as run 1");
+    let found = asked(&scratch, &["1", "--load", "3600/s"]);
+    let [closed, open] = &found["predictions"].as_array().expect("predictions")[..] else {
+        panic!("{found}");
+    };
+    let question = closed["question"].as_str().unwrap_or_default();
+    assert!(
+        question.starts_with("a load of 3,600/s, closed, with 3.6"),
+        "{found}"
+    );
+    assert!(contains(&closed["response"], 1e6), "{found}");
+    // M/M/4 at 90 %, by Erlang's formula.
+    assert_eq!(open["question"], "a load of 3,600/s, open");
+    assert!(contains(&open["response"], 2.969e6), "{found}");
+    let value = |found: &Value| found["response"]["value"].as_f64().expect("a time");
+    assert!(value(open) > 2.0 * value(closed), "{found}");
+    assert_eq!(open["is_extrapolated"], true);
+    assert!(open["clients"].is_null(), "{found}");
+    let text = ["whatif", "1", "--load", "3600/s"];
+    let text = scratch.check(&text, 0, "Predictions").stdout;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let note = "An open load comes at that rate however many wait";
+    assert!(words.join(" ").contains(note), "{text}");
+}

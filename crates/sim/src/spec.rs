@@ -64,6 +64,16 @@ pub enum SimError {
         /// What it takes.
         known: String,
     },
+    /// A parameter is given twice, and only one value can count.
+    #[error("sim:{model}: {key} is given twice, {values}: leave one of them out")]
+    GivenTwice {
+        /// The model.
+        model: String,
+        /// The parameter.
+        key: String,
+        /// Both values as typed.
+        values: String,
+    },
     /// A parameter's value cannot be read.
     #[error("sim:{model}: {key}={value}: {reason}")]
     Value {
@@ -75,16 +85,6 @@ pub enum SimError {
         value: String,
         /// What is wrong with it.
         reason: String,
-    },
-    /// A parameter is named more than once.
-    #[error("sim:{model}: {key} is given more than once, as {values}: give it once")]
-    Repeated {
-        /// The model.
-        model: String,
-        /// The parameter.
-        key: String,
-        /// The values as typed.
-        values: String,
     },
     /// A definition is wrong.
     #[error(transparent)]
@@ -133,7 +133,7 @@ impl SimSpec {
         };
         let mut values = Values::new(name, defaults).with(queue.map_or(&[], |_| PACES));
         let mut options = Vec::new();
-        for (key, value) in pairs_of(name, query)? {
+        for (key, value) in pairs(name, query)? {
             let is_machines = is_device && matches!(key, "size" | "cpus");
             if is_machines || !values.set(key, value) {
                 options.push((key.to_owned(), value.to_owned()));
@@ -240,8 +240,8 @@ impl FileSystemSpec {
         if !definition::is_file(name) && catalogue::text(name).is_none() {
             return Err(unknown(name));
         }
-        let pairs = pairs_of(name, query)?.into_iter();
-        let options: Vec<_> = pairs
+        let options: Vec<_> = pairs(name, query)?
+            .into_iter()
             .map(|(key, value)| (key.into(), value.into()))
             .collect();
         let Definition {
@@ -295,22 +295,19 @@ impl FileSystemSpec {
     }
 }
 
-/// Parameters and their values, each once.
-fn pairs_of<'q>(name: &str, query: &'q str) -> Result<Vec<(&'q str, &'q str)>, SimError> {
-    let pairs = query.split('&').filter(|pair| !pair.is_empty());
-    let pairs: Vec<(&str, &str)> = pairs
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .collect();
-    for (key, _) in &pairs {
-        let same = pairs.iter().filter(|(other, _)| other == key);
-        let values: Vec<&str> = same.map(|(_, value)| *value).collect();
-        if values.len() > 1 {
-            return Err(SimError::Repeated {
-                model: name.into(),
-                key: (*key).into(),
-                values: values.join(", "),
+/// Parameters and their values, each parameter once.
+fn pairs<'a>(model: &str, query: &'a str) -> Result<Vec<(&'a str, &'a str)>, SimError> {
+    let typed = query.split('&').filter(|pair| !pair.is_empty());
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for (key, value) in typed.map(|pair| pair.split_once('=').unwrap_or((pair, ""))) {
+        if let Some((_, first)) = pairs.iter().find(|(known, _)| *known == key) {
+            return Err(SimError::GivenTwice {
+                model: model.into(),
+                key: key.into(),
+                values: format!("{first} and {value}"),
             });
         }
+        pairs.push((key, value));
     }
     Ok(pairs)
 }
@@ -457,5 +454,14 @@ mod tests {
         check("sim:mm1?error=EWHAT@3", "known errors are");
         check("sim:mm1?stall=5ms", "WHAT@WHEN");
         check("sim:mm1?short=3", "short=3");
+        // The last one won, and a device's second one was called unknown.
+        check(
+            "sim:mm1?mean=1ms&mean=2ms",
+            "mean is given twice, 1ms and 2ms",
+        );
+        check(
+            "sim:rz28?raid=5&disks=5&disks=7",
+            "disks is given twice, 5 and 7",
+        );
     }
 }

@@ -1,14 +1,23 @@
 //! What the figures of a check-up say in plain words.
 //!
-//! Every sentence follows from figures that stand beside it in the report; none guesses.
+//! Every sentence follows from figures that stand beside it in the report; none guesses. It states
+//! only what the report lets be quoted, with its interval: no figure that is not settled or void,
+//! no level that is not as precise as was asked for, and no scout.
 
-use results::{Access, Curve, LevelOutcome, Measurement};
-use units::{format_count, format_duration_ns, format_rate};
+use results::{Access, Curve, CurvePoint, LevelOutcome, Measurement, Saturation, Severity};
+use stats::{Estimate, Verdict};
+use units::{format_duration_ns, format_interval_count, format_interval_ns, format_interval_rate};
 
 /// A device that answers a flush faster than this has not moved anything to flash or platter.
 const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
 /// Random reads this much slower than sequential ones are those of a disk that must seek.
 const SEEK_RATIO: f64 = 20.0;
+/// A page cache this much faster than the device is worth a sentence.
+const CACHE_GAIN: f64 = 1.2;
+/// A highest load this much above that of one read at a time is a gain.
+const LOAD_GAIN: f64 = 1.1;
+/// A load within this share of the highest is as good as it.
+const NEARLY: f64 = 0.95;
 /// A worker that is busier than this has little time left to wait for storage.
 const BUSY_CORES: f64 = 0.9;
 /// A page-cache share above this in a trial that should reach the device is worth a sentence.
@@ -17,88 +26,122 @@ const CACHE_SHARE: f64 = 0.05;
 /// The findings, the most important first.
 #[must_use]
 pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<String> {
-    let find = |name: &str| {
+    let quoted = |name: &str| {
         measurements
             .iter()
-            .find(|measurement| measurement.name == name)
+            .find(|measurement| measurement.name == name && is_quotable(measurement))
     };
+    let one = quoted("random-read");
     let mut findings = Vec::new();
     findings.extend(curve.and_then(load_carried));
-    findings.extend(curve.and_then(saturation));
-    findings.extend(find("durable-write").and_then(durable));
-    findings.extend(sequential_against_random(
-        find("sequential-read"),
-        find("random-read"),
-    ));
-    findings.extend(cache_gain(find("cached-read"), find("sequential-read")));
+    findings.extend(curve.and_then(|curve| saturation(curve, one)));
+    findings.extend(quoted("durable-write").and_then(durable));
+    findings.extend(sequential_against_random(quoted("sequential-read"), one));
+    findings.extend(cache_gain(quoted("cached-read"), quoted("sequential-read")));
     findings.extend(measurements.iter().filter_map(cached_by_accident));
     findings.extend(curve.and_then(cpu_bound));
     findings
 }
 
+/// Whether the report lets the figures be quoted, with an interval that can be trusted.
+fn is_quotable(measurement: &Measurement) -> bool {
+    let is_sound = match measurement.verdict {
+        Verdict::Converged => true,
+        Verdict::Budget { is_citable } => is_citable,
+        Verdict::NotStationary | Verdict::Correlated => false,
+    };
+    let mut warnings = measurement.warnings.iter();
+    is_sound
+        && !warnings.any(|warning| warning.severity == Severity::Void)
+        && measurement.response.mean.is_bounded()
+        && measurement.throughput.is_bounded()
+}
+
+/// A value and its interval, as text.
+fn count(estimate: Estimate) -> String {
+    let (value, interval) = format_interval_count(estimate.value, estimate.low, estimate.high);
+    format!("{value} ({interval})")
+}
+
+fn rate(estimate: Estimate) -> String {
+    let (value, interval) = format_interval_rate(estimate.value, estimate.low, estimate.high);
+    format!("{value}, {interval}")
+}
+
 fn load_carried(curve: &Curve) -> Option<String> {
     let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
-        LevelOutcome::Reached { load, .. } => Some((level, load)),
+        LevelOutcome::Reached {
+            load,
+            is_precise: true,
+            ..
+        } => Some((level, load)),
         _ => None,
     })?;
     Some(format!(
         "At a mean response time of {} this storage carries {} random 4 KiB reads per second.",
         format_duration_ns(level.level_ns as f64),
-        format_count(load.value),
+        count(load),
     ))
 }
 
-fn saturation(curve: &Curve) -> Option<String> {
-    let saturation = curve.saturation?;
-    let one = curve.points.iter().find(|point| point.clients == 1)?;
-    let gain = saturation.load.value / one.load.value;
-    let load = format_count(saturation.load.value);
+fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
+    let saturation = curve.saturation.filter(|it| it.is_converged)?;
+    let load = count(saturation.load);
     if !saturation.is_saturated {
         return Some(format!(
             "With {} reads at a time it did {load} per second and was not saturated yet.",
             saturation.clients
         ));
     }
-    if gain < 1.1 {
-        return Some(format!(
-            "It saturates at {load} random reads per second with a single read at a time: more at \
-             a time only wait longer."
-        ));
-    }
-    Some(format!(
-        "It saturates at {load} random reads per second, {gain:.1} times what one read at a time \
-         gives; {} at a time are enough to get there.",
-        clients_enough(curve, saturation.load.value),
-    ))
+    let reached = format!("It saturates at {load} random reads per second");
+    let gain = one.map(|one| saturation.load.over(&one.throughput));
+    Some(match gain {
+        Some(gain) if gain.high < LOAD_GAIN => {
+            format!("{reached} with a single read at a time: more at a time only wait longer.")
+        }
+        Some(gain) if gain.low > LOAD_GAIN => format!(
+            "{reached}, {} times what one read at a time gives; {}.",
+            count(gain),
+            enough(curve, &saturation),
+        ),
+        _ => format!("{reached}; {}.", enough(curve, &saturation)),
+    })
 }
 
-/// The fewest clients that gave at least 95 % of the highest load.
-fn clients_enough(curve: &Curve, most: f64) -> u32 {
-    curve
-        .points
-        .iter()
-        .filter(|point| point.load.value >= 0.95 * most)
-        .map(|point| point.clients)
-        .min()
-        .unwrap_or(1)
+/// The fewest clients that surely gave nearly the highest load.
+fn enough(curve: &Curve, saturation: &Saturation) -> String {
+    let nearly = NEARLY * saturation.load.value;
+    let fewer = finals(curve).filter(|point| point.load.low >= nearly);
+    match fewer.map(|point| point.clients).min() {
+        Some(clients) if clients < saturation.clients => {
+            format!("{clients} at a time are enough to come within 5 % of it")
+        }
+        _ => format!("it was reached with {} at a time", saturation.clients),
+    }
+}
+
+/// The points that were measured for the result.
+fn finals(curve: &Curve) -> impl Iterator<Item = &CurvePoint> {
+    let points = curve.points.iter();
+    points.filter(|point| point.is_converged && !point.is_scout)
 }
 
 fn durable(durable: &Measurement) -> Option<String> {
-    let time = durable.response.mean.value;
+    let mean = durable.response.mean;
     if durable.access == Access::Simulated {
         return None;
     }
-    if time < FLUSH_TOO_FAST_NS {
+    let (value, interval) = format_interval_ns(mean.value, mean.low, mean.high);
+    let time = format!("{value} ({interval})");
+    if mean.high < FLUSH_TOO_FAST_NS {
         return Some(format!(
-            "A write with fsync takes only {}: something answers flushes from memory. Unless that \
-             memory is protected, data that were promised durable can be lost with the power.",
-            format_duration_ns(time)
+            "A write with fsync takes only {time}: something answers flushes from memory. Unless \
+             that memory is protected, data that were promised durable can be lost with the power."
         ));
     }
     Some(format!(
-        "A write with fsync takes {}, so that one thread commits at most {} times per second.",
-        format_duration_ns(time),
-        format_count(durable.throughput.value),
+        "A write with fsync takes {time}, so that one thread commits at most {} times per second.",
+        count(durable.throughput),
     ))
 }
 
@@ -106,29 +149,30 @@ fn sequential_against_random(
     sequential: Option<&Measurement>,
     random: Option<&Measurement>,
 ) -> Option<String> {
-    let sequential = sequential?.bandwidth?.value;
-    let random = random?.bandwidth?.value;
-    let ratio = sequential / random;
-    (ratio > SEEK_RATIO).then(|| {
+    let (sequential, random) = (sequential?.bandwidth?, random?.bandwidth?);
+    let ratio = sequential.over(&random);
+    (ratio.low > SEEK_RATIO).then(|| {
         format!(
-            "Reading in order ({}) moves {ratio:.0} times as much as random 4 KiB reads one at a \
-             time ({}): larger blocks, read-ahead, or more reads at a time pay here.",
-            format_rate(sequential),
-            format_rate(random),
+            "Reading in order ({}) moves {} times as much as random 4 KiB reads one at a time \
+             ({}): larger blocks, read-ahead, or more reads at a time pay here.",
+            rate(sequential),
+            count(ratio),
+            rate(random),
         )
     })
 }
 
 fn cache_gain(cached: Option<&Measurement>, device: Option<&Measurement>) -> Option<String> {
     let cached = cached?;
-    let (fast, slow) = (cached.bandwidth?.value, device?.bandwidth?.value);
-    (cached.page_cache_share? > 0.9 && fast > 1.2 * slow).then(|| {
+    let (fast, slow) = (cached.bandwidth?, device?.bandwidth?);
+    let ratio = fast.over(&slow);
+    (cached.page_cache_share? > 0.9 && ratio.low > CACHE_GAIN).then(|| {
         format!(
-            "Data in the page cache are read {:.1} times as fast as from the device ({} against \
-             {}): tests that do not bypass the cache measure memory.",
-            fast / slow,
-            format_rate(fast),
-            format_rate(slow),
+            "Data in the page cache are read {} times as fast as from the device ({} against {}): \
+             tests that do not bypass the cache measure memory.",
+            count(ratio),
+            rate(fast),
+            rate(slow),
         )
     })
 }
@@ -147,10 +191,8 @@ fn cached_by_accident(measurement: &Measurement) -> Option<String> {
 
 fn cpu_bound(curve: &Curve) -> Option<String> {
     let clients = curve.saturation?.clients;
-    let points = || curve.points.iter().filter(|point| point.clients == clients);
-    let point = points()
-        .find(|point| !point.is_scout)
-        .or_else(|| points().next())?;
+    let mut points = curve.points.iter();
+    let point = points.find(|point| point.clients == clients && !point.is_scout)?;
     let cores = point.cores_busy?;
     (cores > BUSY_CORES).then(|| {
         format!(
@@ -158,4 +200,149 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
              not the storage, may be what saturates. Try more --workers."
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::of_mean;
+    use results::{Level, Warning};
+
+    fn estimate(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate {
+            low,
+            high,
+            ..Estimate::exact(value, 1000.0)
+        }
+    }
+
+    /// Operations of so many bytes, one at a time; times in microseconds.
+    fn row(name: &str, bytes: f64, times: [f64; 3], verdict: Verdict) -> Measurement {
+        let [value, low, high] = times.map(|time| time * 1e3);
+        let mut row = of_mean(estimate(value, low, high), 1000);
+        row.name = name.into();
+        row.title = name.into();
+        row.bandwidth = Some(row.throughput.scale(bytes));
+        row.page_cache_share = Some(if name == "cached-read" { 1.0 } else { 0.0 });
+        row.verdict = verdict;
+        row
+    }
+
+    fn rows(verdict: Verdict) -> Vec<Measurement> {
+        let mib = 1_048_576.0;
+        vec![
+            row(
+                "random-read",
+                4096.0,
+                [100.0, 98.0, 102.0],
+                Verdict::Converged,
+            ),
+            row("sequential-read", mib, [500.0, 490.0, 510.0], verdict),
+            row("cached-read", mib, [50.0, 49.0, 51.0], Verdict::Converged),
+            row("durable-write", 4096.0, [200.0, 196.0, 204.0], verdict),
+        ]
+    }
+
+    fn point(clients: u32, load: f64, is_scout: bool) -> CurvePoint {
+        CurvePoint {
+            clients,
+            load: estimate(load, load * 0.98, load * 1.02),
+            response: estimate(1e5, 0.9e5, 1.1e5),
+            service: estimate(1e5, 0.9e5, 1.1e5),
+            response_p99: None,
+            lateness_ns: 0.0,
+            cores_busy: Some(1.5),
+            is_scout,
+            is_converged: !is_scout,
+        }
+    }
+
+    fn curve(is_precise: bool, points: Vec<CurvePoint>, is_converged: bool) -> Curve {
+        let outcome = LevelOutcome::Reached {
+            load: estimate(31_800.0, 31_000.0, 32_600.0),
+            clients: 12.0,
+            is_precise,
+        };
+        Curve {
+            title: "random read".into(),
+            channel: stats::Channel::Response,
+            points,
+            levels: vec![Level {
+                level_ns: 500_000,
+                outcome,
+            }],
+            saturation: Some(Saturation {
+                load: estimate(46_000.0, 45_000.0, 47_000.0),
+                clients: 64,
+                is_saturated: true,
+                is_converged,
+            }),
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn sentences_state_intervals() {
+        let points = vec![point(32, 45_500.0, false), point(64, 46_000.0, false)];
+        let found = findings(&rows(Verdict::Converged), Some(&curve(true, points, true)));
+        let expected = [
+            "carries 31,800 (31,000 .. 32,600) random 4 KiB reads",
+            "saturates at 46,000 (45,000 .. 47,000) random reads per second, 4.60 (4.46 .. 4.74) \
+             times what one read at a time gives; 32 at a time are enough",
+            "A write with fsync takes 200 us (196 .. 204), so that one thread commits at most \
+             5,000 (4,900 .. 5,100) times",
+            "Reading in order (2.10 GB/s, 2.06 .. 2.14) moves 51.2 (49.8 .. 52.7) times",
+            "read 10.0 (9.7 .. 10.3) times as fast as from the device",
+            "kept 1.5 processor cores busy",
+        ];
+        assert_eq!(found.len(), expected.len(), "{found:#?}");
+        for (sentence, expected) in found.iter().zip(expected) {
+            assert!(sentence.contains(expected), "{expected} in {found:#?}");
+        }
+    }
+
+    /// A level known to a factor of 25 was said to be carried, and values with the sign "do not
+    /// quote" were quoted.
+    #[test]
+    fn what_must_not_be_quoted_is_not() {
+        let shaky = [
+            Verdict::NotStationary,
+            Verdict::Correlated,
+            Verdict::Budget { is_citable: false },
+        ];
+        for verdict in shaky {
+            let found = findings(&rows(verdict), Some(&curve(false, Vec::new(), false)));
+            assert_eq!(found, Vec::<String>::new(), "{verdict}");
+        }
+        let mut void = rows(Verdict::Converged);
+        for row in &mut void {
+            row.warnings = vec![Warning::void("wrong-data", "a block held other data")];
+        }
+        assert_eq!(findings(&void, None), Vec::<String>::new());
+    }
+
+    /// The load of one read at a time was that of a scout, and so were the clients that are enough.
+    #[test]
+    fn scouts_are_not_cited() {
+        let points = vec![
+            point(1, 2_000.0, true),
+            point(2, 45_900.0, true),
+            point(64, 46_000.0, false),
+        ];
+        let curve = curve(false, points, true);
+        let one = [row(
+            "random-read",
+            4096.0,
+            [100.0, 98.0, 102.0],
+            Verdict::Converged,
+        )];
+        let found = findings(&one, Some(&curve)).join(" ");
+        assert!(found.contains("4.60 (4.46 .. 4.74) times"), "{found}");
+        assert!(
+            found.contains("it was reached with 64 at a time"),
+            "{found}"
+        );
+        let found = findings(&[], Some(&curve)).join(" ");
+        assert!(!found.contains("times"), "{found}");
+    }
 }

@@ -57,6 +57,39 @@ impl Storage {
         }
     }
 
+    /// Mean response time when operations come at random, `load` per nanosecond, however many wait,
+    /// nanoseconds; infinite where the storage carries less. Of several servers the distribution of
+    /// the number present is summed (M/M/c); of one with any service times the mean is that of
+    /// Pollaczek and Khinchine (L. Kleinrock, "Queueing Systems I", 1975, chapters 3 and 5).
+    #[must_use]
+    pub fn open_response(&self, load: f64) -> f64 {
+        let busy = load * self.service;
+        if busy >= self.servers {
+            return f64::INFINITY;
+        }
+        let waiting = match self.law {
+            Law::Open => self.service * busy / (1.0 - busy),
+            Law::General(variation) => self.service * busy * (1.0 + variation) / 2.0 / (1.0 - busy),
+            Law::Exponential => {
+                // Weights of 0, 1, 2 ... present; from the last server on they fall by a ratio.
+                let (mut weight, mut total, mut present) = (1.0, 1.0, 0.0);
+                let mut sum = 0.0;
+                while present < self.servers {
+                    present += 1.0;
+                    weight *= busy / present.min(self.servers);
+                    total += weight;
+                    sum += weight * present;
+                }
+                let ratio = busy / self.servers;
+                let tail = weight * ratio / (1.0 - ratio);
+                total += tail;
+                sum += tail * (present + 1.0 / (1.0 - ratio));
+                return sum / total / load + self.delay;
+            }
+        };
+        self.service + waiting + self.delay
+    }
+
     /// The stationary distribution of the number present, summed from its mode outwards.
     fn exponential(&self, clients: u32, think: f64) -> f64 {
         let away = think + self.delay;
@@ -181,6 +214,38 @@ mod tests {
             servers,
             delay,
         }
+    }
+
+    /// Where many clients think for long, it is as if operations came however many wait.
+    #[test]
+    fn an_open_load_is_that_of_a_crowd() {
+        for (servers, load) in [(1.0, 0.1), (2.5, 0.3), (4.0, 0.78), (64.0, 10.0)] {
+            let storage = storage(servers, 2.0);
+            let open = storage.open_response(load);
+            let crowd = 4_000_000;
+            let closed = storage.response(crowd, f64::from(crowd) / load - open, None);
+            assert!(
+                (open / closed - 1.0).abs() < 1e-3,
+                "{servers} {load}: {open} {closed}"
+            );
+        }
+        // M/M/4 at 3,900 per second, service 1 ms: Erlang's formula gives 10.45 ms.
+        let four = Storage {
+            service: 1.0,
+            ..storage(4.0, 0.0)
+        };
+        assert!((four.open_response(3.9) - 10.451_141_642).abs() < 1e-6);
+        assert_eq!(four.open_response(4.0), f64::INFINITY);
+        let one = Storage {
+            law: Law::General(0.0),
+            ..storage(1.0, 0.0)
+        };
+        check(one.open_response(0.1), 7.5);
+        let one = Storage {
+            law: Law::Open,
+            ..one
+        };
+        check(one.open_response(0.1), 10.0);
     }
 
     /// Birth and death, written out: M/M/c//N.

@@ -6,7 +6,7 @@ use units::{format_count, format_duration_ns};
 
 use super::fit::Fitted;
 use super::model::{Part, Setting};
-use super::network::Law;
+use super::network::{Law, Storage};
 use super::score::{Analysis, quantiles};
 
 /// No farther beyond the measured range than this factor, whatever is asked for.
@@ -19,6 +19,8 @@ const WIDER: f64 = 2.0;
 const WIDER_BY: f64 = 0.05;
 /// A changed system counts as beyond the range by this factor at least.
 const CHANGE_MIN: f64 = 2.0;
+/// An upper end this far above the value bounds nothing: that near to saturation anything may wait.
+const OPEN_MAX: f64 = 10.0;
 /// Clients are looked for up to so many times the most that were measured.
 const SEARCH: u32 = 20;
 
@@ -102,10 +104,15 @@ struct System<'a> {
 }
 
 impl System<'_> {
-    fn place(&self, clients: u32) -> Place {
+    fn storage(&self) -> Storage {
         let mut storage = self.fitted.model.storage(&self.fitted.logs);
         storage.servers = self.change.servers.unwrap_or(storage.servers);
         storage.service *= self.change.service_factor.unwrap_or(1.0);
+        storage
+    }
+
+    fn place(&self, clients: u32) -> Place {
+        let storage = self.storage();
         let Setting {
             think, processors, ..
         } = *self.setting;
@@ -115,6 +122,11 @@ impl System<'_> {
             response: response * 1e9,
             load: f64::from(clients) / (think / 1e9 + response),
         }
+    }
+
+    /// The response time, nanoseconds, where operations come at this load however many wait.
+    fn open_response(&self, load: f64) -> f64 {
+        self.storage().open_response(load / 1e9)
     }
 
     /// Where `of` reaches `wanted`, on straight lines between whole numbers of clients.
@@ -188,13 +200,70 @@ impl Analysis {
             }
         };
         let (response, load) = self.intervals(&system, question, &place, beyond);
+        let mut asked = self.words(question);
+        if let Question::Load(_) = question {
+            let name = self.evidence.clients_name;
+            asked.push_str(&format!(", with {} {name}", format_count(place.clients)));
+        }
         Ok(Prediction {
-            question: self.words(question),
+            question: asked,
             response,
             load,
             clients: place.clients,
             is_extrapolated: beyond > 1.0,
         })
+    }
+
+    /// The response time where operations come at random at a load, however many of them wait: no
+    /// clients hold them back. Such a load was not measured, so that the answer counts as an
+    /// extrapolation by a doubling at least. `None` where the model is about transactions, whose
+    /// users wait, or the storage carries less.
+    ///
+    /// # Errors
+    /// Those of [`Analysis::predict`].
+    pub fn predict_open(
+        &self,
+        load: f64,
+        change: Change,
+        may_extrapolate: bool,
+    ) -> Result<Option<Prediction>, QuestionError> {
+        let inquiry = Inquiry {
+            question: Question::Load(load),
+            change,
+            may_extrapolate,
+        };
+        let beyond = self.beyond(&inquiry)?.max(CHANGE_MIN);
+        let closed = self.predict(&inquiry)?.response;
+        if self.setting.processors.is_some() {
+            return Ok(None);
+        }
+        let system = self.system(&self.chosen, &self.setting, change);
+        let value = system.open_response(load);
+        if !value.is_finite() {
+            return Ok(None);
+        }
+        let drawn = self.draws.iter().map(|(fitted, setting)| {
+            let system = self.system(fitted, setting, change);
+            system.open_response(load)
+        });
+        let (low, high) = quantiles(drawn.collect());
+        // As at a closed load: an error of the response time is carried along the curve.
+        let slope = (system.open_response(load * ROUNDING) / value).ln() / ROUNDING.ln();
+        let error = self.error * (1.0 + slope);
+        let points = self.evidence.points.len() as f64;
+        let mut response = widened(Estimate::exact(value, points), low, high, error, beyond);
+        // Clients that wait for their last operation are never worse off.
+        response.low = response.low.max(closed.low).min(value);
+        if response.high > OPEN_MAX * value {
+            response.high = f64::INFINITY;
+        }
+        Ok(Some(Prediction {
+            question: format!("a load of {}/s, open", format_count(load)),
+            response,
+            load: Estimate::exact(load, points),
+            clients: f64::NAN,
+            is_extrapolated: true,
+        }))
     }
 
     /// Response time and load of so many clients, wherever they lie.
@@ -326,7 +395,7 @@ impl Analysis {
         match question {
             Question::Clients(1) => format!("1 {}", name.trim_end_matches('s')),
             Question::Clients(clients) => format!("{clients} {name}"),
-            Question::Load(load) => format!("a load of {}/s", format_count(load)),
+            Question::Load(load) => format!("a load of {}/s, closed", format_count(load)),
             Question::Level(level) => format!("a response time of {}", format_duration_ns(level)),
         }
     }

@@ -10,9 +10,6 @@ use crate::bench::{Bench, BenchError, BenchRequest, Opened as OpenedBench, open_
 use crate::laboratory::{LaboratoryError, trial_seed};
 use crate::storage::{StorageLaboratory, StorageSettings};
 
-/// What `lay_out` is told of memory: the second file that it makes stays small.
-const MEMORY_TOLD: Bytes = Bytes::from_mib(1);
-
 /// Streams that are ready, and what is known of them.
 pub struct Opened {
     /// The streams.
@@ -220,7 +217,7 @@ impl Streams {
     /// When there is no room, or the system refuses.
     pub fn lay_out(&mut self, size: Bytes, check: Option<Checking>) -> Result<(), LaboratoryError> {
         for lane in &mut self.lanes {
-            lane.bench.lay_out(size, MEMORY_TOLD)?;
+            lane.bench.lay_out(size)?;
             if let Bench::Real(real) = &mut lane.bench {
                 real.write_for(check.unwrap_or_default());
             }

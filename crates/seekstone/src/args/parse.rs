@@ -49,10 +49,10 @@ pub fn parse_part(text: &str) -> Result<super::Part, String> {
 
 pub fn parse_rate(text: &str) -> Result<Rate, String> {
     let rate = units::parse_rate(text).map_err(|error| error.to_string())?;
-    if rate.per_second() > 0.0 && rate.per_second() <= 1e9 {
-        Ok(rate)
-    } else {
-        Err("must be above zero and at most 1000000k/s".into())
+    match rate.per_second() {
+        0.0 => Err("must be above zero".into()),
+        per_second if per_second <= 1e9 => Ok(rate),
+        _ => Err("is more than 1000000k/s, a thousand million operations per second".into()),
     }
 }
 

@@ -172,7 +172,10 @@ pub struct TransactionsArgs {
     )]
     pub users_max: u32,
     /// Requests that may be outstanding [default: one for each user, at most 4096].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(
+        long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
+    )]
     pub depth: Option<u32>,
     /// Go through the page cache.
     #[arg(long)]

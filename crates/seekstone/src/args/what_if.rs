@@ -13,7 +13,7 @@ use super::parse::{parse_level, parse_rate, parse_share};
 Examples:
   seekstone whatif 12                         the model of run 12 and its scores
   seekstone whatif 12 --clients 20,40         response time and load of 20 and 40 clients
-  seekstone whatif 12 --load 500/s            response time at a load
+  seekstone whatif 12 --load 500/s            response time at a load, closed and open
   seekstone whatif 12 --level 5ms             load at a mean response time
   seekstone whatif 12 --servers 8 --clients 64    the same storage with 8 servers
   seekstone whatif 12 --device 'sim:mmc?servers=8&mean=1ms'
@@ -33,7 +33,9 @@ pub struct WhatIfArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: Vec<u32>,
-    /// Predict the response time at a load, as in 500/s.
+    /// Predict the response time at a load, as in 500/s: closed, with as many clients as make it,
+    /// each of which waits for its last operation; and open, where operations come at that rate
+    /// however many wait.
     #[arg(
         long = "load", value_name = "RATE", value_delimiter = ',', value_parser = parse_rate,
         allow_hyphen_values = true

@@ -6,10 +6,10 @@ use units::Duration;
 
 use crate::args::CurveArgs;
 use crate::commands::finish::deliver;
+use crate::commands::runs::show;
 use crate::commands::setup::{Setup, setup};
 use crate::commands::trial::{caching, spec, think, title};
 use crate::exit::Exit;
-use crate::output;
 use crate::progress::Progress;
 
 /// Measure a load curve.
@@ -53,6 +53,6 @@ pub fn curve(args: &CurveArgs) -> anyhow::Result<Exit> {
     let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
     progress.finish();
     deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(true))
+        show(run, false)
     })
 }

@@ -5,6 +5,7 @@ pub mod curve;
 pub mod devices;
 pub mod diskmbps;
 pub mod diskrand;
+pub mod export;
 pub mod files;
 pub mod finish;
 pub mod generate;

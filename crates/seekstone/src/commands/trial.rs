@@ -11,9 +11,9 @@ use workload::{
 
 use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
 use crate::commands::finish::deliver;
+use crate::commands::runs::show;
 use crate::commands::setup::{Setup, setup};
 use crate::exit::{Exit, UsageError};
-use crate::output;
 use crate::progress::Progress;
 
 /// Requests outstanding unless asked for otherwise.
@@ -83,13 +83,7 @@ pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
     let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
     progress.finish();
     deliver(&mut measured?, archive, &args.common, |run| {
-        let style = output::style(true);
-        let mut text = report::check_up(run, &style);
-        for measurement in &run.measurements {
-            text.push('\n');
-            text.push_str(&report::measurement(measurement, &style));
-        }
-        text
+        show(run, false)
     })
 }
 

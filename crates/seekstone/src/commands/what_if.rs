@@ -59,6 +59,17 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
             let mut prediction = prediction.map_err(|error| UsageError(error.to_string()))?;
             prediction.question.push_str(&changed(args));
             found.predictions.push(prediction);
+            if let Question::Load(load) = question {
+                let open = analysis.predict_open(load, change, args.extrapolate);
+                let open = open.map_err(|error| UsageError(error.to_string()))?;
+                found.predictions.extend(open.map(|mut open| {
+                    open.question.push_str(&changed(args));
+                    open
+                }));
+            }
+        }
+        if !args.loads.is_empty() {
+            found.warnings.push(closed_and_open(&analysis));
         }
     }
     if let Some(device) = &args.device {
@@ -74,6 +85,23 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
         }
     }
     deliver(args, &found)
+}
+
+/// What the two answers at a load are about.
+fn closed_and_open(analysis: &Analysis) -> Warning {
+    let name = analysis.evidence.clients_name;
+    let think = match analysis.evidence.think.value {
+        0.0 => "begins the next operation as soon as its last one is done",
+        _ => "thinks after its last operation is done",
+    };
+    Warning::note(
+        "closed-load",
+        format!(
+            "a closed load is made by so many {name}, each of which {think}: no more than they are \
+             ever wait. An open load comes at that rate however many wait, as with `seekstone \
+             trial --rate`, and waits longer, near saturation many times as long."
+        ),
+    )
 }
 
 fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {

@@ -1,0 +1,78 @@
+//! Percentiles with little evidence carry their sign wherever they are printed.
+
+use report::{Style, check_up, curve_table, sample};
+
+const LEGEND: &str = "? fewer than 20 independent observations lie beyond it";
+
+fn wide() -> Style {
+    Style {
+        width: 160,
+        all: true,
+        ..Style::default()
+    }
+}
+
+/// It was printed like any other.
+#[test]
+fn percentiles_of_transactions() {
+    let mut run = sample::run();
+    run.measurements.clear();
+    run.curve = None;
+    let mut found = sample::transactions();
+    found.standard = None;
+    found.search = None;
+    let load = &mut found.loads[0];
+    for times in std::iter::once(&mut load.all).chain(&mut load.profiles) {
+        for one in &mut times.from_due.percentiles {
+            one.is_indicative = false;
+        }
+        times.from_start = times.from_due.clone();
+    }
+    found.loads[0].profiles.truncate(1);
+    run.transactions = Some(found.clone());
+    let text = check_up(&run, &wide());
+    assert!(!text.contains('?'), "{text}");
+
+    for one in &mut found.loads[0].all.from_due.percentiles {
+        one.is_indicative |= one.p > 0.98;
+    }
+    run.transactions = Some(found.clone());
+    let text = check_up(&run, &wide());
+    let row = text.lines().find(|line| line.contains("all, from due"));
+    assert_eq!(row.map(|row| row.matches('?').count()), Some(1), "{text}");
+    assert!(text.contains(LEGEND), "{text}");
+
+    found.loads.clear();
+    found.search = sample::transactions().search;
+    let search = found.search.as_mut().expect("a search");
+    search.steps[0].percentile.samples = 300.0;
+    run.transactions = Some(found);
+    let text = check_up(&run, &wide());
+    let row = text.lines().find(|line| line.contains("fresh"));
+    assert!(row.is_some_and(|row| row.contains("190 ms?")), "{text}");
+    assert!(text.contains(LEGEND), "{text}");
+}
+
+/// Points of a curve had no sign at all.
+#[test]
+fn percentiles_of_points() {
+    let mut curve = sample::run().curve.expect("a curve");
+    let set = |curve: &mut results::Curve, samples: f64| {
+        for point in &mut curve.points {
+            if let Some(p99) = &mut point.response_p99 {
+                p99.samples = samples;
+            }
+        }
+    };
+    set(&mut curve, 2000.0);
+    let text = curve_table(&curve, &wide());
+    assert!(!text.contains('?'), "{text}");
+    set(&mut curve, 1999.0);
+    let text = curve_table(&curve, &wide());
+    assert!(text.contains(LEGEND), "{text}");
+    let known = curve
+        .points
+        .iter()
+        .filter(|point| point.response_p99.is_some());
+    assert_eq!(text.matches('?').count(), 1 + known.count(), "{text}");
+}

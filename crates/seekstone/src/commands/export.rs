@@ -1,0 +1,137 @@
+//! `seekstone runs export`: an archived run in another form.
+
+use archive::Archive;
+use clap::ValueEnum as _;
+use results::{Curve, Run};
+
+use crate::args::ExportForm;
+use crate::commands::runs::show;
+use crate::exit::UsageError;
+
+/// A run in another form.
+///
+/// # Errors
+/// When there is no such run, or it has nothing of that form.
+pub fn exported(
+    archive: &Archive,
+    id: i64,
+    beside: Option<i64>,
+    form: ExportForm,
+) -> anyhow::Result<String> {
+    let run = archive.load(id)?;
+    if beside.is_some() && form != ExportForm::Svg {
+        let text = "--beside is about pictures: add --form svg";
+        return Err(UsageError(text.into()).into());
+    }
+    if form == ExportForm::Svg {
+        let other = beside.map(|other| archive.load(other)).transpose()?;
+        return Ok(picture(&run, other.as_ref())?);
+    }
+    Ok(written(&run, form).ok_or_else(|| nothing(&run, id, form))?)
+}
+
+/// The run in a form of text; `None` where it has nothing of that form.
+fn written(run: &Run, form: ExportForm) -> Option<String> {
+    match form {
+        ExportForm::Json => Some(report::json(run)),
+        ExportForm::Text => Some(show(run, false)),
+        ExportForm::Csv => report::csv_study(run).or_else(|| report::csv_measurements(run)),
+        ExportForm::Points => report::csv_points(run),
+        ExportForm::Levels => report::csv_levels(run),
+        ExportForm::Series => report::csv_series(run),
+        ExportForm::Markdown => report::markdown_note(run),
+        ExportForm::Replicates => report::csv_study_replicates(run),
+        ExportForm::Intervals => report::csv_intervals(run),
+        ExportForm::Passes => report::csv_passes(run),
+        ExportForm::Times => report::csv_timed_runs(run),
+        ExportForm::Files => report::csv_files(run),
+        ExportForm::Svg => picture(run, None).ok(),
+    }
+}
+
+/// What a form holds, and the commands whose runs have it.
+const fn held(form: ExportForm) -> (&'static str, &'static str) {
+    match form {
+        ExportForm::Json | ExportForm::Text => ("text", "every command"),
+        ExportForm::Csv => (
+            "measurements",
+            "`seekstone run`, `trial`, `rab`, `random`, `transactions` and `study`",
+        ),
+        ExportForm::Points | ExportForm::Levels => {
+            ("load curve", "`seekstone curve`, `run` and `rab`")
+        }
+        ExportForm::Series => ("series", "`seekstone transfer`"),
+        ExportForm::Markdown => ("note", "`seekstone study`"),
+        ExportForm::Replicates => ("replicates", "`seekstone study`"),
+        ExportForm::Intervals => (
+            "intervals",
+            "`seekstone transactions` and `seekstone trial --interval`",
+        ),
+        ExportForm::Passes => ("passes", "`seekstone transfer`"),
+        ExportForm::Times => ("times", "`seekstone time`"),
+        ExportForm::Files => ("file tests", "`seekstone files`"),
+        ExportForm::Svg => ("picture", "`seekstone curve` and `trial --interval`"),
+    }
+}
+
+fn nothing(run: &Run, id: i64, form: ExportForm) -> UsageError {
+    let (what, commands) = held(form);
+    let there = ExportForm::value_variants()
+        .iter()
+        .filter(|&&other| written(run, other).is_some())
+        .filter_map(|other| Some(other.to_possible_value()?.get_name().to_owned()));
+    let there: Vec<String> = there.collect();
+    UsageError(format!(
+        "run {id} has no {what}: they belong to runs of {commands}; what it has is exported with \
+         --form {}",
+        there.join(", ")
+    ))
+}
+
+/// The load curves of a run, of one workload with those of another run; or the intervals of a
+/// trial.
+fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
+    let id = run.id.unwrap_or_default();
+    let mut measured = run.measurements.iter();
+    let drawn = measured.find_map(|it| report::series_svg(&run.target.given, it));
+    if let (Some(drawn), None) = (drawn, beside) {
+        return Ok(drawn);
+    }
+    let runs = std::iter::once(run).chain(beside);
+    let mut curves = Vec::new();
+    for run in runs {
+        let of_rab = run.rab.iter().flat_map(|rab| &rab.workloads);
+        let of_rab = of_rab.filter_map(|workload| workload.curve.as_ref());
+        let known = curves.len();
+        curves.extend(run.curve.iter().chain(of_rab).map(|curve| (run, curve)));
+        if curves.len() == known {
+            return Err(UsageError(format!(
+                "run {} has nothing to draw: a load curve (`seekstone curve`, `seekstone rab`), or \
+                 the intervals of a trial (`seekstone trial --interval`)",
+                run.id.unwrap_or(id)
+            )));
+        }
+    }
+    let title = curves[0].1.title.clone();
+    let is_one = curves.iter().all(|(_, curve)| curve.title == title);
+    let names: Vec<String> = curves
+        .iter()
+        .map(|(run, curve)| match is_one {
+            true => run.target.given.clone(),
+            false => format!("{}, {}", curve.title, run.target.given),
+        })
+        .collect();
+    let named: Vec<(&str, &Curve)> = names
+        .iter()
+        .zip(&curves)
+        .map(|(name, (_, curve))| (name.as_str(), *curve))
+        .collect();
+    Ok(report::curves_svg(
+        &if is_one {
+            format!("{title}: load curve")
+        } else {
+            "load curves".into()
+        },
+        &named,
+    ))
+}
