@@ -103,7 +103,9 @@ pub fn check(
     used: &[PathBuf],
 ) -> anyhow::Result<()> {
     if let Some(archive) = archive
-        && let Some(target) = used.iter().find(|used| is_same(archive, used))
+        && let Some(target) = used
+            .iter()
+            .find(|used| !used.is_dir() && is_same(archive, used))
     {
         let text = format!(
             "the archive {} is the same file as {}, which is read or measured: name another with \

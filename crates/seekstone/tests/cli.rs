@@ -306,12 +306,12 @@ fn what_cannot_be_written_costs_nothing_else() {
     let kept = fs::read_to_string(scratch.path("kept.json")).expect("a file");
     serde_json::from_str::<serde_json::Value>(&kept).expect("JSON");
 
-    let missing = ["--json", "nowhere/run.json"];
-    let ended = through_shell(&scratch, "", &missing);
+    let full = ["--json", "/dev/full"];
+    let ended = through_shell(&scratch, "", &full);
     ended.check(
-        &missing,
+        &full,
         1,
-        "error: nowhere/run.json cannot be written: No such file",
+        "error: /dev/full cannot be written: No space left",
     );
     assert!(
         ended.stdout.contains("random read, 4 KiB"),

@@ -38,7 +38,7 @@ fn a_target_is_not_written_over_by_the_result() {
         &["positioning", sim, "--svg", "own.toml"],
         &[
             "time",
-            "-i",
+            "--input",
             "link",
             "--no-save",
             "--json",
@@ -62,8 +62,8 @@ fn a_target_is_not_written_over_by_the_result() {
 }
 
 /// A study whose one factor has the user's file as a level.
-const STUDY: &str = "title = \"a study\"\nmeasurement = \"transfer\"\ntarget = \".\"\n\n\
-    [[factor]]\nname = \"file\"\n[[factor.level]]\nname = \"one\"\ntarget = \"target/named\"\n\
+const STUDY: &str = "title = \"a study\"\ntarget = \".\"\n\n[measurement]\nkind = \"transfer\"\n\n\
+    [[factor]]\nname = \"place\"\n[[factor.level]]\nname = \"one\"\ntarget = \"target/named\"\n\
     [[factor.level]]\nname = \"other\"\ntarget = \".\"\n";
 
 #[test]
@@ -82,9 +82,10 @@ fn the_archive_and_other_outputs_are_not_written_over() {
         2,
         "is the same file as archive.db, which is read",
     );
-    let both = ["--svg", "new", "--json", "./new"];
-    let both = [&["positioning", "sim:st15150n"][..], &both].concat();
-    scratch.check(&both, 2, "--json ./new would write over new (--svg)");
+    fs::write(scratch.path("study.toml"), STUDY).expect("a study");
+    let both = ["--json", "new", "--markdown", "./new"];
+    let both = [&["study", "study.toml", "--no-save"][..], &both].concat();
+    scratch.check(&both, 2, "--markdown ./new would write over new (--json)");
     assert!(!scratch.path("new").exists());
     scratch.check(&["runs", "show", "1"], 0, "named");
 }
