@@ -93,8 +93,8 @@ pub enum TargetError {
     },
     /// There is too little room.
     #[error(
-        "{} has no room for {}{why}: {} are free, of which {} stay untouched; ask for less (--size), \
-         keep less free (--reserve), or make room",
+        "{} has no room for {}{why}: {} are free, of which {} stay untouched; ask for less \
+         (--size), keep less free (--reserve), or make room",
         path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]
     NoRoom {

@@ -116,8 +116,8 @@ pub struct Common {
     /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Write everything that was found as JSON (docs/json-schema.md), in place of what the file held;
-    /// `-` is standard output.
+    /// Write everything that was found as JSON (docs/json-schema.md), in place of what the file
+    /// held; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Archive of runs [default: seekstone/archive.db in the user's data directory].
