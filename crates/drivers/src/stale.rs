@@ -105,8 +105,8 @@ impl StaleDirectory {
         if !strange.is_empty() {
             strange.sort_unstable();
             let why = format!(
-                "it holds {}, which its run did not make; move what is yours elsewhere, and \
-                 remove the directory by hand",
+                "it holds {}, which its run did not make; move that elsewhere, or remove it, and \
+                 clean again",
                 strange.join(", ")
             );
             return Err(TargetError::LeftBehind {

@@ -331,7 +331,7 @@ fn nothing_but_what_the_run_made_is_removed_after_it() {
             fs::set_permissions(place, private.clone()).unwrap();
         }),
         ("main-of-mine", &|place| {
-            fs::rename(path.join("main"), place).unwrap()
+            fs::rename(path.join("main"), place).unwrap();
         }),
         ("main", &|place| put(place)),
         ("got-3", &|place| fs::hard_link(&precious, place).unwrap()),
