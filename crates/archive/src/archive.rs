@@ -1,11 +1,12 @@
 //! The archive file and what can be done with it.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use results::Run;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use crate::error::ArchiveError;
 use crate::rows;
@@ -38,8 +39,36 @@ impl Archive {
                 source,
             })?;
         }
+        refuse_other_kinds(path)?;
+        Self::opened(path, |path| Connection::open(path))
+    }
+
+    /// Open the archive at `path`, which must be one already.
+    ///
+    /// # Errors
+    /// When there is none, the file cannot be opened, or it was written by a newer program.
+    pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
         let path = path.to_owned();
-        let opened = Connection::open(&path).and_then(|mut connection| {
+        match path.metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(ArchiveError::Missing { path });
+            }
+            // An empty file would become an archive.
+            Ok(found) if found.is_file() && found.len() == 0 => {
+                return Err(ArchiveError::Foreign { path });
+            }
+            _ => refuse_other_kinds(&path)?,
+        }
+        let flags = OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE;
+        Self::opened(&path, |path| Connection::open_with_flags(path, flags))
+    }
+
+    fn opened(
+        path: &Path,
+        open: impl FnOnce(&Path) -> rusqlite::Result<Connection>,
+    ) -> Result<Self, ArchiveError> {
+        let path = path.to_owned();
+        let opened = open(&path).and_then(|mut connection| {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "foreign_keys", true)?;
             // A run that is reported as saved survives a power cut.
@@ -222,6 +251,16 @@ impl Archive {
 
     fn unread(&self, source: rusqlite::Error) -> ArchiveError {
         failure("read", self.path.clone(), source)
+    }
+}
+
+/// A database is kept in a regular file; into a block device one would be written all the same.
+fn refuse_other_kinds(path: &Path) -> Result<(), ArchiveError> {
+    match path.metadata() {
+        Ok(found) if !found.is_file() && !found.is_dir() => Err(ArchiveError::Foreign {
+            path: path.to_owned(),
+        }),
+        _ => Ok(()),
     }
 }
 

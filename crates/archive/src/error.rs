@@ -25,6 +25,12 @@ pub enum ArchiveError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// There is no file of that name.
+    #[error("there is no archive {}: check the spelling", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
     /// The file is something else.
     #[error("{} is not an archive of Seekstone: name another file with SEEKSTONE_ARCHIVE",
         path.display())]

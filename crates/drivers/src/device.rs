@@ -157,7 +157,7 @@ impl Device {
 }
 
 /// Refuse a regular file that the system uses as swap space or as a disk.
-pub(crate) fn refuse_if_file_used(metadata: &Metadata, path: &Path) -> Result<(), TargetError> {
+pub fn refuse_if_file_used(metadata: &Metadata, path: &Path) -> Result<(), TargetError> {
     let is_same = |other: &Path| {
         fs::metadata(other)
             .is_ok_and(|node| (node.dev(), node.ino()) == (metadata.dev(), metadata.ino()))

@@ -45,6 +45,7 @@ pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incom
 pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;
+pub use device::refuse_if_file_used;
 pub use extents::count_extents;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use network::{limit_window, open_tap, round_trip};
@@ -58,7 +59,7 @@ pub use payload::{
 pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
-pub use stale::{StaleDirectory, find_stale};
+pub use stale::{StaleDirectory, find_closed, find_stale};
 pub use table::{SmallFiles, TargetTable};
 pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 pub use target_error::TargetError;

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 use crate::target_error::TargetError;
 use crate::work_directory::{
-    MARKER_DRAFT, MARKER_HEAD, MARKER_NAME, entries, is_directory_name, is_plain_name,
-    remove_marked,
+    DirectoryFacts, MARKER_DRAFT, MARKER_HEAD, MARKER_MAKES, MARKER_NAME, entries,
+    is_directory_name, is_plain_name, is_small_file, remove_marked, shape_of,
 };
 use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
@@ -32,6 +32,8 @@ pub struct StaleDirectory {
     parent: OwnedFd,
     directory: OwnedFd,
     name: String,
+    /// Shapes of the names of files that its run made.
+    shapes: Vec<String>,
     /// Holds the lock.
     _marker: File,
 }
@@ -42,6 +44,13 @@ pub struct StaleDirectory {
 /// # Errors
 /// When `parent` cannot be listed.
 pub fn find_stale(parent: &Path) -> Result<Vec<StaleDirectory>, TargetError> {
+    Ok(names_like_ours(parent)?
+        .into_iter()
+        .filter_map(|name| examine(parent, name))
+        .collect())
+}
+
+fn names_like_ours(parent: &Path) -> Result<Vec<String>, TargetError> {
     let entries = std::fs::read_dir(parent)
         .map_err(|error| TargetError::io("list the directory", parent, error))?;
     let mut names: Vec<String> = entries
@@ -50,10 +59,27 @@ pub fn find_stale(parent: &Path) -> Result<Vec<StaleDirectory>, TargetError> {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort_unstable();
-    Ok(names
-        .into_iter()
-        .filter_map(|name| examine(parent, name))
-        .collect())
+    Ok(names)
+}
+
+/// The directories under `parent` that have a name of ours, and that we may not look into or are
+/// another user's: what killed runs left may be among them.
+///
+/// # Errors
+/// When `parent` cannot be listed.
+pub fn find_closed(parent: &Path) -> Result<Vec<PathBuf>, TargetError> {
+    let names = names_like_ours(parent)?;
+    let paths = names.into_iter().map(|name| parent.join(name));
+    Ok(paths.filter(|path| is_closed(path)).collect())
+}
+
+fn is_closed(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(path, flags, Mode::empty()).and_then(|directory| {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::openat(&directory, MARKER_NAME, flags, Mode::empty())
+    });
+    matches!(opened, Err(Errno::ACCESS | Errno::PERM))
 }
 
 impl StaleDirectory {
@@ -65,15 +91,10 @@ impl StaleDirectory {
     pub fn remove(self) -> Result<(), TargetError> {
         let in_context = |error: Errno| TargetError::io("clean up", &self.path, error);
         let found = entries(&self.directory).map_err(in_context)?;
-        let mut strange = None;
-        let is_tree =
-            |name: &str, kind: FileType| kind == FileType::Directory && is_tree_directory(name);
-        // A run that makes trees makes no files beside them.
-        let has_trees = found.iter().any(|(name, kind)| is_tree(name, *kind));
+        let mut strange = Vec::new();
         for (name, kind) in &found {
-            strange = strange.or(match kind {
-                FileType::RegularFile if is_marker(name) => None,
-                FileType::RegularFile if is_plain_name(name) && !has_trees => None,
+            strange.extend(match kind {
+                FileType::RegularFile if self.is_made_here(name).map_err(in_context)? => None,
                 FileType::Directory if is_tree_directory(name) => {
                     let tree = examine_tree(&self.directory, name).map_err(in_context)?;
                     tree.strange.map(|inner| format!("{name}/.../{inner}"))
@@ -81,8 +102,13 @@ impl StaleDirectory {
                 _ => Some(name.clone()),
             });
         }
-        if let Some(name) = strange {
-            let why = format!("it holds {name:?}, which no run of this program makes");
+        if !strange.is_empty() {
+            strange.sort_unstable();
+            let why = format!(
+                "it holds {}, which its run did not make; move that elsewhere, or remove it, and \
+                 clean again",
+                strange.join(", ")
+            );
             return Err(TargetError::LeftBehind {
                 path: self.path,
                 why,
@@ -100,6 +126,20 @@ impl StaleDirectory {
             removed.map_err(in_context)?;
         }
         remove_marked(&self.parent, &self.directory, &self.name, &self.path)
+    }
+}
+
+impl StaleDirectory {
+    /// Whether a regular file is one that the run made, by all that can be told of it.
+    fn is_made_here(&self, name: &str) -> Result<bool, Errno> {
+        if is_marker(name) {
+            return Ok(true);
+        }
+        let is_known =
+            is_small_file(name) || is_plain_name(name) && self.shapes.contains(&shape_of(name));
+        let found = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let place = DirectoryFacts::of(&self.directory)?;
+        Ok(is_known && place.is_made_here(&found))
     }
 }
 
@@ -130,7 +170,7 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     }
     // Read before it is locked: a draft that says something was locked by whoever wrote that, and
     // one that says nothing yet must not be locked in front of its maker.
-    let pid = owner(&marker)?;
+    let (pid, shapes) = owner(&marker)?;
     rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
     let (mut bytes, mut files) = (0, 0);
     for (file, kind) in entries(&directory)
@@ -157,6 +197,7 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
         parent: parent_fd,
         directory,
         name,
+        shapes,
         _marker: marker,
     })
 }
@@ -174,8 +215,8 @@ fn is_ours(directory: &OwnedFd, marker: &File) -> bool {
     outer.st_uid == inner.st_uid && (me.is_root() || outer.st_uid == me.as_raw())
 }
 
-/// The process number in a marker; `None` when it is no marker of ours.
-fn owner(marker: &File) -> Option<u32> {
+/// The process number in a marker, and the shapes of names; `None` when it is no marker of ours.
+fn owner(marker: &File) -> Option<(u32, Vec<String>)> {
     let mut text = String::new();
     marker
         .take(MARKER_BYTES_MAX)
@@ -183,5 +224,7 @@ fn owner(marker: &File) -> Option<u32> {
         .ok()?;
     let mut lines = text.lines();
     (lines.next() == Some(MARKER_HEAD)).then_some(())?;
-    lines.next()?.strip_prefix("pid ")?.parse().ok()
+    let pid = lines.next()?.strip_prefix("pid ")?.parse().ok()?;
+    let shapes = lines.filter_map(|line| line.strip_prefix(MARKER_MAKES));
+    Some((pid, shapes.map(str::to_owned).collect()))
 }

@@ -4,7 +4,7 @@
 //! others rename or plant, only this very directory is touched. A marker file with a lock tells a
 //! live owner from a dead one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::target::{AccessMode, Caching, Target, TargetKind};
@@ -25,6 +25,8 @@ pub const DIRECTORY_PREFIX: &str = ".seekstone-";
 pub const MARKER_NAME: &str = "owner";
 /// The marker's first line.
 pub(crate) const MARKER_HEAD: &str = "seekstone work directory";
+/// How the marker's lines begin that tell the shapes of files' names.
+pub(crate) const MARKER_MAKES: &str = "makes ";
 /// The marker's name until it is locked: a marker is never seen without its lock while we live.
 pub(crate) const MARKER_DRAFT: &str = "owner.new";
 
@@ -58,7 +60,10 @@ pub struct WorkDirectory {
 struct State {
     /// Holds the lock; `None` once the directory is gone.
     marker: Option<File>,
-    created: BTreeSet<String>,
+    /// Each file of a name of its own, by its inode: another file may have been put in its place.
+    created: BTreeMap<String, Option<u64>>,
+    /// Shapes of names that the marker tells.
+    shapes: BTreeSet<String>,
 }
 
 impl WorkDirectory {
@@ -85,7 +90,8 @@ impl WorkDirectory {
         };
         let state = Mutex::new(State {
             marker: Some(marker),
-            created: BTreeSet::new(),
+            created: BTreeMap::new(),
+            shapes: BTreeSet::new(),
         });
         Ok(Self {
             parent: parent_fd,
@@ -112,15 +118,26 @@ impl WorkDirectory {
                 name: name.to_owned(),
             });
         }
+        let in_context = |error| TargetError::io("create", self.path.join(name), error);
         // Noted first: a file must not be left behind because we were cut off in between.
-        let is_new = self.state().created.insert(name.to_owned());
+        let mut state = self.state();
+        state.tell_shape(name).map_err(in_context)?;
+        let before = state.created.get(name).copied();
+        state.created.insert(name.to_owned(), None);
         let made = self.open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL);
-        made.map_err(|error| {
-            if is_new {
-                self.state().created.remove(name);
+        match made.and_then(|file| rustix::fs::fstat(&file).map(|found| (file, found.st_ino))) {
+            Ok((file, inode)) => {
+                state.created.insert(name.to_owned(), Some(inode));
+                Ok(file)
             }
-            TargetError::io("create", self.path.join(name), error)
-        })
+            Err(error) => {
+                match before {
+                    Some(inode) => state.created.insert(name.to_owned(), inode),
+                    None => state.created.remove(name),
+                };
+                Err(in_context(error.into()))
+            }
+        }
     }
 
     /// Open the file `name`, which this run created, as a target that may be written.
@@ -129,7 +146,7 @@ impl WorkDirectory {
     /// When it was not created here, when direct I/O is not supported, or the system refuses.
     pub fn open_target(&self, name: &str, caching: Caching) -> Result<Target, TargetError> {
         let path = self.path.join(name);
-        if !self.state().created.contains(name) {
+        if !self.state().created.contains_key(name) {
             return Err(TargetError::io("open", path, Errno::NOENT));
         }
         let direct = if caching == Caching::Direct {
@@ -157,14 +174,20 @@ impl WorkDirectory {
     /// Remove the file `name`, which this run created.
     ///
     /// # Errors
-    /// When it was not created here, or the system refuses.
+    /// When it was not created here, another file has its name now, or the system refuses.
     pub fn remove_file(&self, name: &str) -> Result<(), TargetError> {
         let path = self.path.join(name);
-        if !self.state().created.remove(name) {
-            return Err(TargetError::io("remove", path, Errno::NOENT));
+        let in_context = |error| TargetError::io("remove", &path, error);
+        let Some(inode) = self.state().created.remove(name) else {
+            return Err(in_context(Errno::NOENT));
+        };
+        let place = self.facts().map_err(in_context)?;
+        let found = self.stat(name).map_err(in_context)?;
+        if !place.is_made_here(&found) || inode.is_some_and(|inode| inode != found.st_ino) {
+            let why = "another file has this name now, which this run did not make".to_owned();
+            return Err(TargetError::LeftBehind { path, why });
         }
-        self.unlink(name)
-            .map_err(|error| TargetError::io("remove", path, error))
+        self.unlink(name).map_err(in_context)
     }
 
     /// Remove our files and the directory; a second call does nothing.
@@ -179,10 +202,11 @@ impl WorkDirectory {
         }
         let listed = entries(&self.directory);
         let names = listed.map_err(|error| TargetError::io("list", &self.path, error))?;
+        let place = self.facts();
+        let place = place.map_err(|error| TargetError::io("examine", &self.path, error))?;
         let mut foreign = Vec::new();
         for (name, kind) in names {
-            let is_ours = state.created.contains(&name) || is_small_file(&name);
-            if is_ours && kind == FileType::RegularFile {
+            if kind == FileType::RegularFile && self.is_ours(&state, &place, &name) {
                 match self.unlink(&name) {
                     Ok(()) | Err(Errno::NOENT) => state.created.remove(&name),
                     Err(error) => {
@@ -206,6 +230,30 @@ impl WorkDirectory {
         remove_marked(&self.parent, &self.directory, &self.name, &self.path)?;
         state.marker = None;
         Ok(())
+    }
+
+    /// Whether the file `name` is one that this run made, and not another in its place.
+    fn is_ours(&self, state: &State, place: &DirectoryFacts, name: &str) -> bool {
+        let inode = match state.created.get(name) {
+            Some(inode) => *inode,
+            None if is_small_file(name) => None,
+            None => return false,
+        };
+        match self.stat(name) {
+            Ok(found) => {
+                place.is_made_here(&found) && inode.is_none_or(|inode| inode == found.st_ino)
+            }
+            // Then there is nothing to lose either.
+            Err(_) => true,
+        }
+    }
+
+    fn facts(&self) -> Result<DirectoryFacts, Errno> {
+        DirectoryFacts::of(&self.directory)
+    }
+
+    fn stat(&self, name: &str) -> Result<Stat, Errno> {
+        rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     /// The directory itself, for a driver that makes a tree of directories in it.
@@ -235,11 +283,62 @@ impl WorkDirectory {
     }
 }
 
+impl State {
+    /// Let the marker tell what this name is like, for whoever removes what a killed run left. It
+    /// is not waited for: that would take the time of what is measured, and what the system wrote
+    /// survives our death.
+    fn tell_shape(&mut self, name: &str) -> std::io::Result<()> {
+        let shape = shape_of(name);
+        if self.shapes.contains(&shape) {
+            return Ok(());
+        }
+        if let Some(marker) = &mut self.marker {
+            marker.write_all(format!("{MARKER_MAKES}{shape}\n").as_bytes())?;
+        }
+        self.shapes.insert(shape);
+        Ok(())
+    }
+}
+
+/// What is the same for every file that a run makes in its directory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DirectoryFacts {
+    owner: u32,
+}
+
+impl DirectoryFacts {
+    pub(crate) fn of(directory: impl AsFd) -> Result<Self, Errno> {
+        let found = rustix::fs::fstat(directory)?;
+        Ok(Self {
+            owner: found.st_uid,
+        })
+    }
+
+    /// Whether a file in the directory can be one that a run made there: for its owner alone, and
+    /// under one name.
+    pub(crate) fn is_made_here(&self, found: &Stat) -> bool {
+        found.st_uid == self.owner && found.st_nlink == 1 && found.st_mode & 0o077 == 0
+    }
+}
+
 impl Drop for WorkDirectory {
     fn drop(&mut self) {
         // Nobody is left to tell; the next start finds what could not be removed.
         let _ = self.remove();
     }
+}
+
+/// A name with every row of digits as one `#`, so that numbered files have one shape.
+pub(crate) fn shape_of(name: &str) -> String {
+    let mut shape = String::new();
+    for character in name.chars() {
+        match character {
+            '0'..='9' if shape.ends_with('#') => {}
+            '0'..='9' => shape.push('#'),
+            other => shape.push(other),
+        }
+    }
+    shape
 }
 
 /// Small files are named by number, so that millions of them need no list.

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 
-use crate::work_directory::{DIRECTORY_FLAGS, entries};
+use crate::work_directory::{DIRECTORY_FLAGS, DirectoryFacts, entries};
 
 /// How deep directories may lie; what is deeper was not made by this program.
 const DEPTH_MAX: usize = 64;
@@ -51,12 +51,14 @@ pub(crate) fn examine_tree(parent: impl AsFd, name: &str) -> Result<TreeContent,
     let mut content = TreeContent::default();
     let mut path = vec![open(parent, name)?];
     visit(&mut path, &mut |directory, name, kind| {
+        let mut is_made_here = true;
         if kind == FileType::RegularFile {
             let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
             content.bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
             content.files += 1;
+            is_made_here = DirectoryFacts::of(directory)?.is_made_here(&found);
         }
-        if !is_ours(name, kind) && content.strange.is_none() {
+        if !(is_made_here && is_ours(name, kind)) && content.strange.is_none() {
             content.strange = Some(name.to_owned());
         }
         Ok(())

@@ -2,6 +2,7 @@
 //! told, and nothing of ours stays.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -286,6 +287,10 @@ fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
     fs::create_dir_all(&tree).expect("directories");
     fs::write(tree.join("n0001"), [1; 600]).expect("a file");
     fs::write(path.join("t00000000/d0001"), [1; 512]).expect("a file");
+    for made in [tree.join("n0001"), path.join("t00000000/d0001")] {
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(made, private).expect("permissions");
+    }
     assert!(find_stale(parent.path()).expect("a list").is_empty());
     work.abandon();
     let beside = path.clone();

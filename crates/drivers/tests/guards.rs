@@ -304,6 +304,8 @@ fn a_stale_directory_with_strange_content_is_left_whole() {
         "seekstone work directory\npid 7\n",
     );
     fs::write(path.join("f0000001"), "ours").unwrap();
+    let private = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(path.join("f0000001"), private).unwrap();
     for strange in ["link", "directory", "odd name"] {
         let place = path.join(strange);
         match strange {
@@ -326,6 +328,84 @@ fn a_stale_directory_with_strange_content_is_left_whole() {
         .remove()
         .unwrap();
     assert_eq!(names(parent.path()), ["precious"]);
+}
+
+/// `seekstone clean` removed a file of a user's that had got into the directory of a killed run.
+#[test]
+fn nothing_but_what_the_run_made_is_removed_after_it() {
+    let _alone = alone();
+    let parent = scratch();
+    let work = WorkDirectory::create(parent.path(), &owner()).unwrap();
+    let path = work.path().to_path_buf();
+    for name in ["main", "got-1", "got-22"] {
+        work.create_file(name).unwrap();
+    }
+    work.abandon();
+    let private = fs::Permissions::from_mode(0o600);
+    let precious = parent.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    type Case<'a> = (&'a str, &'a dyn Fn(&Path));
+    let put = |place: &Path| fs::write(place, "theirs").unwrap();
+    let cases: [Case; 5] = [
+        ("extra", &|place| {
+            put(place);
+            fs::set_permissions(place, private.clone()).unwrap();
+        }),
+        ("main-of-mine", &|place| {
+            fs::rename(path.join("main"), place).unwrap();
+        }),
+        ("main", &|place| put(place)),
+        ("got-3", &|place| fs::hard_link(&precious, place).unwrap()),
+        ("f0000002", &|place| put(place)),
+    ];
+    for (strange, make) in cases {
+        let place = path.join(strange);
+        make(&place);
+        let before = names(&path);
+        let stale = find_stale(parent.path()).unwrap().pop().unwrap();
+        let refused = stale.remove().unwrap_err().to_string();
+        let expected = format!("it holds {strange}, which its run did not make");
+        assert!(refused.contains(&expected), "{refused}");
+        assert_eq!(names(&path), before);
+        fs::remove_file(&place).unwrap();
+    }
+    for stale in find_stale(parent.path()).unwrap() {
+        stale.remove().unwrap();
+    }
+    assert_eq!(names(parent.path()), ["precious"]);
+}
+
+/// A file that somebody had put in the place of ours was removed with the directory.
+#[test]
+fn a_file_in_the_place_of_ours_is_left() {
+    let parent = scratch();
+    let work = WorkDirectory::create(parent.path(), &owner()).unwrap();
+    let private = fs::Permissions::from_mode(0o600);
+    for name in ["main", "alone"] {
+        work.create_file(name).unwrap();
+        // Beside each other for a moment, so that they differ in number.
+        let theirs = parent.path().join("theirs");
+        fs::write(&theirs, "theirs").unwrap();
+        fs::set_permissions(&theirs, private.clone()).unwrap();
+        fs::rename(&theirs, work.path().join(name)).unwrap();
+    }
+    fs::write(work.path().join("f0000001"), "theirs").unwrap();
+    let refused = work.remove_file("alone").unwrap_err().to_string();
+    assert!(refused.contains("another file has this name"), "{refused}");
+    for _ in 0..2 {
+        let refused = work.remove().unwrap_err().to_string();
+        for name in ["main", "alone", "f0000001"] {
+            assert!(refused.contains(name), "{refused}");
+        }
+        assert_eq!(names(work.path()), ["alone", "f0000001", "main", "owner"]);
+    }
+    for name in ["main", "alone", "f0000001"] {
+        let content = fs::read(work.path().join(name)).unwrap();
+        assert_eq!(content, b"theirs");
+        fs::remove_file(work.path().join(name)).unwrap();
+    }
+    work.remove().unwrap();
+    assert!(names(parent.path()).is_empty());
 }
 
 #[test]

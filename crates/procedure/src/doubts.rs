@@ -269,7 +269,9 @@ fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Op
     Some(Warning::doubt(
         "kept-back",
         format!(
-            "{}: {count} operations were due and not done when the trial ended, after {waited} on              average, and are in no other figure{}. The storage stalled, or takes less than is              asked of it: measure longer.",
+            "{}: {count} operations were due and not done when the trial ended, after {waited} on \
+             average, and are in no other figure{}. The storage stalled, or takes less than is \
+             asked of it: measure longer.",
             measurement.title,
             effect.unwrap_or_default()
         ),

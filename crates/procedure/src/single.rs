@@ -148,8 +148,7 @@ pub fn summarise(
     circumstances: &Circumstances,
     name: impl Fn(Errno) -> String,
 ) -> Result<Measurement, TrialError> {
-    let elapsed = circumstances.elapsed;
-    let counted = counted_record(trial, record);
+    let (elapsed, counted) = (circumstances.elapsed, counted_record(trial, record));
     if counted.response.is_empty() {
         return Err(TrialError::Nothing { elapsed });
     }
@@ -160,12 +159,10 @@ pub fn summarise(
         Channel::Response => response.as_ref(),
         Channel::Service => service.as_ref(),
     };
-    let response_times = times(response.as_ref(), &counted.response);
     let service_times = times(service.as_ref(), &counted.service);
     let completions_all = counted.response.len();
     let throughput = throughput_of(chosen, completions_all, elapsed);
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
-    let bytes_each = bytes_all as f64 / completions_all as f64;
     let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
     let mut measurement = Measurement {
         name: trial.name.clone(),
@@ -176,10 +173,10 @@ pub fn summarise(
         driver: circumstances.driver.clone(),
         seed: circumstances.seed,
         offered: trial.offered(),
-        response: response_times,
+        response: times(response.as_ref(), &counted.response),
         service: service_times,
         throughput,
-        bandwidth: (bytes_all > 0).then(|| throughput.scale(bytes_each)),
+        bandwidth: bandwidth(throughput, bytes_all, completions_all),
         lateness: lateness(&record.lateness),
         kinds: kinds(record),
         errors: errors(&record.errors, name),
@@ -206,18 +203,27 @@ pub fn summarise(
         law: None,
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
-    let mut findings = chosen.map_or_else(Vec::new, |evaluation| evaluation.findings.clone());
-    let is_stall = |finding: &Finding| matches!(finding, Finding::Stalled { .. });
-    if let (false, Some(longest_ns)) = (findings.iter().any(is_stall), monitor.store().stall_ns()) {
-        // Nothing else is known of a trial that was too short, but this is.
-        findings.push(Finding::Stalled { longest_ns });
-    }
     let mean_whole_ns = counted.response.mean();
     if is_kept_back(trial, &measurement, mean_whole_ns) {
         count_unfinished(&mut measurement, &record.unfinished, elapsed);
     }
+    let findings = findings(chosen, monitor);
     measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
     Ok(measurement)
+}
+
+fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estimate> {
+    (bytes > 0).then(|| throughput.scale(bytes as f64 / completions as f64))
+}
+
+/// What stands out. Of a trial that was too short nothing is known but its stalls.
+fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor) -> Vec<Finding> {
+    let mut findings = evaluation.map_or_else(Vec::new, |known| known.findings.clone());
+    let is_stall = |finding: &Finding| matches!(finding, Finding::Stalled { .. });
+    if let (false, Some(longest_ns)) = (findings.iter().any(is_stall), monitor.store().stall_ns()) {
+        findings.push(Finding::Stalled { longest_ns });
+    }
+    findings
 }
 
 fn unfinished(record: &Record) -> Option<Unfinished> {

@@ -1,19 +1,34 @@
 //! Signals that ask the program to stop.
 //!
 //! The first SIGINT, SIGTERM or SIGHUP raises a flag that the measuring loops look at, so that a
-//! run can end in order. The second ends the process at once with 128 plus its number. SIGXFSZ
+//! run can end in order. What follows within half a second is taken for the same wish: GNU
+//! `timeout`, for one, signals its child and then the group that the child is in. Any later one
+//! ends the process with 128 plus its number, and what stays is named. SIGXFSZ
 //! gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an ordinary
 //! error (EFBIG) instead of our death. System calls are restarted, not broken off: whoever waits
 //! must wait with a deadline.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::Builder;
+use std::time::{Duration, Instant};
 
+use drivers::DIRECTORY_PREFIX;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::flag;
+use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
 
 use crate::inspect::facts::Facts;
+
+/// Signals that come this soon after the first are one with it.
+const SAME_WISH: Duration = Duration::from_millis(500);
+/// How long it may take to say what stays, where nobody reads what we say.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A signal that ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,18 +70,19 @@ impl Interrupt {
     /// When the system refuses a handler.
     pub fn install() -> io::Result<Self> {
         let interrupt = Interrupt::default();
-        let is_armed = Arc::new(AtomicBool::new(false));
-        for signal in SIGNALS {
-            if signal.number == SIGHUP && is_ignored(&Facts::default(), signal.number) {
-                continue;
-            }
-            // Handlers run in the order of registration: the first signal finds nothing armed.
-            let status = 128 + signal.number;
-            flag::register_conditional_shutdown(signal.number, status, Arc::clone(&is_armed))?;
-            flag::register(signal.number, Arc::clone(&is_armed))?;
-            let number = usize::try_from(signal.number).map_err(io::Error::other)?;
-            flag::register_usize(signal.number, Arc::clone(&interrupt.raised), number)?;
+        let facts = Facts::default();
+        let heard = SIGNALS.map(|signal| signal.number).into_iter();
+        let heard: Vec<i32> = heard
+            .filter(|&number| number != SIGHUP || !is_ignored(&facts, number))
+            .collect();
+        for &number in &heard {
+            let flagged = usize::try_from(number).map_err(io::Error::other)?;
+            flag::register_usize(number, Arc::clone(&interrupt.raised), flagged)?;
         }
+        let signals = Signals::new(&heard)?;
+        Builder::new()
+            .name("signals".into())
+            .spawn(move || end_at_the_second(signals))?;
         outlive_file_size_limit()?;
         Ok(interrupt)
     }
@@ -91,6 +107,56 @@ impl Interrupt {
             .into_iter()
             .find(|signal| usize::try_from(signal.number) == Ok(number))
     }
+}
+
+/// Ends the process when a signal comes that is not one with the first.
+fn end_at_the_second(mut signals: Signals) {
+    let mut first = None;
+    for number in signals.forever() {
+        let first = *first.get_or_insert_with(Instant::now);
+        if first.elapsed() < SAME_WISH {
+            continue;
+        }
+        // In a thread of its own: a terminal that is held up must not keep us alive.
+        let (said, heard) = channel();
+        let speaker = Builder::new().spawn(move || {
+            for path in kept_directories(Path::new("/proc/self/fd")) {
+                let words = last_words(&path);
+                let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
+            }
+            let _ = said.send(());
+        });
+        if speaker.is_ok() {
+            let _ = heard.recv_timeout(LAST_WORDS);
+        }
+        low_level::exit(128 + number);
+    }
+}
+
+fn last_words(path: &Path) -> String {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    format!(
+        "left behind: {}; `seekstone clean {}` removes it\n",
+        path.display(),
+        parent.display()
+    )
+}
+
+/// Our directories that this process holds open. No file system is asked for it, for one may be
+/// what the process hangs on.
+fn kept_directories(descriptors: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(descriptors).into_iter().flatten().flatten();
+    let open = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
+    open.filter_map(|path| directory_of_ours(&path)).collect()
+}
+
+/// The directory of ours that `path` is, or lies in. What was removed has a note behind its name.
+fn directory_of_ours(path: &Path) -> Option<PathBuf> {
+    let is_ours = |it: &&Path| {
+        let name = it.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(DIRECTORY_PREFIX) && !name.contains(' '))
+    };
+    path.ancestors().find(is_ours).map(Path::to_path_buf)
 }
 
 /// From now on a write past `ulimit -f` is an ordinary error.
@@ -150,9 +216,42 @@ mod tests {
     }
 
     #[test]
-    fn the_second_signal_ends_the_process_with_its_number() {
-        let status = run_case("case_second_signal").status;
-        assert_eq!(status.code(), Some(128 + SIGINT));
+    fn a_later_signal_ends_the_process_with_its_number() {
+        let output = run_case("case_later_signal");
+        assert_eq!(output.status.code(), Some(128 + SIGINT));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told = said.lines().find(|line| line.contains("left behind: "));
+        let told = told.unwrap_or_else(|| panic!("it said {said}"));
+        let (path, advice) = told.split_once("; ").expect("a path and advice");
+        let path = PathBuf::from(path.split_once(": ").expect("a path").1);
+        assert!(path.join(drivers::MARKER_NAME).exists(), "{told}");
+        let parent = path.parent().expect("a parent");
+        assert_eq!(
+            advice,
+            format!("`seekstone clean {}` removes it", parent.display())
+        );
+        fs::remove_dir_all(parent).expect("what the case left");
+    }
+
+    /// Under GNU `timeout` a run ended at once and left its files, for the signal came twice.
+    #[test]
+    fn a_signal_that_comes_twice_at_once_is_one() {
+        check_passes("case_signal_twice");
+    }
+
+    #[test]
+    fn only_directories_of_ours_are_named() {
+        let of = |path: &str| directory_of_ours(Path::new(path));
+        let ours = "/mnt/.seekstone-0123456789abcdef";
+        assert_eq!(of(&format!("{ours}/owner")), Some(PathBuf::from(ours)));
+        assert_eq!(
+            of(&format!("{ours}/t00000001/f1")),
+            Some(PathBuf::from(ours))
+        );
+        assert_eq!(of(ours), Some(PathBuf::from(ours)));
+        assert_eq!(of(&format!("{ours} (deleted)")), None);
+        assert_eq!(of("/mnt/file"), None);
+        assert_eq!(of("pipe:[7]"), None);
     }
 
     #[test]
@@ -177,10 +276,29 @@ mod tests {
 
     #[test]
     #[ignore = "ends or limits its process: run by another test"]
-    fn case_second_signal() {
+    fn case_later_signal() {
         let _interrupt = Interrupt::install().expect("handlers");
+        let parent = tempfile::tempdir().expect("a directory").keep();
+        let owner = drivers::Owner::default();
+        let _work = drivers::WorkDirectory::create(&parent, &owner).expect("a directory of ours");
+        raise(SIGTERM).expect("a signal");
+        loop {
+            std::thread::yield_now();
+            raise(SIGINT).expect("a signal");
+        }
+    }
+
+    #[test]
+    #[ignore = "ends or limits its process: run by another test"]
+    fn case_signal_twice() {
+        let interrupt = Interrupt::install().expect("handlers");
+        raise(SIGTERM).expect("a signal");
         raise(SIGTERM).expect("a signal");
         raise(SIGINT).expect("a signal");
+        assert_eq!(
+            interrupt.is_raised().map(|signal| signal.name),
+            Some("SIGINT")
+        );
     }
 
     #[test]

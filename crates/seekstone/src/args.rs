@@ -116,7 +116,8 @@ pub struct Common {
     /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
+    /// Write everything that was found as JSON (docs/json-schema.md), in place of what the file
+    /// held; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Archive of runs [default: seekstone/archive.db in the user's data directory].
@@ -422,7 +423,7 @@ pub enum RunsCommand {
         /// Form of the output.
         #[arg(long, value_enum, default_value_t = ExportForm::Json)]
         form: ExportForm,
-        /// Where to; `-` is standard output.
+        /// Where to, in place of what the file held; `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: PathBuf,
     },

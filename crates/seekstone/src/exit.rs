@@ -85,6 +85,12 @@ impl std::fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// Print why a command failed, in one sentence.
+pub fn failed(error: &anyhow::Error) -> ExitCode {
+    output::complain(&format!("error: {error:#}"));
+    Exit::of_error(error).into()
+}
+
 /// Print what the parser of arguments has to say: help and version go to standard output.
 pub fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();

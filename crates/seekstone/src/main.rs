@@ -7,13 +7,13 @@ mod onlooker;
 mod output;
 mod progress;
 mod studies;
+mod written;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use args::{Command, Seekstone};
-use exit::Exit;
 
 fn main() -> ExitCode {
     let command = match Seekstone::try_parse() {
@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = runner::interrupt::outlive_file_size_limit();
+    if let Err(error) = written::check_command(&command) {
+        return exit::failed(&error);
+    }
     let done = match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Trial(args) => commands::trial::trial(&args),
@@ -49,9 +52,6 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            output::complain(&format!("error: {error:#}"));
-            Exit::of_error(&error).into()
-        }
+        Err(error) => exit::failed(&error),
     }
 }

@@ -1,6 +1,8 @@
 //! Writing to the terminal. A reader that has gone away (`| head`) ends the program quietly.
 
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -28,7 +30,7 @@ pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Write `text` to the file that the user named; `-` is standard output.
+/// Write `text` to the file that the user named, in place of what it held; `-` is standard output.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -37,7 +39,19 @@ pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
         print(text.trim_end())?;
         return Ok(());
     }
-    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+    let in_context = || format!("{} cannot be written", path.display());
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    let mut file = options.open(path).with_context(in_context)?;
+    let found = file.metadata().with_context(in_context)?;
+    // The name was looked at before; since then it may have come to stand for storage.
+    if found.file_type().is_block_device() {
+        anyhow::bail!("{} is a block device, which is not written", path.display());
+    }
+    if found.is_file() {
+        file.set_len(0).with_context(in_context)?;
+    }
+    file.write_all(text.as_bytes()).with_context(in_context)
 }
 
 /// How reports look on this terminal.

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -319,12 +320,12 @@ fn what_cannot_be_written_costs_nothing_else() {
     let kept = fs::read_to_string(scratch.path("kept.json")).expect("a file");
     serde_json::from_str::<serde_json::Value>(&kept).expect("JSON");
 
-    let missing = ["--json", "nowhere/run.json"];
-    let ended = through_shell(&scratch, "", &missing);
+    let full = ["--json", "/dev/full"];
+    let ended = through_shell(&scratch, "", &full);
     ended.check(
-        &missing,
+        &full,
         1,
-        "error: nowhere/run.json cannot be written: No such file",
+        "error: /dev/full cannot be written: No space left",
     );
     assert!(
         ended.stdout.contains("random read, 4 KiB"),
@@ -381,22 +382,61 @@ fn an_archive_that_cannot_be_used_is_refused_before_measuring() {
     scratch.assert_clean(&target);
 }
 
-/// A mistyped path left an empty archive behind, and its directories.
+/// The key `cautions` stood in no document.
 #[test]
-fn an_empty_archive_is_said_to_be_empty_and_not_made() {
+fn every_key_of_an_inspection_is_documented() {
     let scratch = Scratch::new();
-    let archive = "below/archive.db";
-    scratch.check(
-        &["runs", "list", "--archive", archive],
-        0,
-        "no runs are archived",
+    let schema = include_str!("../../../docs/json-schema.md");
+    let (_, section) = schema.split_once("\n## Inspection\n").expect("a section");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let found = scratch.check(&["inspect", ".", "--json", "-"], 0, "cautions");
+    let found = found.json();
+    let keys = found.as_object().expect("an object").keys();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let documented = rows.filter_map(|row| row.split('`').nth(1));
+    assert_eq!(
+        keys.map(String::as_str).collect::<BTreeSet<_>>(),
+        documented.collect::<BTreeSet<_>>()
     );
-    let empty = "error: the archive below/archive.db is empty";
-    scratch.check(&["runs", "show", "--archive", archive], 1, empty);
-    scratch.check(&["runs", "show", "7", "--archive", archive], 1, empty);
-    scratch.check(&["runs", "export", "7", "--archive", archive], 1, empty);
-    scratch.check(&["runs", "delete", "7", "--archive", archive], 1, empty);
+}
+
+/// A mistyped path left an empty archive behind, and its directories; `runs list` took it for an
+/// archive without runs, and made an archive of an empty file.
+#[test]
+fn an_archive_that_is_none_is_said_to_be_none_and_not_made() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("empty"), "").expect("a file");
+    let commands: [&[&str]; 5] = [
+        &["runs", "list"],
+        &["runs", "show"],
+        &["runs", "export", "7"],
+        &["runs", "delete", "7"],
+        &["whatif", "7"],
+    ];
+    for command in commands {
+        for (archive, expected) in [
+            (
+                "below/archive.db",
+                "error: there is no archive below/archive.db: check",
+            ),
+            ("empty", "error: empty is not an archive of Seekstone"),
+            (
+                "/dev/null",
+                "error: /dev/null is not an archive of Seekstone",
+            ),
+        ] {
+            let args = [command, &["--archive", archive]].concat();
+            scratch.check(&args, 1, expected);
+        }
+    }
     assert!(!scratch.path("below").exists());
+    assert_eq!(fs::read(scratch.path("empty")).expect("a file"), b"");
+    // Where nobody said otherwise, there may be none yet.
+    scratch.check(&["runs", "list"], 0, "no runs are archived");
+    let empty = "archive.db is empty: commands that measure fill it";
+    scratch.check(&["runs", "show"], 1, empty);
+    let into_device = ["trial", "sim:st15150n", "--archive", "/dev/null"];
+    scratch.check(&into_device, 1, "/dev/null is not an archive of Seekstone");
 }
 
 #[test]

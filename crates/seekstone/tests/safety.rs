@@ -129,6 +129,19 @@ fn what_belongs_to_others_is_refused() {
             .current_dir(place.path());
         finish(command).check(&args, code, expected);
     }
+    // "Killed runs left nothing behind here", although it could not look.
+    let left = place.path().join("writable/.seekstone-0123456789abcdef");
+    fs::create_dir(&left).expect("a directory");
+    fs::set_permissions(&left, fs::Permissions::from_mode(0o700)).expect("permissions");
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program)
+        .args(["clean", "--yes", "writable"])
+        .current_dir(place.path());
+    let unseen = "error: no permission to look into writable/.seekstone-0123456789abcdef, which";
+    finish(command).check(&["clean"], 1, unseen);
+    fs::remove_dir(&left).expect("an empty directory");
     for name in ["closed", "readable", "writable"] {
         let mut entries = fs::read_dir(place.path().join(name)).expect("a directory");
         assert!(entries.next().is_none(), "{name} is not empty");

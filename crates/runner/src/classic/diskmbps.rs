@@ -391,7 +391,7 @@ fn open_existing(path: &Path) -> Result<Target, ClassicError> {
 struct DataFile {
     path: PathBuf,
     file: File,
-    inode: u64,
+    inode: (u64, u64),
     is_removed: bool,
 }
 
@@ -401,7 +401,7 @@ impl DataFile {
         options.write(true).create_new(true).mode(0o600);
         let file = options.open(&path).map_err(|error| taken(error, &path))?;
         let inode = match file.metadata() {
-            Ok(metadata) => metadata.ino(),
+            Ok(metadata) => (metadata.dev(), metadata.ino()),
             Err(error) => {
                 let _ = std::fs::remove_file(&path);
                 return Err(ClassicError::file("examine", path)(error));
@@ -428,7 +428,7 @@ impl DataFile {
     /// Whether the name still stands for the file that was made.
     fn is_ours(&self) -> bool {
         let found = self.path.symlink_metadata();
-        found.is_ok_and(|metadata| metadata.ino() == self.inode)
+        found.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == self.inode)
     }
 }
 
@@ -470,11 +470,20 @@ impl Log {
             .map_err(ClassicError::file("write", self.name.as_str()))
     }
 
+    /// Whether the name still stands for the file that was made.
+    fn is_ours(&self) -> bool {
+        let named = Path::new(&self.name).symlink_metadata();
+        let (Ok(made), Ok(named)) = (self.file.metadata(), named) else {
+            return false;
+        };
+        (made.dev(), made.ino()) == (named.dev(), named.ino())
+    }
+
     fn close_with(&mut self, error: &ClassicError) {
         if self.has_passes {
             // The disk may be full; what was measured is in the log already.
             let _ = self.put(&format!("; stopped: {error}"));
-        } else {
+        } else if self.is_ours() {
             let _ = std::fs::remove_file(&self.name);
         }
     }

@@ -3,10 +3,10 @@
 //! named and removed on demand.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use drivers::{StaleDirectory, find_stale};
+use drivers::{StaleDirectory, find_closed, find_stale};
 use runner::left_over::data_files;
 use runner::study::LeftScratch;
 use units::{Bytes, format_counted};
@@ -24,9 +24,14 @@ const KEPT: &str = "Kept. `seekstone clean --yes` in that directory removes it."
 /// When the directory cannot be listed, or something cannot be removed.
 pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     let stale = find_stale(&args.directory)?;
+    let closed = find_closed(&args.directory)?;
     let data = data_files(&args.directory);
     let studies = LeftScratch::find(&args.directory);
-    if stale.is_empty() && data.is_empty() && studies.is_empty() {
+    let is_nothing = stale.is_empty() && data.is_empty() && studies.is_empty();
+    if is_nothing && !closed.is_empty() {
+        return Err(unseen(&closed));
+    }
+    if is_nothing {
         return output::print(&format!(
             "{}: killed runs left nothing behind here",
             args.directory.display()
@@ -51,7 +56,20 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
             output::complain(KEPT);
         }
     }
-    Ok(Exit::Done)
+    if closed.is_empty() {
+        return Ok(Exit::Done);
+    }
+    Err(unseen(&closed))
+}
+
+/// What could not be looked into is not said to be nothing.
+fn unseen(closed: &[PathBuf]) -> anyhow::Error {
+    let names: Vec<String> = closed.iter().map(|it| it.display().to_string()).collect();
+    anyhow::anyhow!(
+        "no permission to look into {}, which a killed run may have left: run `seekstone clean` \
+         as the owner, or as root",
+        names.join(", ")
+    )
 }
 
 /// Name what a killed study left, with what was set up and not taken down.

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use archive::{Archive, ArchiveError};
+use archive::Archive;
 use classic::LOG_BYTES_MAX;
 use classic::diskmbps::{Column, Moment, Row, merged, read_logs};
 use results::{Run, Transfer, TransferKind};
@@ -23,12 +23,7 @@ pub fn merge(archive_path: &Path, sources: &[String]) -> anyhow::Result<Exit> {
     for source in sources {
         match source.parse::<i64>() {
             Ok(id) if !Path::new(source).exists() => {
-                if !archive_path.exists() {
-                    // A wrong path must not leave an empty archive behind.
-                    let path = archive_path.to_owned();
-                    return Err(ArchiveError::Empty { path }.into());
-                }
-                let run = Archive::open(archive_path)?.load(id)?;
+                let run = Archive::open_existing(archive_path)?.load(id)?;
                 columns.push(column_of(&run, id)?);
             }
             _ => columns.extend(columns_in(Path::new(source))?),

@@ -24,14 +24,14 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if let RunsCommand::Merge { sources } = &args.command {
         return merge(&path, sources);
     }
-    if !path.exists() {
-        // Made by commands that measure: a wrong path must not leave an empty archive behind.
+    if !path.exists() && args.archive.is_none() {
+        // Made by commands that measure: whoever only looks leaves no empty archive behind.
         return match &args.command {
             RunsCommand::List { .. } => output::print(report::run_list(&[]).trim_end()),
             _ => Err(ArchiveError::Empty { path }.into()),
         };
     }
-    let mut archive = Archive::open(&path)?;
+    let mut archive = Archive::open_existing(&path)?;
     match &args.command {
         RunsCommand::List { limit } => {
             let rows: Vec<ListRow> = archive

@@ -21,6 +21,7 @@ use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::progress::Progress;
 use crate::studies::SHIPPED;
+use crate::written::{check as check_files, named};
 
 /// Run a study, or say what there is.
 ///
@@ -155,6 +156,7 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
         target: args.target.clone(),
     };
     let definition = read(&file, &overrides)?;
+    check_written(args, &definition)?;
     let archive = open_archive(&args.common)?;
     if let Some(directory) = runner::bench::directory_of(&definition.target) {
         offer_removal(&directory, args.common.yes)?;
@@ -207,6 +209,25 @@ fn kept(name: &str) -> String {
         "What was measured is kept: `seekstone study {name} --resume`, with the same options, goes \
          on."
     )
+}
+
+/// What the study measures and reads is not written over.
+fn check_written(args: &StudyArgs, definition: &StudyDefinition) -> anyhow::Result<()> {
+    let levels = definition.factors.iter().flat_map(|it| &it.levels);
+    let mut used = vec![PathBuf::from(&definition.target)];
+    for level in levels.clone() {
+        used.extend(level.target.iter().map(PathBuf::from));
+    }
+    let tables = levels.map(|it| &it.set).chain([&definition.settings]);
+    let texts = tables.flat_map(|table| table.values().filter_map(|value| value.as_str()));
+    used.extend(texts.map(PathBuf::from));
+    let mut files = named("--json", args.common.json.as_deref());
+    files.extend(named("--markdown", args.markdown.as_deref()));
+    let archive = match args.common.no_save {
+        true => None,
+        false => Some(archive_path(args.common.archive.as_ref())?),
+    };
+    check_files(&files, archive.as_deref(), &used)
 }
 
 /// Beside the archive, named by what the study means.

@@ -23,10 +23,7 @@ const SCHEMA: u32 = 1;
 /// When a run cannot be read or fitted, or a question has no answer.
 pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     let path = archive_path(args.archive.as_ref())?;
-    if !path.exists() {
-        return Err(ArchiveError::Empty { path }.into());
-    }
-    let archive = Archive::open(&path)?;
+    let archive = Archive::open_existing(&path)?;
     let load = |ids: &[i64]| ids.iter().map(|&id| archive.load(id)).collect();
     let runs: Result<Vec<Run>, ArchiveError> = load(&args.runs);
     let runs = runs?;

@@ -252,6 +252,10 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).expect("a signal");
     }
 
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_none()
+    }
+
     /// Read what it says until a line holds `text`.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) {
