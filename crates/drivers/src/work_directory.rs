@@ -27,6 +27,9 @@ pub const MARKER_NAME: &str = "owner";
 pub(crate) const MARKER_HEAD: &str = "seekstone work directory";
 /// How the marker's lines begin that tell the shapes of files' names.
 pub(crate) const MARKER_MAKES: &str = "makes ";
+/// Names of the large files of most commands, which the marker tells from the beginning, when it is
+/// waited for: a power cut leaves no gigabytes that nobody may remove.
+const USUAL_NAMES: [&str; 3] = ["probe", "main", "cache"];
 /// The marker's name until it is locked: a marker is never seen without its lock while we live.
 pub(crate) const MARKER_DRAFT: &str = "owner.new";
 
@@ -91,7 +94,7 @@ impl WorkDirectory {
         let state = Mutex::new(State {
             marker: Some(marker),
             created: BTreeMap::new(),
-            shapes: BTreeSet::new(),
+            shapes: USUAL_NAMES.map(str::to_owned).into(),
         });
         Ok(Self {
             parent: parent_fd,
@@ -478,6 +481,9 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
         one_line(started),
         one_line(purpose),
     )?;
+    for name in USUAL_NAMES {
+        writeln!(marker, "{MARKER_MAKES}{name}")?;
+    }
     // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
     marker.sync_all()?;
     rustix::fs::renameat(directory, MARKER_DRAFT, directory, MARKER_NAME)?;

@@ -234,7 +234,10 @@ fn system_calls_that_fail_end_the_run_in_order() {
         ),
         ("fallocate:error=ENOSPC", "/main: No space left on device"),
         ("fdatasync,fsync:error=EIO:when=4+", "Input/output error"),
-        ("clone3,clone:error=EAGAIN", "starting a worker thread"),
+        (
+            "clone3,clone:error=EAGAIN:when=2+",
+            "starting a worker thread",
+        ),
     ] {
         let mut args = SHORT_UNSAVED.to_vec();
         args.extend(["--driver", "threads", "target"]);

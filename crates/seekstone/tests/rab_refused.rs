@@ -53,7 +53,7 @@ fn values_without_meaning_are_wrong_usage() {
             (&["--response-max", "25h"], "is more than a day"),
             (&["--level", "0"], "must be above zero"),
             (&["--level", "-5ms"], "a time cannot be negative"),
-            (&[rates, "0"], "must be above zero and at most"),
+            (&[rates, "0"], "must be above zero"),
             (&[rates, "-5"], "a rate cannot be negative"),
             (&[rates, "abc"], "\"abc\": not a rate"),
             (&[rates, "1e9"], "\"1e9\": exponents are not read"),

@@ -227,8 +227,12 @@ fn a_trial_of_a_fixed_duration_has_missed_no_precision() {
     for ignored in [["--precision", "1%"], ["--budget", "1min"]] {
         scratch.check(&[&fixed[..], &ignored].concat(), 2, "cannot be used with");
     }
-    let wanted = ["trial", "sim:mm1", "--budget", "1s", "--precision", "0.1%"];
-    let wanted = [&wanted[..], &["--rate", "8000/s", "--no-save"]].concat();
+    let wanted = ["trial", "sim:mm1", "--budget", "10s", "--precision", "0.1%"];
+    let wanted = [
+        &wanted[..],
+        &["--rate", "5000/s", "--no-save", "--seed", "1"],
+    ]
+    .concat();
     scratch.check(&wanted, 0, "stopped before the precision was reached");
 }
 

@@ -381,7 +381,7 @@ fn a_small_disk_is_not_filled() {
         "--no-save",
         "-q",
     ];
-    scratch.check(&args, 2, "streams with files of 8 MiB need 32 MiB");
+    scratch.check(&args, 2, "4 streams with files of 8 MiB take 32 MiB");
     scratch.assert_clean(&small.root);
 }
 

@@ -63,7 +63,7 @@ fn a_target_is_not_written_over_by_the_result() {
 
 /// A study whose one factor has the user's file as a level.
 const STUDY: &str = "title = \"a study\"\ntarget = \".\"\n\n[measurement]\nkind = \"transfer\"\n\n\
-    [[factor]]\nname = \"place\"\n[[factor.level]]\nname = \"one\"\ntarget = \"target/named\"\n\
+    [[factor]]\nname = \"spot\"\n[[factor.level]]\nname = \"one\"\ntarget = \"target/named\"\n\
     [[factor.level]]\nname = \"other\"\ntarget = \".\"\n";
 
 #[test]

@@ -24,7 +24,11 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if let RunsCommand::Merge { sources } = &args.command {
         return merge(&path, sources);
     }
-    if !path.exists() && args.archive.is_none() {
+    // Storage that failed when an archive was made leaves an empty file.
+    let has_none = path
+        .metadata()
+        .map_or(true, |it| it.is_file() && it.len() == 0);
+    if has_none && args.archive.is_none() {
         // Made by commands that measure: whoever only looks leaves no empty archive behind.
         return match &args.command {
             RunsCommand::List { .. } => output::print(report::run_list(&[]).trim_end()),
