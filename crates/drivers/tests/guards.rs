@@ -53,7 +53,8 @@ fn a_work_directory_comes_and_goes() {
     let marker = fs::read_to_string(work.path().join(MARKER_NAME)).unwrap();
     let pid = std::process::id();
     let expected = format!(
-        "seekstone work directory\npid {pid}\nprogram test 1\nstarted noon\npurpose a b\nmakes probe\nmakes main\nmakes cache\n"
+        "seekstone work directory\npid {pid}\nprogram test 1\nstarted noon\npurpose a b\n\
+         makes probe\nmakes main\nmakes cache\n"
     );
     assert_eq!(marker, expected);
     work.create_file("one")
