@@ -40,6 +40,23 @@ fn check(made: &FileSystem, available: u64, readings: &[Reading]) {
     assert!(leftovers(&made.root).is_empty());
 }
 
+/// Tries before room counts as lost.
+const FREED_TRIES: usize = 100_000;
+
+/// All room but `slack` bytes is free again. A child that another test starts holds our files, too,
+/// from its fork until it runs its program.
+#[track_caller]
+fn assert_freed(made: &FileSystem, available: u64, slack: u64) {
+    let missing = || available.saturating_sub(made.available());
+    for _ in 0..FREED_TRIES {
+        if missing() <= slack {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    assert!(missing() <= slack, "{} bytes are missing", missing());
+}
+
 #[test]
 fn a_file_system_is_filled_to_the_last_byte_and_freed() {
     let test = "a_file_system_is_filled_to_the_last_byte_and_freed";
@@ -62,11 +79,7 @@ fn a_file_system_is_filled_to_the_last_byte_and_freed() {
             (written - f64::from(files)).abs() < 1e-9,
             "{more}: {written}"
         );
-        assert!(
-            available - made.available() <= 65536,
-            "{} are back",
-            made.available()
-        );
+        assert_freed(&made, available, 65_536);
     }
 }
 
@@ -80,7 +93,7 @@ fn memory_is_filled_and_freed_too() {
     let available = made.available();
     let readings = fill(&made.root, "", &Interrupt::never()).expect("a full file system");
     check(&made, available, &readings);
-    assert_eq!(made.available(), available);
+    assert_freed(&made, available, 0);
 }
 
 #[test]
@@ -109,7 +122,7 @@ fn a_signal_ends_it_and_frees_the_room() {
         "{error:?}"
     );
     assert!(leftovers(&made.root).is_empty());
-    assert_eq!(made.available(), available);
+    assert_freed(&made, available, 0);
 }
 
 #[test]
