@@ -20,6 +20,7 @@ mod device;
 mod extents;
 mod file_content;
 mod file_system;
+mod guard;
 mod network;
 mod open;
 mod page_cache;
@@ -48,13 +49,16 @@ pub use compute::ComputeSettings;
 pub use device::refuse_if_file_used;
 pub use extents::count_extents;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
+pub use guard::identity::{Found, Identity, require as require_same};
+pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
+pub use guard::seal::{Proof, Seal};
 pub use network::{limit_window, open_tap, round_trip};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
 pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
-    BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
+    BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog, stamp,
 };
 pub use raw_device::DeviceReader;
 pub use signature::find_signatures;

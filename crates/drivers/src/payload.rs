@@ -309,6 +309,23 @@ fn encode(run: u64, target: u32, offset: u64, pass: u32) -> [u8; STAMP_BYTES] {
     stamp
 }
 
+/// The stamp of a block of `target` at `offset`, which any pass wrote.
+#[must_use]
+pub fn stamp(run: u64, target: u32, offset: u64) -> [u8; STAMP_BYTES] {
+    encode(run, target, offset, 0)
+}
+
+/// The runs of the sound stamps that begin anywhere in `bytes`.
+pub(crate) fn stamps_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let places = bytes.windows(STAMP_BYTES).filter_map(|it| it.first_chunk());
+    places.filter_map(|stamp: &[u8; STAMP_BYTES]| {
+        let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
+        let is_sound = stamp[..4] == MAGIC
+            && *stamp == encode(run, word32(stamp, 24), offset, word32(stamp, 28));
+        is_sound.then_some(run)
+    })
+}
+
 fn word64(bytes: &[u8; STAMP_BYTES], at: usize) -> u64 {
     bytes[at..at + 8]
         .iter()

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use drivers::{
     AccessMode, BLOCK_BYTES, Caching, ComputeSettings, DriverKind, DriverOptions, MonotonicClock,
-    Owner, Payload, SmallFiles, Target, TargetError, TargetOptions, TargetTable, UringSettings,
-    VerificationLog, WorkDirectory, check_room, drop_cached, free_space,
+    Owner, Payload, Seal, SmallFiles, Target, TargetError, TargetOptions, TargetTable,
+    UringSettings, VerificationLog, WorkDirectory, check_room, drop_cached, free_space,
 };
 use engine::{Clock as _, KindSet};
 use procedure::{
@@ -127,7 +127,6 @@ impl StorageLaboratory {
     }
 
     fn new(place: Place, settings: StorageSettings) -> Self {
-        let run = trial_seed(settings.seed, u64::MAX);
         let access = match settings.caching {
             Caching::Direct => Access::Direct,
             Caching::Buffered => Access::Buffered,
@@ -139,7 +138,7 @@ impl StorageLaboratory {
             table: Arc::default(),
             access,
             payload: Payload {
-                run,
+                run: Seal::of_this_run().number(),
                 ..Payload::default()
             },
             notes: Vec::new(),
