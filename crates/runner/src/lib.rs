@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check_up;
 pub mod classic;
 pub mod counters;
+pub mod data_marker;
 pub mod environment;
 pub mod files;
 pub mod inspect;

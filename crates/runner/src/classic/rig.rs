@@ -74,12 +74,12 @@ impl Rig {
         let mut notes = Vec::new();
         let driver: Box<dyn Driver> = match data {
             DataFile::Simulated { spec, .. } => Box::new(spec.driver(options.seed, depth, start)),
-            DataFile::Real { targets, .. } => {
+            DataFile::Real { targets, seal, .. } => {
                 let buffer_len = options.io_bytes.max(4096) as usize;
                 check_budget(8, (depth * buffer_len) as u64)?;
                 let mut driver = DriverOptions::new(depth, buffer_len);
                 driver.payload = Payload {
-                    run: options.seed,
+                    run: seal.number(),
                     ..Payload::default()
                 };
                 let opened = open_driver(options.driver, targets, clock, &driver)?;

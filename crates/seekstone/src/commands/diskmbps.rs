@@ -5,8 +5,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use classic::diskmbps::{Arguments, Work, passes_of, size_of, typed};
-use runner::classic::{DiskMbps, JobStart, left_over, run_diskmbps};
+use runner::classic::{DiskMbps, JobStart, run_diskmbps};
 use runner::interrupt::Interrupt;
+use runner::left_over::data_files;
 
 use crate::args::DiskMbpsArgs;
 use crate::commands::rpt::in_words;
@@ -131,11 +132,11 @@ fn name_left_over(arguments: &Arguments) {
         return;
     };
     let directory = Path::new(directory.as_deref().unwrap_or("."));
-    for path in left_over(directory) {
+    for left in data_files(directory) {
         output::complain(&format!(
             "note: {} was left by a program that was killed: `seekstone clean` in its directory \
-             removes it if it holds nothing else than such a program writes",
-            path.display()
+             removes it",
+            left.path.display()
         ));
     }
 }
