@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::alignment::{Alignment, find_alignment};
 use crate::device::{self, Device};
-use crate::signature::find_signatures;
+use crate::signature::find_content;
 use crate::target_error::TargetError;
 
 /// What may be done to a target.
@@ -265,20 +265,22 @@ fn claim_device(
     let size = (&exclusive)
         .seek(SeekFrom::End(0))
         .map_err(|error| TargetError::io("find the size of", path, error))?;
-    let found = find_signatures(&exclusive, size)
+    let found = find_content(&exclusive, size)
         .map_err(|error| TargetError::io("look for data on", path, error))?;
+    // What was looked at must not be found in the page cache by what is measured.
+    let _ = rustix::fs::fadvise(&exclusive, 0, None, rustix::fs::Advice::DontNeed);
+    claims.push(exclusive);
     let name = device.name();
     let typed = options.signature_confirmed.as_deref();
     let is_confirmed = typed.is_some_and(|text| text.strip_prefix("/dev/").unwrap_or(text) == name);
-    if found.is_empty() || is_confirmed {
-        claims.push(exclusive);
-        return Ok(claims);
+    match found {
+        Some(found) if !is_confirmed => Err(TargetError::Signature {
+            device: path.display().to_string(),
+            found,
+            name: name.to_owned(),
+        }),
+        _ => Ok(claims),
     }
-    Err(TargetError::Signature {
-        device: path.display().to_string(),
-        found: found.join(", "),
-        name: name.to_owned(),
-    })
 }
 
 /// Open what `named` refers to for the work itself.

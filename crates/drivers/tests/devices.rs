@@ -4,6 +4,8 @@
 // Cargo shows what a skipped test says only if it is printed.
 #![allow(clippy::print_stderr)]
 
+#[path = "devices/content.rs"]
+mod content;
 #[path = "devices/loops.rs"]
 mod loops;
 #[path = "devices/shared.rs"]
