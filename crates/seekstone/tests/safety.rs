@@ -289,7 +289,7 @@ fn a_device_with_content_is_written_only_when_confirmed_by_name() {
     scratch.check(&confirmed, 1, &format!("{name} is mounted at"));
     made.unmount();
     let before = device.content();
-    let known = "it carries an ext2, ext3 or ext4 file system or journal; if that may go, confirm";
+    let known = "it carries an ext2, ext3 or ext4 file system or journal";
     scratch.check(&short(path, &["--overwrite"]), 1, known);
     scratch.check(&short(path, &["--overwrite", "--yes"]), 1, known);
     scratch.check(&short(path, &["--overwrite", "--confirm", "vda"]), 1, known);

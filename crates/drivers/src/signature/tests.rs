@@ -260,6 +260,11 @@ fn writes_of_ours_over_one_another_are_known_again() {
     write(&device, Checking::EveryStamp, 4096, 524_288);
     write(&device, Checking::EveryStamp, 4096, 524_288 - 1024);
     assert_eq!(content(&device), None);
+    // Two such ends in a row: of 1536 bytes over 4 KiB, and the start of that written over, too.
+    write(&device, Checking::EveryStamp, 4096, 16_384);
+    write(&device, Checking::EveryStamp, 1536, 15_360);
+    write(&device, Checking::EveryStamp, 16_384, 0);
+    assert_eq!(content(&device), None);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! *Nothing* is a sector of zeroes, or of ones, as erased flash. *Ours* is what a stamp stands for
 //! (see `payload`): the 4 KiB from a sound stamp on that was made for that very offset. A later
 //! write that began elsewhere leaves the end of an older block without its stamp, which is shorter
-//! than a block and follows what is ours. A write of less than a stamp carries none; what such
-//! writes left is not known again, and has to be confirmed.
+//! than a block and follows what is ours; several such ends may follow one another, and are noise.
+//! A write of less than a stamp carries none; what such writes left is not known again, and has to
+//! be confirmed.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +21,11 @@ const SPREAD: u64 = 64;
 /// Looked at in each of them.
 const SPREAD_BYTES: u64 = 16 << 10;
 /// Read before each place: where the stamp is that stands for its first bytes.
-const BEFORE_BYTES: u64 = 2 * BLOCK_BYTES as u64;
+const BEFORE_BYTES: u64 = 4 * BLOCK_BYTES as u64;
+/// Ends of blocks in a row whose stamps were written over have fewer bytes than that.
+const REMAINDER_BYTES: usize = 3 * BLOCK_BYTES;
+/// Different bytes in a sector of noise: 221 on average, hardly ever fewer than 190.
+const NOISE_VALUES: usize = 180;
 /// What is nothing, or ours, or not, as a whole.
 const SECTOR_BYTES: usize = 512;
 
@@ -69,11 +74,11 @@ fn first_unknown(bytes: &[u8], offset: u64, from: usize) -> Option<u64> {
             continue;
         }
         is_behind_ours = is_ours;
-        if let Some(run) = run.take().filter(|run| run.is_unknown(from)) {
+        if let Some(run) = run.take().filter(|run| run.is_unknown(bytes, from)) {
             return Some(run.first(bytes, offset, from));
         }
     }
-    let run = run.filter(|run| run.is_unknown(from))?;
+    let run = run.filter(|run| run.is_unknown(bytes, from))?;
     Some(run.first(bytes, offset, from))
 }
 
@@ -85,9 +90,12 @@ struct Run {
 }
 
 impl Run {
-    /// Not before `from`, and not the end of a block of ours whose stamp was written over.
-    fn is_unknown(&self, from: usize) -> bool {
-        let is_remainder = self.is_behind_ours && self.end - self.start < BLOCK_BYTES;
+    /// Not before `from`, and not the ends of blocks of ours whose stamps were written over.
+    fn is_unknown(&self, bytes: &[u8], from: usize) -> bool {
+        let len = self.end - self.start;
+        let mut sectors = bytes[self.start..self.end].chunks(SECTOR_BYTES);
+        let is_remainder = self.is_behind_ours
+            && (len < BLOCK_BYTES || len < REMAINDER_BYTES && sectors.all(is_noise));
         self.end > from && !is_remainder
     }
 
@@ -112,4 +120,12 @@ fn stamps_in(bytes: &[u8], offset: u64) -> Vec<usize> {
 
 fn is_blank(sector: &[u8]) -> bool {
     matches!(sector.first(), Some(0 | 0xff)) && sector.iter().all(|byte| *byte == sector[0])
+}
+
+fn is_noise(sector: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for byte in sector {
+        seen[usize::from(*byte)] = true;
+    }
+    seen.iter().filter(|seen| **seen).count() >= NOISE_VALUES
 }
