@@ -237,6 +237,14 @@ impl Payload {
     }
 }
 
+/// The offset that a sound stamp of any run at the start of `bytes` was made for.
+pub(crate) fn stamped_offset(bytes: &[u8]) -> Option<u64> {
+    let stamp = bytes.first_chunk::<STAMP_BYTES>()?;
+    let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
+    let (target, pass) = (word32(stamp, 24), word32(stamp, 28));
+    (stamp[..4] == MAGIC && *stamp == encode(run, target, offset, pass)).then_some(offset)
+}
+
 /// Write the text of the record that begins at `at`; a part of a record has none.
 fn write_text(block: &mut [u8], at: u64) {
     if at.is_multiple_of(BLOCK_BYTES as u64)

@@ -121,6 +121,10 @@ impl StorageLaboratory {
             }
             other => other?,
         };
+        let name = path.display();
+        let unseen = main.unseen().iter();
+        let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
+        this.notes.extend(unseen);
         let buffered = main.open_again(Caching::Buffered)?;
         this.table = Arc::new(TargetTable::new(vec![main, buffered]));
         Ok(this)
