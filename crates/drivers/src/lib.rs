@@ -21,10 +21,12 @@ mod extents;
 mod file_content;
 mod file_system;
 mod network;
+mod new_file;
 mod open;
 mod page_cache;
 mod payload;
 mod raw_device;
+mod regular_file;
 mod signature;
 mod space;
 mod stale;
@@ -49,6 +51,7 @@ pub use device::refuse_if_file_used;
 pub use extents::count_extents;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use network::{limit_window, open_tap, round_trip};
+pub use new_file::{NewFile, open_directory, remove_unfinished};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
 };
@@ -57,6 +60,7 @@ pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
 };
 pub use raw_device::DeviceReader;
+pub use regular_file::{ReadFileError, open_regular_file, read_regular_file};
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{StaleDirectory, find_closed, find_stale};
