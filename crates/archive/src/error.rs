@@ -36,7 +36,8 @@ pub enum ArchiveError {
     },
     /// An empty file may be somebody's, and is no archive.
     #[error(
-        "{} is empty, and no archive: name a file that does not exist with --archive, or remove it",
+        "{} is not an archive of Seekstone, but an empty file: name one that does not exist with \
+         --archive, or remove it",
         path.display()
     )]
     EmptyFile {

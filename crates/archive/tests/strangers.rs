@@ -86,7 +86,7 @@ fn an_empty_file_is_no_archive() {
     let (_directory, path) = place();
     fs::write(&path, "").expect("a file");
     let error = refused(&path).to_string();
-    assert!(error.contains("is empty, and no archive"), "{error}");
+    assert!(error.contains("but an empty file"), "{error}");
     assert_eq!(fs::metadata(&path).expect("there").len(), 0);
 }
 

@@ -74,7 +74,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Look at the files of a command. What a study measures is known only when it was read.
+/// Look at the files of a command. A study looks when it knows what it measures.
 ///
 /// # Errors
 /// When one of them would go over a file that the command uses, or cannot be written.
@@ -97,8 +97,6 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Time(args) => {
             Files::of(&args.common, args.program.first()).and_used(args.input.clone())
         }
-        Command::Study(args) => Files::of(&args.common, args.study.iter().chain(&args.target))
-            .and("--markdown", args.markdown.as_ref()),
         Command::Positioning(args) => Files::only("--svg", args.svg.as_ref(), &args.force)
             .and("--json", args.json.as_ref())
             .and_used([used_path(&args.target)]),

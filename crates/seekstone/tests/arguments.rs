@@ -32,7 +32,7 @@ fn files_whose_names_are_no_text_are_written() {
     ];
     let sim = ["trial", "sim:mm1?mean=100us", "--duration", "50ms"];
     let time = ["time", "--runs", "2", "true"];
-    let files = ["files", "sim:st15150n", "--passes", "2"];
+    let files = ["files", "sim:rt11?disk=st15150n", "--passes", "2"];
     for (args, target) in [
         (&trial[..], Some(target.as_os_str())),
         (&sim, None),

@@ -257,11 +257,7 @@ fn what_lies_beside_an_archive_is_not_taken_for_its_own() {
         let args = sim(&["--archive", "q.db", "--json", name, "--force"]);
         scratch.check(&args, 2, "is a name that the archive q.db needs for itself");
     }
-    scratch.check(
-        &sim(&["--archive", "empty.txt"]),
-        1,
-        "is empty, and no archive",
-    );
+    scratch.check(&sim(&["--archive", "empty.txt"]), 1, "but an empty file");
     assert_eq!(names(&scratch), before);
     for name in ["nd-journal", "nd-wal", "nd-shm", "q.db-journal"] {
         let found = fs::read_to_string(scratch.path(name)).expect("there");

@@ -221,6 +221,7 @@ fn kept(name: &str) -> String {
 fn check_written(args: &StudyArgs, definition: &StudyDefinition) -> anyhow::Result<()> {
     let levels = definition.factors.iter().flat_map(|it| &it.levels);
     let mut used = vec![PathBuf::from(&definition.target)];
+    used.extend(args.study.iter().map(PathBuf::from));
     for level in levels.clone() {
         used.extend(level.target.iter().map(PathBuf::from));
     }

@@ -30,6 +30,10 @@ pub enum Place {
 /// # Errors
 /// When its directory does not exist, or links lead in a circle.
 pub fn place_of(path: &Path) -> io::Result<Place> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
+        return Err(ErrorKind::IsADirectory.into());
+    }
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
         let Some(name) = path.file_name().map(ToOwned::to_owned) else {
