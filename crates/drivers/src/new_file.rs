@@ -54,16 +54,21 @@ impl NewFile {
     /// When the directory takes no files.
     pub fn create(directory: File, mode: u32) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(mode);
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+        match openat(&directory, ".", flags, mode) {
+            Ok(file) => Ok(Self {
+                file: file.into(),
+                directory: Arc::new(directory),
+                name: None,
+            }),
+            // Not every file system knows that; what else was wrong shows again here.
+            Err(_) => Self::named(directory, mode),
+        }
+    }
+
+    fn named(directory: File, mode: Mode) -> io::Result<Self> {
         let directory = Arc::new(directory);
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
-        if let Ok(file) = openat(&directory, ".", flags | OFlags::TMPFILE, mode) {
-            return Ok(Self {
-                file: file.into(),
-                directory,
-                name: None,
-            });
-        }
-        // Not every file system knows that; what else was wrong shows again here.
         let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let (file, name) = with_fresh_name(|name| openat(&directory, name, flags, mode))?;
         unfinished().push((Arc::clone(&directory), name.clone()));
@@ -226,40 +231,47 @@ mod tests {
         names
     }
 
-    fn new_file(directory: &Path) -> NewFile {
-        let opened = open_directory(directory).expect("a directory");
-        let new = NewFile::create(opened, 0o666).expect("a file");
-        new.file().write_all(b"new").expect("written");
+    /// One without a name, and one as where the file system knows no such files.
+    fn new_files(directory: &Path) -> [NewFile; 2] {
+        let opened = || open_directory(directory).expect("a directory");
+        let mode = Mode::from_raw_mode(0o666);
+        let new = [
+            NewFile::create(opened(), 0o666).expect("a file"),
+            NewFile::named(opened(), mode).expect("a file"),
+        ];
+        for new in &new {
+            new.file().write_all(b"new").expect("written");
+        }
         new
     }
 
     #[test]
     fn a_file_has_its_name_when_it_is_whole_and_none_before() {
         let top = tempfile::tempdir().expect("a directory");
-        drop(new_file(top.path()));
+        drop(new_files(top.path()));
         assert!(names(top.path()).is_empty());
-        let mut new = new_file(top.path());
-        new.publish(OsStr::new("x")).expect("published");
-        drop(new);
-        assert_eq!(names(top.path()), ["x"]);
-        assert_eq!(fs::read(top.path().join("x")).expect("content"), b"new");
+        for mut new in new_files(top.path()) {
+            new.publish(OsStr::new("x")).expect("published");
+            drop(new);
+            assert_eq!(fs::read(top.path().join("x")).expect("content"), b"new");
+            fs::remove_file(top.path().join("x")).expect("removed");
+        }
+        assert!(names(top.path()).is_empty());
     }
 
     #[test]
     fn a_name_that_somebody_took_meanwhile_is_left_to_them() {
         let top = tempfile::tempdir().expect("a directory");
-        let mut new = new_file(top.path());
-        fs::write(top.path().join("x"), "precious").expect("a file");
-        let error = new.publish(OsStr::new("x")).expect_err("it exists");
-        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-        // Under another name it is not lost.
-        new.publish(OsStr::new("x.1")).expect("published");
-        drop(new);
-        assert_eq!(names(top.path()), ["x", "x.1"]);
-        assert_eq!(
-            fs::read(top.path().join("x")).expect("content"),
-            b"precious"
-        );
+        for (mut new, beside) in new_files(top.path()).into_iter().zip(["x.1", "x.2"]) {
+            fs::write(top.path().join("x"), "precious").expect("a file");
+            let error = new.publish(OsStr::new("x")).expect_err("it exists");
+            assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+            // Under another name it is not lost.
+            new.publish(OsStr::new(beside)).expect("published");
+        }
+        assert_eq!(names(top.path()), ["x", "x.1", "x.2"]);
+        let kept = fs::read(top.path().join("x")).expect("content");
+        assert_eq!(kept, b"precious");
     }
 
     #[test]
@@ -267,24 +279,24 @@ mod tests {
         let top = tempfile::tempdir().expect("a directory");
         let path = top.path().join("x");
         let name = OsStr::new("x");
-        fs::write(&path, "old").expect("a file");
-        let judged = File::open(&path).expect("a file");
-        let found = judged.metadata().expect("metadata");
-        let mut new = new_file(top.path());
-        let error = new.replace(name, &found, &|| false);
-        let error = error.expect_err("it was changed").kind();
-        assert_eq!(error, ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&path).expect("content"), b"old");
-        fs::rename(&path, top.path().join("away")).expect("renamed");
-        fs::write(&path, "another").expect("a file");
-        let error = new.replace(name, &found, &|| true);
-        let error = error.expect_err("it is another").kind();
-        assert_eq!(error, ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&path).expect("content"), b"another");
-        fs::rename(top.path().join("away"), &path).expect("renamed");
-        new.replace(name, &found, &|| true).expect("replaced");
-        drop(new);
+        for mut new in new_files(top.path()) {
+            fs::write(&path, "old").expect("a file");
+            let judged = File::open(&path).expect("a file");
+            let found = judged.metadata().expect("metadata");
+            let error = new.replace(name, &found, &|| false);
+            let error = error.expect_err("it was changed").kind();
+            assert_eq!(error, ErrorKind::AlreadyExists);
+            assert_eq!(fs::read(&path).expect("content"), b"old");
+            fs::rename(&path, top.path().join("away")).expect("renamed");
+            fs::write(&path, "another").expect("a file");
+            let error = new.replace(name, &found, &|| true);
+            let error = error.expect_err("it is another").kind();
+            assert_eq!(error, ErrorKind::AlreadyExists);
+            assert_eq!(fs::read(&path).expect("content"), b"another");
+            fs::rename(top.path().join("away"), &path).expect("renamed");
+            new.replace(name, &found, &|| true).expect("replaced");
+            assert_eq!(fs::read(&path).expect("content"), b"new");
+        }
         assert_eq!(names(top.path()), ["x"]);
-        assert_eq!(fs::read(&path).expect("content"), b"new");
     }
 }

@@ -29,6 +29,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::inspect::facts::Facts;
+use crate::together::no_thread;
 
 /// Signals that come this soon after the first are one with it.
 const SAME_WISH: Duration = Duration::from_millis(500);
@@ -158,7 +159,8 @@ impl Interrupt {
         let signals = Signals::new(&heard)?;
         Builder::new()
             .name("signals".into())
-            .spawn(move || end_at_the_second(signals))?;
+            .spawn(move || end_at_the_second(signals))
+            .map_err(|error| io::Error::new(error.kind(), no_thread(&error)))?;
         outlive_file_size_limit()?;
         Ok(interrupt)
     }
