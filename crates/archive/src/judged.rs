@@ -1,5 +1,5 @@
-//! What has the name of an archive, looked at before SQLite is: it would make a database of an empty
-//! file, and take for its own what has the names beside it.
+//! What has the name of an archive, looked at before SQLite opens it: that would make a database of
+//! an empty file, and take for its own what has the names beside it.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};

@@ -33,7 +33,7 @@ use crate::together::no_thread;
 
 /// Signals that come this soon after the first are one with it.
 const SAME_WISH: Duration = Duration::from_millis(500);
-/// How long the world is waited for once a signal came: a slow disk, a reader that is about to read.
+/// How long the world is waited for once a signal came: a slow disk, or a reader about to read.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long it may take to say what stays, where nobody reads what we say.
 const LAST_WORDS: Duration = Duration::from_secs(1);

@@ -51,7 +51,7 @@ enum Destination {
     File {
         directory: File,
         name: OsString,
-        judged: Option<Judged>,
+        judged: Option<Box<Judged>>,
     },
 }
 
@@ -185,7 +185,7 @@ impl Output {
         force: &Force,
         directory: &File,
         name: &OsStr,
-    ) -> anyhow::Result<Option<Judged>> {
+    ) -> anyhow::Result<Option<Box<Judged>>> {
         let mut flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         if force.force {
             // What it holds does not matter, so it need not be readable.
@@ -209,11 +209,11 @@ impl Output {
                 None => return Err(foreign(option, &self.path).into()),
             },
         };
-        Ok(Some(Judged {
+        Ok(Some(Box::new(Judged {
             file,
             found,
             content,
-        }))
+        })))
     }
 
     /// Write it, once.
@@ -236,7 +236,7 @@ impl Output {
                 directory,
                 name,
                 judged,
-            }) => self.write_file(text, directory, name, judged.as_ref()),
+            }) => self.write_file(text, directory, name, judged.as_deref()),
             None => unreachable!("it was prepared"),
         }
     }
@@ -359,8 +359,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is no place for a text, with `--force` neither: storage, what the system uses as storage, and
-/// devices that do something when they are written.
+/// What is no place for a text, with `--force` neither: storage, what the system uses as storage,
+/// and devices that do something when they are written.
 fn refuse_kind(option: &str, path: &Path, found: &Metadata) -> anyhow::Result<()> {
     let kind = found.file_type();
     let what = match () {
