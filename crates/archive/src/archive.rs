@@ -1,7 +1,6 @@
 //! The archive file and what can be done with it.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use results::Run;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use crate::error::ArchiveError;
+use crate::judged::{Judged, make};
 use crate::rows;
 use crate::schema::{self, Found};
 use crate::summary::RunSummary;
@@ -16,6 +16,9 @@ use crate::summary::RunSummary;
 /// How long to wait for another program that is saving a run: it takes milliseconds, except on a
 /// device that is being measured.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often it is looked again at a file that others make or remove.
+const TRIES: u32 = 8;
 
 /// An open archive.
 #[derive(Debug)]
@@ -39,8 +42,16 @@ impl Archive {
                 source,
             })?;
         }
-        refuse_other_kinds(path)?;
-        Self::opened(path, |path| Connection::open(path))
+        // Of two programs that make it one is faster; the other finds it.
+        for _ in 0..TRIES {
+            if let Some(judged) = Judged::of(path)? {
+                return Self::opened(path, &judged);
+            }
+            make(path)?;
+        }
+        Err(ArchiveError::Restless {
+            path: path.to_owned(),
+        })
     }
 
     /// Open the archive at `path`, which must be one already.
@@ -48,27 +59,25 @@ impl Archive {
     /// # Errors
     /// When there is none, the file cannot be opened, or it was written by a newer program.
     pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
-        let path = path.to_owned();
-        match path.metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(ArchiveError::Missing { path });
-            }
-            // An empty file would become an archive.
-            Ok(found) if found.is_file() && found.len() == 0 => {
-                return Err(ArchiveError::Foreign { path });
-            }
-            _ => refuse_other_kinds(&path)?,
+        match Judged::of(path)? {
+            Some(judged) => Self::opened(path, &judged),
+            None => Err(ArchiveError::Missing {
+                path: path.to_owned(),
+            }),
         }
-        let flags = OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE;
-        Self::opened(&path, |path| Connection::open_with_flags(path, flags))
     }
 
-    fn opened(
-        path: &Path,
-        open: impl FnOnce(&Path) -> rusqlite::Result<Connection>,
-    ) -> Result<Self, ArchiveError> {
+    fn opened(path: &Path, judged: &Judged) -> Result<Self, ArchiveError> {
         let path = path.to_owned();
-        let opened = open(&path).and_then(|mut connection| {
+        // Without a flag that makes files, and without names that are no paths.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(&judged.path, flags);
+        if connection.is_ok() && !judged.is_there() {
+            return Err(ArchiveError::Restless { path });
+        }
+        let opened = connection.and_then(|mut connection| {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "foreign_keys", true)?;
             // A run that is reported as saved survives a power cut.
@@ -83,6 +92,7 @@ impl Archive {
                 found,
                 known: schema::VERSION,
             }),
+            Ok((_, Found::Unknown(found))) => Err(ArchiveError::UnknownSchema { path, found }),
             Ok((_, Found::Foreign)) => Err(ArchiveError::Foreign { path }),
             Err(source) => Err(match source.sqlite_error_code() {
                 Some(ErrorCode::NotADatabase) => ArchiveError::Foreign { path },
@@ -251,16 +261,6 @@ impl Archive {
 
     fn unread(&self, source: rusqlite::Error) -> ArchiveError {
         failure("read", self.path.clone(), source)
-    }
-}
-
-/// A database is kept in a regular file; into a block device one would be written all the same.
-fn refuse_other_kinds(path: &Path) -> Result<(), ArchiveError> {
-    match path.metadata() {
-        Ok(found) if !found.is_file() && !found.is_dir() => Err(ArchiveError::Foreign {
-            path: path.to_owned(),
-        }),
-        _ => Ok(()),
     }
 }
 

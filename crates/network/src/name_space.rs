@@ -60,7 +60,12 @@ pub fn run_in<T: Send>(
         return Ok(work());
     };
     thread::scope(|scope| {
-        let worker = scope.spawn(|| enter(name).map(|()| work()));
+        let worker = thread::Builder::new().spawn_scoped(scope, || enter(name).map(|()| work()));
+        let worker = worker.map_err(|cause| NameSpaceError {
+            name: name.into(),
+            cause,
+            advice: "; a thread cannot be started: raise the limit on processes (`ulimit -u`)",
+        })?;
         match worker.join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),

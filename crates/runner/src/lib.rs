@@ -1,5 +1,6 @@
 //! Real and simulated laboratories: workers, pinning, capture of the environment, interruption.
 
+pub mod arguments;
 pub mod bench;
 pub mod check_up;
 pub mod classic;
@@ -23,6 +24,7 @@ pub mod storage;
 pub mod study;
 pub mod test_file;
 pub mod timing;
+mod together;
 pub mod transactions;
 pub mod transfer;
 pub mod validation;

@@ -1,7 +1,5 @@
 //! One step of a procedure of file tests: a script played by all clients at once.
 
-use std::sync::Barrier;
-
 use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 use procedure::{FileCell, FileItem, FilePlayed, FileStep};
 use results::{FilePass, FileState, FileSystemRole};
@@ -16,6 +14,7 @@ use crate::bench::BenchError;
 use crate::counters::Counters;
 use crate::interrupt::Interrupt;
 use crate::test_file::stopped;
+use crate::together::{no_thread, together};
 
 impl Session<'_> {
     /// Do what comes next.
@@ -123,7 +122,7 @@ impl Session<'_> {
         for hand in &mut subject.hands {
             hand.set_durability(durability);
         }
-        let played = together(&mut subject.hands, script, interrupt);
+        let played = played(&mut subject.hands, script, interrupt)?;
         let path = subject.description.path.clone();
         for one in &played {
             match &one.end {
@@ -194,34 +193,29 @@ impl Session<'_> {
 }
 
 /// Each client on a thread of its own; they begin together.
-fn together(
+fn played(
     hands: &mut [Hand],
     script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
     interrupt: &Interrupt,
-) -> Vec<Played> {
+) -> Result<Vec<Played>, BenchError> {
     let mut stops = || interrupt.is_raised().is_some();
     if let [one] = hands {
         let calls = script(0, one);
-        return vec![play(one, calls, &mut stops)];
+        return Ok(vec![play(one, calls, &mut stops)]);
     }
-    let start = &Barrier::new(hands.len());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0_u32..)
-            .zip(hands.iter_mut())
-            .map(|(client, hand)| {
-                scope.spawn(move || {
-                    let calls = script(client, hand);
-                    let mut stops = || interrupt.is_raised().is_some();
-                    start.wait();
-                    play(hand, calls, &mut stops)
-                })
-            })
-            .collect();
-        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined
-            .map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    let work = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
+        move || {
+            let calls = script(client, hand);
+            let mut stops = || interrupt.is_raised().is_some();
+            play(hand, calls, &mut stops)
+        }
+    });
+    let ((), joined) =
+        together(work, || ()).map_err(|error| BenchError::Refused(no_thread(&error)))?;
+    let joined = joined.into_iter();
+    Ok(joined
+        .map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        .collect())
 }
 
 /// A pass of all clients, and what the kernel counted of the device meanwhile.

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use classic::diskmbps::{Arguments, Work, passes_of, size_of, typed};
 use runner::classic::{DiskMbps, JobStart, run_diskmbps};
-use runner::interrupt::Interrupt;
+use runner::interrupt::{Interrupt, Wait};
 use runner::left_over::data_files;
 
 use crate::args::DiskMbpsArgs;
@@ -48,6 +48,7 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
     };
     run_diskmbps(&job, &interrupt, &mut screen).map_err(in_words)?;
     if is_asked {
+        Wait::begin().to_the_end();
         output::print("Press the Enter key to end")?;
         let _ = std::io::stdin().lock().read_line(&mut String::new());
     }
