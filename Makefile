@@ -21,7 +21,8 @@ nightly:
 	$(CARGO) test --release -p seekstone --test simulations -- --ignored --nocapture
 
 # An attack on the safety promises: kills, damaged archives, limits, signals, broken storage, swapped
-# files. Ends with a table of what was tried. SEEKSTONE_FAULTS_SEED=N tries other instants.
+# files. Ends with a table of what was tried. SEEKSTONE_FAULTS_SEED=N tries other instants,
+# SEEKSTONE_FAULTS_SWAPS=N as many swaps of each kind for each command.
 FAULTS := $(CURDIR)/target/faults.txt
 faults: export SEEKSTONE_FAULTS = full
 faults: export SEEKSTONE_FAULTS_TABLE = $(FAULTS)
@@ -29,7 +30,7 @@ faults: install-test-tools
 	@mkdir -p target && rm -f $(FAULTS)
 	$(CARGO) test --release -p seekstone --no-fail-fast $(patsubst \
 		crates/seekstone/tests/%.rs,--test %,$(wildcard crates/seekstone/tests/campaign_*.rs)) -- \
-		--test-threads=1; ended=$$?; cat $(FAULTS); exit $$ended
+		--test-threads=2; ended=$$?; cat $(FAULTS); exit $$ended
 
 # What docs/simulations.md and its pictures show, written anew. Look at the difference.
 simulations:

@@ -56,6 +56,16 @@ const CLEAN: Case = Case {
     ..cases::TRIAL
 };
 
+/// How many swaps of each means the full campaign makes of each command, if not the usual number.
+const SWAPS: &str = "SEEKSTONE_FAULTS_SWAPS";
+/// With five means, a thousand swaps of each command.
+const SWAPS_USUAL: u32 = 200;
+
+fn swaps_wanted() -> u32 {
+    let given = std::env::var(SWAPS).ok();
+    given.map_or(SWAPS_USUAL, |number| number.parse().expect("a number"))
+}
+
 /// What came of the swaps of one command by one means.
 #[derive(Default)]
 struct Tried {
@@ -128,8 +138,7 @@ fn swap_all(means: Means) {
         return skipped(test, "a bind mount needs root");
     }
     let mut table = Table::new("swaps");
-    let goal = scaled(4, 1000);
-    let runs_max = scaled(1, 400);
+    let (goal, runs_max) = (scaled(4, swaps_wanted()), scaled(1, swaps_wanted().into()));
     for (number, case) in WRITING.into_iter().enumerate() {
         // Every day half of them, without those that measure for a second.
         let is_todays = case.span_ms <= 200 && number % 2 == means as usize % 2;
@@ -183,10 +192,10 @@ const FILL: Case = Case {
 fn nothing_is_harmed_while_a_file_system_is_filled() {
     let test = "nothing_is_harmed_while_a_file_system_is_filled";
     let mut table = Table::new("swaps");
-    let goal = scaled(4, 1000);
+    let (goal, runs_max) = (scaled(4, swaps_wanted()), scaled(1, swaps_wanted().into()));
     for means in Means::ALL {
         let mut tried = Tried::default();
-        while tried.swaps < goal && tried.runs < scaled(1, 400) {
+        while tried.swaps < goal && tried.runs < runs_max {
             let scratch = support::Scratch::new();
             let Some(made) = FileSystem::tmpfs(test, &scratch, 8) else {
                 return;

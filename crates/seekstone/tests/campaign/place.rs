@@ -132,7 +132,7 @@ impl Place {
 
     /// The program as a shell starts it after a command of its own, such as `ulimit`.
     pub fn shell(&self, first: &str, args: &[&str]) -> Command {
-        let mut command = Command::new("sh");
+        let mut command = Command::new("bash");
         let script = format!("{first} && exec \"$0\" \"$@\"");
         command
             .args(["-c", &script, crate::support::PROGRAM])
