@@ -54,6 +54,8 @@ impl Means {
 /// Looks at the directory until a file is swapped that is not swapped at once, and until a swap is
 /// undone, or done again. One of them for each run: some are over soon, some last.
 const LOOKS_MAX: [u32; 5] = [2, 20, 200, 2000, 20_000];
+/// Names that are let be, at most: the directory, its marker twice, the file that probes, and more.
+const SPARED_MAX: usize = 8;
 /// Swaps of one run: another run begins otherwise.
 const SWAPS_MAX: u32 = 40;
 /// How deep the directories of a run lie.
@@ -65,6 +67,8 @@ pub struct Swapper<'a> {
     means: Means,
     random: fastrand::Rng,
     looks_max: u32,
+    /// How many of the first names are let be: a run that stumbles at once never makes the others.
+    spared: usize,
     /// Where precious things are made: a file system that has to be empty is empty at first.
     vault: Option<Vault>,
     /// What is or was put somewhere.
@@ -91,6 +95,11 @@ impl<'a> Swapper<'a> {
             place,
             means,
             looks_max: LOOKS_MAX[random.usize(..LOOKS_MAX.len())],
+            spared: if random.bool() {
+                0
+            } else {
+                random.usize(..SPARED_MAX)
+            },
             random,
             vault: (!place.is_empty()).then(|| vault_of(place)),
             used: Vec::new(),
@@ -150,7 +159,9 @@ impl<'a> Swapper<'a> {
             if is_foreign {
                 return;
             }
-            let looks = if self.random.bool() {
+            let looks = if self.seen.len() < self.spared {
+                u32::MAX
+            } else if self.random.bool() {
                 0
             } else {
                 self.random.u32(0..self.looks_max)
