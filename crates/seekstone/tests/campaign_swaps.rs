@@ -9,6 +9,7 @@ mod campaign;
 mod support;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use campaign::bounded::{Bounded, Outcome};
@@ -215,5 +216,33 @@ fn nothing_is_harmed_while_a_file_system_is_filled() {
         let text = format!("{}: {swaps} swaps, {runs} runs", means.name());
         table.row(FILL.name, &text, &tried.faults);
     }
+    table.finish();
+}
+
+/// A study removed whatever lay at the name of its directory in the end, by its name alone.
+#[test]
+fn a_directory_in_the_place_of_a_studys_own_is_left_alone() {
+    const MOVED: Case = Case {
+        files: &[(
+            "study.toml",
+            "title = \"k\"\nreplicates = 1\nsetup = 'mv \"$SEEKSTONE_SCRATCH\" ../aside; \
+             mv ../other \"$SEEKSTONE_SCRATCH\"'\n[measurement]\nkind = \"transfer\"\n\
+             size = \"256KiB\"\n",
+        )],
+        ..cases::STUDY
+    };
+    let mut table = Table::new("swaps");
+    let place = Place::new(&MOVED);
+    let other = place.scratch.path("other");
+    fs::create_dir(&other).expect("a directory");
+    fs::write(other.join("precious"), "of the user").expect("a file");
+    let held = fs::File::open(other.join("precious")).expect("the file");
+    let outcome = Bounded::start(place.command(MOVED.args)).end();
+    let mut faults: Vec<String> = outcome.fault(&[0, 1, 3]).into_iter().collect();
+    faults.extend(place.harm());
+    if held.metadata().expect("metadata").nlink() == 0 {
+        faults.push("what lay in another directory of that name was deleted".to_owned());
+    }
+    table.row("study: set-up", "directory renamed: 1 run", &faults);
     table.finish();
 }
