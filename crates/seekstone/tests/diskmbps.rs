@@ -243,7 +243,7 @@ fn mistakes_touch_nothing() {
 /// Let a program be killed that has written a part of its data file, which it names.
 fn leave_data_file(scratch: &Scratch) -> String {
     let args = ["diskmbps", "3000", "900", "K", "--reserve", "0"];
-    let mut running = Running::start(scratch.seekstone(args));
+    let running = Running::start(scratch.seekstone(args));
     let data = || {
         let names = files_of_jobs(&scratch.path("."));
         names.into_iter().find(|name| name.ends_with("K.TMP"))
