@@ -11,6 +11,7 @@ use crate::error::ArchiveError;
 use crate::judged::{Judged, make};
 use crate::rows;
 use crate::schema::{self, Found};
+use crate::side_files::{foreign, journal};
 use crate::summary::RunSummary;
 
 /// How long to wait for another program that is saving a run: it takes milliseconds, except on a
@@ -25,6 +26,8 @@ const TRIES: u32 = 8;
 pub struct Archive {
     connection: Connection,
     path: PathBuf,
+    /// The same with all links followed: SQLite's own files lie beside that.
+    file: PathBuf,
 }
 
 impl Archive {
@@ -82,11 +85,16 @@ impl Archive {
             connection.pragma_update(None, "foreign_keys", true)?;
             // A run that is reported as saved survives a power cut.
             connection.pragma_update(None, "synchronous", "FULL")?;
+            empty_journals(&connection)?;
             let found = schema::prepare(&mut connection)?;
             Ok((connection, found))
         });
         match opened {
-            Ok((connection, Found::Usable)) => Ok(Self { connection, path }),
+            Ok((connection, Found::Usable)) => Ok(Self {
+                connection,
+                path,
+                file: judged.path.clone(),
+            }),
             Ok((_, Found::Newer(found))) => Err(ArchiveError::NewerSchema {
                 path,
                 found,
@@ -129,6 +137,7 @@ impl Archive {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        refuse_strange_side_files(&self.path, &self.file)?;
         let id = rows::insert(&transaction, run).map_err(failed)?;
         run.id = Some(id);
         let unkeepable = |source| ArchiveError::Unkeepable { source };
@@ -137,6 +146,7 @@ impl Archive {
         report::from_json(&document).map_err(unkeepable)?;
         rows::set_document(&transaction, id, &document).map_err(failed)?;
         transaction.commit().map_err(failed)?;
+        self.tidy();
         Ok(id)
     }
 
@@ -213,6 +223,7 @@ impl Archive {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        refuse_strange_side_files(&self.path, &self.file)?;
         let mut deleted: Vec<i64> = Vec::new();
         let mut unknown = None;
         for &id in ids.iter() {
@@ -232,7 +243,29 @@ impl Archive {
             transaction.rollback().map_err(failed)?;
             return Err(self.unknown(id));
         }
-        transaction.commit().map_err(failed)
+        transaction.commit().map_err(failed)?;
+        self.tidy();
+        Ok(())
+    }
+
+    /// Remove the journal of what was just committed, which SQLite has emptied. It would remove
+    /// whatever has its name; here a file that holds anything stays. What fails leaves an empty
+    /// file, which the next transaction takes.
+    fn tidy(&mut self) {
+        let journal = journal(&self.file);
+        let parent = journal.parent();
+        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+        let directory = fs::File::open(parent.unwrap_or(Path::new(".")));
+        // Nobody else has the journal open while this lock is held.
+        let exclusive = TransactionBehavior::Exclusive;
+        let locked = self.connection.transaction_with_behavior(exclusive);
+        let (Ok(directory), Ok(locked), Some(name)) = (directory, locked, journal.file_name())
+        else {
+            return;
+        };
+        let is_empty = |_: &fs::File, found: &drivers::Found| Ok(found.size == 0);
+        let _ = drivers::remove_proven(directory, name, is_empty);
+        let _ = locked.rollback();
     }
 
     /// The first and the last number.
@@ -261,6 +294,33 @@ impl Archive {
 
     fn unread(&self, source: rusqlite::Error) -> ArchiveError {
         failure("read", self.path.clone(), source)
+    }
+}
+
+/// Have SQLite empty its journals, not remove them: it would remove whatever has the name, see
+/// `tidy`. Another form of journal that the user has chosen stays.
+fn empty_journals(connection: &Connection) -> rusqlite::Result<()> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode == "delete" {
+        connection.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// SQLite opens its journal by name when it writes first, which may be long after the archive was
+/// opened: what has come there meanwhile must not be taken for it.
+fn refuse_strange_side_files(path: &Path, file: &Path) -> Result<(), ArchiveError> {
+    let path = || path.to_owned();
+    match foreign(file) {
+        Ok(files) if files.is_empty() => Ok(()),
+        Ok(files) => Err(ArchiveError::SideFiles {
+            path: path(),
+            files,
+        }),
+        Err(source) => Err(ArchiveError::Examine {
+            path: path(),
+            source,
+        }),
     }
 }
 

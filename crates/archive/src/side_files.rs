@@ -24,6 +24,11 @@ pub fn side_files(path: &Path) -> [PathBuf; 3] {
     [JOURNAL_END, LOG_END, INDEX_END].map(|end| beside(path, end))
 }
 
+/// Where SQLite keeps the journal of a transaction.
+pub(crate) fn journal(path: &Path) -> PathBuf {
+    beside(path, JOURNAL_END)
+}
+
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);

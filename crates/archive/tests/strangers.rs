@@ -47,6 +47,26 @@ fn files_with_names_that_sqlite_needs_are_kept_and_named() {
     }
 }
 
+/// SQLite opens its journal by name, long after the archive was opened, and removed it by name.
+#[test]
+fn a_file_that_takes_the_journals_name_while_the_archive_is_open_stays() {
+    let (directory, path) = place();
+    let mut archive = Archive::open(&path).expect("an archive");
+    let journal = &side_files(&path)[0];
+    fs::write(journal, "precious").expect("a file");
+    let error = archive
+        .save(&mut sample::run())
+        .expect_err("it is in the way");
+    assert!(matches!(error, ArchiveError::SideFiles { .. }), "{error}");
+    assert_eq!(fs::read_to_string(journal).expect("there"), "precious");
+    fs::remove_file(journal).expect("removed");
+    assert_eq!(archive.save(&mut sample::run()).expect("saved"), 1);
+    assert_eq!(archive.count().expect("counted"), 1);
+    drop(archive);
+    let names = fs::read_dir(directory.path()).expect("a list").count();
+    assert_eq!(names, 1, "the archive alone");
+}
+
 #[test]
 fn beside_an_archive_only_what_sqlite_writes_is_let_be() {
     let (_directory, path) = place();

@@ -215,15 +215,12 @@ pub fn remove_known(path: &Path, made: &Identity) -> io::Result<Removal> {
 }
 
 /// The directory that a file lies in, open, and its name there.
-fn place_of(path: &Path) -> io::Result<(OwnedFd, String)> {
+fn place_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let directory = File::open(parent.unwrap_or(Path::new(".")))?;
     let name = path.file_name().map(OsString::from).unwrap_or_default();
-    let name = name
-        .into_string()
-        .map_err(|name| io::Error::other(format!("the name {} is not UTF-8", name.display())))?;
     Ok((directory.into(), name))
 }
 

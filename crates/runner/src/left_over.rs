@@ -67,8 +67,8 @@ fn examine(path: PathBuf) -> io::Result<Option<DataFile>> {
     }
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     let parent = std::fs::File::open(parent.unwrap_or(Path::new(".")))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let bytes = Found::named(parent, &name).map_or(0, |found| found.taken);
+    let name = path.file_name().unwrap_or_default();
+    let bytes = Found::named(parent, name).map_or(0, |found| found.taken);
     Ok(Some(DataFile {
         path,
         bytes,

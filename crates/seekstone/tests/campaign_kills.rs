@@ -14,7 +14,6 @@ use campaign::cases::{self, Case};
 use campaign::place::Place;
 use campaign::table::Table;
 use campaign::{random, scaled};
-use classic::diskmbps::BLOCK_BYTES;
 use rustix::process::Signal;
 
 /// Kill a command at an instant of its own; `false` when it was done before.
@@ -72,20 +71,11 @@ fn faults_after(place: &Place) -> Vec<String> {
     faults
 }
 
-/// What nobody can tell to be ours stays: a data file of `diskmbps` without a whole block, as is
-/// written, and a directory that was killed before anything lay in it.
+/// A directory that was killed before anything lay in it is nobody's, and stays.
 fn forget_stubs(place: &Place) {
     for path in place.left() {
         // Only an empty one goes.
         let _ = fs::remove_dir(path);
-    }
-    for entry in fs::read_dir(&place.work).expect("the directory") {
-        let path = entry.expect("an entry").path();
-        let is_data = path.extension().is_some_and(|end| end == "TMP");
-        let length = path.symlink_metadata().expect("metadata").len();
-        if is_data && !place.is_of_the_user(&path) && length < BLOCK_BYTES as u64 {
-            fs::remove_file(path).expect("a stub");
-        }
     }
 }
 

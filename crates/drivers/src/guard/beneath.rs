@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::path::{Component, Path};
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -21,8 +22,12 @@ const INSIDE: ResolveFlags = ResolveFlags::BENEATH
 ///
 /// # Errors
 /// `ELOOP` at a link, `EXDEV` at a mount, and whatever else the system refuses.
-pub(crate) fn open_beneath(directory: impl AsFd, path: &str, flags: OFlags) -> Result<File, Errno> {
-    let directory = directory.as_fd();
+pub(crate) fn open_beneath(
+    directory: impl AsFd,
+    path: impl AsRef<Path>,
+    flags: OFlags,
+) -> Result<File, Errno> {
+    let (directory, path) = (directory.as_fd(), path.as_ref());
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = match flags.contains(OFlags::CREATE) {
         true => Mode::RUSR | Mode::WUSR,
@@ -45,30 +50,29 @@ pub(crate) fn open_beneath(directory: impl AsFd, path: &str, flags: OFlags) -> R
 /// see one of a directory of the same file system; names and identities must then do.
 fn open_step_by_step(
     directory: impl AsFd,
-    path: &str,
+    path: &Path,
     flags: OFlags,
     mode: Mode,
 ) -> Result<File, Errno> {
     let device = rustix::fs::fstat(&directory)?.st_dev;
     let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut at = rustix::fs::openat(&directory, ".", step, Mode::empty())?;
-    let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
-    for part in parents.split('/').filter(|part| !part.is_empty()) {
-        at = rustix::fs::openat(&at, inner(part)?, step, Mode::empty())?;
+    let mut parts = path.components().peekable();
+    while let Some(part) = parts.next() {
+        let (Component::Normal(_) | Component::CurDir) = part else {
+            return Err(Errno::XDEV);
+        };
+        if parts.peek().is_some() {
+            at = rustix::fs::openat(&at, part.as_os_str(), step, Mode::empty())?;
+            continue;
+        }
+        let opened = rustix::fs::openat(&at, part.as_os_str(), flags, mode)?;
+        return match rustix::fs::fstat(&opened)?.st_dev == device {
+            true => Ok(File::from(opened)),
+            false => Err(Errno::XDEV),
+        };
     }
-    let opened = File::from(rustix::fs::openat(&at, inner(name)?, flags, mode)?);
-    if rustix::fs::fstat(&opened)?.st_dev == device {
-        Ok(opened)
-    } else {
-        Err(Errno::XDEV)
-    }
-}
-
-fn inner(part: &str) -> Result<&str, Errno> {
-    match part {
-        ".." => Err(Errno::XDEV),
-        part => Ok(part),
-    }
+    Err(Errno::NOENT)
 }
 
 /// Open `name` in `directory` for reading if it is a regular file, without waiting for anybody;
@@ -76,7 +80,11 @@ fn inner(part: &str) -> Result<&str, Errno> {
 ///
 /// # Errors
 /// As [`open_beneath`].
-pub(crate) fn open_file(directory: impl AsFd, name: &str) -> Result<Option<File>, Errno> {
+pub(crate) fn open_file(
+    directory: impl AsFd,
+    name: impl AsRef<Path>,
+) -> Result<Option<File>, Errno> {
+    let name = name.as_ref();
     // Asked by its path first: opening a device can do something.
     let seen = open_beneath(&directory, name, OFlags::PATH)?;
     let is_file = |file: &File| Found::of(file).is_ok_and(|found| found.is_file());
@@ -109,7 +117,7 @@ mod tests {
         for open in [
             |directory: &File, path: &str, flags| open_beneath(directory, path, flags),
             |directory: &File, path: &str, flags| {
-                open_step_by_step(directory, path, flags, Mode::empty())
+                open_step_by_step(directory, Path::new(path), flags, Mode::empty())
             },
         ] {
             open(&directory, "file", reading).expect("ours");

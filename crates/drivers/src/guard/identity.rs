@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use rustix::io::Errno;
@@ -81,7 +82,7 @@ impl Found {
     /// When the system does not tell.
     pub fn of(file: impl AsFd) -> io::Result<Self> {
         let file = file.as_fd();
-        let mut found = look(file, "", AtFlags::EMPTY_PATH)?;
+        let mut found = look(file, Path::new(""), AtFlags::EMPTY_PATH)?;
         if found.is_file() {
             found.identity.generation = generation(file);
         }
@@ -92,8 +93,8 @@ impl Found {
     ///
     /// # Errors
     /// When there is nothing, or the system does not tell.
-    pub fn named(directory: impl AsFd, name: &str) -> io::Result<Self> {
-        look(directory.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
+    pub fn named(directory: impl AsFd, name: impl AsRef<Path>) -> io::Result<Self> {
+        look(directory.as_fd(), name.as_ref(), AtFlags::SYMLINK_NOFOLLOW)
     }
 
     /// Whether it is a regular file.
@@ -115,7 +116,7 @@ impl Found {
     }
 }
 
-fn look(directory: BorrowedFd<'_>, name: &str, flags: AtFlags) -> io::Result<Found> {
+fn look(directory: BorrowedFd<'_>, name: &Path, flags: AtFlags) -> io::Result<Found> {
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     match rustix::fs::statx(directory, name, flags, wanted) {
         Ok(found) => {
@@ -141,7 +142,7 @@ fn look(directory: BorrowedFd<'_>, name: &str, flags: AtFlags) -> io::Result<Fou
     }
 }
 
-fn look_without_birth(directory: BorrowedFd<'_>, name: &str, flags: AtFlags) -> io::Result<Found> {
+fn look_without_birth(directory: BorrowedFd<'_>, name: &Path, flags: AtFlags) -> io::Result<Found> {
     let found = match flags {
         AtFlags::EMPTY_PATH => rustix::fs::fstat(directory)?,
         flags => rustix::fs::statat(directory, name, flags)?,

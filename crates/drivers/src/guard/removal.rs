@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -43,10 +44,10 @@ pub(crate) fn is_aside(name: &str) -> bool {
 /// When the system refuses. The file may then have a name that begins with `.removing-`.
 pub fn remove_proven(
     directory: impl AsFd,
-    name: &str,
+    name: impl AsRef<Path>,
     is_ours: impl FnOnce(&File, &Found) -> io::Result<bool>,
 ) -> io::Result<Removal> {
-    let directory = directory.as_fd();
+    let (directory, name) = (directory.as_fd(), name.as_ref());
     let file = match open_file(directory, name) {
         Ok(Some(file)) => file,
         Ok(None) | Err(Errno::LOOP | Errno::XDEV) => return Ok(Removal::Foreign),
@@ -81,10 +82,10 @@ pub fn remove_proven(
 /// `EEXIST` when there is one, and whatever else the system refuses.
 pub(crate) fn move_without_replacing(
     directory: impl AsFd,
-    from: &str,
-    to: &str,
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
 ) -> Result<(), Errno> {
-    let directory = directory.as_fd();
+    let (directory, from, to) = (directory.as_fd(), from.as_ref(), to.as_ref());
     match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
         // Not every file system can refuse to replace.
         Err(Errno::INVAL | Errno::NOSYS) => {
@@ -152,7 +153,6 @@ pub fn first_mount(directory: impl AsFd) -> Result<Option<String>, Errno> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
 

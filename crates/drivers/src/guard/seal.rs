@@ -97,15 +97,19 @@ impl Seal {
             return Ok(Proof::Blank);
         };
         let begin = data / BLOCK * BLOCK;
-        let end = size.saturating_sub(BLOCK + STAMP);
-        let mut is_sealed = false;
-        for place in [begin..size.min(begin + BLOCK), end.max(begin)..size] {
-            match self.judge(&read_range(file, place)?) {
-                Proof::Sealed => is_sealed = true,
-                Proof::Blank => {}
-                Proof::Foreign => return Ok(Proof::Foreign),
-            }
+        let first = self.judge(&read_range(file, begin..size.min(begin + BLOCK))?);
+        let last_block = (size - 1) / BLOCK * BLOCK;
+        let mut last = self.judge(&read_range(file, last_block..size)?);
+        if last == Proof::Foreign {
+            // Of an odd size there may be no stamp in the last block, but one right before it.
+            let tail = size.saturating_sub(BLOCK + STAMP).max(begin);
+            last = self.judge(&read_range(file, tail..size)?);
         }
+        let both = [first, last];
+        if both.contains(&Proof::Foreign) {
+            return Ok(Proof::Foreign);
+        }
+        let is_sealed = both.contains(&Proof::Sealed);
         // Data that stand neither at the beginning nor at the end are of an unknown kind.
         Ok(match is_sealed {
             true => Proof::Sealed,
@@ -292,6 +296,8 @@ mod tests {
         check(0, &[], Proof::Blank);
         check(size, &[(0, &whole)], Proof::Sealed);
         check(size, &[(0, &whole[..BLOCK])], Proof::Sealed);
+        // Killed right before the last block.
+        check(size, &[(0, &whole[..size as usize - BLOCK])], Proof::Sealed);
         check(
             size,
             &[(size - 4096, &whole[size as usize - BLOCK..])],

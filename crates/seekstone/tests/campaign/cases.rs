@@ -320,7 +320,7 @@ pub const DISKRAND: Case = Case {
         "--reserve",
         "0",
     ],
-    keeps: &["data", "Made.txt"],
+    keeps: &["data", "data.seekstone", "Made.txt"],
     span_ms: 27,
     ..PLAIN
 };
