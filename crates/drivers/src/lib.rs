@@ -50,7 +50,8 @@ pub use extents::count_extents;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use network::{limit_window, open_tap, round_trip};
 pub use open::{
-    DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
+    DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, io_threads,
+    open_driver,
 };
 pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
@@ -63,7 +64,7 @@ pub use stale::{StaleDirectory, find_closed, find_stale};
 pub use table::{SmallFiles, TargetTable};
 pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 pub use target_error::TargetError;
-pub use threads::ThreadsDriver;
+pub use threads::{IO_STACK_BYTES, ThreadsDriver};
 pub use uring::UringDriver;
 pub use uring_probe::{UringSupport, probe};
 pub use uring_ring::{Features, Taskrun};

@@ -60,7 +60,12 @@ pub fn run_in<T: Send>(
         return Ok(work());
     };
     thread::scope(|scope| {
-        let worker = scope.spawn(|| enter(name).map(|()| work()));
+        let begun = thread::Builder::new().spawn_scoped(scope, || enter(name).map(|()| work()));
+        let worker = begun.map_err(|cause| NameSpaceError {
+            name: name.into(),
+            cause,
+            advice: "; no thread can be started for it",
+        })?;
         match worker.join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),

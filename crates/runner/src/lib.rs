@@ -18,6 +18,7 @@ pub mod rab;
 pub mod random_access;
 pub mod simulated;
 pub mod single_load;
+pub mod starting_line;
 pub mod storage;
 pub mod study;
 pub mod test_file;

@@ -1,7 +1,5 @@
 //! One step of a procedure of file tests: a script played by all clients at once.
 
-use std::sync::Barrier;
-
 use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 use procedure::{FileCell, FileItem, FilePlayed, FileStep};
 use results::{FilePass, FileState, FileSystemRole};
@@ -15,6 +13,7 @@ use super::subject::{Hand, Subject};
 use crate::bench::BenchError;
 use crate::counters::Counters;
 use crate::interrupt::Interrupt;
+use crate::starting_line::StartingLine;
 use crate::test_file::stopped;
 
 impl Session<'_> {
@@ -123,7 +122,7 @@ impl Session<'_> {
         for hand in &mut subject.hands {
             hand.set_durability(durability);
         }
-        let played = together(&mut subject.hands, script, interrupt);
+        let played = together(&mut subject.hands, script, interrupt)?;
         let path = subject.description.path.clone();
         for one in &played {
             match &one.end {
@@ -198,29 +197,32 @@ fn together(
     hands: &mut [Hand],
     script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
     interrupt: &Interrupt,
-) -> Vec<Played> {
+) -> Result<Vec<Played>, BenchError> {
     let mut stops = || interrupt.is_raised().is_some();
     if let [one] = hands {
         let calls = script(0, one);
-        return vec![play(one, calls, &mut stops)];
+        return Ok(vec![play(one, calls, &mut stops)]);
     }
-    let start = &Barrier::new(hands.len());
+    let start = &StartingLine::new(hands.len());
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0_u32..)
-            .zip(hands.iter_mut())
-            .map(|(client, hand)| {
-                scope.spawn(move || {
-                    let calls = script(client, hand);
-                    let mut stops = || interrupt.is_raised().is_some();
-                    start.wait();
-                    play(hand, calls, &mut stops)
-                })
+        let threads = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
+            let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
+                let calls = script(client, hand);
+                let mut stops = || interrupt.is_raised().is_some();
+                start.wait().ok()?;
+                Some(play(hand, calls, &mut stops))
+            });
+            begun.map_err(|error| {
+                start.call_off();
+                BenchError::Refused(format!("starting a client's thread failed: {error}"))
             })
-            .collect();
+        });
+        let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
         let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined
-            .map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        // Without a value it was called off, and the error is told already.
+        let played = joined
+            .filter_map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Ok(played.collect())
     })
 }
 

@@ -1,12 +1,10 @@
 //! One pass of all streams that take part.
 
-use std::collections::BTreeMap;
-use std::sync::Barrier;
-
 use procedure::{Ending, SeriesPlan};
 use results::environment::CountersDelta;
 use results::{Measurement, StreamPass, TransferKind, TransferPass, Warning};
 use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
 use units::Duration;
 
 use super::stage::Teller;
@@ -15,6 +13,7 @@ use crate::bench::{Bench, BenchError};
 use crate::counters::{Counters, page_cache_share};
 use crate::interrupt::Interrupt;
 use crate::laboratory::{Glimpse, Outcome};
+use crate::starting_line::StartingLine;
 use crate::test_file::{stop_of, stopped};
 
 /// What one stream brings home.
@@ -90,29 +89,32 @@ fn together(
     order: &Order<'_>,
     teller: &mut Teller<'_>,
 ) -> Result<Vec<Piece>, BenchError> {
-    let start = Barrier::new(lanes.len());
+    let start = StartingLine::new(lanes.len());
     let start = &start;
     let Some((first, others)) = lanes.split_first_mut() else {
         return Ok(Vec::new());
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = others
-            .iter_mut()
-            .map(|lane| {
-                scope.spawn(move || {
-                    start.wait();
-                    measured(lane, order, &mut |_, _| {})
-                })
+        let threads = others.iter_mut().map(|lane| {
+            let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
+                start.wait().ok()?;
+                Some(measured(lane, order, &mut |_, _| {}))
+            });
+            begun.map_err(|error| {
+                start.call_off();
+                BenchError::Refused(format!("starting a stream's thread failed: {error}"))
             })
-            .collect();
-        start.wait();
+        });
+        let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
+        let _ = start.wait();
         let mut show = |title: &str, glimpse: &Glimpse| teller.pass(title, glimpse);
         let mut pieces = vec![measured(first, order, &mut show)];
         for thread in threads {
-            pieces.push(thread.join().unwrap_or_else(|_| {
-                Err(BenchError::Usage(
+            // Without a piece it was called off, and this is not reached.
+            pieces.extend(thread.join().unwrap_or_else(|_| {
+                Some(Err(BenchError::Usage(
                     "a stream's thread has died: this is a mistake in the program".into(),
-                ))
+                )))
             }));
         }
         pieces.into_iter().collect()
