@@ -1,5 +1,5 @@
 # `make test` is everything that must pass: it installs what tests need where it may.
-.PHONY: test check nightly bench simulations install-test-tools
+.PHONY: test check nightly bench fuzz simulations install-test-tools
 
 CARGO ?= cargo
 # Most tests of the program wait for storage: twice as many at once as there are processors.
@@ -19,6 +19,11 @@ nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
 	$(CARGO) test --release -p runner --test classic_and_modern --test detection -- --ignored --nocapture
 	$(CARGO) test --release -p seekstone --test simulations -- --ignored --nocapture
+
+# Each reader of text from outside, one after the other; fuzz/README.md says what that needs.
+SECONDS ?= 60
+fuzz:
+	fuzz/run $(SECONDS)
 
 # What docs/simulations.md and its pictures show, written anew. Look at the difference.
 simulations:

@@ -16,6 +16,8 @@ pub mod positioning;
 pub mod process;
 pub mod rab;
 pub mod random_access;
+#[doc(hidden)]
+pub mod readers;
 pub mod simulated;
 pub mod single_load;
 pub mod starting_line;
