@@ -1,5 +1,5 @@
 # `make test` is everything that must pass: it installs what tests need where it may.
-.PHONY: test check nightly faults bench simulations install-test-tools
+.PHONY: test check nightly faults fuzz bench simulations install-test-tools
 
 CARGO ?= cargo
 # Most tests of the program wait for storage: twice as many at once as there are processors.
@@ -31,6 +31,11 @@ faults: install-test-tools
 	$(CARGO) test --release -p seekstone --no-fail-fast $(patsubst \
 		crates/seekstone/tests/%.rs,--test %,$(wildcard crates/seekstone/tests/campaign_*.rs)) -- \
 		--test-threads=2; ended=$$?; cat $(FAULTS); exit $$ended
+
+# Each reader of text from outside, one after the other; fuzz/README.md says what that needs.
+SECONDS ?= 60
+fuzz:
+	fuzz/run $(SECONDS)
 
 # What docs/simulations.md and its pictures show, written anew. Look at the difference.
 simulations:

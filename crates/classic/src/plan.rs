@@ -11,6 +11,9 @@ use crate::transact::{self, PROGRAM, Transact, command_line};
 /// The most control threads that may be active: what one driver holds.
 pub const THREADS_MAX: i64 = 4096;
 
+/// The most messages of a sum.
+const MESSAGES_MAX: i64 = 1_000_000;
+
 /// The modes that the command line can name, in the order of their numbers.
 pub const SWITCH_MODES: [Mode; 5] = [
     Mode::Normal,
@@ -154,8 +157,8 @@ impl Resolver<'_> {
         let nruns = self.known("Nruns", |text| within(text, 1, 1_000_000));
         let rsmin = self.known("Rsmin", not_negative);
         let rsmax = self.known("Rsmax", not_negative);
-        let dnmin = self.known("Dnmin", |text| within(text, 1, 1 << 30));
-        let dnmax = self.known("Dnmax", |text| within(text, 1, 1 << 30));
+        let dnmin = self.known("Dnmin", |text| within(text, 1, MESSAGES_MAX));
+        let dnmax = self.known("Dnmax", |text| within(text, 1, MESSAGES_MAX));
         let dlmax = self.known("Dlmax", |text| match transact::number(text)? {
             value if value > 0.0 && value <= 1.0 => Ok(value),
             value => Err(format!("is {value}, and must be above 0 and at most 1")),

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use units::Bytes;
-use workload::{Gap, GapShape, Partition, Pattern, ThreadParameters};
+use workload::{Gap, GapShape, IOS_PER_MESSAGE_MAX, Partition, Pattern, ThreadParameters};
 
 use crate::fault::quoted;
 
@@ -90,7 +90,7 @@ impl Transact {
             "-C" => self.control_threads = whole(value)?,
             "-i" => self.io_offset = offset(value)?,
             "-I" => self.io_size = bytes(value)?,
-            "-n" => self.nios = whole(value)?,
+            "-n" => self.nios = nios(value)?,
             "-r" => self.reads = whole(value)?,
             "-w" => self.writes = whole(value)?,
             "-s" => self.spatial_scale = number(value)?,
@@ -198,6 +198,17 @@ fn bytes(text: &str) -> Result<i64, String> {
 
 fn offset(text: &str) -> Result<i64, String> {
     bytes(text)
+}
+
+/// A thread that never ends a message never tells anything.
+fn nios(text: &str) -> Result<i64, String> {
+    match whole(text)? {
+        value if value > i64::from(IOS_PER_MESSAGE_MAX) => Err(format!(
+            "is {value}, and must be {IOS_PER_MESSAGE_MAX} or less: a thread tells nothing before \
+             that many I/Os are done"
+        )),
+        value => Ok(value),
+    }
 }
 
 pub(crate) fn whole(text: &str) -> Result<i64, String> {

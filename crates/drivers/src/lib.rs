@@ -57,7 +57,8 @@ pub use guard::seal::{Proof, Seal};
 pub use network::{limit_window, open_tap, round_trip};
 pub use new_file::{NewFile, open_directory, remove_unfinished};
 pub use open::{
-    DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, open_driver,
+    DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, io_threads,
+    open_driver,
 };
 pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
@@ -71,7 +72,7 @@ pub use stale::{StaleDirectory, find_closed, find_stale};
 pub use table::{SmallFiles, TargetTable};
 pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 pub use target_error::TargetError;
-pub use threads::ThreadsDriver;
+pub use threads::{IO_STACK_BYTES, ThreadsDriver};
 pub use uring::UringDriver;
 pub use uring_probe::{UringSupport, probe};
 pub use uring_ring::{Features, Taskrun};

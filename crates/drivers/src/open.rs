@@ -155,6 +155,15 @@ pub fn open_driver(
     }
 }
 
+/// Threads that a driver of that kind starts for `depth` requests at once.
+#[must_use]
+pub fn io_threads(kind: DriverKind, depth: usize) -> usize {
+    match (kind, probe()) {
+        (DriverKind::Uring, _) | (DriverKind::Auto, UringSupport::Usable) => 0,
+        (DriverKind::Threads, _) | (DriverKind::Auto, UringSupport::Refused { .. }) => depth,
+    }
+}
+
 fn open_threads(
     targets: &Arc<TargetTable>,
     clock: MonotonicClock,

@@ -20,7 +20,7 @@ use crate::payload::Payload;
 use crate::table::TargetTable;
 
 /// A stack for threads that call little else than the kernel: thousands of them must fit.
-const STACK_BYTES: usize = 128 << 10;
+pub const IO_STACK_BYTES: usize = 128 << 10;
 
 /// Carries requests out by blocking system calls.
 #[derive(Debug)]
@@ -250,7 +250,7 @@ impl Pool {
             let shared = Arc::clone(&pool.shared);
             let thread = std::thread::Builder::new()
                 .name(format!("io-{number}"))
-                .stack_size(STACK_BYTES)
+                .stack_size(IO_STACK_BYTES)
                 .spawn(move || shared.serve(&mut hand));
             pool.threads
                 .push(thread.map_err(|error| DriverError::System {

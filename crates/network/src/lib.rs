@@ -18,5 +18,12 @@ pub mod wire;
 
 pub use faults::Faults;
 
+/// Readers of what servers and the kernel send, for the fuzz targets.
+#[doc(hidden)]
+pub mod readers {
+    pub use crate::ftp::reply::{Reply, read_reply};
+    pub use crate::http::response::{Broken, Response};
+}
+
 /// Whether somebody wants a measurement to end.
 pub type IsStopped<'a> = &'a (dyn Fn() -> bool + Sync);

@@ -61,6 +61,9 @@ pub enum StreamError {
     /// A namespace cannot be entered.
     #[error(transparent)]
     NameSpace(#[from] NameSpaceError),
+    /// The system refuses a thread.
+    #[error("no thread can be started for the receiver: {0}")]
+    Thread(String),
     /// The receiver's address is not its own.
     #[error("cannot listen on {address}: {cause}; it must be an address of the receiver's side")]
     Listen {
@@ -91,7 +94,7 @@ pub fn send_stream(
     let hears = || is_stopped() || is_alone.load(Ordering::Relaxed);
     let (told, port) = channel();
     thread::scope(|scope| {
-        let receiver = scope.spawn(|| {
+        let receiver = thread::Builder::new().spawn_scoped(scope, || {
             let told = told;
             let patience = Patience {
                 is_stopped: &hears,
@@ -101,6 +104,7 @@ pub fn send_stream(
                 receive(plan, patience, &told)
             })
         });
+        let receiver = receiver.map_err(|error| StreamError::Thread(cause_of(&error)))?;
         let sent = run_in(plan.sender_space.as_deref(), move || {
             send(plan, patience, &port)
         });

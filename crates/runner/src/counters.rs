@@ -53,7 +53,7 @@ impl Counters {
         }
     }
 
-    fn take_from(facts: &Facts, device: Option<&str>) -> Self {
+    pub(crate) fn take_from(facts: &Facts, device: Option<&str>) -> Self {
         Counters {
             cpu_ns: 0,
             process: facts

@@ -16,6 +16,7 @@ use workload::{AddressError, Errno};
 use drivers::{MISMATCH, MonotonicClock};
 
 use crate::counters::thread_cpu_ns;
+use crate::limits::check_clients;
 use crate::workers::{SLOT_WIDTH, deal};
 
 /// Why a trial gave nothing.
@@ -261,6 +262,7 @@ fn inline<D: engine::Driver>(
     cpu_before: Option<u64>,
     watch: Watch<'_>,
 ) -> Result<(Outcome, D), LaboratoryError> {
+    check_clients(trial.clients)?;
     let mut hands = deal(trial, seed, 1).map_err(|error| LaboratoryError::Addresses {
         title: trial.title.clone(),
         error,

@@ -18,8 +18,11 @@ pub mod positioning;
 pub mod process;
 pub mod rab;
 pub mod random_access;
+#[doc(hidden)]
+pub mod readers;
 pub mod simulated;
 pub mod single_load;
+pub mod starting_line;
 pub mod storage;
 pub mod study;
 pub mod test_file;

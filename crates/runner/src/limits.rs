@@ -1,6 +1,9 @@
-//! What this process may have of open files and memory, and whether a plan fits.
+//! What this process may have of open files, memory and threads, and whether a plan fits.
 //!
-//! A plan that does not fit is refused before any I/O, rather than failing half-way.
+//! A plan that does not fit is refused before any I/O, rather than failing half-way: memory that
+//! is refused later ends the process at once, and nothing could be said or kept then.
+
+mod process;
 
 use std::fmt;
 
@@ -10,10 +13,45 @@ use units::Bytes;
 use crate::inspect::facts::{self, Facts};
 use crate::inspect::{cgroup, mounts};
 
+pub use self::process::{Room, SpaceKind};
+
 /// Files kept for the archive, reports and the kernel's text files.
 const FILES_RESERVED: u64 = 32;
 /// One part in this many of the available memory is left to others.
 const MEMORY_RESERVED_PART: u64 = 8;
+/// What the program takes of address space and data for itself while it measures.
+const OWN_BYTES: u64 = 4 << 20;
+/// Threads kept for signals, the screen and whoever watches.
+const THREADS_RESERVED: u64 = 4;
+/// What a client takes of memory, at most.
+pub const CLIENT_BYTES: u64 = 512;
+
+/// What a plan takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Files that it opens.
+    pub files: u64,
+    /// Memory, in bytes, without the stacks of its threads.
+    pub memory_bytes: u64,
+    /// Threads that it starts.
+    pub threads: u64,
+    /// Address space of their stacks, in bytes: only what is touched becomes memory.
+    pub stack_bytes: u64,
+}
+
+impl Wanted {
+    /// The same with `count` more threads that have stacks of `stack_bytes` each.
+    #[must_use]
+    pub const fn with_threads(self, count: u64, stack_bytes: u64) -> Self {
+        Self {
+            threads: self.threads.saturating_add(count),
+            stack_bytes: self
+                .stack_bytes
+                .saturating_add(count.saturating_mul(stack_bytes)),
+            ..self
+        }
+    }
+}
 
 /// What this process may have. `None` means no limit is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +64,10 @@ pub struct Limits {
     pub files_open: u64,
     /// Memory to be had without swapping, in bytes, by the machine and the control groups.
     pub memory_available_bytes: Option<u64>,
+    /// Limits of this process on its address space and its data.
+    pub spaces: Vec<Room>,
+    /// Threads that may still be started.
+    pub threads_left: Option<u64>,
 }
 
 /// All that a plan asks too much of.
@@ -42,12 +84,12 @@ pub enum Excess {
     Files {
         /// Files that the plan opens.
         wanted: u64,
-        /// Files that may still be opened.
+        /// Files that are open already, and those that the program needs beside the plan.
+        own: u64,
+        /// Files that may be open at once.
         allowed: u64,
         /// The hard limit on open files of this process, if there is one.
         hard: Option<u64>,
-        /// The soft limit that would be enough.
-        needed: u64,
     },
     /// Too much memory.
     Memory {
@@ -55,6 +97,20 @@ pub enum Excess {
         wanted_bytes: u64,
         /// Memory that may be taken, in bytes.
         allowed_bytes: u64,
+    },
+    /// More than a limit of this process on its address space or its data.
+    Space {
+        /// Which.
+        room: Room,
+        /// What the plan takes of it, stacks included, and the program itself while it measures.
+        wanted_bytes: u64,
+    },
+    /// Too many threads.
+    Threads {
+        /// Threads that the plan starts.
+        wanted: u64,
+        /// Threads that may be started.
+        allowed: u64,
     },
 }
 
@@ -69,14 +125,20 @@ impl Limits {
             files_max_hard: files.maximum,
             files_open: facts::names(&facts.proc.join("self/fd")).len() as u64,
             memory_available_bytes: memory_available(&facts),
+            spaces: process::spaces(&facts),
+            threads_left: process::threads_left(&facts),
         }
     }
 
     /// Files that may still be opened, our own needs set aside.
     #[must_use]
     pub fn files_left(&self) -> Option<u64> {
-        let taken = self.files_open.saturating_add(FILES_RESERVED);
-        self.files_max.map(|limit| limit.saturating_sub(taken))
+        self.files_max
+            .map(|limit| limit.saturating_sub(self.files_own()))
+    }
+
+    fn files_own(&self) -> u64 {
+        self.files_open.saturating_add(FILES_RESERVED)
     }
 
     /// Memory that may be taken, in bytes, a part set aside for others.
@@ -86,32 +148,45 @@ impl Limits {
             .map(|bytes| bytes - bytes / MEMORY_RESERVED_PART)
     }
 
-    /// Says whether a plan fits that opens `wanted_files` and takes `wanted_memory_bytes`.
+    /// Says whether a plan fits.
     ///
     /// # Errors
     ///
     /// When it does not fit; all excesses are named at once.
-    pub fn check(&self, wanted_files: u64, wanted_memory_bytes: u64) -> Result<(), LimitError> {
+    pub fn check(&self, wanted: &Wanted) -> Result<(), LimitError> {
         let files = self
-            .files_left()
-            .filter(|allowed| wanted_files > *allowed)
-            .map(|allowed| {
-                let taken = self.files_open.saturating_add(FILES_RESERVED);
-                Excess::Files {
-                    wanted: wanted_files,
-                    allowed,
-                    hard: self.files_max_hard,
-                    needed: wanted_files.saturating_add(taken),
-                }
+            .files_max
+            .filter(|_| self.files_left() < Some(wanted.files))
+            .map(|allowed| Excess::Files {
+                wanted: wanted.files,
+                own: self.files_own(),
+                allowed,
+                hard: self.files_max_hard,
             });
         let memory = self
             .memory_left_bytes()
-            .filter(|allowed| wanted_memory_bytes > *allowed)
+            .filter(|allowed| wanted.memory_bytes > *allowed)
             .map(|allowed_bytes| Excess::Memory {
-                wanted_bytes: wanted_memory_bytes,
+                wanted_bytes: wanted.memory_bytes,
                 allowed_bytes,
             });
-        let excesses: Vec<Excess> = files.into_iter().chain(memory).collect();
+        let taken = wanted.memory_bytes.saturating_add(wanted.stack_bytes);
+        let taken = taken.saturating_add(OWN_BYTES);
+        let spaces = self.spaces.iter().filter_map(|&room| {
+            let wanted_bytes = taken.saturating_add(room.kind.arena_bytes(wanted.threads));
+            let is_too_much = wanted_bytes > room.left_bytes();
+            is_too_much.then_some(Excess::Space { room, wanted_bytes })
+        });
+        let threads = self
+            .threads_left
+            .map(|left| left.saturating_sub(THREADS_RESERVED))
+            .filter(|allowed| wanted.threads > *allowed)
+            .map(|allowed| Excess::Threads {
+                wanted: wanted.threads,
+                allowed,
+            });
+        let excesses = files.into_iter().chain(memory).chain(spaces).chain(threads);
+        let excesses: Vec<Excess> = excesses.collect();
         if excesses.is_empty() {
             Ok(())
         } else {
@@ -127,8 +202,30 @@ impl Limits {
 ///
 /// When it does not fit; all excesses are named at once.
 pub fn check_budget(wanted_files: u64, wanted_memory_bytes: u64) -> Result<(), LimitError> {
+    check_plan(&Wanted {
+        files: wanted_files,
+        memory_bytes: wanted_memory_bytes,
+        ..Wanted::default()
+    })
+}
+
+/// The same for a plan that starts threads.
+///
+/// # Errors
+///
+/// When it does not fit; all excesses are named at once.
+pub fn check_plan(wanted: &Wanted) -> Result<(), LimitError> {
     raise_open_files();
-    Limits::capture().check(wanted_files, wanted_memory_bytes)
+    Limits::capture().check(wanted)
+}
+
+/// Says whether so many clients fit, on a model or on nothing.
+///
+/// # Errors
+///
+/// When they do not fit; all excesses are named at once.
+pub fn check_clients(clients: u32) -> Result<(), LimitError> {
+    check_budget(0, u64::from(clients) * CLIENT_BYTES)
 }
 
 /// Raises the soft limit on open files to the hard one. A refusal changes nothing, and the check
@@ -165,16 +262,18 @@ impl fmt::Display for LimitError {
 
 impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        match *self {
             Excess::Files {
                 wanted,
+                own,
                 allowed,
                 hard,
-                needed,
             } => {
+                let needed = wanted.saturating_add(own);
                 write!(
                     f,
-                    "{wanted} open files are wanted, but only {allowed} more are allowed: "
+                    "{wanted} open files are wanted beside the {own} that the program needs, and \
+                     the limit is {allowed}: "
                 )?;
                 match hard {
                     Some(hard) if hard < needed => write!(
@@ -192,8 +291,24 @@ impl fmt::Display for Excess {
                 f,
                 "{} of memory are wanted, but only {} are to be had: ask for fewer clients, less \
                  queue depth or smaller blocks, or end other programs",
-                Bytes(*wanted_bytes),
-                Bytes(*allowed_bytes)
+                Bytes(wanted_bytes),
+                Bytes(allowed_bytes)
+            ),
+            Excess::Space { room, wanted_bytes } => write!(
+                f,
+                "{} of {} are wanted, stacks of threads included, and the limit of this process \
+                 ({}) leaves {}: ask for fewer clients, workers or less queue depth, or raise \
+                 the limit",
+                Bytes(wanted_bytes),
+                room.kind.name(),
+                room.kind.command(room.limit_bytes),
+                Bytes(room.left_bytes())
+            ),
+            Excess::Threads { wanted, allowed } => write!(
+                f,
+                "{wanted} threads are wanted, and only {allowed} may be started (ulimit -u, the \
+                 pids control group, kernel.threads-max): ask for fewer clients, workers or less \
+                 queue depth, or raise the limit"
             ),
         }
     }
@@ -205,23 +320,37 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn check(hard: u64, files: u64, memory: u64, expected: Option<&str>) {
+    fn check_limits(hard: u64, wanted: Wanted, expected: Option<&str>) {
         let limits = Limits {
             files_max: Some(100),
             files_max_hard: Some(hard),
             files_open: 8,
             memory_available_bytes: Some(800 * MIB),
+            spaces: vec![Room {
+                kind: SpaceKind::Data,
+                limit_bytes: 900 * MIB,
+                used_bytes: 100 * MIB,
+            }],
+            threads_left: Some(50),
         };
-        let said = limits
-            .check(files, memory)
-            .err()
-            .map(|error| error.to_string());
-        assert_eq!(said.as_deref(), expected, "{files} files, {memory} bytes");
+        let said = limits.check(&wanted).err().map(|error| error.to_string());
+        assert_eq!(said.as_deref(), expected, "{wanted:?}");
+    }
+
+    fn check(hard: u64, files: u64, memory_bytes: u64, expected: Option<&str>) {
+        let wanted = Wanted {
+            files,
+            memory_bytes,
+            ..Wanted::default()
+        };
+        check_limits(hard, wanted, expected);
     }
 
     #[test]
     fn a_plan_within_the_limits_is_allowed() {
         check(100, 60, 700 * MIB, None);
+        let wanted = Wanted::default().with_threads(40, 19 * MIB);
+        check_limits(100, wanted.with_threads(6, MIB), None);
     }
 
     #[test]
@@ -231,8 +360,9 @@ mod tests {
             61,
             0,
             Some(
-                "61 open files are wanted, but only 60 more are allowed: ask for fewer files or \
-                 clients, or have the administrator raise the hard limit from 100 to 101",
+                "61 open files are wanted beside the 40 that the program needs, and the limit is \
+                 100: ask for fewer files or clients, or have the administrator raise the hard \
+                 limit from 100 to 101",
             ),
         );
         check(
@@ -240,10 +370,25 @@ mod tests {
             61,
             701 * MIB,
             Some(
-                "61 open files are wanted, but only 60 more are allowed: say `ulimit -n 101` \
-                 before, or ask for fewer files; 701 MiB of memory are wanted, but only 700 MiB \
-                 are to be had: ask for fewer clients, less queue depth or smaller blocks, or \
-                 end other programs",
+                "61 open files are wanted beside the 40 that the program needs, and the limit is \
+                 100: say `ulimit -n 101` before, or ask for fewer files; 701 MiB of memory are \
+                 wanted, but only 700 MiB are to be had: ask for fewer clients, less queue depth \
+                 or smaller blocks, or end other programs",
+            ),
+        );
+    }
+
+    #[test]
+    fn stacks_count_as_data_and_threads_are_counted() {
+        check_limits(
+            100,
+            Wanted::default().with_threads(47, 17 * MIB),
+            Some(
+                "803 MiB of data are wanted, stacks of threads included, and the limit of this \
+                 process (ulimit -d 921600) leaves 800 MiB: ask for fewer clients, workers or \
+                 less queue depth, or raise the limit; 47 threads are wanted, and only 46 may be \
+                 started (ulimit -u, the pids control group, kernel.threads-max): ask for fewer \
+                 clients, workers or less queue depth, or raise the limit",
             ),
         );
     }
@@ -253,5 +398,8 @@ mod tests {
         assert_eq!(check_budget(1, 4096), Ok(()));
         let error = check_budget(u64::MAX / 2, u64::MAX / 2).expect_err("too much");
         assert!(!error.excesses.is_empty());
+        assert_eq!(check_clients(1000), Ok(()));
+        let error = check_clients(u32::MAX).expect_err("too many for any machine");
+        assert!(error.to_string().contains("2.00 TiB of memory are wanted"));
     }
 }

@@ -25,8 +25,8 @@ use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
     trial_seed,
 };
-use crate::limits::check_budget;
-use crate::workers::{Harvest, WorkPlan, deal, processors, run_workers};
+use crate::limits::check_plan;
+use crate::workers::{Harvest, WorkPlan, deal, processors, run_workers, wanted};
 
 const MAIN_FILE: &str = "main";
 const CACHE_FILE_NAME: &str = "cache";
@@ -355,7 +355,12 @@ impl StorageLaboratory {
         let memory =
             (depth * workers * buffer_len) as u64 + u64::from(trial.clients) * CLIENT_BYTES;
         let memory = memory.saturating_add(own);
-        check_budget(2 * workers as u64 + 2, memory)?;
+        // Blocking calls are the natural, and the faster, way for metadata and for memory.
+        let kind = match trial.access {
+            Access::Buffered if workers == depth => DriverKind::Threads,
+            _ => self.settings.driver,
+        };
+        check_plan(&wanted(workers, depth, kind, memory))?;
         let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
             title: trial.title.clone(),
             error,
@@ -381,11 +386,7 @@ impl StorageLaboratory {
         Ok(WorkPlan {
             targets: Arc::clone(&self.table),
             clock: self.clock,
-            // Blocking calls are the natural, and the faster, way for metadata and for memory.
-            kind: match trial.access {
-                Access::Buffered if workers == depth => DriverKind::Threads,
-                _ => self.settings.driver,
-            },
+            kind,
             options,
             hands,
             counted: KindSet::of(&trial.spec.counted_kinds()),

@@ -1,7 +1,7 @@
 //! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
 
 mod in_use;
-mod journal;
+pub(crate) mod journal;
 mod models;
 mod preflight;
 mod scratch;

@@ -2,56 +2,9 @@
 //! thread cannot be started, not at all.
 
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Result as Joined, ScopedJoinHandle};
 
-/// What the threads wait for.
-#[derive(Default)]
-struct Gate {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    arrived: usize,
-    /// Whether to go on; nothing while the gate is shut.
-    go_on: Option<bool>,
-}
-
-impl Gate {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Wait until it opens; whether to go on.
-    fn pass(&self) -> bool {
-        let mut state = self.state();
-        state.arrived += 1;
-        self.changed.notify_all();
-        let state = self
-            .changed
-            .wait_while(state, |state| state.go_on.is_none());
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        state.go_on == Some(true)
-    }
-
-    /// Open it when so many have come.
-    fn open_for(&self, count: usize) {
-        let state = self
-            .changed
-            .wait_while(self.state(), |state| state.arrived < count);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        state.go_on = Some(true);
-        self.changed.notify_all();
-    }
-
-    /// Send everybody home.
-    fn call_off(&self) {
-        self.state().go_on = Some(false);
-        self.changed.notify_all();
-    }
-}
+use crate::starting_line::StartingLine;
 
 /// Do all `work`, and `here` on this thread at the same time.
 ///
@@ -61,15 +14,18 @@ pub(crate) fn together<T: Send, H>(
     work: impl IntoIterator<Item = impl FnOnce() -> T + Send>,
     here: impl FnOnce() -> H,
 ) -> io::Result<(H, Vec<Joined<T>>)> {
-    let gate = &Gate::default();
+    let work: Vec<_> = work.into_iter().collect();
+    // With a place for this thread, which comes when all others could be started.
+    let line = &StartingLine::new(work.len() + 1);
     std::thread::scope(|scope| {
         let threads = work.into_iter().map(|work| {
-            let begin = move || gate.pass().then(work);
+            let begin = move || line.wait().ok().map(|()| work());
             Builder::new().spawn_scoped(scope, begin)
         });
         let threads: io::Result<Vec<_>> = threads.collect();
-        let threads = threads.inspect_err(|_| gate.call_off())?;
-        gate.open_for(threads.len());
+        let threads = threads.inspect_err(|_| line.call_off())?;
+        // Nobody else calls it off.
+        let _ = line.wait();
         let here = here();
         let joined = threads.into_iter().map(ScopedJoinHandle::join);
         // Nobody was sent home.

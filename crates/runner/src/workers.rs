@@ -3,13 +3,15 @@
 //! The measuring path never waits for the watcher: a slot that finds the channel full stays with
 //! its worker until there is room.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Barrier};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
-use drivers::{DriverKind, DriverOptions, MonotonicClock, TargetTable, open_driver};
+use drivers::{
+    DriverKind, DriverOptions, IO_STACK_BYTES, MonotonicClock, TargetTable, io_threads, open_driver,
+};
 use engine::{Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, Record};
 use procedure::{Ending, Monitor, Trial};
 use stats::Slot;
@@ -17,6 +19,8 @@ use units::{Duration, Instant};
 use workload::AnyClient;
 
 use crate::counters::{Counters, CountersDelta, thread_cpu_ns};
+use crate::limits::Wanted;
+use crate::starting_line::StartingLine;
 
 /// Length of a base slot on real storage.
 pub const SLOT_WIDTH: Duration = Duration::from_millis(1);
@@ -32,6 +36,26 @@ const START_DELAY: Duration = Duration::from_micros(200);
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 /// The same after a signal.
 const DRAIN_HURRIED: Duration = Duration::from_secs(1);
+/// The stack of a worker.
+const STACK_BYTES: usize = 2 << 20;
+/// What a worker takes beside stack and buffers, at most: records of times, a ring.
+const WORKER_BYTES: u64 = 1 << 20;
+
+/// What a trial takes: `buffer_bytes` are those of all its buffers and clients, `depth` is that of
+/// one worker.
+#[must_use]
+pub fn wanted(workers: usize, depth: usize, kind: DriverKind, buffer_bytes: u64) -> Wanted {
+    let workers = workers as u64;
+    let own = workers.saturating_mul(WORKER_BYTES);
+    let plan = Wanted {
+        files: workers.saturating_mul(2).saturating_add(2),
+        memory_bytes: buffer_bytes.saturating_add(own),
+        ..Wanted::default()
+    };
+    let io_threads = workers.saturating_mul(io_threads(kind, depth) as u64);
+    plan.with_threads(workers, STACK_BYTES as u64)
+        .with_threads(io_threads, IO_STACK_BYTES as u64)
+}
 
 /// What the workers of a trial need.
 pub struct WorkPlan {
@@ -87,8 +111,8 @@ enum Report {
 
 /// What the threads of a trial share.
 struct Shared {
-    ready: Barrier,
-    go: Barrier,
+    ready: StartingLine,
+    go: StartingLine,
     start: AtomicU64,
     stop: AtomicBool,
     /// Nobody waits for what is in flight: the user wants to go.
@@ -119,8 +143,8 @@ pub fn run_workers(
     let clock = plan.clock;
     let device = plan.device.clone();
     let shared = Arc::new(Shared {
-        ready: Barrier::new(count + 1),
-        go: Barrier::new(count + 1),
+        ready: StartingLine::new(count + 1),
+        go: StartingLine::new(count + 1),
         start: AtomicU64::new(0),
         stop: AtomicBool::new(false),
         hurry: AtomicBool::new(false),
@@ -128,13 +152,13 @@ pub fn run_workers(
     let (sender, receiver) = sync_channel(REPORTS_MAX);
     let workers = spawn(plan, &shared, &sender)?;
     drop(sender);
-    shared.ready.wait();
+    let _ = shared.ready.wait();
     let before = Counters::take(device.as_deref());
     monitor.begin_sampling(before.activity());
     let own_before = thread_cpu_ns();
     let start = clock.now() + START_DELAY;
     shared.start.store(start.as_nanos(), Ordering::Release);
-    shared.go.wait();
+    let _ = shared.go.wait();
 
     let watched = Watcher {
         receiver,
@@ -190,32 +214,40 @@ fn spawn(
         ..
     } = plan;
     let stride = hands.len() as u32;
-    hands
-        .into_iter()
-        .enumerate()
-        .map(|(number, clients)| {
-            let seat = Seat {
-                number,
-                stride,
-                clients,
-                clock,
-                kind,
-                counted,
-                options: options.clone(),
-                targets: Arc::clone(&targets),
-                processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
-                shared: Arc::clone(shared),
-                sender: sender.clone(),
-            };
-            std::thread::Builder::new()
-                .name(format!("worker-{number}"))
-                .spawn(move || seat.work())
-                .map_err(|error| DriverError::System {
+    let mut workers: Vec<Worker> = Vec::with_capacity(hands.len());
+    for (number, clients) in hands.into_iter().enumerate() {
+        let seat = Seat {
+            number,
+            stride,
+            clients,
+            clock,
+            kind,
+            counted,
+            options: options.clone(),
+            targets: Arc::clone(&targets),
+            processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
+            shared: Arc::clone(shared),
+            sender: sender.clone(),
+        };
+        let started = std::thread::Builder::new()
+            .name(format!("worker-{number}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || seat.work());
+        match started {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                shared.ready.call_off();
+                for worker in workers {
+                    let _ = worker.join();
+                }
+                return Err(DriverError::System {
                     operation: "starting a worker thread",
                     reason: error.to_string(),
-                })
-        })
-        .collect()
+                });
+            }
+        }
+    }
+    Ok(workers)
 }
 
 /// One worker before it starts.
@@ -240,8 +272,8 @@ impl Seat {
         }
         // Opened here: a ring belongs to the thread that made it.
         let opened = open_driver(self.kind, &self.targets, self.clock, &self.options);
-        self.shared.ready.wait();
-        self.shared.go.wait();
+        self.shared.ready.wait().ok()?;
+        self.shared.go.wait().ok()?;
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {

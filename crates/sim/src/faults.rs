@@ -73,7 +73,10 @@ impl Faults {
         let Some((what, when)) = split(text)? else {
             return Ok(None);
         };
-        let span = what.parse().map_err(|error| format!("{error}"))?;
+        let span: Duration = what.parse().map_err(|error| format!("{error}"))?;
+        if span > Duration::from_secs(86_400) {
+            return Err("a stall lasts at most a day".into());
+        }
         Ok(Some((span, Trigger::parse(when)?)))
     }
 

@@ -216,6 +216,9 @@ impl Values {
         if span == Duration::ZERO {
             return Err(self.refuse(key, "a service time must be above zero"));
         }
+        if span > Duration::from_secs(86_400) {
+            return Err(self.refuse(key, "a service time is at most a day"));
+        }
         Ok(span.as_nanos() as f64)
     }
 
@@ -257,6 +260,9 @@ impl Values {
             .map_err(|error| self.refuse(key, &error))?;
         if size < Bytes::from_mib(1) {
             return Err(self.refuse(key, "a simulated device holds at least 1 MiB"));
+        }
+        if size.0 > 1 << 60 {
+            return Err(self.refuse(key, "a simulated device holds at most 1,024 PiB"));
         }
         Ok(size)
     }

@@ -362,6 +362,34 @@ fn garbage_is_refused_without_harm() {
     );
 }
 
+/// Sizes, rates and times as large as they can be written had no bound.
+#[test]
+fn sizes_rates_and_times_have_a_bound() {
+    for (text, expected) in [
+        (
+            "sim:ppro?memory=15360PiB",
+            "memory is from 0 B to 1,024 PiB",
+        ),
+        ("sim:ppro?bus=15000PB/s", "at most 1,024 PiB/s"),
+        ("sim:mm1?size=15360PiB", "holds at most 1,024 PiB"),
+        ("sim:mm1?mean=25h", "a service time is at most a day"),
+        ("sim:mm1?stall=500d@5", "a stall lasts at most a day"),
+    ] {
+        let error = SimSpec::parse(text).expect_err(text).to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+/// Disks are counted from one, and the zeroth was an overflow.
+#[test]
+fn a_disk_that_is_none_is_refused() {
+    for options in ["slow=0:3", "lost=0@1s", "slow=6:3", "lost=6@1s"] {
+        let error = SimSpec::parse(&format!("sim:rz26?raid=5&disks=5&{options}"));
+        let error = error.expect_err(options).to_string();
+        assert!(error.starts_with(options), "{error}");
+    }
+}
+
 /// Nobody can say that a row was predicted whose figure the definition was made from.
 #[test]
 fn every_definition_says_which_published_numbers_it_used() {

@@ -10,6 +10,10 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 /// Significant decimal digits of a bucket.
 const DIGITS: u8 = 3;
+/// How the V2 format begins.
+const COOKIE: u32 = 0x1c84_9313;
+/// Bytes before the counts in the V2 format.
+const HEADER_LEN: usize = 40;
 /// Values above this (69 s in ns) make the histogram grow once; smaller ones never do.
 const EXPECTED_MAX: u64 = 1 << 36;
 /// Observations that must be expected above a quantile before it is given.
@@ -265,6 +269,10 @@ impl Histogram {
     /// # Errors
     /// Fails when the bytes are not in V2 format or are cut short.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
+        if !is_sound(bytes) {
+            let why = "its lengths are not those of its bytes".to_owned();
+            return Err(HistogramError::Malformed(why));
+        }
         let mut rest = bytes;
         let mut counts: hdrhistogram::Histogram<u64> =
             Deserializer::new()
@@ -297,6 +305,22 @@ impl Histogram {
             Err(HistogramError::Trailer)
         }
     }
+}
+
+/// Whether the format's reader, which takes memory by the lengths that it is told and negates runs
+/// of zeros unseen, can be given these bytes.
+fn is_sound(bytes: &[u8]) -> bool {
+    let word = |at: usize| {
+        let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_be_bytes(bytes))
+    };
+    let payload = bytes.len().saturating_sub(HEADER_LEN + TRAILER_LEN);
+    let is_told = word(0) == Some(COOKIE)
+        && word(4).is_some_and(|told| told as usize == payload)
+        && word(12) == Some(u32::from(DIGITS));
+    // The one number whose negation overflows.
+    let has_endless_run = bytes.windows(9).any(|number| number == [0xff; 9]);
+    is_told && !has_endless_run
 }
 
 #[cfg(test)]
@@ -433,6 +457,31 @@ mod tests {
             let maximum = wrong.len() - TRAILER_LEN + 8;
             wrong[maximum + 7] ^= 0x40;
             assert!(histogram_is_empty || Histogram::from_bytes(&wrong).is_err());
+        }
+    }
+
+    /// A document of a run could ask for 4 GiB of memory in forty bytes, and a run of zeros as long
+    /// as numbers go was an overflow.
+    #[test]
+    fn bytes_that_lie_about_their_lengths_are_refused() {
+        let good = recorded(vec![5, 7]).to_bytes().expect("counts are small");
+        let mut long = good.clone();
+        long[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        let mut fine = good.clone();
+        fine[15] = 5;
+        let endless = |at: usize| {
+            let mut bytes = good.clone();
+            bytes.splice(at..at, [0xff; 9]);
+            let payload = (bytes.len() - HEADER_LEN - TRAILER_LEN) as u32;
+            bytes[4..8].copy_from_slice(&payload.to_be_bytes());
+            bytes
+        };
+        for wrong in [long, fine, endless(HEADER_LEN)] {
+            let read = Histogram::from_bytes(&wrong);
+            assert!(
+                matches!(read, Err(HistogramError::Malformed(_))),
+                "{read:?}"
+            );
         }
     }
 

@@ -38,7 +38,10 @@ pub use group::{AnyClient, ClientSpec};
 pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
-pub use threads::{ConstraintError, IO_BYTES_MAX, ThreadParameters, check_threads};
+pub use threads::{
+    ConstraintError, IO_BYTES_MAX, IOS_PER_MESSAGE_MAX, THREADS_MAX, ThreadParameters,
+    check_threads,
+};
 pub use users::{
     CPU_UNIT_NS, LoadFactor, Profile, ProfileError, Records, USERS_MAX, UserClient, UsersSpec,
     check_profiles,

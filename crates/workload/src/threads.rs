@@ -8,6 +8,8 @@
 //! an operation as large as its block, and the last place of every block; what fits is
 //! `ioOffset <= blocksize - iosize`.
 
+use std::ops::RangeInclusive;
+
 use random::Zipf;
 use thiserror::Error;
 
@@ -17,6 +19,11 @@ use crate::mix::Gap;
 
 /// The largest operation: 1 GiB.
 pub const IO_BYTES_MAX: u64 = 1 << 30;
+
+/// The most threads of a workload: what is simulated holds each of them in memory.
+pub const THREADS_MAX: u32 = 100_000;
+/// The most I/Os that a message sums up: nothing is known of a workload until one is whole.
+pub const IOS_PER_MESSAGE_MAX: u32 = 1_000_000;
 
 /// Characters of a name that a message repeats.
 const QUOTED_CHARS_MAX: usize = 60;
@@ -249,12 +256,16 @@ impl TypeCheck<'_> {
     fn resolve(mut self, file_bytes: Option<u64>) -> Option<ThreadType> {
         let written = self.parameters;
         let errors_before = self.errors.len();
-        let count = self.counted("number of threads", written.count, 1);
-        let shares = self.counted("maximum of threads", written.threads_max, 1);
-        let reads = self.counted("number of reads", written.reads, 0);
-        let writes = self.counted("number of writes", written.writes, 0);
-        let ios_per_message =
-            self.counted("number of I/Os per message", written.ios_per_message, 1);
+        let most = u32::MAX;
+        let count = self.counted("number of threads", written.count, 1..=THREADS_MAX);
+        let shares = self.counted("maximum of threads", written.threads_max, 1..=most);
+        let reads = self.counted("number of reads", written.reads, 0..=most);
+        let writes = self.counted("number of writes", written.writes, 0..=most);
+        let ios_per_message = self.counted(
+            "number of I/Os per message",
+            written.ios_per_message,
+            1..=IOS_PER_MESSAGE_MAX,
+        );
         let block = self.at_least("block size", written.block_bytes, 1);
         let io = self.at_least("I/O size", written.io_bytes, 0);
         let places = match (block, io) {
@@ -299,15 +310,20 @@ impl TypeCheck<'_> {
         None
     }
 
-    fn counted(&mut self, what: &'static str, value: i64, min: i64) -> Option<u32> {
-        let wide = self.at_least(what, value, min)?;
-        let narrow = u32::try_from(wide).ok();
+    fn counted(
+        &mut self,
+        what: &'static str,
+        value: i64,
+        range: RangeInclusive<u32>,
+    ) -> Option<u32> {
+        let wide = self.at_least(what, value, i64::from(*range.start()))?;
+        let narrow = u32::try_from(wide).ok().filter(|it| range.contains(it));
         if narrow.is_none() {
             self.errors.push(ConstraintError::TooLarge {
                 kind: self.kind.clone(),
                 what,
                 value,
-                max: u64::from(u32::MAX),
+                max: u64::from(*range.end()),
             });
         }
         narrow
@@ -504,15 +520,15 @@ fn check_sizes(
     }
 }
 
-/// Threads are numbered with 32 bits.
+/// All of them are held in memory at once.
 fn check_total(types: &[ThreadParameters], errors: &mut Vec<ConstraintError>) {
     let counts = types.iter().map(|kind| i128::from(kind.count));
-    let is_each_countable = counts.clone().all(|count| count <= i128::from(u32::MAX));
+    let is_each_countable = counts.clone().all(|count| count <= i128::from(THREADS_MAX));
     let count = counts.sum();
-    if is_each_countable && count > i128::from(u32::MAX) {
+    if is_each_countable && count > i128::from(THREADS_MAX) {
         errors.push(ConstraintError::TooMany {
             count,
-            max: u32::MAX,
+            max: THREADS_MAX,
         });
     }
 }

@@ -27,6 +27,27 @@ fn check_line(line: &str, expected: &str) {
     );
 }
 
+/// `threads-fixed = 4294967295` was read, and ended the program with 172 GB of memory refused.
+#[test]
+fn more_threads_than_can_be_held_are_refused_with_their_line() {
+    let batch = GOOD.replace("shares = 50\n", "shares = 50\nthreads-fixed = 4294967295\n");
+    check(
+        &batch,
+        &[
+            "my.toml:4: threads-fixed = 4294967295: threads-fixed is a whole number up to 100000: \
+           the threads of a batch workload, or 0 when threads are added",
+        ],
+    );
+    check_line(
+        "count = 100001",
+        "type \"t\": the number of threads is 100001, and must be 100000 or less",
+    );
+    check_line(
+        "ios-per-message = 4294967295",
+        "type \"t\": the number of I/Os per message is 4294967295, and must be 1000000 or less",
+    );
+}
+
 #[test]
 fn an_unknown_key_names_the_nearest_one() {
     let allowed = "[[threads]] takes name, count, io, place, mix, space, time, ios-per-message";

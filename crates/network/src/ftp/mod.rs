@@ -1,7 +1,7 @@
 //! One file over FTP (RFC 959), passive and binary.
 
 mod control;
-mod reply;
+pub(crate) mod reply;
 mod transfer;
 
 pub use transfer::{Direction, FtpOutcome, FtpPlan, transfer};

@@ -7,7 +7,7 @@ mod inlined;
 mod load;
 mod measure;
 mod plan;
-mod response;
+pub(crate) mod response;
 
 pub use exchange::{Body, Server};
 pub use inlined::find_inlined;

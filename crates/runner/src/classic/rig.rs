@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drivers::{DriverKind, DriverOptions, MonotonicClock, Payload, open_driver};
+use drivers::{
+    DriverKind, DriverOptions, IO_STACK_BYTES, MonotonicClock, Payload, io_threads, open_driver,
+};
 use engine::{Clock as _, Driver, Engine, EngineOptions, KindSet};
 use units::{Duration, Instant};
 use workload::{ControlSpec, ControlThread, Op, OpKind, TargetId, ThreadType};
 
 use crate::laboratory::{error_name, trial_seed};
-use crate::limits::check_budget;
+use crate::limits::{Wanted, check_plan};
 
 use super::ClassicError;
 use super::data_file::DataFile;
@@ -76,7 +78,13 @@ impl Rig {
             DataFile::Simulated { spec, .. } => Box::new(spec.driver(options.seed, depth, start)),
             DataFile::Real { targets, seal, .. } => {
                 let buffer_len = options.io_bytes.max(4096) as usize;
-                check_budget(8, (depth * buffer_len) as u64)?;
+                let plan = Wanted {
+                    files: 8,
+                    memory_bytes: (depth * buffer_len) as u64,
+                    ..Wanted::default()
+                };
+                let threads = io_threads(options.driver, depth) as u64;
+                check_plan(&plan.with_threads(threads, IO_STACK_BYTES as u64))?;
                 let mut driver = DriverOptions::new(depth, buffer_len);
                 driver.payload = Payload {
                     run: seal.number(),

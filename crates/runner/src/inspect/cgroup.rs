@@ -103,6 +103,18 @@ fn file_pages(group: &Path) -> u64 {
     sum("total_").or_else(|| sum("")).unwrap_or(0)
 }
 
+/// The narrowest limit on threads, and how many there are.
+pub(crate) fn threads_limit(facts: &Facts, mounts: &[Mount]) -> Option<(u64, u64)> {
+    let second = version_2(facts, mounts).0.into_iter();
+    let groups = second.chain(version_1(facts, mounts, "pids").0);
+    let limits = groups.filter_map(|group| {
+        let limit = facts::number(&group.join("pids.max"))?;
+        let used = facts::number(&group.join("pids.current"))?;
+        Some((limit, used))
+    });
+    limits.min_by_key(|(limit, used)| limit.saturating_sub(*used))
+}
+
 /// CPU time that the groups allow, in processors.
 pub(crate) fn cpu_limit(facts: &Facts, mounts: &[Mount]) -> Option<f64> {
     let second = version_2(facts, mounts).0.into_iter().filter_map(|group| {

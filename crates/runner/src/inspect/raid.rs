@@ -40,7 +40,7 @@ fn gravity(activity: &RaidActivity) -> u8 {
 }
 
 /// md by `/proc/mdstat`, with sysfs for what that leaves out; a striped array alone has no state.
-fn md_state(facts: &Facts, name: &str) -> Option<RaidState> {
+pub(crate) fn md_state(facts: &Facts, name: &str) -> Option<RaidState> {
     let text = facts.proc_text("mdstat").unwrap_or_default();
     let own = facts.sys.join("class/block").join(name).join("md");
     let entry = mdstat_entry(&text, name);

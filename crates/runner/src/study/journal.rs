@@ -370,7 +370,7 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// What the lines say, and how many bytes are whole lines.
-fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
+pub(crate) fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
     let mut recorded = Recorded::default();
     let mut whole = 0;
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {

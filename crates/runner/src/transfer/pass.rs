@@ -1,11 +1,10 @@
 //! One pass of all streams that take part.
 
-use std::collections::BTreeMap;
-
 use procedure::{Ending, SeriesPlan};
 use results::environment::CountersDelta;
 use results::{Measurement, StreamPass, TransferKind, TransferPass, Warning};
 use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
 use units::Duration;
 
 use super::stage::Teller;

@@ -11,6 +11,8 @@ use crate::definition::fault::{DefinitionFault, LocatedFault};
 
 /// The longest time that a value may be: a day. Sums of times stay far below the end of the clock.
 const SPAN_MAX: u64 = 86_400 * 1_000_000_000;
+/// The most bytes of anything. Sums and products of a few stay below the end of 64 bits.
+const SIZE_MAX: u64 = 1 << 60;
 /// The least bytes per second.
 const RATE_MIN: u64 = 1000;
 /// The longest value that a message repeats.
@@ -271,11 +273,9 @@ impl<'t, 'c> Form<'t, 'c> {
         Some(span.as_nanos())
     }
 
-    /// Bytes.
+    /// Bytes, as many as storage could have.
     pub fn size(&mut self, key: &Key) -> Option<u64> {
-        let found = self.find(key)?;
-        let size = self.unit(key, &found, found.typed.parse::<Bytes>())?;
-        Some(size.as_u64())
+        self.size_in(key, 0..=SIZE_MAX)
     }
 
     /// Bytes in a range.
@@ -300,6 +300,10 @@ impl<'t, 'c> Form<'t, 'c> {
         let size = self.unit(key, &found, size.parse::<Bytes>())?;
         if size.as_u64() < RATE_MIN {
             self.refuse(key, &found, "at least 1 kB/s");
+            return None;
+        }
+        if size.as_u64() > SIZE_MAX {
+            self.refuse(key, &found, "at most 1,024 PiB/s");
             return None;
         }
         Some(size.as_u64() as f64)

@@ -162,8 +162,9 @@ pub fn array(form: &mut Form<'_, '_>) -> Option<ArrayPart> {
     }
     let slow = form.read(&SLOW, |text| {
         let (disk, factor) = text.split_once(':')?;
-        let (disk, factor) = (disk.parse::<usize>().ok()?, factor.parse::<f64>().ok()?);
-        (disk >= 1 && (0.01..=1000.0).contains(&factor)).then_some((disk - 1, factor))
+        let disk = disk.parse::<usize>().ok()?.checked_sub(1)?;
+        let factor = factor.parse::<f64>().ok()?;
+        (0.01..=1000.0).contains(&factor).then_some((disk, factor))
     });
     let count = disks.unwrap_or(1) as usize;
     if slow.is_some_and(|(disk, _)| disk >= count) {

@@ -25,7 +25,7 @@ pub(super) const GROUP: Key = key(
 );
 pub(super) const THREADS_FIXED: Key = key(
     "threads-fixed",
-    "a whole number: the threads of a batch workload, or 0 when threads are added",
+    "a whole number up to 100000: the threads of a batch workload, or 0 when threads are added",
     "5",
 );
 pub(super) const ACCESS: Key = key(

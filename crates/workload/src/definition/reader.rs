@@ -11,7 +11,7 @@ use crate::definition::keys::{self, Section};
 use crate::definition::notation::{parse_clock, parse_mix, parse_pattern};
 use crate::definition::values::{Noted, Table, Values, quoted, typed};
 use crate::definition::{Definition, WorkloadGroup};
-use crate::threads::{ConstraintError, ThreadParameters, check_threads, shortened};
+use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads, shortened};
 
 /// The longest text that is read.
 const BYTES_MAX: usize = 64 << 10;
@@ -204,8 +204,8 @@ fn read_group(
     };
     let threads = match values.integer(top, &keys::THREADS_FIXED) {
         Ok(Some(count)) => match u32::try_from(count) {
-            Ok(count) => Ok((count > 0).then_some(count)),
-            Err(_) => Err(values.refuse(top, &keys::THREADS_FIXED, count.to_string())),
+            Ok(count) if count <= THREADS_MAX => Ok((count > 0).then_some(count)),
+            _ => Err(values.refuse(top, &keys::THREADS_FIXED, count.to_string())),
         },
         Ok(None) => Ok(None),
         Err(noted) => Err(noted),

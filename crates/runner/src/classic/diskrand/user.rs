@@ -119,7 +119,7 @@ fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError
             wanted_bytes,
             allowed_bytes,
         } => Some((Bytes(*wanted_bytes), Bytes(*allowed_bytes))),
-        Excess::Files { .. } => None,
+        Excess::Files { .. } | Excess::Space { .. } | Excess::Threads { .. } => None,
     });
     match memory {
         Some((wanted, allowed)) => ClassicError::Usage(format!(

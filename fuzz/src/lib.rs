@@ -1,0 +1,93 @@
+//! What several fuzz targets share.
+
+use std::path::PathBuf;
+
+use engine::Driver;
+use units::Instant;
+use workload::{ClientId, Durability, Op, Request, TargetId};
+
+/// Requests that a model carries out after its definition was accepted.
+const REQUESTS: u64 = 200;
+
+/// A directory in memory of this process's own, made anew.
+///
+/// # Panics
+/// When it cannot be made.
+#[must_use]
+pub fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(format!("/dev/shm/fuzz-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a directory in /dev/shm");
+    path
+}
+
+/// The pieces of an input that stands for several files, at lines that begin with `%%`.
+#[must_use]
+pub fn pieces(text: &str) -> Vec<&str> {
+    text.split("%%\n").collect()
+}
+
+/// Some reads and writes, four at a time, all over the target: each is answered.
+///
+/// # Panics
+/// When a request is lost.
+pub fn exercise(driver: &mut dyn Driver, size: u64) {
+    const LEN: u32 = 4096;
+    let places = size / u64::from(LEN);
+    let (mut submitted, mut done) = (0, Vec::new());
+    for number in 0..REQUESTS.min(places) {
+        let offset = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % places * u64::from(LEN);
+        let (target, len) = (TargetId(0), LEN);
+        let op = match number % 4 {
+            0 => Op::Write {
+                target,
+                offset,
+                len,
+                durability: Durability::Volatile,
+            },
+            _ => Op::Read {
+                target,
+                offset,
+                len,
+            },
+        };
+        let due = driver.now();
+        let request = Request::new(ClientId(0), due, op);
+        driver.submit(request).expect("a model takes requests");
+        submitted += 1;
+        while number % 4 == 3 && done.len() < submitted {
+            driver
+                .wait(None, &mut done)
+                .expect("something is in flight");
+        }
+        if driver.now() > Instant(u64::MAX / 4) {
+            return;
+        }
+    }
+}
+
+/// Every form in which a run is shown or exported.
+pub fn report(run: &results::Run, style: &report::Style) {
+    let _ = report::check_up(run, style);
+    let _ = (report::headline(run), report::markdown_note(run));
+    for measurement in &run.measurements {
+        let _ = report::measurement(measurement, style);
+        let _ = report::series_svg(&run.target.given, measurement);
+    }
+    if let Some(curve) = &run.curve {
+        let _ = report::curve_table(curve, style);
+        let _ = report::curves_svg("fuzz", &[("one", curve)]);
+    }
+    let _ = (report::csv_study(run), report::csv_study_replicates(run));
+    let _ = (
+        report::csv_points(run),
+        report::csv_levels(run),
+        report::csv_series(run),
+    );
+    let _ = (
+        report::csv_measurements(run),
+        report::csv_intervals(run),
+        report::csv_passes(run),
+    );
+    let _ = (report::csv_timed_runs(run), report::csv_files(run));
+}

@@ -1,0 +1,15 @@
+//! Documents of runs that are imported or in an archive: each is reported, and written as it was.
+#![no_main]
+
+use report::Style;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let Ok(run) = report::from_json(text) else {
+        return;
+    };
+    let written = report::json(&run);
+    if let Ok(again) = report::from_json(&written) {
+        assert_eq!(report::json(&again), written);
+    }
+    fuzz::report(&run, &Style::default());
+});

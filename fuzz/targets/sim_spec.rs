@@ -1,0 +1,15 @@
+//! What stands behind `sim:` on a command line.
+#![no_main]
+
+use sim::{FileSystemSpec, SimSpec, device_text};
+use units::Instant;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let mut load = |path: &str| device_text(path).map(str::to_owned).ok_or_else(String::new);
+    if let Ok(spec) = FileSystemSpec::parse_with(text, &mut load) {
+        drop(spec.build(7, Instant::START));
+    }
+    if let Ok(spec) = SimSpec::parse(text) {
+        fuzz::exercise(&mut spec.driver(7, 8, Instant::START), spec.size.0);
+    }
+});

@@ -1,0 +1,20 @@
+//! Study files: what is accepted has cells, and each has settings of its kind.
+#![no_main]
+
+use procedure::study::{StudyOverrides, read_study};
+use runner::measure::Measurement;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let kinds = runner::study::study_kinds();
+    let read = read_study("fuzz.toml", text, &StudyOverrides::default(), &kinds);
+    let Ok(study) = read else {
+        return;
+    };
+    assert!(!study.meaning().is_empty());
+    for cell in study.cells().iter().take(50) {
+        let settings = study.settings_of(cell);
+        Measurement::from_table(&study.measurement, &settings).expect("it was checked");
+        assert!(!study.describe(cell).contains('\n'));
+        let _ = study.target_of(cell);
+    }
+});

@@ -1,0 +1,49 @@
+//! What the kernel says of the machine, in the files of `/proc` and `/sys`.
+#![no_main]
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use runner::inspect::Facts;
+
+const FILES: [&str; 13] = [
+    "proc/self/mountinfo",
+    "proc/self/cgroup",
+    "proc/meminfo",
+    "proc/cpuinfo",
+    "proc/loadavg",
+    "proc/stat",
+    "proc/pressure/io",
+    "proc/mdstat",
+    "proc/self/stat",
+    "proc/self/io",
+    "sys/class/block/sda/stat",
+    "sys/devices/system/cpu/online",
+    "sys/fs/cgroup/io.max",
+];
+
+static SCRATCH: LazyLock<PathBuf> = LazyLock::new(|| {
+    let path = fuzz::scratch("system");
+    for file in FILES {
+        let file = path.join(file);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("room in memory");
+    }
+    path
+});
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let pieces = fuzz::pieces(text);
+    for (file, piece) in FILES
+        .iter()
+        .zip(pieces.iter().chain(std::iter::repeat(&"")))
+    {
+        std::fs::write(SCRATCH.join(file), piece).expect("room in memory");
+    }
+    let facts = Facts {
+        proc: SCRATCH.join("proc"),
+        sys: SCRATCH.join("sys"),
+    };
+    let machine = runner::environment::capture_from(&facts);
+    let _ = runner::inspect::machine_cautions(&machine);
+    runner::readers::system_text(&facts);
+});
