@@ -7,7 +7,7 @@
 //!
 //! A flag helps nobody whose thread waits for somebody else: for a reader of its output, an answer,
 //! a lock. So whoever is about to wait for the world holds a [`Wait`]; once a signal came, a wait
-//! that takes longer than [`PATIENCE`] ends the process like a second signal. What follows the
+//! that takes longer than three seconds ends the process like a second signal. What follows the
 //! measurement is one such wait to the end: nothing looks at the flag any more.
 //!
 //! SIGXFSZ gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an
