@@ -1,5 +1,6 @@
-//! What a command writes: to the terminal here, to files in `output/file.rs`. A reader that has gone away
-//! (`| head`) ends the program quietly; one that does not read keeps it only until a signal comes.
+//! What a command writes: to the terminal here, to files in `output/file.rs`. A reader that has
+//! gone away (`| head`) ends the program quietly; one that does not read keeps it only until a
+//! signal comes.
 
 mod file;
 mod place;
