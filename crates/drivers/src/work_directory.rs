@@ -8,6 +8,7 @@
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,7 +20,8 @@ use rustix::io::Errno;
 
 use crate::guard::beneath::open_beneath;
 use crate::guard::identity::{self, Found, Identity};
-use crate::guard::removal::{Removal, move_without_replacing, remove_proven};
+use crate::guard::new_file::NewFile;
+use crate::guard::removal::{Removal, remove_proven};
 use crate::guard::seal::{Seal, random};
 use crate::target::{AccessMode, Caching, Target, TargetKind};
 use crate::target_error::TargetError;
@@ -37,7 +39,9 @@ pub(crate) const MARKER_MAKES: &str = "makes ";
 /// Names of the large files of most commands, which the marker tells from the beginning, when it is
 /// waited for: a power cut leaves no gigabytes that nobody may remove.
 const USUAL_NAMES: [&str; 3] = ["probe", "main", "cache"];
-/// The marker's name until it is locked: a marker is never seen without its lock while we live.
+/// Only its owner may read or write a marker.
+const MARKER_MODE: u32 = 0o600;
+/// The name that the markers of earlier versions had until they were locked.
 pub(crate) const MARKER_DRAFT: &str = "owner.new";
 
 pub(crate) use names::{
@@ -478,54 +482,41 @@ fn refuse_foreign(directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
     })
 }
 
+/// Make the marker; it is never seen without its content, nor, while we live, without its lock.
 fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-    let marker = open_beneath(directory, MARKER_DRAFT, flags)?;
-    let made = Identity::of(&marker)?;
-    write_marker(directory, &marker, &made, owner).inspect_err(|_| {
-        // Whatever else has the name by now was there before us, or came in our place.
-        let is_ours = |_: &File, found: &Found| Ok(found.identity.is_same_file(&made));
-        let _ = remove_proven(directory, MARKER_DRAFT, is_ours);
-    })?;
-    Ok(marker)
-}
-
-fn write_marker(
-    directory: &OwnedFd,
-    mut marker: &File,
-    made: &Identity,
-    owner: &Owner,
-) -> std::io::Result<()> {
-    match rustix::fs::flock(marker, FlockOperation::NonBlockingLockExclusive) {
+    let mut marker = NewFile::create(File::from(directory.try_clone()?), MARKER_MODE)?;
+    match rustix::fs::flock(marker.file(), FlockOperation::NonBlockingLockExclusive) {
         // Without locks nobody can tell that we are alive, and nobody will take us for dead either,
         // because that needs the lock.
         Ok(()) | Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) => {}
         Err(error) => return Err(error.into()),
     }
-    let pid = std::process::id();
+    marker.file().write_all(marker_text(owner).as_bytes())?;
+    // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
+    marker.file().sync_all()?;
+    marker.publish(OsStr::new(MARKER_NAME))?;
+    // Not every file system can do this, and none of them loses the name for long.
+    let _ = rustix::fs::fsync(directory);
+    // The lock is that of the open file, which both share.
+    marker.file().try_clone()
+}
+
+fn marker_text(owner: &Owner) -> String {
     let Owner {
         program,
         started,
         purpose,
     } = owner;
-    write!(
-        marker,
-        "{MARKER_HEAD}\npid {pid}\n{MARKER_SEAL}{}\nprogram {}\nstarted {}\npurpose {}\n",
+    let usual = USUAL_NAMES.map(|name| format!("{MARKER_MAKES}{name}\n"));
+    format!(
+        "{MARKER_HEAD}\npid {}\n{MARKER_SEAL}{}\nprogram {}\nstarted {}\npurpose {}\n{}",
+        std::process::id(),
         Seal::of_this_run(),
         one_line(program),
         one_line(started),
         one_line(purpose),
-    )?;
-    for name in USUAL_NAMES {
-        writeln!(marker, "{MARKER_MAKES}{name}")?;
-    }
-    // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
-    marker.sync_all()?;
-    move_without_replacing(directory, MARKER_DRAFT, MARKER_NAME)?;
-    require_name(directory, MARKER_NAME, made)?;
-    // Not every file system can do this, and none of them loses the rename for long.
-    let _ = rustix::fs::fsync(directory);
-    Ok(())
+        usual.concat(),
+    )
 }
 
 fn one_line(text: &str) -> String {

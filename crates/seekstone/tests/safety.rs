@@ -415,7 +415,7 @@ fn the_first_file_must_fit_below_every_limit() {
     let target = scratch.target();
     let belongings = Belongings::of(&target);
     for (limit, expected) in [
-        ("ulimit -n 16", "16 open files are wanted beside the "),
+        ("ulimit -n 16", "16 open files are wanted on top of the "),
         (
             "ulimit -n 40",
             "have the administrator raise the hard limit from 40 to ",

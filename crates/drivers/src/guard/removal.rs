@@ -80,7 +80,7 @@ pub fn remove_proven(
 ///
 /// # Errors
 /// `EEXIST` when there is one, and whatever else the system refuses.
-pub(crate) fn move_without_replacing(
+fn move_without_replacing(
     directory: impl AsFd,
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,

@@ -28,6 +28,8 @@ const TEXT: &str = "seekstone-seal:";
 const DIGITS: usize = 16;
 /// Bytes between two stamps, at most; what is read is whole blocks of this, as direct I/O asks for.
 const BLOCK: u64 = 4096;
+/// Bytes that are read at once where the first content is looked for.
+const SCAN: u64 = 1 << 20;
 /// A stamp that begins this far before an odd end is whole.
 const STAMP: u64 = 32;
 /// The extended attribute that files of ours carry whose content is a copy of somebody's.
@@ -93,10 +95,9 @@ impl Seal {
     /// When it cannot be read: then nothing is proved.
     pub fn examine(self, file: &File) -> io::Result<Proof> {
         let size = Found::of(file)?.size;
-        let Some(data) = first_data(file, size)? else {
+        let Some(begin) = first_content(file, size)? else {
             return Ok(Proof::Blank);
         };
-        let begin = data / BLOCK * BLOCK;
         let first = self.judge(&read_range(file, begin..size.min(begin + BLOCK))?);
         let last_block = (size - 1) / BLOCK * BLOCK;
         let mut last = self.judge(&read_range(file, last_block..size)?);
@@ -105,15 +106,10 @@ impl Seal {
             let tail = size.saturating_sub(BLOCK + STAMP).max(begin);
             last = self.judge(&read_range(file, tail..size)?);
         }
-        let both = [first, last];
-        if both.contains(&Proof::Foreign) {
-            return Ok(Proof::Foreign);
-        }
-        let is_sealed = both.contains(&Proof::Sealed);
-        // Data that stand neither at the beginning nor at the end are of an unknown kind.
-        Ok(match is_sealed {
-            true => Proof::Sealed,
-            false => Proof::Foreign,
+        // Where a program was killed, the end may not have been written yet.
+        Ok(match (first, last) {
+            (Proof::Sealed, Proof::Sealed | Proof::Blank) => Proof::Sealed,
+            _ => Proof::Foreign,
         })
     }
 
@@ -189,19 +185,37 @@ pub(crate) fn random() -> io::Result<u64> {
     }
 }
 
-/// Where the data of a file begin; `None` for one that holds none.
-fn first_data(file: &File, size: u64) -> io::Result<Option<u64>> {
-    if size == 0 {
+/// The first block of a file that holds anything but zeroes; `None` where there is none.
+fn first_content(file: &File, size: u64) -> io::Result<Option<u64>> {
+    let mut at = 0;
+    while let Some(data) = next_data(file, at, size)? {
+        // What was reserved, and is in memory for a reader, is data, too.
+        at = data / BLOCK * BLOCK;
+        let end = size.min(at + SCAN);
+        let bytes = read_range(file, at..end)?;
+        let blocks = bytes.chunks(BLOCK as usize);
+        let is_used = |block: &[u8]| block.iter().any(|byte| *byte != 0);
+        if let Some(place) = blocks.into_iter().position(is_used) {
+            return Ok(Some(at + place as u64 * BLOCK));
+        }
+        at = end;
+    }
+    Ok(None)
+}
+
+/// Where the data of a file go on from `at`; `None` where none are left.
+fn next_data(file: &File, at: u64, size: u64) -> io::Result<Option<u64>> {
+    if at >= size {
         return Ok(None);
     }
     let before = rustix::fs::tell(file)?;
-    let found = rustix::fs::seek(file, SeekFrom::Data(0));
+    let found = rustix::fs::seek(file, SeekFrom::Data(at));
     rustix::fs::seek(file, SeekFrom::Start(before))?;
     match found {
-        Ok(at) => Ok(Some(at)),
+        Ok(data) => Ok(Some(data)),
         Err(rustix::io::Errno::NXIO) => Ok(None),
         // A file system that knows no holes: all of it are data.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::OPNOTSUPP) => Ok(Some(0)),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::OPNOTSUPP) => Ok(Some(at)),
         Err(error) => Err(error.into()),
     }
 }
@@ -298,11 +312,14 @@ mod tests {
         check(size, &[(0, &whole[..BLOCK])], Proof::Sealed);
         // Killed right before the last block.
         check(size, &[(0, &whole[..size as usize - BLOCK])], Proof::Sealed);
+        // Written by several at once, the beginning last; and zeroes that take up room.
         check(
             size,
             &[(size - 4096, &whole[size as usize - BLOCK..])],
             Proof::Sealed,
         );
+        check(size, &[(8192, &whole[8192..5 * BLOCK])], Proof::Sealed);
+        check(size, &[(0, &vec![0; size as usize])], Proof::Blank);
         for odd in [1, 31, 32, 33, 511, 4095, 4097, 8191, 8193, 12_289] {
             let bytes = stamped(OURS, odd, 0);
             let expected = if odd < 32 {

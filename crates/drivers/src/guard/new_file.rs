@@ -7,7 +7,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -18,6 +17,8 @@ use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
+
+use super::seal::random;
 
 /// Names that are tried before it is given up.
 const TRIES: u32 = 16;
@@ -204,8 +205,7 @@ fn with_fresh_name<T>(
 ) -> Result<(T, OsString), Errno> {
     let mut made = Err(Errno::EXIST);
     for _ in 0..TRIES {
-        // Each state is keyed by the system's random numbers: no need for a generator of our own.
-        let number = RandomState::new().build_hasher().finish();
+        let number = random().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         let name = OsString::from(format!(".seekstone-new-{number:016x}"));
         made = make(&name).map(|made| (made, name));
         if !matches!(made, Err(Errno::EXIST)) {
