@@ -2,9 +2,9 @@
 //!
 //! `docs/safety.md` has the table of what is done to files and by which proof. [`seal`] proves by
 //! content that a file is ours, [`identity`] that a name still stands for a file that this process
-//! made, [`beneath`] opens nothing outside of a directory, [`removal`] removes nothing else, [`new_file`] lets
-//! files come into being whole without going over others, and [`regular_file`] reads what a user
-//! named without waiting for anybody.
+//! made, [`beneath`] opens nothing outside of a directory, [`removal`] removes nothing else,
+//! [`new_file`] lets files come into being whole without going over others, and [`regular_file`]
+//! reads what a user named without waiting for anybody.
 
 pub(crate) mod beneath;
 pub(crate) mod identity;

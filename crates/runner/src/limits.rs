@@ -272,7 +272,8 @@ impl fmt::Display for Excess {
                 let needed = wanted.saturating_add(own);
                 write!(
                     f,
-                    "{wanted} open files are wanted on top of the {own} that the program needs, and \
+                    "{wanted} open files are wanted on top of the {own} that the program needs, \
+                     and \
                      the limit is {allowed}: "
                 )?;
                 match hard {
@@ -360,7 +361,8 @@ mod tests {
             61,
             0,
             Some(
-                "61 open files are wanted on top of the 40 that the program needs, and the limit is \
+                "61 open files are wanted on top of the 40 that the program needs, and the limit \
+                 is \
                  100: ask for fewer files or clients, or have the administrator raise the hard \
                  limit from 100 to 101",
             ),
@@ -370,7 +372,8 @@ mod tests {
             61,
             701 * MIB,
             Some(
-                "61 open files are wanted on top of the 40 that the program needs, and the limit is \
+                "61 open files are wanted on top of the 40 that the program needs, and the limit \
+                 is \
                  100: say `ulimit -n 101` before, or ask for fewer files; 701 MiB of memory are \
                  wanted, but only 700 MiB are to be had: ask for fewer clients, less queue depth \
                  or smaller blocks, or end other programs",
