@@ -1,5 +1,5 @@
 # `make test` is everything that must pass: it installs what tests need where it may.
-.PHONY: test check nightly bench fuzz simulations install-test-tools
+.PHONY: test check nightly faults fuzz bench simulations install-test-tools
 
 CARGO ?= cargo
 # Most tests of the program wait for storage: twice as many at once as there are processors.
@@ -19,6 +19,18 @@ nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
 	$(CARGO) test --release -p runner --test classic_and_modern --test detection -- --ignored --nocapture
 	$(CARGO) test --release -p seekstone --test simulations -- --ignored --nocapture
+
+# An attack on the safety promises: kills, damaged archives, limits, signals, broken storage, swapped
+# files. Ends with a table of what was tried. SEEKSTONE_FAULTS_SEED=N tries other instants,
+# SEEKSTONE_FAULTS_SWAPS=N as many swaps of each kind for each command.
+FAULTS := $(CURDIR)/target/faults.txt
+faults: export SEEKSTONE_FAULTS = full
+faults: export SEEKSTONE_FAULTS_TABLE = $(FAULTS)
+faults: install-test-tools
+	@mkdir -p target && rm -f $(FAULTS)
+	$(CARGO) test --release -p seekstone --no-fail-fast $(patsubst \
+		crates/seekstone/tests/%.rs,--test %,$(wildcard crates/seekstone/tests/campaign_*.rs)) -- \
+		--test-threads=2; ended=$$?; cat $(FAULTS); exit $$ended
 
 # Each reader of text from outside, one after the other; fuzz/README.md says what that needs.
 SECONDS ?= 60

@@ -1,7 +1,6 @@
 //! The archive file and what can be done with it.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,19 +8,26 @@ use results::Run;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use crate::error::ArchiveError;
+use crate::judged::{Judged, make};
 use crate::rows;
 use crate::schema::{self, Found};
+use crate::side_files::{foreign, journal};
 use crate::summary::RunSummary;
 
 /// How long to wait for another program that is saving a run: it takes milliseconds, except on a
 /// device that is being measured.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How often it is looked again at a file that others make or remove.
+const TRIES: u32 = 8;
+
 /// An open archive.
 #[derive(Debug)]
 pub struct Archive {
     connection: Connection,
     path: PathBuf,
+    /// The same with all links followed: SQLite's own files lie beside that.
+    file: PathBuf,
 }
 
 impl Archive {
@@ -39,8 +45,16 @@ impl Archive {
                 source,
             })?;
         }
-        refuse_other_kinds(path)?;
-        Self::opened(path, |path| Connection::open(path))
+        // Of two programs that make it one is faster; the other finds it.
+        for _ in 0..TRIES {
+            if let Some(judged) = Judged::of(path)? {
+                return Self::opened(path, &judged);
+            }
+            make(path)?;
+        }
+        Err(ArchiveError::Restless {
+            path: path.to_owned(),
+        })
     }
 
     /// Open the archive at `path`, which must be one already.
@@ -48,41 +62,45 @@ impl Archive {
     /// # Errors
     /// When there is none, the file cannot be opened, or it was written by a newer program.
     pub fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
-        let path = path.to_owned();
-        match path.metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(ArchiveError::Missing { path });
-            }
-            // An empty file would become an archive.
-            Ok(found) if found.is_file() && found.len() == 0 => {
-                return Err(ArchiveError::Foreign { path });
-            }
-            _ => refuse_other_kinds(&path)?,
+        match Judged::of(path)? {
+            Some(judged) => Self::opened(path, &judged),
+            None => Err(ArchiveError::Missing {
+                path: path.to_owned(),
+            }),
         }
-        let flags = OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE;
-        Self::opened(&path, |path| Connection::open_with_flags(path, flags))
     }
 
-    fn opened(
-        path: &Path,
-        open: impl FnOnce(&Path) -> rusqlite::Result<Connection>,
-    ) -> Result<Self, ArchiveError> {
+    fn opened(path: &Path, judged: &Judged) -> Result<Self, ArchiveError> {
         let path = path.to_owned();
-        let opened = open(&path).and_then(|mut connection| {
+        // Without a flag that makes files, and without names that are no paths.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(&judged.path, flags);
+        if connection.is_ok() && !judged.is_there() {
+            return Err(ArchiveError::Restless { path });
+        }
+        let opened = connection.and_then(|mut connection| {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "foreign_keys", true)?;
             // A run that is reported as saved survives a power cut.
             connection.pragma_update(None, "synchronous", "FULL")?;
+            empty_journals(&connection)?;
             let found = schema::prepare(&mut connection)?;
             Ok((connection, found))
         });
         match opened {
-            Ok((connection, Found::Usable)) => Ok(Self { connection, path }),
+            Ok((connection, Found::Usable)) => Ok(Self {
+                connection,
+                path,
+                file: judged.path.clone(),
+            }),
             Ok((_, Found::Newer(found))) => Err(ArchiveError::NewerSchema {
                 path,
                 found,
                 known: schema::VERSION,
             }),
+            Ok((_, Found::Unknown(found))) => Err(ArchiveError::UnknownSchema { path, found }),
             Ok((_, Found::Foreign)) => Err(ArchiveError::Foreign { path }),
             Err(source) => Err(match source.sqlite_error_code() {
                 Some(ErrorCode::NotADatabase) => ArchiveError::Foreign { path },
@@ -119,6 +137,7 @@ impl Archive {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        refuse_strange_side_files(&self.path, &self.file)?;
         let id = rows::insert(&transaction, run).map_err(failed)?;
         run.id = Some(id);
         let unkeepable = |source| ArchiveError::Unkeepable { source };
@@ -127,6 +146,7 @@ impl Archive {
         report::from_json(&document).map_err(unkeepable)?;
         rows::set_document(&transaction, id, &document).map_err(failed)?;
         transaction.commit().map_err(failed)?;
+        self.tidy();
         Ok(id)
     }
 
@@ -203,6 +223,7 @@ impl Archive {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
+        refuse_strange_side_files(&self.path, &self.file)?;
         let mut deleted: Vec<i64> = Vec::new();
         let mut unknown = None;
         for &id in ids.iter() {
@@ -222,7 +243,29 @@ impl Archive {
             transaction.rollback().map_err(failed)?;
             return Err(self.unknown(id));
         }
-        transaction.commit().map_err(failed)
+        transaction.commit().map_err(failed)?;
+        self.tidy();
+        Ok(())
+    }
+
+    /// Remove the journal of what was just committed, which SQLite has emptied. It would remove
+    /// whatever has its name; here a file that holds anything stays. What fails leaves an empty
+    /// file, which the next transaction takes.
+    fn tidy(&mut self) {
+        let journal = journal(&self.file);
+        let parent = journal.parent();
+        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+        let directory = fs::File::open(parent.unwrap_or(Path::new(".")));
+        // Nobody else has the journal open while this lock is held.
+        let exclusive = TransactionBehavior::Exclusive;
+        let locked = self.connection.transaction_with_behavior(exclusive);
+        let (Ok(directory), Ok(locked), Some(name)) = (directory, locked, journal.file_name())
+        else {
+            return;
+        };
+        let is_empty = |_: &fs::File, found: &drivers::Found| Ok(found.size == 0);
+        let _ = drivers::remove_proven(directory, name, is_empty);
+        let _ = locked.rollback();
     }
 
     /// The first and the last number.
@@ -254,13 +297,30 @@ impl Archive {
     }
 }
 
-/// A database is kept in a regular file; into a block device one would be written all the same.
-fn refuse_other_kinds(path: &Path) -> Result<(), ArchiveError> {
-    match path.metadata() {
-        Ok(found) if !found.is_file() && !found.is_dir() => Err(ArchiveError::Foreign {
-            path: path.to_owned(),
+/// Have SQLite empty its journals, not remove them: it would remove whatever has the name, see
+/// `tidy`. Another form of journal that the user has chosen stays.
+fn empty_journals(connection: &Connection) -> rusqlite::Result<()> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode == "delete" {
+        connection.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// SQLite opens its journal by name when it writes first, which may be long after the archive was
+/// opened: what has come there meanwhile must not be taken for it.
+fn refuse_strange_side_files(path: &Path, file: &Path) -> Result<(), ArchiveError> {
+    let path = || path.to_owned();
+    match foreign(file) {
+        Ok(files) if files.is_empty() => Ok(()),
+        Ok(files) => Err(ArchiveError::SideFiles {
+            path: path(),
+            files,
         }),
-        _ => Ok(()),
+        Err(source) => Err(ArchiveError::Examine {
+            path: path(),
+            source,
+        }),
     }
 }
 

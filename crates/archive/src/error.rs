@@ -25,6 +25,54 @@ pub enum ArchiveError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+    /// The file could not be looked at or made.
+    #[error("cannot open the archive {}; another place can be named with SEEKSTONE_ARCHIVE",
+        path.display())]
+    Examine {
+        /// The archive.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An empty file may be somebody's, and is no archive.
+    #[error(
+        "{} is not an archive of Seekstone, but an empty file: name one that does not exist with \
+         --archive, or remove it",
+        path.display()
+    )]
+    EmptyFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another name of the same file would be without what SQLite keeps beside this one.
+    #[error(
+        "the archive {} has a second name (a hard link), under which it could be damaged: remove \
+         one of the names",
+        path.display()
+    )]
+    Linked {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// Files of somebody else have the names that SQLite needs.
+    #[error(
+        "the archive {} needs the names {} for itself, and what is there is not its own: move that \
+         away, or name another archive with --archive",
+        path.display(),
+        listed(files)
+    )]
+    SideFiles {
+        /// The archive.
+        path: PathBuf,
+        /// What is in the way.
+        files: Vec<PathBuf>,
+    },
+    /// The file became another while it was opened.
+    #[error("the archive {} is being replaced by another program: try again", path.display())]
+    Restless {
+        /// The archive.
+        path: PathBuf,
+    },
     /// There is no file of that name.
     #[error("there is no archive {}: check the spelling", path.display())]
     Missing {
@@ -64,6 +112,18 @@ pub enum ArchiveError {
         /// Newest version that this program knows.
         known: i64,
     },
+    /// The file has a version that no program of ours writes.
+    #[error(
+        "the archive {} has schema version {found}, which no version of Seekstone writes: another \
+         program changed it; put a copy of before in its place, or name another with --archive",
+        path.display()
+    )]
+    UnknownSchema {
+        /// The archive.
+        path: PathBuf,
+        /// Version of the file.
+        found: i64,
+    },
     /// There is no run of that number.
     #[error("the archive has no run {id}: {known}")]
     UnknownRun {
@@ -102,4 +162,9 @@ pub enum ArchiveError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+}
+
+fn listed(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+    names.join(", ")
 }

@@ -8,12 +8,15 @@
 
 mod archive;
 mod error;
+mod judged;
 mod path;
 mod rows;
 mod schema;
+mod side_files;
 mod summary;
 
 pub use archive::Archive;
 pub use error::ArchiveError;
 pub use path::default_path;
+pub use side_files::side_files;
 pub use summary::RunSummary;

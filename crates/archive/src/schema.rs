@@ -19,6 +19,8 @@ pub(crate) enum Found {
     Usable,
     /// An archive of a newer program.
     Newer(i64),
+    /// Marked as ours, with a version that no program of ours writes.
+    Unknown(i64),
     /// Another program's database.
     Foreign,
 }
@@ -42,15 +44,28 @@ fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let version = version(connection)?;
-    Ok(
-        if application != APPLICATION_ID && (tables > 0 || application != 0 || version != 0) {
-            Found::Foreign
-        } else if version > VERSION {
-            Found::Newer(version)
-        } else {
-            Found::Usable
-        },
-    )
+    let is_blank = tables == 0 && application == 0 && version == 0;
+    Ok(match application {
+        _ if is_blank => Found::Usable,
+        APPLICATION_ID => of_version(version),
+        _ => Found::Foreign,
+    })
+}
+
+/// What a file is that is marked as ours.
+pub(crate) fn of_version(version: i64) -> Found {
+    match version {
+        ..=0 => Found::Unknown(version),
+        1..=VERSION => Found::Usable,
+        _ => Found::Newer(version),
+    }
+}
+
+/// The bytes of an archive without runs.
+pub(crate) fn blank() -> rusqlite::Result<Vec<u8>> {
+    let mut connection = Connection::open_in_memory()?;
+    prepare(&mut connection)?;
+    Ok(connection.serialize("main")?.to_vec())
 }
 
 fn migrate(transaction: &Transaction<'_>) -> rusqlite::Result<()> {

@@ -251,14 +251,6 @@ fn files_that_are_no_archives_are_refused_and_left_alone() {
 }
 
 #[test]
-fn an_empty_file_becomes_an_archive() {
-    let (directory, _) = place();
-    let path = directory.path().join("empty.db");
-    fs::write(&path, "").expect("written");
-    assert_eq!(save_sample(&mut open(&path)), 1);
-}
-
-#[test]
 fn damage_is_reported_with_advice() {
     let (_directory, path) = place();
     let mut archive = open(&path);

@@ -1,258 +1,317 @@
-//! Is a block device in use? Asked of the kernel by device number, so that no path can mislead.
+//! Is a block device or a file in use? Asked of the kernel by device and inode, so that no path can
+//! mislead, and of everything that shares bytes with it.
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+mod block_layer;
+mod loop_device;
+mod mounts;
+mod overlay;
+mod shared_bytes;
+#[cfg(test)]
+mod shared_bytes_tests;
+mod swaps;
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use self::block_layer::{AskLoop, BlockLayer, Place, Storage, names_in};
+use self::loop_device::ask_loop;
+use self::mounts::{Mount, all_mounts, own_mounts};
+use self::overlay::{Beneath, beneath};
+use self::shared_bytes::{Member, Relation, sharing};
+use self::swaps::Swaps;
 use crate::target_error::TargetError;
 
-/// A device number, as `/proc` and `/sys` write it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct DeviceNumber {
-    major: u32,
-    minor: u32,
+/// Where the kernel answers.
+struct Kernel<'a> {
+    sys: &'a Path,
+    proc: &'a Path,
+    ask: AskLoop<'a>,
 }
 
-impl DeviceNumber {
-    fn of_node(raw: u64) -> Self {
-        Self {
-            major: rustix::fs::major(raw),
-            minor: rustix::fs::minor(raw),
-        }
+fn kernel() -> Kernel<'static> {
+    Kernel {
+        sys: Path::new("/sys"),
+        proc: Path::new("/proc"),
+        ask: &ask_loop,
     }
-
-    fn parse(text: &str) -> Option<Self> {
-        let (major, minor) = text.trim().split_once(':')?;
-        Some(Self {
-            major: major.parse().ok()?,
-            minor: minor.parse().ok()?,
-        })
-    }
-}
-
-/// A disk or partition that shares bytes with the device that was named.
-#[derive(Debug)]
-struct Member {
-    number: DeviceNumber,
-    name: String,
-    directory: PathBuf,
 }
 
 /// A block device and everything that shares bytes with it.
 #[derive(Debug)]
 pub(crate) struct Device {
-    path: PathBuf,
+    path: String,
+    layer: BlockLayer,
     members: Vec<Member>,
 }
 
 impl Device {
     /// The device behind an open descriptor whose metadata are `metadata`.
     pub(crate) fn of(metadata: &Metadata, path: &Path) -> Result<Self, TargetError> {
-        let number = DeviceNumber::of_node(metadata.rdev());
-        let link = format!("/sys/dev/block/{}:{}", number.major, number.minor);
-        let directory =
-            fs::canonicalize(&link).map_err(|error| TargetError::io("look up", &link, error))?;
-        let mut members = vec![member(&directory, number)];
-        if directory.join("partition").exists() {
-            // Writing to a partition changes the disk that it lies on, not its neighbours.
-            members.extend(directory.parent().and_then(member_in));
-        } else {
-            let children = fs::read_dir(&directory)
-                .map_err(|error| TargetError::io("list the partitions of", &directory, error))?;
-            let children = children.filter_map(Result::ok).map(|entry| entry.path());
-            let partitions = children.filter(|child| child.join("partition").exists());
-            members.extend(partitions.filter_map(|child| member_in(&child)));
+        let storage = Storage::of(metadata);
+        Self::in_kernel(&kernel(), storage.expect("a block device"), path)
+    }
+
+    fn in_kernel(kernel: &Kernel<'_>, start: Storage, path: &Path) -> Result<Self, TargetError> {
+        let layer = BlockLayer::read(kernel.sys, kernel.proc, kernel.ask)?;
+        let path = path.display().to_string();
+        let is_known = |number| layer.with_number(number).is_some();
+        if !matches!(start, Storage::Device(number) if is_known(number)) {
+            let what = format!(
+                "{} does not list it",
+                kernel.sys.join("dev/block").display()
+            );
+            return Err(TargetError::Unseen { device: path, what });
         }
+        let Some(members) = sharing(&layer, start) else {
+            let what = "more devices share bytes with it than can be followed".to_owned();
+            return Err(TargetError::Unseen { device: path, what });
+        };
         Ok(Self {
-            path: path.to_path_buf(),
+            path,
+            layer,
             members,
         })
     }
 
     /// The kernel's name, such as `sda`.
     pub(crate) fn name(&self) -> &str {
-        &self.members[0].name
+        self.name_of(self.members[0].storage)
     }
 
-    /// Refuse a device that is mounted, swapped to, or part of another device.
+    /// Refuse a device that is mounted, swapped to, or part of another device, itself or by way of
+    /// anything that shares bytes with it.
     pub(crate) fn refuse_if_used(&self) -> Result<(), TargetError> {
+        self.refuse_by(&kernel())
+    }
+
+    fn refuse_by(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
+        self.refuse_if_mounted(kernel)?;
+        self.refuse_if_swap(kernel)?;
         self.refuse_if_held()?;
-        self.refuse_if_mounted()?;
-        self.refuse_if_swap()
+        match self.layer.untold().next() {
+            None => Ok(()),
+            Some(untold) => Err(TargetError::Unseen {
+                device: self.path.clone(),
+                what: format!("the system does not tell what lies beneath {untold}"),
+            }),
+        }
+    }
+
+    /// Claim what the device lies on, if it is a loop device: who has that for himself is not kept
+    /// from it by a claim to the loop device.
+    pub(crate) fn claim_backing(&self) -> Result<Vec<File>, TargetError> {
+        let backing = self
+            .members
+            .iter()
+            .filter(|it| it.relation == Relation::Backing);
+        let devices = backing.filter(|it| matches!(it.storage, Storage::Device(_)));
+        devices
+            .map(|it| {
+                // The kernel writes `!` where a name has a slash.
+                let node = self.name_of(it.storage).replace('!', "/");
+                self.claim_member(&PathBuf::from(format!("/dev/{node}")), it)
+            })
+            .collect()
+    }
+
+    fn claim_member(&self, node: &Path, member: &Member) -> Result<File, TargetError> {
+        let opened = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_EXCL)
+            .open(node);
+        let file = opened.map_err(|error| match error.raw_os_error() {
+            Some(libc::EBUSY) => TargetError::Held {
+                device: self.path.clone(),
+                member: self.name_of(member.storage).to_owned(),
+                holders: "the system or another program".to_owned(),
+            },
+            _ => TargetError::io("open exclusively", node, error),
+        })?;
+        let found = file
+            .metadata()
+            .map_err(|error| TargetError::io("examine", node, error))?;
+        if Storage::of(&found) == Some(member.storage) {
+            return Ok(file);
+        }
+        let error = io::Error::other("it is another device");
+        Err(TargetError::io("open exclusively", node, error))
     }
 
     fn refuse_if_held(&self) -> Result<(), TargetError> {
-        for member in &self.members {
-            let holders = names_in(&member.directory.join("holders"));
-            if !holders.is_empty() {
-                return Err(TargetError::Held {
-                    device: self.path.display().to_string(),
-                    member: member.name.clone(),
-                    holders: holders.join(", "),
-                });
-            }
+        let held = self.members.iter().find(|it| !it.held_by.is_empty());
+        match held {
+            None => Ok(()),
+            Some(member) => Err(TargetError::Held {
+                device: self.path.clone(),
+                member: self.name_of(member.storage).to_owned(),
+                holders: member.held_by.join(", "),
+            }),
         }
-        Ok(())
     }
 
-    fn refuse_if_mounted(&self) -> Result<(), TargetError> {
-        let table = read("/proc/self/mountinfo")?;
-        for mount in table.lines().filter_map(Mount::parse) {
-            // A file system on several devices has a number of its own; its source is then a node.
-            let source = fs::metadata(&mount.source)
-                .ok()
-                .filter(|node| node.file_type().is_block_device());
-            let source = source.map(|node| DeviceNumber::of_node(node.rdev()));
-            let hit = self
-                .members
-                .iter()
-                .find(|member| member.number == mount.number || Some(member.number) == source);
-            if let Some(member) = hit {
-                return Err(self.mounted(member, mount.point));
+    fn refuse_if_mounted(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
+        for mount in all_mounts(kernel.proc)? {
+            let is_of = |it: &&Member| mount.is_of(it.storage, kernel.proc);
+            if let Some(member) = self.members.iter().find(is_of) {
+                return Err(self.mounted(member, mount.place()));
             }
         }
-        self.refuse_if_in_btrfs()
+        self.refuse_if_in_btrfs(kernel)
     }
 
     /// A mounted Btrfs names only one of its devices as the source; the rest are listed here.
-    fn refuse_if_in_btrfs(&self) -> Result<(), TargetError> {
-        for id in names_in(Path::new("/sys/fs/btrfs")) {
-            let devices = names_in(&Path::new("/sys/fs/btrfs").join(&id).join("devices"));
-            let hit = self
-                .members
-                .iter()
-                .find(|member| devices.contains(&member.name));
-            if let Some(member) = hit {
-                return Err(self.mounted(member, PathBuf::from(format!("Btrfs {id}"))));
+    fn refuse_if_in_btrfs(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
+        let list = kernel.sys.join("fs/btrfs");
+        for id in names_in(&list) {
+            let devices = names_in(&list.join(&id).join("devices"));
+            let is_in = |it: &&Member| devices.iter().any(|name| name == self.name_of(it.storage));
+            if let Some(member) = self.members.iter().find(is_in) {
+                return Err(self.mounted(member, format!("Btrfs {id}")));
             }
         }
         Ok(())
     }
 
-    fn refuse_if_swap(&self) -> Result<(), TargetError> {
-        for path in swap_paths()? {
-            let Ok(node) = fs::metadata(&path) else {
-                continue;
-            };
-            let number = node.file_type().is_block_device().then(|| node.rdev());
-            let number = number.map(DeviceNumber::of_node);
-            if let Some(member) = self.members.iter().find(|one| Some(one.number) == number) {
-                let device = self.path.display().to_string();
-                return Err(TargetError::Swap {
-                    device,
-                    member: member.name.clone(),
-                });
-            }
+    fn refuse_if_swap(&self, kernel: &Kernel<'_>) -> Result<(), TargetError> {
+        let storages: Vec<_> = self.members.iter().map(|it| it.storage).collect();
+        match Swaps::read(kernel.proc)?.find(&storages) {
+            None => Ok(()),
+            Some(swap) => Err(TargetError::Swap {
+                device: self.path.clone(),
+                member: self.name_of(swap).to_owned(),
+            }),
         }
-        Ok(())
     }
 
-    fn mounted(&self, member: &Member, mount_point: PathBuf) -> TargetError {
+    fn name_of(&self, storage: Storage) -> &str {
+        let Storage::Device(number) = storage else {
+            return "the file beneath it";
+        };
+        let device = self.layer.with_number(number);
+        device.map_or("a device that is gone", |device| &device.name)
+    }
+
+    fn mounted(&self, member: &Member, place: String) -> TargetError {
         TargetError::Mounted {
-            device: self.path.display().to_string(),
-            member: member.name.clone(),
-            mount_point,
+            device: self.path.clone(),
+            member: self.name_of(member.storage).to_owned(),
+            place,
         }
     }
 }
 
-/// Refuse a regular file that the system uses as swap space or as a disk.
+/// Refuse a regular file that the system uses as swap space, as a disk, or as a file system.
+///
+/// # Errors
+/// When something speaks against writing to it.
 pub fn refuse_if_file_used(metadata: &Metadata, path: &Path) -> Result<(), TargetError> {
-    let is_same = |other: &Path| {
-        fs::metadata(other)
-            .is_ok_and(|node| (node.dev(), node.ino()) == (metadata.dev(), metadata.ino()))
-    };
-    let device = path.display().to_string();
-    if swap_paths()?.iter().any(|swap| is_same(swap)) {
-        return Err(TargetError::Swap {
-            member: device.clone(),
-            device,
-        });
+    look_at_file(metadata, path).map(drop)
+}
+
+/// The same; what could not be looked at is told.
+pub(crate) fn look_at_file(metadata: &Metadata, path: &Path) -> Result<Vec<String>, TargetError> {
+    match Storage::of(metadata) {
+        Some(file @ Storage::File { .. }) => look_in_kernel(&kernel(), file, path),
+        _ => Ok(Vec::new()),
     }
-    for name in names_in(Path::new("/sys/block")) {
-        let backing = Path::new("/sys/block")
-            .join(&name)
-            .join("loop/backing_file");
-        let Ok(backing) = fs::read_to_string(backing) else {
-            continue;
-        };
-        if is_same(Path::new(backing.trim_end_matches('\n'))) {
-            return Err(TargetError::Held {
+}
+
+fn look_in_kernel(
+    kernel: &Kernel<'_>,
+    file: Storage,
+    path: &Path,
+) -> Result<Vec<String>, TargetError> {
+    let mut unseen = Vec::new();
+    let device = path.display().to_string();
+    let mounts = own_mounts(kernel.proc).unwrap_or_default();
+    let mut storages = vec![file];
+    let plain = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    match beneath(&plain, &mounts) {
+        Beneath::Nothing => {}
+        Beneath::File(storage) => storages.push(storage),
+        Beneath::Hidden(upper) => unseen.push(format!(
+            "{device} lies on an overlay whose upper layer, {}, is not seen from here",
+            upper.display()
+        )),
+    }
+    match Swaps::read(kernel.proc) {
+        Ok(swaps) if swaps.find(&storages).is_some() || swaps.holds_file(path, file) => {
+            return Err(TargetError::Swap {
                 member: device.clone(),
                 device,
-                holders: name,
+            });
+        }
+        Ok(_) => {}
+        Err(error) => unseen.push(told(&error)),
+    }
+    match BlockLayer::read(kernel.sys, kernel.proc, kernel.ask) {
+        Ok(layer) => {
+            refuse_if_backing(&layer, &mounts, &storages, &device)?;
+            unseen.extend(
+                layer
+                    .untold()
+                    .map(|it| format!("the system does not tell what lies beneath {it}")),
+            );
+        }
+        Err(error) => unseen.push(told(&error)),
+    }
+    match all_mounts(kernel.proc) {
+        Ok(mounts) => refuse_if_mounted_file(kernel, &mounts, &storages, &device)?,
+        Err(error) => unseen.push(told(&error)),
+    }
+    Ok(unseen)
+}
+
+/// Refuse a file beneath a loop device, whatever that is used for.
+fn refuse_if_backing(
+    layer: &BlockLayer,
+    mounts: &[Mount],
+    storages: &[Storage],
+    file: &str,
+) -> Result<(), TargetError> {
+    for device in &layer.devices {
+        let is_direct =
+            matches!(&device.place, Place::Backing(storage, _) if storages.contains(storage));
+        let under = device.backing_name.as_deref();
+        let under = under.map(|path| beneath(path, mounts));
+        let is_beneath = matches!(under, Some(Beneath::File(it)) if storages.contains(&it));
+        if is_direct || is_beneath {
+            return Err(TargetError::Held {
+                member: file.to_owned(),
+                device: file.to_owned(),
+                holders: device.name.clone(),
             });
         }
     }
     Ok(())
 }
 
-/// One line of `/proc/self/mountinfo`.
-struct Mount {
-    number: DeviceNumber,
-    point: PathBuf,
-    source: PathBuf,
-}
-
-impl Mount {
-    fn parse(line: &str) -> Option<Self> {
-        let (fixed, rest) = line.split_once(" - ")?;
-        let mut fields = fixed.split(' ').skip(2);
-        let number = DeviceNumber::parse(fields.next()?)?;
-        let point = PathBuf::from(unescape(fields.nth(1)?));
-        let source = PathBuf::from(unescape(rest.split(' ').nth(1)?));
-        Some(Self {
-            number,
-            point,
-            source,
-        })
+/// Some file systems are mounted from an image file without a loop device.
+fn refuse_if_mounted_file(
+    kernel: &Kernel<'_>,
+    mounts: &[Mount],
+    storages: &[Storage],
+    file: &str,
+) -> Result<(), TargetError> {
+    let shows = |mount: &&Mount| storages.iter().any(|it| mount.is_of(*it, kernel.proc));
+    match mounts.iter().find(shows) {
+        None => Ok(()),
+        Some(mount) => Err(TargetError::Mounted {
+            device: file.to_owned(),
+            member: file.to_owned(),
+            place: mount.place(),
+        }),
     }
 }
 
-fn member(directory: &Path, number: DeviceNumber) -> Member {
-    let name = directory
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    Member {
-        number,
-        name,
-        directory: directory.to_path_buf(),
+/// An error with its cause, for a list of what was not seen.
+fn told(error: &TargetError) -> String {
+    match error {
+        TargetError::Io { source, .. } => format!("{error}: {source}"),
+        _ => error.to_string(),
     }
-}
-
-fn member_in(directory: &Path) -> Option<Member> {
-    let number = fs::read_to_string(directory.join("dev")).ok()?;
-    Some(member(directory, DeviceNumber::parse(&number)?))
-}
-
-fn names_in(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
-}
-
-fn swap_paths() -> Result<Vec<PathBuf>, TargetError> {
-    // A kernel without swap has no such file.
-    if !Path::new("/proc/swaps").exists() {
-        return Ok(Vec::new());
-    }
-    let table = read("/proc/swaps")?;
-    let paths = table
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split_whitespace().next());
-    Ok(paths.map(|path| PathBuf::from(unescape(path))).collect())
-}
-
-fn read(path: &str) -> Result<String, TargetError> {
-    let bytes = fs::read(path).map_err(|error| TargetError::io("read", path, error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The kernel writes blanks, tabs, newlines and backslashes in paths as three octal digits.
@@ -280,22 +339,6 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mount_line_is_read() {
-        let line = "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw";
-        let mount = Mount::parse(line).unwrap();
-        assert_eq!(
-            mount.number,
-            DeviceNumber {
-                major: 98,
-                minor: 0
-            }
-        );
-        assert_eq!(mount.point, Path::new("/mnt 2"));
-        assert_eq!(mount.source, Path::new("/dev/root"));
-        assert!(Mount::parse("nonsense").is_none());
-    }
 
     #[test]
     fn escapes_are_undone() {

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 
 use workload::{BLOCK_BYTES, FileName};
 
+use crate::guard::seal::Seal;
+use crate::payload::{STAMP_BYTES, stamp};
+
 /// Bytes of a block.
 const BLOCK: usize = BLOCK_BYTES as usize;
 /// Bytes of a data element.
 const ELEMENT: usize = 4;
-/// Elements of a block that name the file and the block, and are never changed.
-const FIXED: u32 = 3;
+/// Elements of a block that are its stamp, and are never changed: it carries the seal of the run,
+/// and names the file and the block.
+const FIXED: u32 = (STAMP_BYTES / ELEMENT) as u32;
 /// Elements of a block that are changed one after the other.
 const CHANGEABLE: u32 = BLOCK_BYTES / ELEMENT as u32 - FIXED;
 
@@ -47,16 +51,17 @@ impl Content {
     fn fill_block(&self, block: u64, part: &mut [u8]) {
         let series = u32::from(self.origin.series);
         let salt = self.origin.number.wrapping_mul(0x9E37_79B9) ^ (block as u32) ^ series << 24;
-        for (index, element) in (0_u32..).zip(part.chunks_exact_mut(ELEMENT)) {
-            let value = match index {
-                0 => series,
-                1 => self.origin.number,
-                2 => block as u32,
-                _ => {
-                    let fresh = salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
-                    fresh.wrapping_add(if block == 0 { self.changed(index) } else { 0 })
-                }
-            };
+        let file = u64::from(self.origin.number) << 32;
+        let stamp = stamp(
+            Seal::of_this_run().number(),
+            series,
+            file | block & 0xffff_ffff,
+        );
+        let (head, rest) = part.split_at_mut(STAMP_BYTES.min(part.len()));
+        head.copy_from_slice(&stamp[..head.len()]);
+        for (index, element) in (FIXED..).zip(rest.chunks_exact_mut(ELEMENT)) {
+            let fresh = salt.wrapping_add(index.wrapping_mul(0x85EB_CA6B));
+            let value = fresh.wrapping_add(if block == 0 { self.changed(index) } else { 0 });
             element.copy_from_slice(&value.to_le_bytes());
         }
     }

@@ -20,9 +20,11 @@ use workload::{DirectoryNumber, Durability, Errno, FileName, FileOp, OpenFor};
 
 use crate::clock::MonotonicClock;
 use crate::file_content::{Content, Contents};
+use crate::guard::beneath::open_beneath;
+use crate::guard::identity::{self, Found, Identity};
 use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
-use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory};
+use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
 
 /// The longest read or write of a script.
@@ -62,6 +64,8 @@ pub struct FileSystemDriver {
     null: File,
     device: Option<RawDevice>,
     files: Contents,
+    /// Which file or directory each path stood for when it was made.
+    made: HashMap<String, Identity>,
     directories: HashMap<u32, TreeDirectory>,
     open: Option<Open>,
     memory: Memory,
@@ -130,6 +134,7 @@ impl FileSystemDriver {
             null,
             device,
             files: Contents::new(),
+            made: HashMap::new(),
             directories: HashMap::new(),
             open: None,
             memory: Memory {
@@ -195,6 +200,8 @@ impl FileSystemDriver {
         let outer = self.directory_path(parent)?;
         let path = format!("{outer}{}/", tree_directory_name(directory.0));
         rustix::fs::mkdirat(&self.root, &path, Mode::RWXU)?;
+        let found = Found::named(&self.root, &path).map_err(|error| errno_of(&error))?;
+        self.made.insert(path.clone(), found.identity);
         let made = TreeDirectory { path, parent };
         self.directories.insert(directory.0, made);
         self.sync_names(parent)
@@ -203,9 +210,9 @@ impl FileSystemDriver {
     fn remove_directory(&mut self, directory: DirectoryNumber) -> Result<u64, SystemError> {
         let known = self.directories.get(&directory.0);
         let (path, parent) = known
-            .map(|it| (it.path.as_str(), it.parent))
+            .map(|it| (it.path.clone(), it.parent))
             .ok_or(SystemError::NOENT)?;
-        rustix::fs::unlinkat(&self.root, path, AtFlags::REMOVEDIR)?;
+        self.unlink(&path, AtFlags::REMOVEDIR)?;
         self.directories.remove(&directory.0);
         self.sync_names(parent)
     }
@@ -213,6 +220,8 @@ impl FileSystemDriver {
     fn create(&mut self, name: FileName, bytes: u64) -> Result<u64, SystemError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = self.open_file(name, flags)?;
+        let identity = Identity::of(&file).map_err(|error| errno_of(&error))?;
+        self.made.insert(self.path(name)?, identity);
         let content = Content {
             origin: name,
             changes: 0,
@@ -241,6 +250,9 @@ impl FileSystemDriver {
             }
         };
         let file = self.open_file(name, flags)?;
+        if purpose == Purpose::Rewrite {
+            self.require_ours(&file, name)?;
+        }
         self.open = Some(Open::File {
             file,
             name,
@@ -252,9 +264,23 @@ impl FileSystemDriver {
     }
 
     fn open_file(&self, name: FileName, flags: OFlags) -> Result<File, SystemError> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        rustix::fs::openat(&self.root, self.path(name)?, flags, mode).map(File::from)
+        open_beneath(&self.root, &self.path(name)?, flags)
+    }
+
+    /// What is about to be written must be the file that was made here.
+    fn require_ours(&self, file: &File, name: FileName) -> Result<(), SystemError> {
+        let made = self.made.get(&self.path(name)?);
+        let made = made.ok_or(SystemError::NOENT)?;
+        identity::require(file, made).map_err(|_| SystemError::STALE)
+    }
+
+    /// Remove a name, by one call, if it stands for what was made here.
+    fn unlink(&mut self, path: &str, flags: AtFlags) -> Result<(), SystemError> {
+        let made = self.made.get(path).ok_or(SystemError::NOENT)?;
+        require_name(&self.root, path, made)?;
+        rustix::fs::unlinkat(&self.root, path, flags)?;
+        self.made.remove(path);
+        Ok(())
     }
 
     fn read(&mut self, bytes: usize) -> Result<u64, SystemError> {
@@ -352,7 +378,7 @@ impl FileSystemDriver {
 
     fn remove(&mut self, file: FileName) -> Result<u64, SystemError> {
         self.known(file)?;
-        rustix::fs::unlinkat(&self.root, self.path(file)?, AtFlags::empty())?;
+        self.unlink(&self.path(file)?, AtFlags::empty())?;
         self.files.remove(&file);
         self.sync_names(file.directory)
     }
@@ -360,6 +386,8 @@ impl FileSystemDriver {
     fn rename(&mut self, from: FileName, to: FileName) -> Result<u64, SystemError> {
         let content = self.known(from)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
+        let identity = *self.made.get(&old).ok_or(SystemError::NOENT)?;
+        require_name(&self.root, &old, &identity)?;
         let flags = rustix::fs::RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(&self.root, &old, &self.root, &new, flags) {
             // Not every file system can refuse to replace; here nothing has the new name.
@@ -370,6 +398,8 @@ impl FileSystemDriver {
         }
         self.files.remove(&from);
         self.files.insert(to, content);
+        self.made.remove(&old);
+        self.made.insert(new, identity);
         self.sync_names(from.directory)
     }
 
@@ -392,12 +422,12 @@ impl FileSystemDriver {
         Ok(0)
     }
 
-    fn open_directory(&self, directory: DirectoryNumber) -> Result<OwnedFd, SystemError> {
+    fn open_directory(&self, directory: DirectoryNumber) -> Result<File, SystemError> {
         let path = match self.directory_path(directory)? {
             "" => ".",
             path => path,
         };
-        rustix::fs::openat(&self.root, path, DIRECTORY_FLAGS, Mode::empty())
+        open_beneath(&self.root, path, DIRECTORY_FLAGS)
     }
 
     fn read_device(&mut self, offset: u64, bytes: usize) -> Result<u64, SystemError> {
@@ -446,7 +476,7 @@ impl FileSystemDriver {
         let names: Vec<FileName> = self.files.keys().copied().collect();
         for name in names {
             let path = self.path(name)?;
-            match rustix::fs::unlinkat(&self.root, path, AtFlags::empty()) {
+            match self.unlink(&path, AtFlags::empty()) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.files.remove(&name)),
                 Err(error) => failed = Err(error),
             }
@@ -455,8 +485,8 @@ impl FileSystemDriver {
         // A directory's number is higher than that of the directory that holds it.
         numbers.sort_unstable();
         for number in numbers.into_iter().rev() {
-            let path = self.directories[&number].path.as_str();
-            match rustix::fs::unlinkat(&self.root, path, AtFlags::REMOVEDIR) {
+            let path = self.directories[&number].path.clone();
+            match self.unlink(&path, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(SystemError::NOENT) => drop(self.directories.remove(&number)),
                 Err(error) => failed = Err(error),
             }
@@ -504,7 +534,7 @@ impl Drop for FileSystemDriver {
 
 fn make_root(work: &WorkDirectory, name: &str) -> Result<OwnedFd, SystemError> {
     rustix::fs::mkdirat(work.descriptor(), name, Mode::RWXU)?;
-    rustix::fs::openat(work.descriptor(), name, DIRECTORY_FLAGS, Mode::empty())
+    open_beneath(work.descriptor(), name, DIRECTORY_FLAGS).map(OwnedFd::from)
 }
 
 fn close_and_tell(file: File) -> Result<(), SystemError> {

@@ -20,11 +20,14 @@ mod device;
 mod extents;
 mod file_content;
 mod file_system;
+mod guard;
 mod network;
+mod new_file;
 mod open;
 mod page_cache;
 mod payload;
 mod raw_device;
+mod regular_file;
 mod signature;
 mod space;
 mod stale;
@@ -48,16 +51,21 @@ pub use compute::ComputeSettings;
 pub use device::refuse_if_file_used;
 pub use extents::count_extents;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
+pub use guard::identity::{Found, Identity, require as require_same};
+pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
+pub use guard::seal::{Proof, Seal};
 pub use network::{limit_window, open_tap, round_trip};
+pub use new_file::{NewFile, open_directory, remove_unfinished};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, io_threads,
     open_driver,
 };
 pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
-    BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog,
+    BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog, stamp,
 };
 pub use raw_device::DeviceReader;
+pub use regular_file::{ReadFileError, open_regular_file, read_regular_file};
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};
 pub use stale::{StaleDirectory, find_closed, find_stale};

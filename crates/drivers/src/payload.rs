@@ -237,6 +237,14 @@ impl Payload {
     }
 }
 
+/// The offset that a sound stamp of any run at the start of `bytes` was made for.
+pub(crate) fn stamped_offset(bytes: &[u8]) -> Option<u64> {
+    let stamp = bytes.first_chunk::<STAMP_BYTES>()?;
+    let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
+    let (target, pass) = (word32(stamp, 24), word32(stamp, 28));
+    (stamp[..4] == MAGIC && *stamp == encode(run, target, offset, pass)).then_some(offset)
+}
+
 /// Write the text of the record that begins at `at`; a part of a record has none.
 fn write_text(block: &mut [u8], at: u64) {
     if at.is_multiple_of(BLOCK_BYTES as u64)
@@ -307,6 +315,23 @@ fn encode(run: u64, target: u32, offset: u64, pass: u32) -> [u8; STAMP_BYTES] {
     stamp[24..28].copy_from_slice(&target.to_le_bytes());
     stamp[28..].copy_from_slice(&pass.to_le_bytes());
     stamp
+}
+
+/// The stamp of a block of `target` at `offset`, which any pass wrote.
+#[must_use]
+pub fn stamp(run: u64, target: u32, offset: u64) -> [u8; STAMP_BYTES] {
+    encode(run, target, offset, 0)
+}
+
+/// The runs of the sound stamps that begin anywhere in `bytes`.
+pub(crate) fn stamps_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let places = bytes.windows(STAMP_BYTES).filter_map(|it| it.first_chunk());
+    places.filter_map(|stamp: &[u8; STAMP_BYTES]| {
+        let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
+        let is_sound = stamp[..4] == MAGIC
+            && *stamp == encode(run, word32(stamp, 24), offset, word32(stamp, 28));
+        is_sound.then_some(run)
+    })
 }
 
 fn word64(bytes: &[u8; STAMP_BYTES], at: usize) -> u64 {

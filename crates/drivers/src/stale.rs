@@ -1,17 +1,22 @@
-//! What dead runs left behind: found by name, marker and a lock that nobody holds.
+//! What dead runs left behind: found by name, marker and a lock that nobody holds; removed if the
+//! content of each file carries the seal of the marker.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::guard::beneath::open_beneath;
+use crate::guard::identity::Found;
+use crate::guard::removal::{Removal, is_aside, remove_proven};
+use crate::guard::seal::{Maker, Seal};
 use crate::target_error::TargetError;
 use crate::work_directory::{
-    DirectoryFacts, MARKER_DRAFT, MARKER_HEAD, MARKER_MAKES, MARKER_NAME, entries,
-    is_directory_name, is_plain_name, is_small_file, remove_marked, shape_of,
+    DIRECTORY_FLAGS, MARKER_DRAFT, MARKER_HEAD, MARKER_MAKES, MARKER_NAME, MARKER_SEAL, entries,
+    is_directory_name, is_plain_name, remove_marked, shape_of, small_file_number,
 };
 use crate::work_tree::{examine_tree, is_tree_directory, remove_tree};
 
@@ -34,8 +39,9 @@ pub struct StaleDirectory {
     name: String,
     /// Shapes of the names of files that its run made.
     shapes: Vec<String>,
+    maker: Maker,
     /// Holds the lock.
-    _marker: File,
+    marker: File,
 }
 
 /// The directories under `parent` that dead runs left behind, in the order of their names. What
@@ -86,27 +92,20 @@ impl StaleDirectory {
     /// Remove the files and trees of directories inside, and the directory.
     ///
     /// # Errors
-    /// When it holds anything that a run of ours would not make (then nothing is touched), or the
+    /// When it holds anything that is not provably the run's (then nothing is touched), or the
     /// system refuses.
     pub fn remove(self) -> Result<(), TargetError> {
-        let in_context = |error: Errno| TargetError::io("clean up", &self.path, error);
-        let found = entries(&self.directory).map_err(in_context)?;
+        let in_context = |error| TargetError::io("clean up", &self.path, error);
+        let found = entries(&self.directory).map_err(|error| in_context(error.into()))?;
         let mut strange = Vec::new();
         for (name, kind) in &found {
-            strange.extend(match kind {
-                FileType::RegularFile if self.is_made_here(name).map_err(in_context)? => None,
-                FileType::Directory if is_tree_directory(name) => {
-                    let tree = examine_tree(&self.directory, name).map_err(in_context)?;
-                    tree.strange.map(|inner| format!("{name}/.../{inner}"))
-                }
-                _ => Some(name.clone()),
-            });
+            strange.extend(self.strange(name, *kind).map_err(in_context)?);
         }
         if !strange.is_empty() {
             strange.sort_unstable();
             let why = format!(
-                "it holds {}, which its run did not make; move that elsewhere, or remove it, and \
-                 clean again",
+                "nothing proves that its run made {}; move that elsewhere, or remove it, and clean \
+                 again",
                 strange.join(", ")
             );
             return Err(TargetError::LeftBehind {
@@ -115,44 +114,65 @@ impl StaleDirectory {
             });
         }
         // The marker goes last: without it nobody would know whose the rest is.
-        let (last, others): (Vec<_>, Vec<_>) = found.iter().partition(|(name, _)| is_marker(name));
-        let drafts = last.into_iter().filter(|(name, _)| name == MARKER_DRAFT);
-        for (name, kind) in others.into_iter().chain(drafts) {
-            let removed = if *kind == FileType::Directory {
-                remove_tree(&self.directory, name)
-            } else {
-                rustix::fs::unlinkat(&self.directory, name, AtFlags::empty())
-            };
-            removed.map_err(in_context)?;
+        for (name, kind) in found.iter().filter(|(name, _)| name != MARKER_NAME) {
+            self.remove_one(name, *kind).map_err(in_context)?;
         }
-        remove_marked(&self.parent, &self.directory, &self.name, &self.path)
+        let Self {
+            parent,
+            directory,
+            name,
+            path,
+            marker,
+            ..
+        } = &self;
+        remove_marked(parent, directory, name, path, marker)
     }
-}
 
-impl StaleDirectory {
-    /// Whether a regular file is one that the run made, by all that can be told of it.
-    fn is_made_here(&self, name: &str) -> Result<bool, Errno> {
-        if is_marker(name) {
-            return Ok(true);
+    /// What of an entry is not provably the run's.
+    fn strange(&self, name: &str, kind: FileType) -> io::Result<Option<String>> {
+        Ok(match kind {
+            FileType::RegularFile if is_marker(name) => None,
+            FileType::RegularFile if self.is_known(name) => {
+                let is_made = self.maker.made_name(&self.directory, name)?;
+                (!is_made).then(|| name.to_owned())
+            }
+            FileType::Directory if is_tree_directory(name) => {
+                let tree = examine_tree(&self.directory, name, &self.maker)?;
+                tree.strange.map(|inner| format!("{name}/.../{inner}"))
+            }
+            _ => Some(name.to_owned()),
+        })
+    }
+
+    fn remove_one(&self, name: &str, kind: FileType) -> io::Result<()> {
+        if kind == FileType::Directory {
+            return remove_tree(&self.directory, name, &self.maker);
         }
-        let is_known =
-            is_small_file(name) || is_plain_name(name) && self.shapes.contains(&shape_of(name));
-        let found = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let place = DirectoryFacts::of(&self.directory)?;
-        Ok(is_known && place.is_made_here(&found))
+        let removed = remove_proven(&self.directory, name, |file, found| {
+            // A draft says something else in each of its states.
+            Ok(is_marker(name) || self.maker.made(file, found)?)
+        });
+        match removed? {
+            Removal::Removed | Removal::Absent => Ok(()),
+            Removal::Foreign => Err(Errno::NOTEMPTY.into()),
+        }
+    }
+
+    /// Whether the run made files of such a name.
+    fn is_known(&self, name: &str) -> bool {
+        let is_told = || is_plain_name(name) && self.shapes.contains(&shape_of(name));
+        small_file_number(name).is_some() || is_aside(name) || is_told()
     }
 }
 
 fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent_fd = rustix::fs::open(parent, flags, Mode::empty()).ok()?;
-    let flags = flags | OFlags::NOFOLLOW;
-    let directory = rustix::fs::openat(&parent_fd, &name, flags, Mode::empty()).ok()?;
+    let directory = open_beneath(&parent_fd, &name, DIRECTORY_FLAGS).ok()?;
+    let directory = OwnedFd::from(directory);
     // Written by whoever owns the directory, so a FIFO must not block us nor a link lead us away.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let open_for = |access: OFlags, name: &str| {
-        rustix::fs::openat(&directory, name, flags | access, Mode::empty())
-    };
+    let open_for =
+        |access: OFlags, name: &str| open_beneath(&directory, name, OFlags::NONBLOCK | access);
     // Some network file systems lock only what is open for writing. On one that is mounted
     // read-only nothing can be removed, which is told when it is tried.
     let open = |name: &str| {
@@ -163,14 +183,14 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
     };
     // A run that was killed before its marker was on the storage left the draft of it.
     let marker = open(MARKER_NAME).or_else(|_| open(MARKER_DRAFT)).ok()?;
-    let marker = File::from(marker);
-    let is_file = marker.metadata().is_ok_and(|metadata| metadata.is_file());
-    if !is_file || !is_ours(&directory, &marker) {
-        return None;
-    }
+    let owner_of_both = owner_of(&directory, &marker)?;
     // Read before it is locked: a draft that says something was locked by whoever wrote that, and
     // one that says nothing yet must not be locked in front of its maker.
-    let (pid, shapes) = owner(&marker)?;
+    let Told { pid, seal, shapes } = read_marker(&marker)?;
+    let maker = Maker {
+        seal,
+        owner: owner_of_both,
+    };
     rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive).ok()?;
     let (mut bytes, mut files) = (0, 0);
     for (file, kind) in entries(&directory)
@@ -179,13 +199,12 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
         .filter(|(file, _)| !is_marker(file))
     {
         if *kind == FileType::Directory && is_tree_directory(file) {
-            let tree = examine_tree(&directory, file).ok()?;
+            let tree = examine_tree(&directory, file, &maker).ok()?;
             bytes += tree.bytes;
             files += tree.files;
             continue;
         }
-        let found = rustix::fs::statat(&directory, file, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
+        bytes += Found::named(&directory, file).ok()?.taken;
         files += 1;
     }
     let path = parent.join(&name);
@@ -198,7 +217,8 @@ fn examine(parent: &Path, name: String) -> Option<StaleDirectory> {
         directory,
         name,
         shapes,
-        _marker: marker,
+        maker,
+        marker,
     })
 }
 
@@ -206,17 +226,24 @@ fn is_marker(name: &str) -> bool {
     name == MARKER_NAME || name == MARKER_DRAFT
 }
 
-/// Directory and marker belong to one and the same user, who is us unless we are root.
-fn is_ours(directory: &OwnedFd, marker: &File) -> bool {
-    let (Ok(outer), Ok(inner)) = (rustix::fs::fstat(directory), rustix::fs::fstat(marker)) else {
-        return false;
-    };
+/// The owner of directory and marker, if it is one user, who is us unless we are root.
+fn owner_of(directory: &OwnedFd, marker: &File) -> Option<u32> {
+    let (outer, inner) = (Found::of(directory).ok()?, Found::of(marker).ok()?);
     let me = rustix::process::geteuid();
-    outer.st_uid == inner.st_uid && (me.is_root() || outer.st_uid == me.as_raw())
+    let is_ours = outer.owner == inner.owner && (me.is_root() || outer.owner == me.as_raw());
+    (inner.is_file() && inner.links == 1 && is_ours).then_some(outer.owner)
 }
 
-/// The process number in a marker, and the shapes of names; `None` when it is no marker of ours.
-fn owner(marker: &File) -> Option<(u32, Vec<String>)> {
+/// What a marker tells.
+struct Told {
+    pid: u32,
+    /// Not told by markers of older versions.
+    seal: Option<Seal>,
+    shapes: Vec<String>,
+}
+
+/// `None` when it is no marker of ours.
+fn read_marker(marker: &File) -> Option<Told> {
     let mut text = String::new();
     marker
         .take(MARKER_BYTES_MAX)
@@ -225,6 +252,10 @@ fn owner(marker: &File) -> Option<(u32, Vec<String>)> {
     let mut lines = text.lines();
     (lines.next() == Some(MARKER_HEAD)).then_some(())?;
     let pid = lines.next()?.strip_prefix("pid ")?.parse().ok()?;
-    let shapes = lines.filter_map(|line| line.strip_prefix(MARKER_MAKES));
-    Some((pid, shapes.map(str::to_owned).collect()))
+    let values = |prefix| text.lines().filter_map(move |it| it.strip_prefix(prefix));
+    Some(Told {
+        pid,
+        seal: values(MARKER_SEAL).next().and_then(|it| it.parse().ok()),
+        shapes: values(MARKER_MAKES).map(str::to_owned).collect(),
+    })
 }

@@ -27,6 +27,15 @@ pub struct SmallFiles {
     pub caching: Caching,
 }
 
+impl SmallFiles {
+    const fn direct(&self) -> OFlags {
+        match self.caching {
+            Caching::Direct => OFlags::DIRECT,
+            Caching::Buffered => OFlags::empty(),
+        }
+    }
+}
+
 /// All targets of a trial, shared by its workers. Open targets come first and need no lock.
 #[derive(Debug, Default)]
 pub struct TargetTable {
@@ -111,12 +120,25 @@ impl TargetTable {
 
     /// Create a small file that must not exist, and keep it open.
     pub(crate) fn create(&self, id: TargetId) -> Result<u32, Errno> {
-        self.open_as(id, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+        let (files, number) = self.small_file(id)?;
+        let file = files
+            .directory
+            .create_small(number, OFlags::RDWR | files.direct())
+            .map_err(errno)?;
+        self.shard(number).insert(number, Arc::new(file));
+        Ok(0)
     }
 
     /// Open a small file for reading. One that is open already is opened anew.
     pub(crate) fn open(&self, id: TargetId) -> Result<u32, Errno> {
-        self.open_as(id, OFlags::RDONLY)
+        let (files, number) = self.small_file(id)?;
+        let name = small_file_name(number);
+        let file = files
+            .directory
+            .open_at(&name, OFlags::RDONLY | files.direct())
+            .map_err(errno)?;
+        self.shard(number).insert(number, Arc::new(file));
+        Ok(0)
     }
 
     /// Close a small file; `EBADF` when it is not open.
@@ -136,26 +158,8 @@ impl TargetTable {
     /// Remove a small file's name.
     pub(crate) fn remove(&self, id: TargetId) -> Result<u32, Errno> {
         let (files, number) = self.small_file(id)?;
-        files
-            .directory
-            .unlink(&small_file_name(number))
-            .map(|()| 0)
-            .map_err(errno)
-    }
-
-    fn open_as(&self, id: TargetId, flags: OFlags) -> Result<u32, Errno> {
-        let (files, number) = self.small_file(id)?;
-        let direct = match files.caching {
-            Caching::Direct => OFlags::DIRECT,
-            Caching::Buffered => OFlags::empty(),
-        };
-        let name = small_file_name(number);
-        let file = files
-            .directory
-            .open_at(&name, flags | direct)
-            .map_err(errno)?;
-        self.shard(number).insert(number, Arc::new(file));
-        Ok(0)
+        let removed = files.directory.remove_small(number);
+        removed.map(|()| 0).map_err(errno)
     }
 
     /// A small file's number; `EINVAL` for an open target, `EBADF` for a number beyond the table.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::alignment::{Alignment, find_alignment};
 use crate::device::{self, Device};
-use crate::signature::find_signatures;
+use crate::signature::find_content;
 use crate::target_error::TargetError;
 
 /// What may be done to a target.
@@ -65,8 +65,11 @@ pub struct Target {
     access: AccessMode,
     caching: Caching,
     alignment: Alignment,
-    /// Keeps a device that is overwritten from being mounted or taken by others meanwhile.
-    exclusive: Option<File>,
+    /// Keep a device that is overwritten, and what it lies on, from being mounted or taken by
+    /// others meanwhile.
+    exclusive: Vec<File>,
+    /// Uses of a file to be overwritten that could not be looked at.
+    unseen: Vec<String>,
 }
 
 impl Target {
@@ -84,20 +87,20 @@ impl Target {
             .map_err(|error| TargetError::io("open", path, error))?;
         let metadata = examine(&named, path)?;
         let kind = kind_of(&metadata, path)?;
-        let exclusive = match (kind, options.access) {
-            (_, AccessMode::ReadOnly) => None,
+        let (exclusive, unseen) = match (kind, options.access) {
+            (_, AccessMode::ReadOnly) => (Vec::new(), Vec::new()),
             (TargetKind::File, AccessMode::Overwrite) => {
-                device::refuse_if_file_used(&metadata, path)?;
-                None
+                (Vec::new(), device::look_at_file(&metadata, path)?)
             }
             (TargetKind::Device, AccessMode::Overwrite) => {
-                Some(claim_device(&named, &metadata, path, options)?)
+                (claim_device(&named, &metadata, path, options)?, Vec::new())
             }
         };
         let file = reopen(&named, path, options)?;
         let target = Self::opened(file, path, kind, options.access, options.caching)?;
         Ok(Self {
             exclusive,
+            unseen,
             ..target
         })
     }
@@ -120,7 +123,14 @@ impl Target {
     /// Whether nobody else can mount or claim the device while this target is open.
     #[must_use]
     pub fn is_exclusive(&self) -> bool {
-        self.exclusive.is_some()
+        !self.exclusive.is_empty()
+    }
+
+    /// Uses of a file to be overwritten that could not be looked at: it may be, say, the disk of a
+    /// loop device that the system does not tell about.
+    #[must_use]
+    pub fn unseen(&self) -> &[String] {
+        &self.unseen
     }
 
     /// Take an open file as a target.
@@ -142,19 +152,17 @@ impl Target {
         };
         let path = path.to_path_buf();
         match alignment {
-            Some(alignment) => {
-                let exclusive = None;
-                Ok(Self {
-                    file,
-                    path,
-                    kind,
-                    size,
-                    access,
-                    caching,
-                    alignment,
-                    exclusive,
-                })
-            }
+            Some(alignment) => Ok(Self {
+                file,
+                path,
+                kind,
+                size,
+                access,
+                caching,
+                alignment,
+                exclusive: Vec::new(),
+                unseen: Vec::new(),
+            }),
             None => Err(TargetError::DirectUnsupported { path }),
         }
     }
@@ -243,7 +251,7 @@ fn claim_device(
     metadata: &Metadata,
     path: &Path,
     options: &TargetOptions,
-) -> Result<File, TargetError> {
+) -> Result<Vec<File>, TargetError> {
     let device = Device::of(metadata, path)?;
     device.refuse_if_used()?;
     let exclusive = OpenOptions::new()
@@ -251,24 +259,28 @@ fn claim_device(
         .custom_flags(libc::O_EXCL)
         .open(own_path(named))
         .map_err(|error| busy_or(error, path))?;
+    let mut claims = device.claim_backing()?;
     let opened = examine(&exclusive, path)?;
     assert_eq!(opened.rdev(), metadata.rdev(), "one descriptor, one device");
     let size = (&exclusive)
         .seek(SeekFrom::End(0))
         .map_err(|error| TargetError::io("find the size of", path, error))?;
-    let found = find_signatures(&exclusive, size)
+    let found = find_content(&exclusive, size)
         .map_err(|error| TargetError::io("look for data on", path, error))?;
+    // What was looked at must not be found in the page cache by what is measured.
+    let _ = rustix::fs::fadvise(&exclusive, 0, None, rustix::fs::Advice::DontNeed);
+    claims.push(exclusive);
     let name = device.name();
     let typed = options.signature_confirmed.as_deref();
     let is_confirmed = typed.is_some_and(|text| text.strip_prefix("/dev/").unwrap_or(text) == name);
-    if found.is_empty() || is_confirmed {
-        return Ok(exclusive);
+    match found {
+        Some(found) if !is_confirmed => Err(TargetError::Signature {
+            device: path.display().to_string(),
+            found,
+            name: name.to_owned(),
+        }),
+        _ => Ok(claims),
     }
-    Err(TargetError::Signature {
-        device: path.display().to_string(),
-        found: found.join(", "),
-        name: name.to_owned(),
-    })
 }
 
 /// Open what `named` refers to for the work itself.

@@ -33,17 +33,14 @@ pub enum TargetError {
         path: PathBuf,
     },
     /// The device, or something on it, is mounted.
-    #[error(
-        "{device} is not overwritten: {member} is mounted at {}; unmount it first",
-        mount_point.display()
-    )]
+    #[error("{device} is not overwritten: {member} is mounted at {place}; unmount it first")]
     Mounted {
         /// The device named.
         device: String,
-        /// The device that is mounted: itself, its disk, or a partition of it.
+        /// What is mounted: itself, or something that shares bytes with it.
         member: String,
-        /// Where it is mounted.
-        mount_point: PathBuf,
+        /// Where it is mounted, and who sees it there if not we.
+        place: String,
     },
     /// The device or file, or something on it, is swap space.
     #[error("{device} is not overwritten: {member} is swap space in use; run `swapoff` first")]
@@ -62,6 +59,17 @@ pub enum TargetError {
         member: String,
         /// Who holds it.
         holders: String,
+    },
+    /// The system does not tell enough to know that nobody uses it.
+    #[error(
+        "{device} is not overwritten: {what}, so it may be in use; run as root, where /dev, /proc \
+         and /sys are whole"
+    )]
+    Unseen {
+        /// The device named.
+        device: String,
+        /// What is not known.
+        what: String,
     },
     /// The kernel says that somebody else has the device for himself.
     #[error("{device} is not overwritten: it is in use by the system or by another program")]

@@ -1,21 +1,26 @@
 //! A directory of our own, in which every file that is written was made by this run.
 //!
-//! All operations go through the directory's descriptor and never follow symbolic links: whatever
-//! others rename or plant, only this very directory is touched. A marker file with a lock tells a
-//! live owner from a dead one.
+//! All operations go through the directory's descriptor and never follow symbolic links or enter a
+//! mount: whatever others rename or plant, only this very directory is touched. What was made is
+//! known by its identity, and is compared with it before a byte is written or a name removed. A
+//! marker file with a lock tells a live owner from a dead one, and carries the seal of the run.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+mod names;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::guard::beneath::open_beneath;
+use crate::guard::identity::{self, Found, Identity};
+use crate::guard::removal::{Removal, move_without_replacing, remove_proven};
+use crate::guard::seal::{Seal, random};
 use crate::target::{AccessMode, Caching, Target, TargetKind};
 use crate::target_error::TargetError;
 
@@ -25,6 +30,8 @@ pub const DIRECTORY_PREFIX: &str = ".seekstone-";
 pub const MARKER_NAME: &str = "owner";
 /// The marker's first line.
 pub(crate) const MARKER_HEAD: &str = "seekstone work directory";
+/// How the marker's line begins that tells the seal of the run.
+pub(crate) const MARKER_SEAL: &str = "seal ";
 /// How the marker's lines begin that tell the shapes of files' names.
 pub(crate) const MARKER_MAKES: &str = "makes ";
 /// Names of the large files of most commands, which the marker tells from the beginning, when it is
@@ -32,6 +39,10 @@ pub(crate) const MARKER_MAKES: &str = "makes ";
 const USUAL_NAMES: [&str; 3] = ["probe", "main", "cache"];
 /// The marker's name until it is locked: a marker is never seen without its lock while we live.
 pub(crate) const MARKER_DRAFT: &str = "owner.new";
+
+pub(crate) use names::{
+    is_directory_name, is_plain_name, shape_of, small_file_name, small_file_number,
+};
 
 pub(crate) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -57,14 +68,15 @@ pub struct WorkDirectory {
     name: String,
     path: PathBuf,
     state: Mutex<State>,
+    small: SmallIdentities,
 }
 
 #[derive(Debug)]
 struct State {
     /// Holds the lock; `None` once the directory is gone.
     marker: Option<File>,
-    /// Each file of a name of its own, by its inode: another file may have been put in its place.
-    created: BTreeMap<String, Option<u64>>,
+    /// Each file of a name of its own: another file may have been put in its place.
+    created: BTreeMap<String, Identity>,
     /// Shapes of names that the marker tells.
     shapes: BTreeSet<String>,
 }
@@ -80,13 +92,13 @@ impl WorkDirectory {
             .map_err(|error| TargetError::io("open the directory", parent, error))?;
         let name = make_unique(&parent_fd, parent)?;
         let path = parent.join(&name);
-        let directory = rustix::fs::openat(&parent_fd, &name, DIRECTORY_FLAGS, Mode::empty())
+        let directory = open_beneath(&parent_fd, &name, DIRECTORY_FLAGS)
             .map_err(|error| TargetError::io("open the new directory", &path, error))?;
+        let directory = OwnedFd::from(directory);
         refuse_foreign(&directory, &path)?;
         let marker = match make_marker(&directory, owner) {
             Ok(marker) => marker,
             Err(error) => {
-                let _ = rustix::fs::unlinkat(&directory, MARKER_DRAFT, AtFlags::empty());
                 let _ = rustix::fs::unlinkat(&parent_fd, &name, AtFlags::REMOVEDIR);
                 return Err(TargetError::io("write the marker of", &path, error));
             }
@@ -102,6 +114,7 @@ impl WorkDirectory {
             name,
             path,
             state,
+            small: SmallIdentities::default(),
         })
     }
 
@@ -122,25 +135,27 @@ impl WorkDirectory {
             });
         }
         let in_context = |error| TargetError::io("create", self.path.join(name), error);
-        // Noted first: a file must not be left behind because we were cut off in between.
         let mut state = self.state();
+        // Noted first: a file must not be left behind because we were cut off in between.
         state.tell_shape(name).map_err(in_context)?;
-        let before = state.created.get(name).copied();
-        state.created.insert(name.to_owned(), None);
-        let made = self.open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL);
-        match made.and_then(|file| rustix::fs::fstat(&file).map(|found| (file, found.st_ino))) {
-            Ok((file, inode)) => {
-                state.created.insert(name.to_owned(), Some(inode));
-                Ok(file)
-            }
-            Err(error) => {
-                match before {
-                    Some(inode) => state.created.insert(name.to_owned(), inode),
-                    None => state.created.remove(name),
-                };
-                Err(in_context(error.into()))
-            }
-        }
+        let file = self
+            .open_at(name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+            .map_err(|error| in_context(error.into()))?;
+        let identity = Identity::of(&file).map_err(in_context)?;
+        state.created.insert(name.to_owned(), identity);
+        Ok(file)
+    }
+
+    /// The same for a file whose content will be a copy of somebody's: it carries the seal as an
+    /// attribute, where the file system keeps one, since its content cannot.
+    ///
+    /// # Errors
+    /// As [`WorkDirectory::create_file`].
+    pub fn create_copy(&self, name: &str) -> Result<File, TargetError> {
+        let file = self.create_file(name)?;
+        // Without it the file of a killed run is named, and left to its user.
+        let _ = Seal::of_this_run().tag(&file);
+        Ok(file)
     }
 
     /// Open the file `name`, which this run created, as a target that may be written.
@@ -149,9 +164,9 @@ impl WorkDirectory {
     /// When it was not created here, when direct I/O is not supported, or the system refuses.
     pub fn open_target(&self, name: &str, caching: Caching) -> Result<Target, TargetError> {
         let path = self.path.join(name);
-        if !self.state().created.contains_key(name) {
+        let Some(made) = self.state().created.get(name).copied() else {
             return Err(TargetError::io("open", path, Errno::NOENT));
-        }
+        };
         let direct = if caching == Caching::Direct {
             OFlags::DIRECT
         } else {
@@ -165,6 +180,7 @@ impl WorkDirectory {
                 }
                 _ => TargetError::io("open", &path, error),
             })?;
+        identity::require(&file, &made).map_err(|error| TargetError::io("use", &path, error))?;
         Target::opened(
             file,
             &path,
@@ -181,16 +197,17 @@ impl WorkDirectory {
     pub fn remove_file(&self, name: &str) -> Result<(), TargetError> {
         let path = self.path.join(name);
         let in_context = |error| TargetError::io("remove", &path, error);
-        let Some(inode) = self.state().created.remove(name) else {
-            return Err(in_context(Errno::NOENT));
+        let Some(made) = self.state().created.remove(name) else {
+            return Err(in_context(Errno::NOENT.into()));
         };
-        let place = self.facts().map_err(in_context)?;
-        let found = self.stat(name).map_err(in_context)?;
-        if !place.is_made_here(&found) || inode.is_some_and(|inode| inode != found.st_ino) {
-            let why = "another file has this name now, which this run did not make".to_owned();
-            return Err(TargetError::LeftBehind { path, why });
+        match self.remove_made(name, &made).map_err(in_context)? {
+            Removal::Removed => Ok(()),
+            Removal::Absent => Err(in_context(Errno::NOENT.into())),
+            Removal::Foreign => {
+                let why = "another file has this name now, which this run did not make".to_owned();
+                Err(TargetError::LeftBehind { path, why })
+            }
         }
-        self.unlink(name).map_err(in_context)
     }
 
     /// Remove our files and the directory; a second call does nothing.
@@ -205,19 +222,16 @@ impl WorkDirectory {
         }
         let listed = entries(&self.directory);
         let names = listed.map_err(|error| TargetError::io("list", &self.path, error))?;
-        let place = self.facts();
-        let place = place.map_err(|error| TargetError::io("examine", &self.path, error))?;
         let mut foreign = Vec::new();
         for (name, kind) in names {
-            if kind == FileType::RegularFile && self.is_ours(&state, &place, &name) {
-                match self.unlink(&name) {
-                    Ok(()) | Err(Errno::NOENT) => state.created.remove(&name),
-                    Err(error) => {
-                        return Err(TargetError::io("remove", self.path.join(&name), error));
-                    }
-                };
-            } else if name != MARKER_NAME {
-                foreign.push(name);
+            let made = (kind == FileType::RegularFile).then(|| self.made(&state, &name));
+            let removed = made.flatten().map(|made| self.remove_made(&name, &made));
+            match removed.transpose() {
+                Ok(Some(Removal::Removed | Removal::Absent)) => drop(state.created.remove(&name)),
+                Ok(Some(Removal::Foreign)) => foreign.push(name),
+                Ok(None) if name == MARKER_NAME => {}
+                Ok(None) => foreign.push(name),
+                Err(error) => return Err(TargetError::io("remove", self.path.join(&name), error)),
             }
         }
         if !foreign.is_empty() {
@@ -230,33 +244,52 @@ impl WorkDirectory {
                 why,
             });
         }
-        remove_marked(&self.parent, &self.directory, &self.name, &self.path)?;
+        let marker = state.marker.as_ref().expect("looked at above");
+        remove_marked(
+            &self.parent,
+            &self.directory,
+            &self.name,
+            &self.path,
+            marker,
+        )?;
         state.marker = None;
         Ok(())
     }
 
-    /// Whether the file `name` is one that this run made, and not another in its place.
-    fn is_ours(&self, state: &State, place: &DirectoryFacts, name: &str) -> bool {
-        let inode = match state.created.get(name) {
-            Some(inode) => *inode,
-            None if is_small_file(name) => None,
-            None => return false,
-        };
-        match self.stat(name) {
-            Ok(found) => {
-                place.is_made_here(&found) && inode.is_none_or(|inode| inode == found.st_ino)
-            }
-            // Then there is nothing to lose either.
-            Err(_) => true,
-        }
+    /// What the name stood for when this run made it.
+    fn made(&self, state: &State, name: &str) -> Option<Identity> {
+        let small = || small_file_number(name).and_then(|number| self.small.get(number));
+        state.created.get(name).copied().or_else(small)
     }
 
-    fn facts(&self) -> Result<DirectoryFacts, Errno> {
-        DirectoryFacts::of(&self.directory)
+    fn remove_made(&self, name: &str, made: &Identity) -> std::io::Result<Removal> {
+        remove_proven(&self.directory, name, |_, found| {
+            Ok(found.identity.is_same_file(made))
+        })
     }
 
-    fn stat(&self, name: &str) -> Result<Stat, Errno> {
-        rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW)
+    /// Create small file `number`, which must not exist.
+    pub(crate) fn create_small(&self, number: u32, flags: OFlags) -> Result<File, Errno> {
+        let file = self.open_at(
+            &small_file_name(number),
+            flags | OFlags::CREATE | OFlags::EXCL,
+        )?;
+        self.small.set(
+            number,
+            Identity::of(&file).map_err(|error| errno_of(&error))?,
+        );
+        Ok(file)
+    }
+
+    /// Remove small file `number` by one call, as a program would whose removals are measured. What
+    /// stands under its name is looked at right before: only who swaps names within that
+    /// microsecond could lose what he put there.
+    pub(crate) fn remove_small(&self, number: u32) -> Result<(), Errno> {
+        let name = small_file_name(number);
+        self.small.require(number, &self.directory, &name)?;
+        rustix::fs::unlinkat(&self.directory, &name, AtFlags::empty())?;
+        self.small.forget(number);
+        Ok(())
     }
 
     /// The directory itself, for a driver that makes a tree of directories in it.
@@ -269,16 +302,9 @@ impl WorkDirectory {
         self.state().marker = None;
     }
 
-    /// Open `name` inside, without following a link. Reads and writes go where they should because
-    /// the directory is ours alone.
+    /// Open `name` inside, without following a link or entering a mount.
     pub(crate) fn open_at(&self, name: &str, flags: OFlags) -> Result<File, Errno> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        rustix::fs::openat(&self.directory, name, flags, mode).map(File::from)
-    }
-
-    pub(crate) fn unlink(&self, name: &str) -> Result<(), Errno> {
-        rustix::fs::unlinkat(&self.directory, name, AtFlags::empty())
+        open_beneath(&self.directory, name, flags)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -303,25 +329,57 @@ impl State {
     }
 }
 
-/// What is the same for every file that a run makes in its directory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DirectoryFacts {
-    owner: u32,
+/// The identities of small files, by number. Spread over so many locks that workers hardly ever
+/// meet at one.
+#[derive(Debug)]
+struct SmallIdentities {
+    shards: [Mutex<HashMap<u32, Identity>>; 64],
 }
 
-impl DirectoryFacts {
-    pub(crate) fn of(directory: impl AsFd) -> Result<Self, Errno> {
-        let found = rustix::fs::fstat(directory)?;
-        Ok(Self {
-            owner: found.st_uid,
-        })
+impl Default for SmallIdentities {
+    fn default() -> Self {
+        let shards = std::array::from_fn(|_| Mutex::default());
+        Self { shards }
+    }
+}
+
+impl SmallIdentities {
+    fn shard(&self, number: u32) -> MutexGuard<'_, HashMap<u32, Identity>> {
+        let shard = &self.shards[number as usize % self.shards.len()];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a file in the directory can be one that a run made there: for its owner alone, and
-    /// under one name.
-    pub(crate) fn is_made_here(&self, found: &Stat) -> bool {
-        found.st_uid == self.owner && found.st_nlink == 1 && found.st_mode & 0o077 == 0
+    fn get(&self, number: u32) -> Option<Identity> {
+        self.shard(number).get(&number).copied()
     }
+
+    fn set(&self, number: u32, identity: Identity) {
+        self.shard(number).insert(number, identity);
+    }
+
+    fn forget(&self, number: u32) {
+        self.shard(number).remove(&number);
+    }
+
+    /// `ESTALE` when the name does not stand for the file that was made any more.
+    fn require(&self, number: u32, directory: &OwnedFd, name: &str) -> Result<(), Errno> {
+        let made = self.get(number).ok_or(Errno::NOENT)?;
+        require_name(directory, name, &made)
+    }
+}
+
+/// `ESTALE` when `name` does not stand for the file that was made, or that has a second name.
+pub(crate) fn require_name(directory: impl AsFd, name: &str, made: &Identity) -> Result<(), Errno> {
+    let found = Found::named(directory, name).map_err(|error| errno_of(&error))?;
+    let is_alone = found.is_directory() || found.links == 1;
+    match found.identity.is_same_file(made) && is_alone {
+        true => Ok(()),
+        false => Err(Errno::STALE),
+    }
+}
+
+pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 impl Drop for WorkDirectory {
@@ -329,48 +387,6 @@ impl Drop for WorkDirectory {
         // Nobody is left to tell; the next start finds what could not be removed.
         let _ = self.remove();
     }
-}
-
-/// A name with every row of digits as one `#`, so that numbered files have one shape.
-pub(crate) fn shape_of(name: &str) -> String {
-    let mut shape = String::new();
-    for character in name.chars() {
-        match character {
-            '0'..='9' if shape.ends_with('#') => {}
-            '0'..='9' => shape.push('#'),
-            other => shape.push(other),
-        }
-    }
-    shape
-}
-
-/// Small files are named by number, so that millions of them need no list.
-pub(crate) fn small_file_name(number: u32) -> String {
-    format!("f{number:07}")
-}
-
-pub(crate) fn is_small_file(name: &str) -> bool {
-    name.strip_prefix('f')
-        .is_some_and(|digits| digits.len() >= 7 && digits.bytes().all(|b| b.is_ascii_digit()))
-}
-
-pub(crate) fn is_directory_name(name: &OsStr) -> bool {
-    name.to_str()
-        .and_then(|name| name.strip_prefix(DIRECTORY_PREFIX))
-        .is_some_and(|digits| {
-            digits.len() == 16
-                && digits
-                    .bytes()
-                    .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-        })
-}
-
-/// Whether `name` can stand in our directory: no path, nothing special, not the marker.
-pub(crate) fn is_plain_name(name: &str) -> bool {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    (1..=200).contains(&name.len())
-        && name.bytes().all(is_plain)
-        && !matches!(name, "." | ".." | MARKER_NAME | MARKER_DRAFT)
 }
 
 /// Names and kinds in a directory, without `.` and `..`.
@@ -402,37 +418,41 @@ pub(crate) fn remove_marked(
     directory: &OwnedFd,
     name: &str,
     path: &Path,
+    marker: &File,
 ) -> Result<(), TargetError> {
-    let in_context = |error: Errno| TargetError::io("remove the directory", path, error);
-    match rustix::fs::unlinkat(directory, MARKER_NAME, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(in_context(error)),
+    let in_context = |error| TargetError::io("remove the directory", path, error);
+    let left = |why: &str| TargetError::LeftBehind {
+        path: path.to_path_buf(),
+        why: why.to_owned(),
+    };
+    let made = Identity::of(marker).map_err(in_context)?;
+    let removed = remove_proven(directory, MARKER_NAME, |_, found| {
+        Ok(found.identity.is_same_file(&made))
+    });
+    if removed.map_err(in_context)? == Removal::Foreign {
+        return Err(left("its marker is not the one that its run wrote"));
     }
-    let ours = rustix::fs::fstat(directory).map_err(in_context)?;
-    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {}
+    let ours = Found::of(directory).map_err(in_context)?;
+    match Found::named(parent, name) {
+        Ok(found) if found.identity.is_same_file(&ours.identity) => {}
         // Somebody removed it for us.
-        Err(Errno::NOENT) if ours.st_nlink == 0 => return Ok(()),
-        Ok(_) | Err(Errno::NOENT) => {
-            let why = "somebody renamed it; it is empty now".to_owned();
-            return Err(TargetError::LeftBehind {
-                path: path.to_path_buf(),
-                why,
-            });
-        }
-        Err(error) => return Err(in_context(error)),
+        Err(error) if is_absent(&error) && ours.links == 0 => return Ok(()),
+        Err(error) if !is_absent(&error) => return Err(in_context(error)),
+        _ => return Err(left("somebody renamed it; it is empty now")),
     }
-    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(in_context)
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(|error| in_context(error.into()))
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::NotFound
 }
 
 fn make_unique(parent_fd: &OwnedFd, parent: &Path) -> Result<String, TargetError> {
     const ATTEMPTS: usize = 16;
     for _ in 0..ATTEMPTS {
-        // Each state is keyed by the system's random numbers: no need for a generator of our own.
-        let name = format!(
-            "{DIRECTORY_PREFIX}{:016x}",
-            RandomState::new().build_hasher().finish()
-        );
+        let drawn = random();
+        let drawn = drawn.map_err(|error| TargetError::io("name a directory in", parent, error))?;
+        let name = format!("{DIRECTORY_PREFIX}{drawn:016x}");
         match rustix::fs::mkdirat(parent_fd, &name, Mode::RWXU) {
             Ok(()) => return Ok(name),
             Err(Errno::EXIST) => {}
@@ -444,11 +464,11 @@ fn make_unique(parent_fd: &OwnedFd, parent: &Path) -> Result<String, TargetError
 
 /// Between making and opening, somebody with write access to the parent could have swapped it.
 fn refuse_foreign(directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
-    let found = rustix::fs::fstat(directory)
-        .map_err(|error| TargetError::io("examine the new directory", path, error))?;
-    let is_private = found.st_mode & 0o077 == 0;
-    let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
-    if is_private && is_ours {
+    let examined = Found::of(directory).and_then(|found| Ok((found, entries(directory)?)));
+    let (found, content) =
+        examined.map_err(|error| TargetError::io("examine the new directory", path, error))?;
+    let is_mine = found.owner == rustix::process::geteuid().as_raw();
+    if found.is_private() && is_mine && content.is_empty() {
         return Ok(());
     }
     let why = "somebody else put another directory in its place".to_owned();
@@ -459,10 +479,24 @@ fn refuse_foreign(directory: &OwnedFd, path: &Path) -> Result<(), TargetError> {
 }
 
 fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let draft = rustix::fs::openat(directory, MARKER_DRAFT, flags, Mode::RUSR | Mode::WUSR)?;
-    let mut marker = File::from(draft);
-    match rustix::fs::flock(&marker, FlockOperation::NonBlockingLockExclusive) {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+    let marker = open_beneath(directory, MARKER_DRAFT, flags)?;
+    let made = Identity::of(&marker)?;
+    write_marker(directory, &marker, &made, owner).inspect_err(|_| {
+        // Whatever else has the name by now was there before us, or came in our place.
+        let is_ours = |_: &File, found: &Found| Ok(found.identity.is_same_file(&made));
+        let _ = remove_proven(directory, MARKER_DRAFT, is_ours);
+    })?;
+    Ok(marker)
+}
+
+fn write_marker(
+    directory: &OwnedFd,
+    mut marker: &File,
+    made: &Identity,
+    owner: &Owner,
+) -> std::io::Result<()> {
+    match rustix::fs::flock(marker, FlockOperation::NonBlockingLockExclusive) {
         // Without locks nobody can tell that we are alive, and nobody will take us for dead either,
         // because that needs the lock.
         Ok(()) | Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) => {}
@@ -476,7 +510,8 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
     } = owner;
     write!(
         marker,
-        "{MARKER_HEAD}\npid {pid}\nprogram {}\nstarted {}\npurpose {}\n",
+        "{MARKER_HEAD}\npid {pid}\n{MARKER_SEAL}{}\nprogram {}\nstarted {}\npurpose {}\n",
+        Seal::of_this_run(),
         one_line(program),
         one_line(started),
         one_line(purpose),
@@ -486,10 +521,11 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
     }
     // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
     marker.sync_all()?;
-    rustix::fs::renameat(directory, MARKER_DRAFT, directory, MARKER_NAME)?;
+    move_without_replacing(directory, MARKER_DRAFT, MARKER_NAME)?;
+    require_name(directory, MARKER_NAME, made)?;
     // Not every file system can do this, and none of them loses the rename for long.
     let _ = rustix::fs::fsync(directory);
-    Ok(marker)
+    Ok(())
 }
 
 fn one_line(text: &str) -> String {

@@ -1,14 +1,21 @@
 //! Directories below a work directory: their names, and their removal with what is in them.
 //!
 //! Below a work directory nobody but a run of this program makes anything, but that is looked at,
-//! not taken for granted: whatever else is found there stays, and its directories with it.
+//! not taken for granted: whatever else is found there stays, and its directories with it. No mount
+//! is entered.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, FileType, Mode};
+use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
-use crate::work_directory::{DIRECTORY_FLAGS, DirectoryFacts, entries};
+use crate::guard::beneath::{open_beneath, open_file};
+use crate::guard::identity::Found;
+use crate::guard::removal::{Removal, is_aside, remove_proven};
+use crate::guard::seal::Maker;
+use crate::work_directory::{DIRECTORY_FLAGS, entries};
 
 /// How deep directories may lie; what is deeper was not made by this program.
 const DEPTH_MAX: usize = 64;
@@ -43,27 +50,59 @@ pub(crate) struct TreeContent {
     pub strange: Option<String>,
 }
 
-/// Look at the tree below `name` in `parent`.
+/// Look at the tree below `name` in `parent`, which `maker` made.
 ///
 /// # Errors
-/// When a directory of it cannot be read.
-pub(crate) fn examine_tree(parent: impl AsFd, name: &str) -> Result<TreeContent, Errno> {
+/// When a directory or file of it cannot be read.
+pub(crate) fn examine_tree(
+    parent: impl AsFd,
+    name: &str,
+    maker: &Maker,
+) -> io::Result<TreeContent> {
     let mut content = TreeContent::default();
-    let mut path = vec![open(parent, name)?];
-    visit(&mut path, &mut |directory, name, kind| {
-        let mut is_made_here = true;
-        if kind == FileType::RegularFile {
-            let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            content.bytes += u64::try_from(found.st_blocks).unwrap_or(0) * 512;
-            content.files += 1;
-            is_made_here = DirectoryFacts::of(directory)?.is_made_here(&found);
+    let root = match open_beneath(parent, name, DIRECTORY_FLAGS) {
+        Ok(root) => root,
+        Err(Errno::XDEV) => {
+            content.strange = Some("something that is mounted there".to_owned());
+            return Ok(content);
         }
-        if !(is_made_here && is_ours(name, kind)) && content.strange.is_none() {
-            content.strange = Some(name.to_owned());
-        }
-        Ok(())
-    })?;
+        Err(error) => return Err(error.into()),
+    };
+    examine_content(&root, DEPTH_MAX, maker, &mut content)?;
     Ok(content)
+}
+
+fn examine_content(
+    directory: &File,
+    depth: usize,
+    maker: &Maker,
+    content: &mut TreeContent,
+) -> io::Result<()> {
+    for (name, kind) in entries(directory)? {
+        let is_made_here = match kind {
+            FileType::RegularFile => {
+                let found = Found::named(directory, &name)?;
+                content.bytes += found.taken;
+                content.files += 1;
+                (is_tree_file(&name) || is_aside(&name)) && maker.made_name(directory, &name)?
+            }
+            FileType::Directory if is_tree_directory(&name) && depth > 0 => {
+                match open_beneath(directory, &name, DIRECTORY_FLAGS) {
+                    Ok(inner) => {
+                        examine_content(&inner, depth - 1, maker, content)?;
+                        true
+                    }
+                    Err(Errno::XDEV) => false,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            _ => false,
+        };
+        if !is_made_here && content.strange.is_none() {
+            content.strange = Some(name);
+        }
+    }
+    Ok(())
 }
 
 /// Remove the tree below `name` in `parent`. It was looked at before: what has come since then
@@ -71,45 +110,42 @@ pub(crate) fn examine_tree(parent: impl AsFd, name: &str) -> Result<TreeContent,
 ///
 /// # Errors
 /// When the system refuses.
-pub(crate) fn remove_tree(parent: impl AsFd, name: &str) -> Result<(), Errno> {
-    let directory = open(&parent, name)?;
-    let mut path = vec![directory];
-    visit(&mut path, &mut |directory, name, kind| match kind {
-        FileType::RegularFile if is_tree_file(name) => {
-            rustix::fs::unlinkat(directory, name, AtFlags::empty())
+pub(crate) fn remove_tree(parent: impl AsFd, name: &str, maker: &Maker) -> io::Result<()> {
+    let root = open_beneath(&parent, name, DIRECTORY_FLAGS)?;
+    remove_content(&root, DEPTH_MAX, maker)?;
+    Ok(rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?)
+}
+
+fn remove_content(directory: &File, depth: usize, maker: &Maker) -> io::Result<()> {
+    for (name, kind) in entries(directory)? {
+        match kind {
+            FileType::RegularFile if is_tree_file(&name) || is_aside(&name) => {
+                let removed = remove_proven(directory, &name, |file, it| maker.made(file, it))?;
+                if removed == Removal::Foreign {
+                    return Err(Errno::NOTEMPTY.into());
+                }
+            }
+            FileType::Directory if is_tree_directory(&name) && depth > 0 => {
+                let inner = open_beneath(directory, &name, DIRECTORY_FLAGS)?;
+                remove_content(&inner, depth - 1, maker)?;
+                rustix::fs::unlinkat(directory, name.as_str(), AtFlags::REMOVEDIR)?;
+            }
+            _ => return Err(Errno::NOTEMPTY.into()),
         }
-        FileType::Directory => rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR),
-        _ => Err(Errno::NOTEMPTY),
-    })?;
-    rustix::fs::unlinkat(&parent, name, AtFlags::REMOVEDIR)
-}
-
-fn open(parent: impl AsFd, name: &str) -> Result<OwnedFd, Errno> {
-    rustix::fs::openat(parent, name, DIRECTORY_FLAGS, Mode::empty())
-}
-
-fn is_ours(name: &str, kind: FileType) -> bool {
-    match kind {
-        FileType::RegularFile => is_tree_file(name),
-        FileType::Directory => is_tree_directory(name),
-        _ => false,
-    }
-}
-
-type Visitor<'a> = &'a mut dyn FnMut(&OwnedFd, &str, FileType) -> Result<(), Errno>;
-
-/// Visit everything below the last directory of `path`, what is in a directory before it.
-fn visit(path: &mut Vec<OwnedFd>, with: Visitor<'_>) -> Result<(), Errno> {
-    let here = path.last().expect("the tree's own directory");
-    let found = entries(here)?;
-    for (name, kind) in found {
-        if kind == FileType::Directory && is_tree_directory(&name) && path.len() < DEPTH_MAX {
-            let inner = open(path.last().expect("as above"), &name)?;
-            path.push(inner);
-            visit(path, with)?;
-            path.pop();
-        }
-        with(path.last().expect("as above"), &name, kind)?;
     }
     Ok(())
+}
+
+impl Maker {
+    /// Whether the name stands for a file that this run made.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub(crate) fn made_name(&self, directory: impl AsFd, name: &str) -> io::Result<bool> {
+        match open_file(directory, name) {
+            Ok(Some(file)) => self.made(&file, &Found::of(&file)?),
+            Ok(None) | Err(Errno::LOOP | Errno::XDEV) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
 }

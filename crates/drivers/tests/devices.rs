@@ -4,131 +4,19 @@
 // Cargo shows what a skipped test says only if it is printed.
 #![allow(clippy::print_stderr)]
 
+#[path = "devices/content.rs"]
+mod content;
+#[path = "devices/loops.rs"]
+mod loops;
+#[path = "devices/shared.rs"]
+mod shared;
+
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
 
 use drivers::{AccessMode, Alignment, Caching, Target, TargetError, TargetKind, TargetOptions};
-use tempfile::TempDir;
 
-const SIZE: u64 = 16 << 20;
-
-/// One test at a time: a child process that another test starts holds our descriptors, and with
-/// them our claim to a device, until it runs its program.
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// A loop device on a file of its own; detached when dropped, also by a panic.
-struct Loop {
-    path: PathBuf,
-    scratch: TempDir,
-    /// Undone first.
-    mounted: Option<PathBuf>,
-    _alone: MutexGuard<'static, ()>,
-}
-
-impl Loop {
-    /// `None`, with a message, where loop devices cannot be had.
-    fn new(options: &[&str]) -> Option<Self> {
-        Self::holding(&[], options)
-    }
-
-    /// The same with `head` as its first bytes.
-    fn holding(head: &[u8], options: &[&str]) -> Option<Self> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let image = scratch.path().join("image");
-        let file = std::fs::File::create(&image).unwrap();
-        file.set_len(SIZE).unwrap();
-        file.write_all_at(head, 0).unwrap();
-        let made = Command::new("losetup")
-            .args(["-f", "--show"])
-            .args(options)
-            .arg(&image)
-            .output();
-        let path = made
-            .ok()
-            .filter(|made| made.status.success())
-            .map(|made| PathBuf::from(String::from_utf8_lossy(&made.stdout).trim()));
-        if path.is_none() {
-            eprintln!("skipped: losetup is missing or may not make loop devices");
-        }
-        Some(Self {
-            path: path?,
-            scratch,
-            mounted: None,
-            _alone: alone,
-        })
-    }
-
-    fn name(&self) -> &str {
-        self.path.file_name().unwrap().to_str().unwrap()
-    }
-
-    fn image(&self) -> PathBuf {
-        self.scratch.path().join("image")
-    }
-
-    fn overwrite(&self, confirmed: Option<&str>) -> Result<Target, TargetError> {
-        let options = TargetOptions {
-            access: AccessMode::Overwrite,
-            caching: Caching::Direct,
-            signature_confirmed: confirmed.map(str::to_owned),
-        };
-        Target::open(&self.path, &options)
-    }
-
-    /// The partition of 8 MiB, 1 MiB from the start; `None`, with a message, where there is none.
-    fn first_partition(&self) -> Option<PathBuf> {
-        // Not every kernel reads this kind of table, but every kernel can be told. When it has read
-        // the table this fails, because the partition is there.
-        let _ = Command::new("addpart")
-            .arg(&self.path)
-            .args(["1", "2048", "16384"])
-            .output();
-        let node = PathBuf::from(format!("{}p1", self.path.display()));
-        if !node.exists() {
-            eprintln!("skipped: no partition of a loop device can be had");
-            return None;
-        }
-        Some(node)
-    }
-
-    /// False, with a message, when the tool is missing.
-    fn run(&self, program: &str, arguments: &[&str]) -> bool {
-        let done = Command::new(program)
-            .args(arguments)
-            .arg(&self.path)
-            .output();
-        let is_done = done.is_ok_and(|output| output.status.success());
-        if !is_done {
-            eprintln!("skipped: {program} is missing or failed");
-        }
-        is_done
-    }
-
-    fn mount(&mut self) -> bool {
-        let point = self.scratch.path().join("point");
-        std::fs::create_dir(&point).unwrap();
-        let done = Command::new("mount").arg(&self.path).arg(&point).status();
-        let is_done = done.is_ok_and(|status| status.success());
-        if is_done {
-            self.mounted = Some(point);
-        } else {
-            eprintln!("skipped: mount is missing or may not be used");
-        }
-        is_done
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        if let Some(point) = &self.mounted {
-            let _ = Command::new("umount").arg(point).status();
-        }
-        let _ = Command::new("losetup").arg("-d").arg(&self.path).status();
-    }
-}
+use loops::{Loop, SIZE};
 
 fn read_only(path: &Path) -> Target {
     Target::open(path, &TargetOptions::default()).unwrap()

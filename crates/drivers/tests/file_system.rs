@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
-    FileSystemDriver, FileSystemOptions, MonotonicClock, Owner, WorkDirectory, find_stale,
+    FileSystemDriver, FileSystemOptions, MonotonicClock, Owner, Payload, Seal, WorkDirectory,
+    find_stale,
 };
 use engine::{FileDriver, PlayEnd, Played, WRONG_DATA, play};
 use tempfile::TempDir;
 use workload::{
     DecusTest, Durability, FileName, FileOp, FileOrder, FileScript, MetadataPhase, MetadataSpec,
-    OpenFor, Spacing, stand_in_for_device,
+    OpenFor, Spacing, TargetId, stand_in_for_device,
 };
 
 const ORDER: FileOrder = FileOrder {
@@ -276,6 +277,17 @@ fn a_stopped_script_says_so() {
     bed.leaves_nothing();
 }
 
+/// What this run might have written: whoever removes it must see that.
+fn sealed(len: usize) -> Vec<u8> {
+    let mut bytes = vec![1; len];
+    let payload = Payload {
+        run: Seal::of_this_run().number(),
+        ..Payload::default()
+    };
+    payload.stamp(&mut bytes, TargetId(0), 0);
+    bytes
+}
+
 /// What a killed run leaves is found and removed, its trees too; with a foreign file in them, or
 /// beside them, it stays. A file of a plain name was taken for one of ours, and removed.
 #[test]
@@ -285,8 +297,8 @@ fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
     let path = work.path().to_owned();
     let tree = path.join("t00000000/t00000001");
     fs::create_dir_all(&tree).expect("directories");
-    fs::write(tree.join("n0001"), [1; 600]).expect("a file");
-    fs::write(path.join("t00000000/d0001"), [1; 512]).expect("a file");
+    fs::write(tree.join("n0001"), sealed(600)).expect("a file");
+    fs::write(path.join("t00000000/d0001"), sealed(512)).expect("a file");
     for made in [tree.join("n0001"), path.join("t00000000/d0001")] {
         let private = fs::Permissions::from_mode(0o600);
         fs::set_permissions(made, private).expect("permissions");
@@ -299,6 +311,7 @@ fn the_tree_of_a_dead_run_is_removed_unless_something_else_is_in_it() {
         (&tree, "notes.txt"),
         (&tree, "d001"),
         (&tree, "D0001"),
+        (&tree, "d0001"),
         (&beside, "main"),
     ] {
         let foreign = place.join(name);

@@ -1,5 +1,8 @@
 //! Nothing is destroyed that this program did not make.
 
+// A test that cannot run here says so.
+#![allow(clippy::print_stderr)]
+
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -8,10 +11,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drivers::{
-    AccessMode, Caching, DIRECTORY_PREFIX, MARKER_NAME, Owner, Target, TargetError, TargetOptions,
-    WorkDirectory, find_stale,
+    AccessMode, Caching, DIRECTORY_PREFIX, MARKER_NAME, Owner, Payload, Seal, Target, TargetError,
+    TargetOptions, WorkDirectory, find_stale,
 };
 use tempfile::TempDir;
+use workload::TargetId;
 
 /// Taken by tests that start a child process or that need a lock given up at once: until it runs
 /// its program, a child holds our descriptors, and with them our locks.
@@ -51,9 +55,10 @@ fn a_work_directory_comes_and_goes() {
         0o700
     );
     let marker = fs::read_to_string(work.path().join(MARKER_NAME)).unwrap();
-    let pid = std::process::id();
+    let (pid, seal) = (std::process::id(), Seal::of_this_run());
     let expected = format!(
-        "seekstone work directory\npid {pid}\nprogram test 1\nstarted noon\npurpose a b\n\
+        "seekstone work directory\npid {pid}\nseal {seal}\nprogram test 1\nstarted noon\n\
+         purpose a b\n\
          makes probe\nmakes main\nmakes cache\n"
     );
     assert_eq!(marker, expected);
@@ -195,7 +200,8 @@ fn helper_that_dies() {
     };
     let work = WorkDirectory::create(Path::new(&parent), &owner()).unwrap();
     let file = work.create_file("big").unwrap();
-    file.write_all_at(&[1; 8192], 0).unwrap();
+    file.write_all_at(&sealed(8192, Seal::of_this_run().number()), 0)
+        .unwrap();
     file.sync_all().unwrap();
     std::process::abort();
 }
@@ -227,6 +233,17 @@ fn what_a_killed_run_left_is_found() {
     }
     assert_eq!(names(parent.path()).len(), 1);
     alive.remove().unwrap();
+}
+
+/// What the run of that number might have written.
+fn sealed(len: usize, run: u64) -> Vec<u8> {
+    let mut bytes = vec![1; len];
+    let payload = Payload {
+        run,
+        ..Payload::default()
+    };
+    payload.stamp(&mut bytes, TargetId(0), 0);
+    bytes
 }
 
 /// A directory with our kind of name and marker.
@@ -303,9 +320,9 @@ fn a_stale_directory_with_strange_content_is_left_whole() {
     let path = plant(
         parent.path(),
         "0000000000000001",
-        "seekstone work directory\npid 7\n",
+        "seekstone work directory\npid 7\nseal 0000000000000007\n",
     );
-    fs::write(path.join("f0000001"), "ours").unwrap();
+    fs::write(path.join("f0000001"), sealed(100, 7)).unwrap();
     let private = fs::Permissions::from_mode(0o600);
     fs::set_permissions(path.join("f0000001"), private).unwrap();
     for strange in ["link", "directory", "odd name"] {
@@ -348,7 +365,11 @@ fn nothing_but_what_the_run_made_is_removed_after_it() {
     fs::write(&precious, "precious").unwrap();
     type Case<'a> = (&'a str, &'a dyn Fn(&Path));
     let put = |place: &Path| fs::write(place, "theirs").unwrap();
-    let cases: [Case; 5] = [
+    let put_private = |place: &Path, content: &[u8]| {
+        fs::write(place, content).unwrap();
+        fs::set_permissions(place, private.clone()).unwrap();
+    };
+    let cases: [Case; 9] = [
         ("extra", &|place| {
             put(place);
             fs::set_permissions(place, private.clone()).unwrap();
@@ -359,6 +380,13 @@ fn nothing_but_what_the_run_made_is_removed_after_it() {
         ("main", &|place| put(place)),
         ("got-3", &|place| fs::hard_link(&precious, place).unwrap()),
         ("f0000002", &|place| put(place)),
+        // By name, owner, rights and form each of these could be ours.
+        ("main", &|place| put_private(place, b"theirs")),
+        ("f0000002", &|place| put_private(place, &[b'p'; 8192])),
+        ("got-4", &|place| put_private(place, &sealed(8192, 7))),
+        (".removing-0123456789abcdef", &|place| {
+            put_private(place, b"theirs");
+        }),
     ];
     for (strange, make) in cases {
         let place = path.join(strange);
@@ -366,7 +394,7 @@ fn nothing_but_what_the_run_made_is_removed_after_it() {
         let before = names(&path);
         let stale = find_stale(parent.path()).unwrap().pop().unwrap();
         let refused = stale.remove().unwrap_err().to_string();
-        let expected = format!("it holds {strange}, which its run did not make");
+        let expected = format!("nothing proves that its run made {strange};");
         assert!(refused.contains(&expected), "{refused}");
         assert_eq!(names(&path), before);
         fs::remove_file(&place).unwrap();
@@ -408,6 +436,83 @@ fn a_file_in_the_place_of_ours_is_left() {
     }
     work.remove().unwrap();
     assert!(names(parent.path()).is_empty());
+}
+
+/// A hard link or a bind mount in the place of a file of ours was followed, and overwritten.
+#[test]
+fn a_file_that_came_in_the_place_of_ours_is_not_opened() {
+    let parent = scratch();
+    let precious = parent.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    let work = WorkDirectory::create(parent.path(), &owner()).unwrap();
+    let place = work.path().join("main");
+    let refusal = || {
+        work.open_target("main", Caching::Buffered)
+            .unwrap_err()
+            .to_string()
+    };
+    let source = |error: &dyn std::error::Error| error.source().unwrap().to_string();
+    drop(work.create_file("main").unwrap());
+    work.open_target("main", Caching::Buffered).unwrap();
+    fs::rename(&place, parent.path().join("moved")).unwrap();
+    fs::hard_link(&precious, &place).unwrap();
+    let error = work.open_target("main", Caching::Buffered).unwrap_err();
+    assert_eq!(source(&error), "another file has its name now");
+    fs::remove_file(&place).unwrap();
+    fs::copy(&precious, &place).unwrap();
+    assert!(refusal().starts_with("cannot use "));
+    fs::rename(parent.path().join("moved"), &place).unwrap();
+    fs::hard_link(&place, parent.path().join("second")).unwrap();
+    let error = work.open_target("main", Caching::Buffered).unwrap_err();
+    assert_eq!(source(&error), "it has a second name (a hard link) now");
+    fs::remove_file(parent.path().join("second")).unwrap();
+    work.open_target("main", Caching::Buffered).unwrap();
+    work.remove().unwrap();
+    assert_eq!(fs::read(&precious).unwrap(), b"precious");
+}
+
+/// `clean` entered what was mounted on a directory of a killed run's tree, and removed files there.
+#[test]
+fn nothing_that_is_mounted_in_a_dead_directory_is_entered() {
+    let _alone = alone();
+    let parent = scratch();
+    let victim = parent.path().join("victim");
+    fs::create_dir(&victim).unwrap();
+    let private = fs::Permissions::from_mode(0o600);
+    fs::write(victim.join("a0001"), sealed(512, 7)).unwrap();
+    fs::set_permissions(victim.join("a0001"), private).unwrap();
+    let path = plant(
+        parent.path(),
+        "0123456789abcdef",
+        "seekstone work directory\npid 7\nseal 0000000000000007\n",
+    );
+    let place = path.join("t00000001");
+    fs::create_dir(&place).unwrap();
+    let run = |program: &str, args: &[&Path]| {
+        let status = Command::new(program).args(args).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !run("mount", &[Path::new("--bind"), &victim, &place]) {
+        eprintln!("skipped: mounting needs root");
+        return;
+    }
+    let stale = find_stale(parent.path()).unwrap().pop().unwrap();
+    let removed = stale.remove();
+    let left = names(&victim);
+    assert!(run("umount", &[&place]));
+    let refused = removed.unwrap_err().to_string();
+    assert!(
+        refused.contains("t00000001/.../something that is mounted there"),
+        "{refused}"
+    );
+    assert_eq!(left, ["a0001"]);
+    find_stale(parent.path())
+        .unwrap()
+        .pop()
+        .unwrap()
+        .remove()
+        .unwrap();
+    assert_eq!(names(parent.path()), ["victim"]);
 }
 
 #[test]

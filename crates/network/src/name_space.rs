@@ -60,11 +60,11 @@ pub fn run_in<T: Send>(
         return Ok(work());
     };
     thread::scope(|scope| {
-        let begun = thread::Builder::new().spawn_scoped(scope, || enter(name).map(|()| work()));
-        let worker = begun.map_err(|cause| NameSpaceError {
+        let worker = thread::Builder::new().spawn_scoped(scope, || enter(name).map(|()| work()));
+        let worker = worker.map_err(|cause| NameSpaceError {
             name: name.into(),
             cause,
-            advice: "; no thread can be started for it",
+            advice: "; a thread cannot be started: raise the limit on processes (`ulimit -u`)",
         })?;
         match worker.join() {
             Ok(done) => done,

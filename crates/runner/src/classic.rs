@@ -9,8 +9,8 @@ mod rig;
 mod solo;
 mod test_run;
 
-pub use data_file::{DataFile, DataRequest, Filling, MARKER_SUFFIX, open_data};
-pub use diskmbps::{DiskMbps, JobStart, Screen, left_over, passes_on_model, run_diskmbps};
+pub use data_file::{DataFile, DataRequest, Filling, open_data};
+pub use diskmbps::{DiskMbps, JobStart, Screen, passes_on_model, run_diskmbps};
 pub use diskrand::{
     Console, ReadSummary, UserOutcome, UserRequest, WriteRequest, erase, run_user, run_write,
     user_on_model, write_on_model,
@@ -21,11 +21,13 @@ pub use rig::{Failure, Rig};
 pub use solo::{Said, SoloRequest, run_solo};
 pub use test_run::{Ending, Operator, TestRequest, run_test};
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use drivers::TargetError;
 use engine::DriverError;
 
+use crate::data_marker::{DataMarker, marker_path};
 use crate::limits::LimitError;
 
 /// Why a classic program cannot go on.
@@ -75,6 +77,22 @@ pub fn timestamp() -> String {
     jiff::Zoned::now()
         .strftime("%a %b %e %H:%M:%S %Y")
         .to_string()
+}
+
+/// Make the marker of a data file that is about to be made.
+fn make_marker(data: &Path, size: u64) -> Result<DataMarker, ClassicError> {
+    DataMarker::make(data, size).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => ClassicError::Usage(format!(
+            "{} exists and is not a marker of this program: it would stand next to the data file; \
+             choose another name for that",
+            marker_path(data).display()
+        )),
+        ErrorKind::ResourceBusy => ClassicError::Usage(format!(
+            "{} is being made by another program: begin when that has ended",
+            data.display()
+        )),
+        _ => ClassicError::file("make the marker of", data)(error),
+    })
 }
 
 impl ClassicError {

@@ -3,18 +3,23 @@
 //! The first SIGINT, SIGTERM or SIGHUP raises a flag that the measuring loops look at, so that a
 //! run can end in order. What follows within half a second is taken for the same wish: GNU
 //! `timeout`, for one, signals its child and then the group that the child is in. Any later one
-//! ends the process with 128 plus its number, and what stays is named. SIGXFSZ
-//! gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an ordinary
-//! error (EFBIG) instead of our death. System calls are restarted, not broken off: whoever waits
-//! must wait with a deadline.
+//! ends the process with 128 plus its number, and what stays is named.
+//!
+//! A flag helps nobody whose thread waits for somebody else: for a reader of its output, an answer,
+//! a lock. So whoever is about to wait for the world holds a [`Wait`]; once a signal came, a wait
+//! that takes longer than three seconds ends the process like a second signal. What follows the
+//! measurement is one such wait to the end: nothing looks at the flag any more.
+//!
+//! SIGXFSZ gets a handler that does nothing to speak of, so that a write past `ulimit -f` is an
+//! ordinary error (EFBIG) instead of our death. System calls are restarted, not broken off.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -24,9 +29,12 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::inspect::facts::Facts;
+use crate::together::no_thread;
 
 /// Signals that come this soon after the first are one with it.
 const SAME_WISH: Duration = Duration::from_millis(500);
+/// How long the world is waited for once a signal came: a slow disk, or a reader about to read.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How long it may take to say what stays, where nobody reads what we say.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -37,6 +45,75 @@ pub struct Signal {
     pub name: &'static str,
     /// Number, such as 2.
     pub number: i32,
+}
+
+/// Waits for the world that are under way. Signals are of a process, and so is this.
+static WAITS: Waits = Waits {
+    count: Mutex::new(0),
+    changed: Condvar::new(),
+};
+
+struct Waits {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Waits {
+    fn count(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self) {
+        *self.count() += 1;
+        self.changed.notify_all();
+    }
+
+    fn take_away(&self) {
+        *self.count() -= 1;
+        self.changed.notify_all();
+    }
+
+    /// Return when somebody has waited for the whole of `patience`.
+    fn outlast(&self, patience: Duration) {
+        let mut count = self.count();
+        loop {
+            let waiting = self.changed.wait_while(count, |count| *count == 0);
+            count = waiting.unwrap_or_else(PoisonError::into_inner);
+            let waited = self
+                .changed
+                .wait_timeout_while(count, patience, |count| *count > 0);
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            if timeout.timed_out() {
+                return;
+            }
+            count = now;
+        }
+    }
+}
+
+/// While one lives, its thread may wait for the world: a signal that came, or comes, ends the
+/// process if that takes long.
+#[derive(Debug)]
+#[must_use = "the wait is over when this is dropped"]
+pub struct Wait(());
+
+impl Wait {
+    /// From now on.
+    pub fn begin() -> Self {
+        WAITS.add();
+        Self(())
+    }
+
+    /// To the end of the process: nobody looks at the flag any more.
+    pub fn to_the_end(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        WAITS.take_away();
+    }
 }
 
 const SIGNALS: [Signal; 3] = [
@@ -82,7 +159,8 @@ impl Interrupt {
         let signals = Signals::new(&heard)?;
         Builder::new()
             .name("signals".into())
-            .spawn(move || end_at_the_second(signals))?;
+            .spawn(move || end_at_the_second(signals))
+            .map_err(|error| io::Error::new(error.kind(), no_thread(&error)))?;
         outlive_file_size_limit()?;
         Ok(interrupt)
     }
@@ -109,28 +187,41 @@ impl Interrupt {
     }
 }
 
-/// Ends the process when a signal comes that is not one with the first.
+/// Ends the process when a signal comes that is not one with the first, or when after the first
+/// the world keeps us waiting.
 fn end_at_the_second(mut signals: Signals) {
     let mut first = None;
     for number in signals.forever() {
-        let first = *first.get_or_insert_with(Instant::now);
-        if first.elapsed() < SAME_WISH {
-            continue;
-        }
-        // In a thread of its own: a terminal that is held up must not keep us alive.
-        let (said, heard) = channel();
-        let speaker = Builder::new().spawn(move || {
-            for path in kept_directories(Path::new("/proc/self/fd")) {
-                let words = last_words(&path);
-                let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
-            }
-            let _ = said.send(());
+        let first = *first.get_or_insert_with(|| {
+            // Without such a thread the second signal is the way out.
+            let _ = Builder::new().name("patience".into()).spawn(move || {
+                WAITS.outlast(PATIENCE);
+                end(number);
+            });
+            Instant::now()
         });
-        if speaker.is_ok() {
-            let _ = heard.recv_timeout(LAST_WORDS);
+        if first.elapsed() >= SAME_WISH {
+            end(number);
         }
-        low_level::exit(128 + number);
     }
+}
+
+/// Ends the process at once, with what is not done removed and what stays named.
+fn end(number: i32) {
+    // In a thread of its own: a terminal that is held up must not keep us alive.
+    let (said, heard) = channel();
+    let speaker = Builder::new().spawn(move || {
+        drivers::remove_unfinished();
+        for path in kept_directories(Path::new("/proc/self/fd")) {
+            let words = last_words(&path);
+            let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
+        }
+        let _ = said.send(());
+    });
+    if speaker.is_ok() {
+        let _ = heard.recv_timeout(LAST_WORDS);
+    }
+    low_level::exit(128 + number);
 }
 
 fn last_words(path: &Path) -> String {
@@ -239,6 +330,15 @@ mod tests {
         check_passes("case_signal_twice");
     }
 
+    /// A program that had measured waited for the reader of a pipe, and heard no first signal.
+    #[test]
+    fn the_first_signal_ends_a_process_that_waits_for_the_world() {
+        let output = run_case("case_waiting");
+        assert_eq!(output.status.code(), Some(128 + SIGTERM));
+        let output = run_case("case_waiting_after_the_signal");
+        assert_eq!(output.status.code(), Some(128 + SIGINT));
+    }
+
     #[test]
     fn only_directories_of_ours_are_named() {
         let of = |path: &str| directory_of_ours(Path::new(path));
@@ -299,6 +399,24 @@ mod tests {
             interrupt.is_raised().map(|signal| signal.name),
             Some("SIGINT")
         );
+    }
+
+    #[test]
+    #[ignore = "ends or limits its process: run by another test"]
+    fn case_waiting() {
+        let _interrupt = Interrupt::install().expect("handlers");
+        Wait::begin().to_the_end();
+        raise(SIGTERM).expect("a signal");
+        std::thread::park();
+    }
+
+    #[test]
+    #[ignore = "ends or limits its process: run by another test"]
+    fn case_waiting_after_the_signal() {
+        let _interrupt = Interrupt::install().expect("handlers");
+        raise(SIGINT).expect("a signal");
+        Wait::begin().to_the_end();
+        std::thread::park();
     }
 
     #[test]

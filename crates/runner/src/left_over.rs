@@ -1,19 +1,17 @@
-//! Data files that killed programs of 1997 (`diskmbps`) left, and their removal.
+//! Data files that killed programs left beside the user's own, and their removal.
 //!
-//! Such a file lies among a user's own, and only its name and content tell whose it is. So what is
-//! removed has a name that the program gives, belongs to us, is used by nobody, has no other name,
-//! and holds in its first and last whole block exactly what the program writes. A file that was cut
-//! off before its first block was whole is left alone.
+//! Such a file has a marker that says that it is unfinished or was to be removed, and that no
+//! program holds. It is removed only if what stands in it carries the seal of its marker.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use classic::diskmbps::{BLOCK_BYTES, block};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use drivers::{Found, Removal};
 
-use crate::classic::left_over;
+use crate::data_marker::{DataMarker, MARKER_SUFFIX};
+
+/// Names in a directory that are looked at.
+const ENTRIES_MAX: usize = 100_000;
 
 /// A data file that nobody uses. While this value lives, no program takes it up.
 #[derive(Debug)]
@@ -23,59 +21,58 @@ pub struct DataFile {
     /// Bytes that it takes up.
     pub bytes: u64,
     /// Holds the lock.
-    file: File,
+    marker: DataMarker,
 }
 
-/// The data files in `directory` that killed programs left, in the order of their names.
+/// The data files in `directory` that killed programs left, in the order of their names. What
+/// cannot be examined is not ours to judge, and is passed over.
 #[must_use]
 pub fn data_files(directory: &Path) -> Vec<DataFile> {
-    let mut paths = left_over(directory);
+    let entries = directory.read_dir().into_iter().flatten();
+    let paths = entries.take(ENTRIES_MAX).flatten().map(|it| it.path());
+    let mut paths: Vec<PathBuf> = paths.filter_map(|path| data_of(&path)).collect();
     paths.sort_unstable();
     let files = paths.into_iter().filter_map(|path| examine(path).ok());
     files.flatten().collect()
 }
 
 impl DataFile {
-    /// Remove it.
+    /// Remove it and its marker.
     ///
     /// # Errors
     /// When another file has its name now, or the system refuses.
     pub fn remove(self) -> io::Result<()> {
-        let (held, named) = (self.file.metadata()?, self.path.symlink_metadata()?);
-        if (held.dev(), held.ino()) != (named.dev(), named.ino()) {
-            return Err(io::Error::other("another file has this name now"));
+        match self.marker.remove_with(&self.path)? {
+            Removal::Removed | Removal::Absent => Ok(()),
+            Removal::Foreign => Err(io::Error::other(
+                "nothing in it proves that this program made it: remove it yourself if it is not \
+                 needed",
+            )),
         }
-        std::fs::remove_file(&self.path)
     }
 }
 
+/// The data file that a marker of this name would be of.
+fn data_of(marker: &Path) -> Option<PathBuf> {
+    let name = marker.file_name()?.to_str()?.strip_suffix(MARKER_SUFFIX)?;
+    (!name.is_empty()).then(|| marker.with_file_name(name))
+}
+
 fn examine(path: PathBuf) -> io::Result<Option<DataFile>> {
-    // Neither a link nor a FIFO may lead or hold us.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(&path, flags, Mode::empty())?);
-    let found = file.metadata()?;
-    let me = rustix::process::geteuid();
-    let is_ours = me.is_root() || found.uid() == me.as_raw();
-    let is_alone = found.is_file() && found.nlink() == 1;
-    if !is_ours || !is_alone || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+    let Some(marker) = DataMarker::read(&path)? else {
+        return Ok(None);
+    };
+    if marker.is_complete() || !marker.is_idle() {
         return Ok(None);
     }
-    let blocks = found.len() / BLOCK_BYTES as u64;
-    let expected = block();
-    let mut content = vec![0; BLOCK_BYTES];
-    for number in [0, blocks.saturating_sub(1)] {
-        if blocks == 0 {
-            return Ok(None);
-        }
-        file.read_exact_at(&mut content, number * BLOCK_BYTES as u64)?;
-        if content != expected {
-            return Ok(None);
-        }
-    }
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let parent = std::fs::File::open(parent.unwrap_or(Path::new(".")))?;
+    let name = path.file_name().unwrap_or_default();
+    let bytes = Found::named(parent, name).map_or(0, |found| found.taken);
     Ok(Some(DataFile {
-        bytes: found.blocks() * 512,
         path,
-        file,
+        bytes,
+        marker,
     }))
 }
 
@@ -83,58 +80,48 @@ fn examine(path: PathBuf) -> io::Result<Option<DataFile>> {
 mod tests {
     use std::fs;
 
+    use drivers::{Payload, Seal};
+    use workload::TargetId;
+
     use super::*;
+    use crate::data_marker::State;
 
+    /// Files of the user's own were removed that had the name and the form of ours, and there was
+    /// no more to tell them by.
     #[test]
-    fn only_what_the_program_wrote_is_taken_for_its_file() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = |name: &str| directory.path().join(name);
-        let (whole, other) = (block(), vec![7_u8; BLOCK_BYTES]);
-        let write = |name: &str, parts: &[&[u8]]| {
-            fs::write(path(name), parts.concat()).expect("a file");
+    fn only_unfinished_files_that_carry_their_seal_are_removed() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| top.path().join(name);
+        let mut ours = vec![7; 8192];
+        let payload = Payload {
+            run: Seal::of_this_run().number(),
+            ..Payload::default()
         };
-        write("J000000A.TMP", &[&whole, &whole, &whole[..100]]);
-        write("J000000B.TMP", &[&whole]);
-        write("J000000C.TMP", &[&other]);
-        write("J000000D.TMP", &[&whole, &other]);
-        write("J000000E.TMP", &[&whole[..100]]);
-        write("J000000F.TMP", &[]);
-        write("other.TMP", &[&whole]);
-        write("J000000G.TXT", &[&whole]);
-        write("J000000H.TMP", &[&whole]);
-        fs::hard_link(path("J000000H.TMP"), path("precious")).expect("a second name");
-        std::os::unix::fs::symlink(path("J000000B.TMP"), path("J000000I.TMP")).expect("a link");
-        let names = |files: Vec<DataFile>| -> Vec<String> {
-            let paths = files.into_iter().map(|it| it.path);
-            paths
-                .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-                .collect()
+        payload.stamp(&mut ours, TargetId(0), 0);
+        let make = |name: &str, content: &[u8]| {
+            let marker = DataMarker::make(&path(name), 8192).expect("a marker");
+            fs::write(path(name), content).expect("a file");
+            marker
         };
-        assert_eq!(
-            names(data_files(directory.path())),
-            ["J000000A.TMP", "J000000B.TMP"]
-        );
-        let used = File::open(path("J000000B.TMP")).expect("a file");
-        flock(&used, FlockOperation::LockExclusive).expect("a lock");
-        let found = data_files(directory.path());
-        assert_eq!(found.len(), 1);
-        for file in found {
-            file.remove().expect("a file of ours");
+        drop(make("J000000A.TMP", &ours));
+        drop(make("J000000B.TMP", &classic::diskmbps::block()));
+        let mut complete = make("complete", &ours);
+        complete.note(State::Complete, 8192).expect("noted");
+        drop(complete);
+        let held = make("held", &ours);
+        fs::write(path("J000000C.TMP"), &ours).expect("a file");
+        let mut found = data_files(top.path());
+        let names: Vec<_> = found.iter().map(|it| it.path.clone()).collect();
+        assert_eq!(names, [path("J000000A.TMP"), path("J000000B.TMP")]);
+        assert!(found[0].bytes >= 8192);
+        let foreign = found.pop().expect("two");
+        foreign.remove().expect_err("it is somebody's");
+        found.pop().expect("one").remove().expect("ours");
+        assert!(!path("J000000A.TMP").exists() && path("J000000B.TMP").exists());
+        assert!(!path("J000000A.TMP.seekstone").exists());
+        for kept in ["complete", "held", "J000000C.TMP"] {
+            assert!(path(kept).exists(), "{kept}");
         }
-        assert!(!path("J000000A.TMP").exists());
-        assert_eq!(names(data_files(directory.path())), [""; 0]);
-    }
-
-    #[test]
-    fn a_file_that_was_exchanged_is_not_removed() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("J000000A.TMP");
-        fs::write(&path, block()).expect("a file");
-        let mut found = data_files(directory.path());
-        fs::remove_file(&path).expect("a file");
-        fs::write(&path, "precious").expect("a file");
-        let file = found.pop().expect("a data file");
-        file.remove().expect_err("it is another file");
-        assert_eq!(fs::read(&path).expect("a file"), b"precious");
+        drop(held);
     }
 }

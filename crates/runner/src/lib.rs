@@ -1,9 +1,11 @@
 //! Real and simulated laboratories: workers, pinning, capture of the environment, interruption.
 
+pub mod arguments;
 pub mod bench;
 pub mod check_up;
 pub mod classic;
 pub mod counters;
+pub mod data_marker;
 pub mod environment;
 pub mod files;
 pub mod inspect;
@@ -25,6 +27,7 @@ pub mod storage;
 pub mod study;
 pub mod test_file;
 pub mod timing;
+mod together;
 pub mod transactions;
 pub mod transfer;
 pub mod validation;

@@ -79,12 +79,8 @@ pub fn steady_law(spec: &SimSpec, mix: &MixSpec) -> Option<SteadyLaw> {
 
 fn load(path: &str) -> Result<String, String> {
     let read = || {
-        let metadata = std::fs::metadata(path)?;
-        if !metadata.is_file() {
-            return Err(ErrorKind::InvalidInput.into());
-        }
         let mut text = String::new();
-        let file = std::fs::File::open(path)?;
+        let file = drivers::open_regular_file(path.as_ref())?;
         file.take(BYTES_MAX).read_to_string(&mut text)?;
         Ok(text)
     };

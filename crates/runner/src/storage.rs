@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use drivers::{
     AccessMode, BLOCK_BYTES, Caching, ComputeSettings, DriverKind, DriverOptions, MonotonicClock,
-    Owner, Payload, SmallFiles, Target, TargetError, TargetOptions, TargetTable, UringSettings,
-    VerificationLog, WorkDirectory, check_room, drop_cached, free_space,
+    Owner, Payload, Seal, SmallFiles, Target, TargetError, TargetOptions, TargetTable,
+    UringSettings, VerificationLog, WorkDirectory, check_room, drop_cached, free_space,
 };
 use engine::{Clock as _, KindSet};
 use procedure::{
@@ -121,13 +121,16 @@ impl StorageLaboratory {
             }
             other => other?,
         };
+        let name = path.display();
+        let unseen = main.unseen().iter();
+        let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
+        this.notes.extend(unseen);
         let buffered = main.open_again(Caching::Buffered)?;
         this.table = Arc::new(TargetTable::new(vec![main, buffered]));
         Ok(this)
     }
 
     fn new(place: Place, settings: StorageSettings) -> Self {
-        let run = trial_seed(settings.seed, u64::MAX);
         let access = match settings.caching {
             Caching::Direct => Access::Direct,
             Caching::Buffered => Access::Buffered,
@@ -139,7 +142,7 @@ impl StorageLaboratory {
             table: Arc::default(),
             access,
             payload: Payload {
-                run,
+                run: Seal::of_this_run().number(),
                 ..Payload::default()
             },
             notes: Vec::new(),

@@ -11,6 +11,7 @@ use results::{Run, Settings, Status, TimedRun, Timing};
 use stats::median;
 use units::{Bytes, Duration};
 
+use crate::arguments::typed_arguments;
 use crate::check_up::{Show, Stage};
 use crate::environment;
 use crate::inspect::{InspectError, inspect};
@@ -162,7 +163,7 @@ pub fn time_commands(
 fn settings(request: &TimingRequest) -> Settings {
     Settings {
         command: "time".to_owned(),
-        arguments: std::env::args().skip(1).collect(),
+        arguments: typed_arguments(1),
         seed: request.seed,
         budget_ns: Some(request.rule.budget.as_nanos()),
         size_bytes: None,

@@ -21,6 +21,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use units::{Bytes, Duration, Rate};
 
+use crate::output::Output;
+
 pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
 pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
@@ -116,10 +118,12 @@ pub struct Common {
     /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Write everything that was found as JSON (docs/json-schema.md), in place of what the file
-    /// held; `-` is standard output.
+    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub json: Option<Output>,
+    /// What may be replaced.
+    #[command(flatten)]
+    pub force: Force,
     /// Archive of runs [default: seekstone/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
@@ -132,6 +136,15 @@ pub struct Common {
     /// Remove without asking what killed runs left behind.
     #[arg(long, short)]
     pub yes: bool,
+}
+
+/// What may be replaced by what a command writes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Force {
+    /// Replace a file that is there, whoever wrote it [default: only an empty one, or one that
+    /// Seekstone wrote and nobody changed].
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// How storage is reached and what may be done to it.
@@ -381,7 +394,10 @@ pub struct InspectArgs {
     pub target: PathBuf,
     /// Write the description as JSON; `-` is standard output.
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub json: Option<Output>,
+    /// What may be replaced.
+    #[command(flatten)]
+    pub force: Force,
 }
 
 /// `seekstone runs`.
@@ -423,9 +439,12 @@ pub enum RunsCommand {
         /// Form of the output.
         #[arg(long, value_enum, default_value_t = ExportForm::Json)]
         form: ExportForm,
-        /// Where to, in place of what the file held; `-` is standard output.
+        /// Where to; `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
-        output: PathBuf,
+        output: Output,
+        /// What may be replaced.
+        #[command(flatten)]
+        force: Force,
     },
     /// Archive a run that was exported as JSON, or what a log file of `rpt` or `diskrand` holds.
     Import {

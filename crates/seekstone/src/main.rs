@@ -6,6 +6,7 @@ mod exit;
 mod onlooker;
 mod output;
 mod progress;
+mod stack;
 mod studies;
 mod written;
 
@@ -16,6 +17,10 @@ use clap::Parser as _;
 use args::{Command, Seekstone};
 
 fn main() -> ExitCode {
+    stack::with_enough(seekstone)
+}
+
+fn seekstone() -> ExitCode {
     let command = match Seekstone::try_parse() {
         Ok(seekstone) => seekstone.command,
         Err(error) => return exit::usage(&error),

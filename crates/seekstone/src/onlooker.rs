@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use results::live::{Command, Live};
 use runner::check_up::Stage;
-use runner::interrupt::Interrupt;
+use runner::interrupt::{Interrupt, Wait};
 use runner::rab::Desk;
 use tui::Screen;
 
@@ -55,6 +55,8 @@ impl Onlooker {
 
     /// Give the terminal back.
     pub fn close(self) {
+        // A terminal that is held up must not hold us.
+        let _wait = Wait::begin();
         match self {
             Self::Line(progress) => progress.finish(),
             Self::Screen { screen, .. } => screen.close(),

@@ -1,20 +1,27 @@
-//! Writing to the terminal. A reader that has gone away (`| head`) ends the program quietly.
+//! What a command writes: to the terminal here, to files in `output/file.rs`. A reader that has
+//! gone away (`| head`) ends the program quietly; one that does not read keeps it only until a
+//! signal comes.
 
-use std::fs::OpenOptions;
+mod file;
+mod place;
+
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
 
 use anyhow::Context as _;
 use report::Style;
+use runner::interrupt::Wait;
 
 use crate::exit::Exit;
+
+pub use file::Output;
+pub use place::{Place, place_of};
 
 /// Print `text` and a line end to standard output.
 ///
 /// # Errors
 /// When standard output cannot be written, unless nobody reads it any more.
 pub fn print(text: &str) -> anyhow::Result<Exit> {
+    let _wait = Wait::begin();
     let mut stdout = std::io::stdout().lock();
     let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
     match written {
@@ -27,31 +34,8 @@ pub fn print(text: &str) -> anyhow::Result<Exit> {
 
 /// Print a line to standard error; nobody can be told if that fails.
 pub fn complain(text: &str) {
+    let _wait = Wait::begin();
     let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// Write `text` to the file that the user named, in place of what it held; `-` is standard output.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    if path == Path::new("-") {
-        print(text.trim_end())?;
-        return Ok(());
-    }
-    let in_context = || format!("{} cannot be written", path.display());
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    let mut file = options.open(path).with_context(in_context)?;
-    let found = file.metadata().with_context(in_context)?;
-    // The name was looked at before; since then it may have come to stand for storage.
-    if found.file_type().is_block_device() {
-        anyhow::bail!("{} is a block device, which is not written", path.display());
-    }
-    if found.is_file() {
-        file.set_len(0).with_context(in_context)?;
-    }
-    file.write_all(text.as_bytes()).with_context(in_context)
 }
 
 /// How reports look on this terminal.

@@ -5,6 +5,7 @@ use std::time::Duration as StdDuration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::check_up::Stage;
+use runner::interrupt::Wait;
 use runner::study::StudyStage;
 use units::{Duration, format_count, format_duration_ns};
 
@@ -50,6 +51,7 @@ impl Progress {
         match self {
             Self::Quiet => {}
             Self::Bar(bar) => {
+                let _wait = Wait::begin();
                 bar.set_position((stage.done * STEPS as f64) as u64);
                 bar.set_prefix(format!("at most {} left", whole_seconds(stage.left)));
                 bar.set_message(describe(stage));
@@ -69,6 +71,7 @@ impl Progress {
         match self {
             Self::Quiet => {}
             Self::Bar(bar) => {
+                let _wait = Wait::begin();
                 bar.set_position((stage.done * STEPS as f64) as u64);
                 let left = stage.left.map(whole_seconds);
                 bar.set_prefix(left.map_or(String::new(), |left| format!("about {left} left")));
@@ -89,6 +92,7 @@ impl Progress {
         match self {
             Self::Quiet => {}
             Self::Bar(bar) => {
+                let _wait = Wait::begin();
                 bar.set_position(STEPS * done as u64 / all.max(1) as u64);
                 bar.set_prefix(format!("{} of {all}", done + 1));
                 bar.set_message(title.to_owned());
@@ -102,6 +106,7 @@ impl Progress {
     /// Take the bar away.
     pub fn finish(&self) {
         if let Self::Bar(bar) = self {
+            let _wait = Wait::begin();
             bar.finish_and_clear();
         }
     }

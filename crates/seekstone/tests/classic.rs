@@ -237,7 +237,7 @@ fn a_data_file_is_made_once_and_only_ours_is_written() {
     rpt(
         &[],
         2,
-        "data is not written to: it was not made by this program",
+        "data is not written to: nothing in it proves that this program made it",
     );
     assert_eq!(
         fs::read(&data).expect("the user's file"),
@@ -248,6 +248,55 @@ fn a_data_file_is_made_once_and_only_ours_is_written() {
         fs::read(&data).expect("the user's file"),
         vec![7; DATA_BYTES]
     );
+}
+
+/// The marker knew the data file by inode number and size alone: a file that was copied over it, or
+/// that got its freed inode number, was overwritten without a word.
+#[test]
+fn a_file_with_the_inode_number_and_size_of_ours_is_not_written() {
+    let scratch = Scratch::new();
+    let data = scratch.path("d");
+    let args = [
+        "transact",
+        "-C",
+        "1",
+        "-c",
+        "0",
+        "-b",
+        "4096",
+        "-I",
+        "4096",
+        "-w",
+        "1",
+        "-n",
+        "20",
+        "--messages",
+        "3",
+        "-f",
+        "d",
+        "--reserve",
+        "0",
+    ];
+    let making = [&args[..], &["-B", "1MiB"]].concat();
+    let precious = vec![b'p'; 1 << 20];
+    scratch.check(&making, 0, "#00:");
+    scratch.check(&args, 0, "#00:");
+    for is_copied_over in [true, false] {
+        if !is_copied_over {
+            fs::remove_file(&data).expect("removed");
+        }
+        fs::write(&data, &precious).expect("a file");
+        scratch.check(&args, 2, "nothing in it proves that this program made it");
+        scratch.check(&making, 2, "nothing in it proves that this program made it");
+        assert!(
+            fs::read(&data).expect("a file") == precious,
+            "it was altered"
+        );
+    }
+    // With leave it is written, and does not pass for ours because of that.
+    let leave = [&args[..], &["--overwrite"]].concat();
+    scratch.check(&leave, 0, "#00:");
+    scratch.check(&args, 2, "nothing in it proves that this program made it");
 }
 
 #[test]
@@ -282,32 +331,42 @@ fn a_data_file_that_cannot_be_made_leaves_nothing() {
 
 #[test]
 fn an_unfinished_data_file_is_made_anew_when_asked_for() {
-    use std::os::unix::fs::MetadataExt as _;
     let scratch = Scratch::new();
     let data = scratch.path("u");
-    fs::write(&data, b"half").expect("a file");
-    let inode = fs::metadata(&data).expect("metadata").ino();
-    let marker = format!("seekstone data file\ninode {inode}\nsize 1048576\nstate filling\n");
-    fs::write(scratch.path("u.seekstone"), marker).expect("a marker");
     let args = [
         "transact",
         "-C",
         "1",
         "-b",
         "4096",
+        "-w",
+        "1",
         "-f",
         "u",
         "--messages",
         "1",
         "-n",
         "4",
+        "--reserve",
+        "0",
     ];
+    let making = [&args[..], &["-B", "512MiB"]].concat();
+    let mut running = Running::start(scratch.seekstone(making));
+    running.wait_for("making the data file");
+    running.signal(Signal::KILL);
+    running.end();
     scratch.check(
         &args,
         2,
         "u was not filled to its end when this program was killed",
     );
-    let args = [&args[..], &["-B", "1MiB", "--reserve", "0"]].concat();
+    let args = [&args[..], &["-B", "1MiB"]].concat();
+    // A file of the user's that has its name and its marker now is neither removed nor written.
+    fs::rename(&data, scratch.path("half")).expect("renamed");
+    fs::write(&data, vec![b'p'; 1 << 20]).expect("a file");
+    scratch.check(&args, 2, "nothing in it proves that this program made it");
+    assert!(fs::read(&data).expect("a file") == vec![b'p'; 1 << 20]);
+    fs::rename(scratch.path("half"), &data).expect("renamed");
     scratch.check(&args, 0, "#00:  16 4  ");
     assert_eq!(fs::metadata(&data).expect("metadata").len(), 1 << 20);
 }

@@ -359,7 +359,7 @@ fn an_archive_that_cannot_be_used_is_refused_before_measuring() {
     let cannot = "error: runs cannot be archived (use --archive FILE, or --no-save): ";
     for (archive, expected) in [
         ("text", "text is not an archive of Seekstone"),
-        ("target", "cannot open the archive target"),
+        ("target", "target is not an archive of Seekstone"),
         (
             "text/archive.db",
             "cannot create the directory text for the archive",

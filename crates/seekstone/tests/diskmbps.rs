@@ -240,57 +240,73 @@ fn mistakes_touch_nothing() {
     assert!(files_of_jobs(&target).is_empty());
 }
 
-/// Nothing can be removed by a program that is killed; the next one offers it.
-#[test]
-fn what_a_killed_program_left_is_removed_on_demand() {
-    let scratch = Scratch::new();
-    fs::write(scratch.path("J000000Q.TMP"), "of somebody else").expect("a file");
-    let args = ["diskmbps", "3000", "900", "--reserve", "0"];
-    let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("J000000Q.TMP was left by a program that was killed");
+/// Let a program be killed that has written a part of its data file, which it names.
+fn leave_data_file(scratch: &Scratch) -> String {
+    let args = ["diskmbps", "3000", "900", "K", "--reserve", "0"];
+    let running = Running::start(scratch.seekstone(args));
     let data = || {
         let names = files_of_jobs(&scratch.path("."));
-        names
-            .into_iter()
-            .find(|name| name.ends_with(".TMP") && !name.starts_with("J000000Q"))
+        names.into_iter().find(|name| name.ends_with("K.TMP"))
     };
     // Until its first block is there.
-    let file = loop {
-        let found = data().map(|name| scratch.path(&name));
-        if let Some(found) = found.filter(|it| it.metadata().is_ok_and(|it| it.len() > 1 << 20)) {
+    let name = loop {
+        let is_written = |name: &String| {
+            let found = scratch.path(name).metadata();
+            found.is_ok_and(|it| it.len() > 1 << 20)
+        };
+        if let Some(found) = data().filter(is_written) {
             break found;
         }
         std::thread::yield_now();
     };
+    scratch.check(&["clean", ".", "--yes"], 0, "left nothing behind here");
+    running.signal(Signal::KILL);
+    running.end();
+    name
+}
+
+/// Nothing can be removed by a program that is killed; the next one offers it. By its name and form
+/// alone a file of the user's could be taken for it.
+#[test]
+fn what_a_killed_program_left_is_removed_on_demand() {
+    let scratch = Scratch::new();
+    let block: Vec<u8> = (1..=16_384_u32).flat_map(u32::to_le_bytes).collect();
+    fs::write(scratch.path("J000000Q.TMP"), &block).expect("a file");
+    let file = leave_data_file(&scratch);
     let clean = |yes: &[&'static str], expected: &str| {
         let args = [&["clean", "."], yes].concat();
         scratch.check(&args, 0, expected)
     };
-    clean(&["--yes"], "left nothing behind here");
-    running.signal(Signal::KILL);
-    running.end();
     clean(&[], "Kept. `seekstone clean --yes`");
-    assert!(file.exists());
+    assert!(scratch.path(&file).exists());
     clean(&["--yes"], "Removed ");
-    assert!(!file.exists());
-    let other = fs::read_to_string(scratch.path("J000000Q.TMP")).expect("a file");
-    assert_eq!(other, "of somebody else");
+    let left = files_of_jobs(&scratch.path("."));
+    let data: Vec<_> = left.iter().filter(|name| name.ends_with(".TMP")).collect();
+    assert_eq!(data, ["J000000Q.TMP"]);
+    assert!(!scratch.path(&format!("{file}.seekstone")).exists());
+    let other = fs::read(scratch.path("J000000Q.TMP")).expect("a file");
+    assert!(other == block);
 }
 
 #[test]
 fn a_signal_while_writing_leaves_nothing() {
     let scratch = Scratch::new();
     // Stale data are named on standard error once signals are caught: then the signal is sent.
-    fs::write(scratch.path("J000000Q.TMP"), "of a killed program").expect("a file");
-    let args = ["diskmbps", "3000", "900", "--reserve", "0"];
+    let stale = leave_data_file(&scratch);
+    for name in files_of_jobs(&scratch.path(".")) {
+        if name.ends_with(".TXT") {
+            fs::remove_file(scratch.path(&name)).expect("removed");
+        }
+    }
+    let args = ["diskmbps", "3000", "900", "S", "--reserve", "0"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("J000000Q.TMP was left by a program that was killed");
+    running.wait_for(&format!("{stale} was left by a program that was killed"));
     running.signal(Signal::INT);
     let ended = running.end();
     ended.check(&args, 1, "stopped by SIGINT");
     let left = files_of_jobs(&scratch.path("."));
     let data: Vec<_> = left.iter().filter(|name| name.ends_with(".TMP")).collect();
-    assert_eq!(data, ["J000000Q.TMP"]);
+    assert_eq!(data, [&stale]);
     // A log stays only if it holds a pass.
     for log in left.iter().filter(|name| name.ends_with(".TXT")) {
         let text = fs::read_to_string(scratch.path(log)).expect("a log");

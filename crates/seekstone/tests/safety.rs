@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use support::storage::{FileSystem, Loop, fill, succeed};
+use support::storage::{FileSystem, Loop, Mirror, fill, succeed};
 use support::{
     Belongings, PROGRAM, Running, SHORT_UNSAVED, Scratch, finish, is_installed, skipped,
 };
@@ -240,11 +240,39 @@ fn a_device_is_written_only_when_nothing_stands_against_it() {
     drop(holder);
     assert!(device.content() == before, "a device in use was written");
 
-    let overwriting = short(device.path(), &["--overwrite"]);
+    let unknown = "it carries data of unknown kind (first at byte 4); if that may go, confirm";
+    scratch.check(&short(device.path(), &["--overwrite"]), 1, unknown);
+    assert!(device.content() == before, "data were written over unasked");
+    let overwriting = short(device.path(), &["--overwrite", "--confirm", device.name()]);
     scratch.check(&overwriting, 0, "durable write");
     let after = device.content();
     assert!(after != before && after.len() == before.len());
     assert!(neighbour.content() == beside, "another device was written");
+}
+
+#[test]
+fn a_device_that_holds_nothing_but_ours_is_written_without_a_question() {
+    let test = "a_device_that_holds_nothing_but_ours_is_written_without_a_question";
+    let scratch = Scratch::new();
+    let Some(device) = Mirror::device(test, &scratch, "blank", 24) else {
+        return;
+    };
+    let overwriting = short(device.path(), &["--overwrite"]);
+    scratch.check(&overwriting, 0, "durable write");
+    assert!(device.content().iter().any(|byte| *byte != 0));
+    for block in ["512", "1536", "16KiB"] {
+        let args = [
+            "trial",
+            "--writes",
+            "100%",
+            "--duration",
+            "100ms",
+            "--no-save",
+        ];
+        let more = ["--overwrite", "--block", block, device.path()];
+        scratch.check(&[args.as_slice(), &more].concat(), 0, "");
+    }
+    scratch.check(&overwriting, 0, "durable write");
 }
 
 #[test]
@@ -261,7 +289,7 @@ fn a_device_with_content_is_written_only_when_confirmed_by_name() {
     scratch.check(&confirmed, 1, &format!("{name} is mounted at"));
     made.unmount();
     let before = device.content();
-    let known = "it carries an ext2, ext3 or ext4 file system or journal; if that may go, confirm";
+    let known = "it carries an ext2, ext3 or ext4 file system or journal";
     scratch.check(&short(path, &["--overwrite"]), 1, known);
     scratch.check(&short(path, &["--overwrite", "--yes"]), 1, known);
     scratch.check(&short(path, &["--overwrite", "--confirm", "vda"]), 1, known);

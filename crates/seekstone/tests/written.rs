@@ -54,9 +54,10 @@ fn a_target_is_not_written_over_by_the_result() {
     belongings.assert_untouched();
     let kept = fs::read_to_string(&definition).expect("a definition");
     assert_eq!(kept, "based_on = \"st15150n\"\n");
-    // Any other file is replaced, as other programs do.
+    // Any other file is replaced whole where the user says so.
     fs::write(scratch.path("run.json"), "x".repeat(1 << 20)).expect("a file");
-    scratch.check(&["inspect", "target/named", "--json", "run.json"], 0, "");
+    let forced = ["inspect", "target/named", "--json", "run.json", "--force"];
+    scratch.check(&forced, 0, "");
     let text = fs::read_to_string(scratch.path("run.json")).expect("a file");
     serde_json::from_str::<serde_json::Value>(&text).expect("nothing but JSON");
 }

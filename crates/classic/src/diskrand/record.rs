@@ -1,4 +1,5 @@
-//! A record of the data file: its number, the document's text, and a line end.
+//! A record of the data file: its number, the document's text, a mark of whoever wrote it, and a
+//! line end.
 
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 4096;
@@ -10,8 +11,9 @@ const NAME: &[u8] = b" Random disk test";
 /// What fills the rest.
 const FILLER: &[u8] = b" - this is data";
 
-/// Fill `block` with whole records, the first of which has the number `first`, counted from one.
-pub fn fill_records(block: &mut [u8], first: u64) {
+/// Fill `block` with whole records, the first of which has the number `first`, counted from one;
+/// `mark` ends each of them.
+pub fn fill_records(block: &mut [u8], first: u64, mark: &str) {
     for (number, record) in (first..).zip(block.chunks_exact_mut(RECORD_BYTES)) {
         let text = number.to_string();
         let known = text.bytes().chain(NAME.iter().copied());
@@ -21,20 +23,23 @@ pub fn fill_records(block: &mut [u8], first: u64) {
         }
         // The document's program reads lines of text.
         record[RECORD_BYTES - 1] = b'\n';
+        let end = RECORD_BYTES - 1;
+        let start = end.saturating_sub(mark.len());
+        record[start..end].copy_from_slice(&mark.as_bytes()[..end - start]);
     }
 }
 
 /// Whether `bytes` are the record of that number.
 #[must_use]
-pub fn is_record(bytes: &[u8], number: u64) -> bool {
-    bytes.len() == RECORD_BYTES && is_beginning_of_record(bytes, number)
+pub fn is_record(bytes: &[u8], number: u64, mark: &str) -> bool {
+    bytes.len() == RECORD_BYTES && is_beginning_of_record(bytes, number, mark)
 }
 
 /// Whether `bytes` begin the record of that number: what a program that was killed left.
 #[must_use]
-pub fn is_beginning_of_record(bytes: &[u8], number: u64) -> bool {
+pub fn is_beginning_of_record(bytes: &[u8], number: u64, mark: &str) -> bool {
     let mut record = [0; RECORD_BYTES];
-    fill_records(&mut record, number);
+    fill_records(&mut record, number, mark);
     record.starts_with(bytes)
 }
 
@@ -42,9 +47,11 @@ pub fn is_beginning_of_record(bytes: &[u8], number: u64) -> bool {
 mod tests {
     use super::*;
 
+    const MARK: &str = " [a mark]";
+
     fn record(number: u64) -> Vec<u8> {
         let mut bytes = vec![0; RECORD_BYTES];
-        fill_records(&mut bytes, number);
+        fill_records(&mut bytes, number, MARK);
         bytes
     }
 
@@ -54,32 +61,33 @@ mod tests {
         let text = std::str::from_utf8(&bytes).expect("text");
         assert!(text.starts_with("17 Random disk test - this is data - this is data - "));
         assert_eq!(text.lines().count(), 1);
-        assert!(text.ends_with('\n'));
+        assert!(text.ends_with(" [a mark]\n"));
         assert_eq!(RECORDS_PER_MEGABYTE * RECORD_BYTES as u64, 1 << 20);
     }
 
     #[test]
     fn records_follow_each_other_in_a_block() {
         let mut block = vec![0; 3 * RECORD_BYTES];
-        fill_records(&mut block, 9);
+        fill_records(&mut block, 9, MARK);
         for (place, bytes) in block.chunks(RECORD_BYTES).enumerate() {
-            assert!(is_record(bytes, 9 + place as u64), "{place}");
+            assert!(is_record(bytes, 9 + place as u64, MARK), "{place}");
         }
     }
 
     #[test]
     fn other_contents_are_no_records() {
-        assert!(is_record(&record(1), 1));
-        assert!(!is_record(&record(1), 2), "another number");
-        assert!(!is_record(&record(1)[..4095], 1), "too short");
-        assert!(!is_record(&[0; RECORD_BYTES], 1), "zeros");
+        assert!(is_record(&record(1), 1, MARK));
+        assert!(!is_record(&record(1), 2, MARK), "another number");
+        assert!(!is_record(&record(1), 1, " [A mark]"), "of somebody else");
+        assert!(!is_record(&record(1)[..4095], 1, MARK), "too short");
+        assert!(!is_record(&[0; RECORD_BYTES], 1, MARK), "zeros");
         for place in [0, 2, 100, RECORD_BYTES - 1] {
             let mut bytes = record(1);
             bytes[place] ^= 1;
-            assert!(!is_record(&bytes, 1), "byte {place}");
+            assert!(!is_record(&bytes, 1, MARK), "byte {place}");
         }
-        assert!(is_beginning_of_record(&record(5)[..70], 5));
-        assert!(!is_beginning_of_record(&record(5)[..70], 6));
-        assert!(!is_beginning_of_record(&[0; RECORD_BYTES + 1], 1));
+        assert!(is_beginning_of_record(&record(5)[..70], 5, MARK));
+        assert!(!is_beginning_of_record(&record(5)[..70], 6, MARK));
+        assert!(!is_beginning_of_record(&[0; RECORD_BYTES + 1], 1, MARK));
     }
 }

@@ -1,31 +1,28 @@
 //! The data file: found, checked, or made, and never harmed when it is not ours.
 //!
-//! A file that this program made has a marker beside it, its name with `.seekstone` behind, which
-//! holds the file's inode and size. Only such a file is written to without `--overwrite`.
+//! A file that this program made has a marker beside it, and carries its seal in every block (see
+//! [`crate::data_marker`]). Only such a file is written to without `--overwrite`.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, Target, TargetError, TargetKind, TargetOptions, TargetTable, drop_cached,
-    fill_incompressible, free_space,
+    AccessMode, Caching, Identity, Payload, Removal, Seal, Target, TargetError, TargetKind,
+    TargetOptions, TargetTable, drop_cached, fill_incompressible, free_space,
 };
 use sim::{SIM_PREFIX, SimSpec};
 use units::Bytes;
+use workload::TargetId;
 
+use crate::data_marker::{DataMarker, State, remove_known};
 use crate::interrupt::Interrupt;
 use crate::simulated::open_model;
 
-use super::ClassicError;
+use super::{ClassicError, make_marker};
 
-/// What stands behind the name of a data file in the name of its marker.
-pub const MARKER_SUFFIX: &str = ".seekstone";
-const MARKER_HEAD: &str = "seekstone data file";
-/// Bytes of a marker, at most.
-const MARKER_BYTES_MAX: u64 = 4096;
 /// Bytes written at once.
 const CHUNK: usize = 1 << 20;
 
@@ -68,6 +65,8 @@ pub enum DataFile {
         bytes: u64,
         /// The open file.
         targets: Arc<TargetTable>,
+        /// What everything that is written carries, so that the file stays ours.
+        seal: Seal,
         /// What should be known about it, a sentence each.
         notes: Vec<String>,
     },
@@ -143,7 +142,12 @@ pub fn open_data(
         fits(size).map_err(in_context)?;
         make(path, size, request.reserve, interrupt, filling)?;
     }
-    let (target, mut notes) = open_target(path, request)?;
+    let marker = marker_of(path)?;
+    let Opened {
+        target,
+        mut notes,
+        is_ours,
+    } = open_target(path, request, marker.as_ref())?;
     let bytes = part(request, target.size())?;
     fits(bytes).map_err(in_context)?;
     if target.caching() == Caching::Direct {
@@ -156,6 +160,10 @@ pub fn open_data(
         name: request.name.clone(),
         bytes,
         targets: Arc::new(TargetTable::new(vec![target])),
+        // With the seal of its marker a file of the user's would pass for ours next time.
+        seal: marker
+            .filter(|_| is_ours)
+            .map_or_else(Seal::of_this_run, |marker| marker.seal()),
         notes,
     })
 }
@@ -182,166 +190,185 @@ fn is_missing(path: &Path) -> Result<bool, ClassicError> {
     }
 }
 
+/// The marker beside a file, if there is one and it is one.
+fn marker_of(path: &Path) -> Result<Option<DataMarker>, ClassicError> {
+    DataMarker::read(path).map_err(ClassicError::file("read the marker of", path))
+}
+
+/// Whether what was opened may be written without anybody's leave.
+fn is_ours(target: &Target, marker: Option<&DataMarker>) -> Result<bool, ClassicError> {
+    let Some(marker) = marker.filter(|marker| marker.is_complete()) else {
+        return Ok(false);
+    };
+    let proved = target.kind() == TargetKind::File && {
+        let proof = marker.proves(target.file());
+        proof.map_err(ClassicError::file("read", target.path()))?
+    };
+    Ok(proved)
+}
+
+/// What exists, open.
+struct Opened {
+    target: Target,
+    notes: Vec<String>,
+    is_ours: bool,
+}
+
 /// Open what exists, to read it or, if that does no harm, to write it.
-fn open_target(path: &Path, request: &DataRequest) -> Result<(Target, Vec<String>), ClassicError> {
+fn open_target(
+    path: &Path,
+    request: &DataRequest,
+    marker: Option<&DataMarker>,
+) -> Result<Opened, ClassicError> {
+    // A device is opened for writing only with leave: that alone can disturb others.
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let is_ours = is_file && marker_of(path)?.is_some_and(|marker| marker.is_of(path));
-    if request.writes && !is_ours && !request.overwrite {
-        return Err(ClassicError::Usage(format!(
-            "{} is not written to: it was not made by this program, and the workload writes; say \
-             --overwrite if everything in it may be lost, or have a new file made with -B",
-            path.display()
-        )));
+    if request.writes && !request.overwrite && !is_file {
+        return Err(foreign(path));
     }
+    let (target, why_cached) = open_past_the_cache(path, request)?;
+    let is_ours = request.writes && is_ours(&target, marker)?;
+    if request.writes && !request.overwrite && !is_ours {
+        return Err(foreign(path));
+    }
+    let note = why_cached.map(|why| {
+        format!(
+            "{}: {why}: everything goes through the page cache, and the response times are not \
+             those of the storage",
+            path.display()
+        )
+    });
+    if note.is_some() && target.kind() == TargetKind::File {
+        drop_cached(target.file())
+            .map_err(|error| TargetError::io("prepare the page cache of", path, error))?;
+    }
+    Ok(Opened {
+        target,
+        notes: note.into_iter().collect(),
+        is_ours,
+    })
+}
+
+/// Open it past the page cache, or say why that cannot be.
+fn open_past_the_cache(
+    path: &Path,
+    request: &DataRequest,
+) -> Result<(Target, Option<&'static str>), ClassicError> {
     let access = if request.writes {
         AccessMode::Overwrite
     } else {
         AccessMode::ReadOnly
     };
-    let open = |caching| {
-        Target::open(
-            path,
-            &TargetOptions {
-                access,
-                caching,
-                signature_confirmed: request.confirmed.clone(),
-            },
-        )
+    let options = |caching| TargetOptions {
+        access,
+        caching,
+        signature_confirmed: request.confirmed.clone(),
     };
-    let mut notes = Vec::new();
-    let opened = match open(Caching::Direct) {
-        Err(TargetError::DirectUnsupported { .. }) => None,
-        other => Some(other?),
+    let target = match Target::open(path, &options(Caching::Direct)) {
+        Err(TargetError::DirectUnsupported { .. }) => {
+            let target = Target::open(path, &options(Caching::Buffered))?;
+            return Ok((target, Some("direct I/O is not supported here")));
+        }
+        opened => opened?,
     };
-    let misfit = opened.as_ref().is_some_and(|target| {
-        !request
-            .unit
-            .is_multiple_of(u64::from(target.alignment().offset))
-    });
-    if let Some(target) = opened.filter(|_| !misfit) {
-        return Ok((target, notes));
+    let unit = u64::from(target.alignment().offset);
+    if request.unit.is_multiple_of(unit) {
+        return Ok((target, None));
     }
-    let why = if misfit {
-        "I/Os of these sizes cannot pass the page cache"
-    } else {
-        "direct I/O is not supported here"
-    };
-    notes.push(format!(
-        "{}: {why}: everything goes through the page cache, and the response times are not those \
-         of the storage",
+    // A claim on a device cannot be held twice.
+    drop(target);
+    let target = Target::open(path, &options(Caching::Buffered))?;
+    let why = "I/Os of these sizes cannot pass the page cache";
+    Ok((target, Some(why)))
+}
+
+fn foreign(path: &Path) -> ClassicError {
+    ClassicError::Usage(format!(
+        "{} is not written to: nothing in it proves that this program made it, and the workload \
+         writes; use --overwrite if everything in it may be lost, or have a new file made with -B",
         path.display()
-    ));
-    let target = open(Caching::Buffered)?;
-    if target.kind() == TargetKind::File {
-        drop_cached(target.file())
-            .map_err(|error| TargetError::io("prepare the page cache of", path, error))?;
-    }
-    Ok((target, notes))
-}
-
-/// What a marker says.
-struct Marker {
-    inode: u64,
-    size: u64,
-    is_complete: bool,
-}
-
-impl Marker {
-    fn is_of(&self, path: &Path) -> bool {
-        path.metadata().is_ok_and(|metadata| {
-            self.is_complete && metadata.ino() == self.inode && metadata.len() == self.size
-        })
-    }
-
-    fn text(&self) -> String {
-        let state = if self.is_complete {
-            "complete"
-        } else {
-            "filling"
-        };
-        format!(
-            "{MARKER_HEAD}\ninode {}\nsize {}\nstate {state}\n",
-            self.inode, self.size
-        )
-    }
-}
-
-fn marker_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(MARKER_SUFFIX);
-    name.into()
-}
-
-/// The marker beside a file, if there is one and it is one.
-fn marker_of(path: &Path) -> Result<Option<Marker>, ClassicError> {
-    let path = marker_path(path);
-    match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(ClassicError::file("examine", path)(error)),
-    }
-    let mut bytes = Vec::new();
-    File::open(&path)
-        .and_then(|file| file.take(MARKER_BYTES_MAX).read_to_end(&mut bytes))
-        .map_err(ClassicError::file("read", path))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut lines = text.lines();
-    if lines.next() != Some(MARKER_HEAD) {
-        return Ok(None);
-    }
-    let mut value = |name: &str| {
-        let line = lines.next()?.strip_prefix(name)?;
-        Some(line.trim().to_owned())
-    };
-    let number = |text: Option<String>| text.and_then(|text| text.parse().ok());
-    let (inode, size) = (number(value("inode")), number(value("size")));
-    let is_complete = value("state").as_deref() == Some("complete");
-    Ok(inode.zip(size).map(|(inode, size)| Marker {
-        inode,
-        size,
-        is_complete,
-    }))
+    ))
 }
 
 /// A file that an earlier start of ours did not fill to its end is removed if it is to be made
 /// anew; whether it was.
 fn remove_unfinished(path: &Path, request: &DataRequest) -> Result<bool, ClassicError> {
-    let Some(marker) = marker_of(path)?.filter(|marker| !marker.is_complete) else {
+    let Some(marker) = marker_of(path)?.filter(|marker| !marker.is_complete()) else {
         return Ok(false);
     };
-    let metadata = path
-        .symlink_metadata()
-        .map_err(ClassicError::file("examine", path))?;
-    if !metadata.is_file() || metadata.ino() != marker.inode {
-        return Ok(false);
+    if !marker.is_idle() {
+        return Err(ClassicError::Usage(format!(
+            "the data file {} is being made by another program: begin when that has ended",
+            path.display()
+        )));
     }
     if !request.may_create || request.size.is_none() {
         return Err(ClassicError::Usage(format!(
-            "the data file {} was not filled to its end when this program was killed: say -B BYTES \
+            "the data file {} was not filled to its end when this program was killed: use -B BYTES \
              to have it made anew, or remove it",
             path.display()
         )));
     }
-    std::fs::remove_file(path).map_err(ClassicError::file("remove", path))?;
-    Ok(true)
+    let removed = marker.remove_with(path);
+    let removed = removed.map_err(ClassicError::file("remove", path))?;
+    // What is not ours is found out again, and named, when it is opened.
+    Ok(removed != Removal::Foreign)
 }
 
 /// A file that is being made; removed with its marker unless it is finished.
 struct Making<'a> {
     path: &'a Path,
-    inode: u64,
-    is_finished: bool,
+    file: File,
+    identity: Identity,
+    marker: Option<DataMarker>,
+}
+
+impl<'a> Making<'a> {
+    fn begin(path: &'a Path, size: u64) -> Result<Self, ClassicError> {
+        let marker = make_marker(path, size)?;
+        let created = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .and_then(|file| Ok((Identity::of(&file)?, file)));
+        match created {
+            Ok((identity, file)) => Ok(Self {
+                path,
+                file,
+                identity,
+                marker: Some(marker),
+            }),
+            Err(error) => {
+                // Nobody is left to tell, and the next start replaces it.
+                let _ = marker.remove();
+                Err(ClassicError::file("create", path)(error))
+            }
+        }
+    }
+
+    fn finish(mut self, size: u64) -> Result<(), ClassicError> {
+        if let Some(marker) = &mut self.marker {
+            marker
+                .note(State::Complete, size)
+                .map_err(ClassicError::file("write the marker of", self.path))?;
+        }
+        self.marker = None;
+        Ok(())
+    }
 }
 
 impl Drop for Making<'_> {
     fn drop(&mut self) {
-        let is_ours = |metadata: std::fs::Metadata| metadata.ino() == self.inode;
-        if !self.is_finished && self.path.symlink_metadata().is_ok_and(is_ours) {
-            // Nobody is left to tell; the marker says that the file is unfinished.
-            if std::fs::remove_file(self.path).is_ok() {
-                let _ = std::fs::remove_file(marker_path(self.path));
-            }
+        let Some(marker) = self.marker.take() else {
+            return;
+        };
+        // Nobody is left to tell; the marker says that the file is unfinished.
+        if matches!(
+            remove_known(self.path, &self.identity),
+            Ok(Removal::Removed)
+        ) {
+            let _ = marker.remove();
         }
     }
 }
@@ -358,49 +385,9 @@ fn make(
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     check_room(path, parent, size, reserve)?;
-    let marker_at = marker_path(path);
-    if marker_at.symlink_metadata().is_ok() {
-        if marker_of(path)?.is_none() {
-            return Err(ClassicError::Usage(format!(
-                "{} exists and is not a marker of this program: it would stand beside the data \
-                 file; choose another name with -f",
-                marker_at.display()
-            )));
-        }
-        std::fs::remove_file(&marker_at).map_err(ClassicError::file("remove", &marker_at))?;
-    }
-    let create = |path: &Path| {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true).mode(0o600);
-        options.open(path)
-    };
-    let file = create(path).map_err(ClassicError::file("create", path))?;
-    let metadata = file
-        .metadata()
-        .map_err(ClassicError::file("examine", path))?;
-    let mut making = Making {
-        path,
-        inode: metadata.ino(),
-        is_finished: false,
-    };
-    let mut marker = Marker {
-        inode: making.inode,
-        size,
-        is_complete: false,
-    };
-    let marker_file = create(&marker_at).map_err(ClassicError::file("create", &marker_at))?;
-    let note = |marker: &Marker| {
-        marker_file
-            .write_all_at(marker.text().as_bytes(), 0)
-            .and_then(|()| marker_file.sync_all())
-            .map_err(ClassicError::file("write", &marker_at))
-    };
-    note(&marker)?;
-    fill(&file, path, size, interrupt, filling)?;
-    marker.is_complete = true;
-    note(&marker)?;
-    making.is_finished = true;
-    Ok(())
+    let making = Making::begin(path, size)?;
+    fill(&making.file, path, size, interrupt, filling)?;
+    making.finish(size)
 }
 
 fn check_room(
@@ -437,6 +424,10 @@ fn fill(
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
         Err(error) => return Err(ClassicError::file("make room in", path)(error.into())),
     }
+    let payload = Payload {
+        run: Seal::of_this_run().number(),
+        ..Payload::default()
+    };
     let mut block = vec![0; CHUNK];
     let mut done = 0;
     let mut to = file;
@@ -449,6 +440,7 @@ fn fill(
         }
         let len = (size - done).min(CHUNK as u64) as usize;
         fill_incompressible(&mut block[..len], done ^ size.rotate_left(32));
+        payload.stamp(&mut block[..len], TargetId(0), done);
         to.write_all(&block[..len])
             .map_err(ClassicError::file("fill", path))?;
         done += len as u64;

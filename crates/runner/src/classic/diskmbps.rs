@@ -10,7 +10,7 @@ pub use model::passes_on_model;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,18 +18,19 @@ use classic::diskmbps::{
     Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
     Work, block, job_name, last_word,
 };
-use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
-use rustix::fs::{FlockOperation, flock};
+use drivers::{AccessMode, Caching, Identity, Payload, Seal, Target, TargetOptions, free_space};
 use rustix::time::{ClockId, clock_gettime};
 use units::Bytes;
+use workload::TargetId;
 
 use model::Model;
 
-use super::ClassicError;
+use super::{ClassicError, make_marker};
+use crate::data_marker::{DataMarker, remove_known};
 use crate::interrupt::Interrupt;
 
-/// Names in a directory that are looked at for what killed programs left.
-const ENTRIES_MAX: usize = 10_000;
+/// Bytes of a block that begin with a stamp: its first ones and its last.
+const STAMPED_BYTES: usize = drivers::BLOCK_BYTES;
 
 /// When a job began, and what it is called.
 #[derive(Clone, Debug)]
@@ -92,39 +93,6 @@ pub fn run_diskmbps(
     done
 }
 
-/// Data files in `directory` that no program uses: what killed programs left.
-#[must_use]
-pub fn left_over(directory: &Path) -> Vec<PathBuf> {
-    let entries = directory.read_dir().into_iter().flatten();
-    let paths = entries.take(ENTRIES_MAX).filter_map(Result::ok);
-    paths
-        .map(|entry| entry.path())
-        .filter(|path| is_data_name(path) && is_unused(path))
-        .collect()
-}
-
-fn is_data_name(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let middle = name
-        .and_then(|name| name.strip_prefix('J'))
-        .and_then(|name| name.strip_suffix(".TMP"));
-    middle.is_some_and(|middle| {
-        middle.len() == 7
-            && middle.bytes().take(6).all(|byte| byte.is_ascii_digit())
-            && middle.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
-}
-
-/// A program that uses its file holds a lock on it.
-fn is_unused(path: &Path) -> bool {
-    let is_file = path
-        .symlink_metadata()
-        .is_ok_and(|metadata| metadata.is_file());
-    is_file
-        && File::open(path)
-            .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok())
-}
-
 /// Where the data are.
 enum Source {
     New { path: PathBuf, megabytes: u64 },
@@ -182,12 +150,11 @@ impl Session<'_> {
         self.log.put(&heading.in_log())?;
         match source {
             Source::New { path, megabytes } => {
-                let data = DataFile::create(path)?;
-                self.write(&data, megabytes)?;
                 let bytes = megabytes << 20;
+                let data = DataFile::create(path, bytes)?;
+                self.write(&data, megabytes)?;
                 for number in 1..=job.arguments.passes {
-                    let file = File::open(&data.path)
-                        .map_err(ClassicError::file("open", data.path.as_path()))?;
+                    let file = data.open()?;
                     let kind = PassKind::Read(number);
                     self.read(&file, &data.path, kind, bytes)?;
                 }
@@ -221,7 +188,7 @@ impl Session<'_> {
         let name = data.path.display().to_string();
         let name = name.strip_prefix("./").unwrap_or(&name);
         self.data_file(name, megabytes)?;
-        let block = block();
+        let block = sealed_block();
         let begun = Instant::now();
         for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
             self.go_on()?;
@@ -303,6 +270,19 @@ impl Session<'_> {
             }),
         }
     }
+}
+
+/// A block of the document's, with the seal of this run where it begins and in its last part.
+fn sealed_block() -> Vec<u8> {
+    let mut bytes = block();
+    let payload = Payload {
+        run: Seal::of_this_run().number(),
+        ..Payload::default()
+    };
+    let last = bytes.len() - STAMPED_BYTES;
+    payload.stamp(&mut bytes[..STAMPED_BYTES], TargetId(0), 0);
+    payload.stamp(&mut bytes[last..], TargetId(0), last as u64);
+    bytes
 }
 
 /// As much of a block as there is.
@@ -391,53 +371,65 @@ fn open_existing(path: &Path) -> Result<Target, ClassicError> {
 struct DataFile {
     path: PathBuf,
     file: File,
-    inode: (u64, u64),
-    is_removed: bool,
+    identity: Identity,
+    /// Locked while we live; `None` once the file is gone.
+    marker: Option<DataMarker>,
 }
 
 impl DataFile {
-    fn create(path: PathBuf) -> Result<Self, ClassicError> {
+    fn create(path: PathBuf, bytes: u64) -> Result<Self, ClassicError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(taken(std::io::ErrorKind::AlreadyExists.into(), &path));
+        }
+        let marker = make_marker(&path, bytes)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
-        let file = options.open(&path).map_err(|error| taken(error, &path))?;
-        let inode = match file.metadata() {
-            Ok(metadata) => (metadata.dev(), metadata.ino()),
+        let created = options
+            .open(&path)
+            .and_then(|file| Ok((Identity::of(&file)?, file)));
+        match created {
+            Ok((identity, file)) => Ok(Self {
+                path,
+                file,
+                identity,
+                marker: Some(marker),
+            }),
             Err(error) => {
-                let _ = std::fs::remove_file(&path);
-                return Err(ClassicError::file("examine", path)(error));
+                // Nobody is left to tell, and the next start replaces it.
+                let _ = marker.remove();
+                Err(taken(error, &path))
             }
-        };
-        // Where there are no locks, a file that is in use is only not told from one that is not.
-        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        Ok(Self {
-            path,
-            file,
-            inode,
-            is_removed: false,
-        })
+        }
+    }
+
+    /// The same file, for reading.
+    fn open(&self) -> Result<File, ClassicError> {
+        let opened = File::open(&self.path).and_then(|file| {
+            drivers::require_same(&file, &self.identity)?;
+            Ok(file)
+        });
+        opened.map_err(ClassicError::file("open", self.path.as_path()))
     }
 
     fn remove(mut self) -> Result<(), ClassicError> {
-        self.is_removed = true;
-        if !self.is_ours() {
-            return Ok(());
-        }
-        std::fs::remove_file(&self.path).map_err(ClassicError::file("remove", self.path.as_path()))
+        self.remove_both()
+            .map_err(ClassicError::file("remove", self.path.as_path()))
     }
 
-    /// Whether the name still stands for the file that was made.
-    fn is_ours(&self) -> bool {
-        let found = self.path.symlink_metadata();
-        found.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == self.inode)
+    /// Remove the file, if its name still stands for it, and its marker.
+    fn remove_both(&mut self) -> std::io::Result<()> {
+        let Some(marker) = self.marker.take() else {
+            return Ok(());
+        };
+        remove_known(&self.path, &self.identity)?;
+        marker.remove()
     }
 }
 
 impl Drop for DataFile {
     fn drop(&mut self) {
-        if !self.is_removed && self.is_ours() {
-            // Nobody is left to tell; the next start names what could not be removed.
-            let _ = std::fs::remove_file(&self.path);
-        }
+        // Nobody is left to tell; the next start names what could not be removed.
+        let _ = self.remove_both();
     }
 }
 
@@ -470,21 +462,12 @@ impl Log {
             .map_err(ClassicError::file("write", self.name.as_str()))
     }
 
-    /// Whether the name still stands for the file that was made.
-    fn is_ours(&self) -> bool {
-        let named = Path::new(&self.name).symlink_metadata();
-        let (Ok(made), Ok(named)) = (self.file.metadata(), named) else {
-            return false;
-        };
-        (made.dev(), made.ino()) == (named.dev(), named.ino())
-    }
-
     fn close_with(&mut self, error: &ClassicError) {
         if self.has_passes {
             // The disk may be full; what was measured is in the log already.
             let _ = self.put(&format!("; stopped: {error}"));
-        } else if self.is_ours() {
-            let _ = std::fs::remove_file(&self.name);
+        } else if let Ok(made) = Identity::of(&self.file) {
+            let _ = remove_known(Path::new(&self.name), &made);
         }
     }
 }
@@ -505,34 +488,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_of_this_program_are_taken_for_left_over() {
-        let directory = tempfile::tempdir().expect("a directory");
-        for name in [
-            "J123456Z.TMP",
-            "J12345Z.TMP",
-            "JABCDEFZ.TMP",
-            "J123456Z.TXT",
-            "notes.TMP",
-        ] {
-            std::fs::write(directory.path().join(name), name).expect("a file");
-        }
-        let used = DataFile::create(directory.path().join("J123457A.TMP")).expect("a file");
-        let found = left_over(directory.path());
-        assert_eq!(found, [directory.path().join("J123456Z.TMP")]);
-        drop(used);
-        assert!(
-            !directory.path().join("J123457A.TMP").exists(),
-            "removed when dropped"
-        );
-    }
-
-    #[test]
     fn a_file_that_is_there_is_never_taken() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("J123456Z.TMP");
         std::fs::write(&path, "precious").expect("a file");
-        let error = DataFile::create(path.clone()).err().expect("it exists");
+        let error = DataFile::create(path.clone(), 1).err().expect("it exists");
         assert!(error.to_string().contains("a letter of its own"), "{error}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
+    }
+
+    #[test]
+    fn a_file_that_came_in_its_place_is_neither_read_nor_removed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("J123456Z.TMP");
+        let data = DataFile::create(path.clone(), 1).expect("a file");
+        data.open().expect("ours");
+        std::fs::remove_file(&path).expect("removed");
+        std::fs::write(&path, "precious").expect("a file");
+        assert!(data.open().is_err());
+        drop(data);
         assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
     }
 }

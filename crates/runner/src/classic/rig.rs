@@ -76,7 +76,7 @@ impl Rig {
         let mut notes = Vec::new();
         let driver: Box<dyn Driver> = match data {
             DataFile::Simulated { spec, .. } => Box::new(spec.driver(options.seed, depth, start)),
-            DataFile::Real { targets, .. } => {
+            DataFile::Real { targets, seal, .. } => {
                 let buffer_len = options.io_bytes.max(4096) as usize;
                 let plan = Wanted {
                     files: 8,
@@ -87,7 +87,7 @@ impl Rig {
                 check_plan(&plan.with_threads(threads, IO_STACK_BYTES as u64))?;
                 let mut driver = DriverOptions::new(depth, buffer_len);
                 driver.payload = Payload {
-                    run: options.seed,
+                    run: seal.number(),
                     ..Payload::default()
                 };
                 let opened = open_driver(options.driver, targets, clock, &driver)?;

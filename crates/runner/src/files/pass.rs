@@ -13,8 +13,8 @@ use super::subject::{Hand, Subject};
 use crate::bench::BenchError;
 use crate::counters::Counters;
 use crate::interrupt::Interrupt;
-use crate::starting_line::StartingLine;
 use crate::test_file::stopped;
+use crate::together::{no_thread, together};
 
 impl Session<'_> {
     /// Do what comes next.
@@ -122,7 +122,7 @@ impl Session<'_> {
         for hand in &mut subject.hands {
             hand.set_durability(durability);
         }
-        let played = together(&mut subject.hands, script, interrupt)?;
+        let played = played(&mut subject.hands, script, interrupt)?;
         let path = subject.description.path.clone();
         for one in &played {
             match &one.end {
@@ -193,7 +193,7 @@ impl Session<'_> {
 }
 
 /// Each client on a thread of its own; they begin together.
-fn together(
+fn played(
     hands: &mut [Hand],
     script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
     interrupt: &Interrupt,
@@ -203,27 +203,19 @@ fn together(
         let calls = script(0, one);
         return Ok(vec![play(one, calls, &mut stops)]);
     }
-    let start = &StartingLine::new(hands.len());
-    std::thread::scope(|scope| {
-        let threads = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
-            let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
-                let calls = script(client, hand);
-                let mut stops = || interrupt.is_raised().is_some();
-                start.wait().ok()?;
-                Some(play(hand, calls, &mut stops))
-            });
-            begun.map_err(|error| {
-                start.call_off();
-                BenchError::Refused(format!("starting a client's thread failed: {error}"))
-            })
-        });
-        let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
-        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        // Without a value it was called off, and the error is told already.
-        let played = joined
-            .filter_map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        Ok(played.collect())
-    })
+    let work = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
+        move || {
+            let calls = script(client, hand);
+            let mut stops = || interrupt.is_raised().is_some();
+            play(hand, calls, &mut stops)
+        }
+    });
+    let ((), joined) =
+        together(work, || ()).map_err(|error| BenchError::Refused(no_thread(&error)))?;
+    let joined = joined.into_iter();
+    Ok(joined
+        .map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        .collect())
 }
 
 /// A pass of all clients, and what the kernel counted of the device meanwhile.

@@ -14,6 +14,7 @@ use super::place::{MeasureError, Place, go_on};
 use super::records::{Gauge, Who};
 use super::settings::{SettingFault, Settings};
 use super::store::{check_store, open_store, pump};
+use crate::together::{no_thread, together};
 
 const FILES: Setting = Setting::or("files", "NUMBER", "100", "files that are made for it");
 const SIZE: Setting = Setting::or("size", "SIZE", "256KiB", "bytes of each");
@@ -195,28 +196,24 @@ impl Archive {
         let next = AtomicU64::new(0);
         let seconds = Mutex::new(vec![0.0; self.files as usize]);
         let (next, times) = (&next, &seconds);
-        let gauge = Gauge::start(Who::Process);
-        std::thread::scope(|scope| {
-            let work = move || loop {
-                go_on(stop)?;
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= self.files {
-                    return Ok(());
-                }
-                let begun = Instant::now();
-                act(number)?;
-                let elapsed = begun.elapsed().as_secs_f64();
-                times.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = elapsed;
-            };
-            let threads: Vec<_> = (0..self.at_once).map(|_| scope.spawn(work)).collect();
-            let died = || MeasureError::Failed("a thread has died: our mistake".into());
-            // All are waited for, whichever failed.
-            let ends: Vec<Result<(), MeasureError>> = threads
-                .into_iter()
-                .map(|thread| thread.join().map_err(|_| died())?)
-                .collect();
-            ends.into_iter().collect::<Result<(), _>>()
-        })?;
+        let work = move || loop {
+            go_on(stop)?;
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.files {
+                return Ok::<(), MeasureError>(());
+            }
+            let begun = Instant::now();
+            act(number)?;
+            let elapsed = begun.elapsed().as_secs_f64();
+            times.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = elapsed;
+        };
+        let threads = (0..self.at_once).map(|_| work);
+        let (gauge, ends) = together(threads, || Gauge::start(Who::Process))
+            .map_err(|error| MeasureError::Failed(no_thread(&error)))?;
+        let died = || MeasureError::Failed("a thread has died: our mistake".into());
+        for end in ends {
+            end.map_err(|_| died())??;
+        }
         let flow = gauge.flow(self.files * self.size.0);
         let seconds = seconds.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;

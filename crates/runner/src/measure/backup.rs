@@ -295,7 +295,7 @@ impl Backup {
         let bytes = items.iter().map(|item| item.entry.size).sum();
         let wanted = stream::expected_bytes(items, &layout);
         let directory = self.stream_place(place).work_directory(KIND.name, wanted)?;
-        let file = directory.create_file(STREAM)?;
+        let file = directory.create_copy(STREAM)?;
         let path = directory.path().join(STREAM);
         let stream = Named {
             file: &file,

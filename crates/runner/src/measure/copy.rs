@@ -209,7 +209,7 @@ impl Copy {
         if self.cold {
             cool(from)?;
         }
-        let copy = directory.create_file(COPY)?;
+        let copy = directory.create_copy(COPY)?;
         let path = directory.path().join(COPY);
         let to = Named {
             file: &copy,

@@ -11,7 +11,10 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use drivers::{AlignedBuffer, TargetError, WorkDirectory, fill_incompressible, free_space};
+use drivers::{
+    AlignedBuffer, BLOCK_BYTES, STAMP_BYTES, Seal, TargetError, WorkDirectory, fill_incompressible,
+    free_space, stamp,
+};
 use results::{Better, Reading, Unit};
 use units::Bytes;
 
@@ -225,15 +228,24 @@ struct Content {
 }
 
 impl Content {
-    /// The next record; it begins with the number of the byte that it is written to, unless all is
-    /// to be zero, so that no two are the same.
+    /// The next record; each of its blocks begins with a stamp of the number of the byte that it is
+    /// written to, unless all is to be zero, so that no two are the same.
     fn next(&mut self, number: u64) -> &[u8] {
         let count = self.memory.len() / self.record;
         let start = self.next % count * self.record;
         self.next += 1;
         let record = &mut self.memory.as_mut_slice()[start..start + self.record];
         if !self.is_all_zero {
-            record[..8].copy_from_slice(&number.to_le_bytes());
+            for (block, at) in record
+                .chunks_mut(BLOCK_BYTES)
+                .zip((0_u32..).step_by(BLOCK_BYTES))
+            {
+                block[..STAMP_BYTES].copy_from_slice(&stamp(
+                    Seal::of_this_run().number(),
+                    at,
+                    number,
+                ));
+            }
         }
         record
     }
@@ -280,7 +292,8 @@ fn name(number: u64) -> String {
 
 /// The next file; `None` when not even an empty one fits.
 fn create(directory: &WorkDirectory, number: u64) -> Result<Option<File>, MeasureError> {
-    match directory.create_file(&name(number)) {
+    // Zeroes tell nobody whose they are: the file itself must.
+    match directory.create_copy(&name(number)) {
         Ok(file) => Ok(Some(file)),
         Err(TargetError::Io { source, .. }) if is_full(&source) => Ok(None),
         Err(other) => Err(other.into()),

@@ -183,7 +183,7 @@ impl Ftp {
             password: self.password.clone(),
             direction: self.direction,
             local: match &directory {
-                Some(directory) => Some(directory.create_file(LOCAL)?),
+                Some(directory) => Some(directory.create_copy(LOCAL)?),
                 None => None,
             },
             room: match self.has_local_file {

@@ -1,15 +1,15 @@
 //! Writes and reads files record by record, as a plain program does: one thread, one record at a
 //! time.
 //!
-//! Records do not compress, and each begins with a stamp, so that a record in the wrong place, or
-//! of another replicate, is noticed when it is read.
+//! Records do not compress, and each of their blocks begins with a stamp, so that a record in the
+//! wrong place, or of another replicate, is noticed when it is read, and a file is known as ours.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::Instant;
 
-use drivers::{AlignedBuffer, fill_incompressible};
+use drivers::{AlignedBuffer, BLOCK_BYTES, STAMP_BYTES, Seal, fill_incompressible, stamp};
 use results::{Better, Reading, Unit};
 use units::{Bytes, Duration};
 
@@ -20,10 +20,10 @@ use crate::counters::{process_cpu_ns, thread_cpu_ns};
 /// Different records in memory, of this many bytes at least: a storage that finds equal blocks
 /// must not find one.
 const VARIETY_BYTES: usize = 4 << 20;
-/// Bytes of a stamp.
-const STAMP_BYTES: usize = 16;
 /// Signals are looked at after this many bytes.
 const LOOK_BYTES: u64 = 1 << 20;
+/// Bytes at the beginning of a stamp that are the same in all.
+const SHARED_BYTES: usize = 4;
 const MIB: f64 = 1_048_576.0;
 
 /// The content of a file: records that anybody with the same seed makes again.
@@ -53,22 +53,29 @@ impl Pattern {
         })
     }
 
-    /// Record `number`, with its stamp.
+    /// Record `number`, with its stamps.
     pub fn record(&mut self, number: u64) -> &[u8] {
-        let stamp = self.stamp(number);
         let start = self.start(number);
-        let record = &mut self.memory.as_mut_slice()[start..start + self.len];
-        let stamped = stamp.len().min(record.len());
-        record[..stamped].copy_from_slice(&stamp[..stamped]);
+        let (len, seed) = (self.len, self.seed);
+        let record = &mut self.memory.as_mut_slice()[start..start + len];
+        for (block, at) in record
+            .chunks_mut(BLOCK_BYTES)
+            .zip((0..).step_by(BLOCK_BYTES))
+        {
+            let stamp = stamp_of(seed, number, at);
+            let head = head_of(&stamp, block.len());
+            block[..head.len()].copy_from_slice(head);
+        }
         record
     }
 
     /// Whether `bytes` begin as record `number` does.
     #[must_use]
     pub fn begins(&self, number: u64, bytes: &[u8]) -> bool {
-        let stamp = self.stamp(number);
-        let len = stamp.len().min(bytes.len());
-        stamp[..len] == bytes[..len]
+        let stamp = stamp_of(self.seed, number, 0);
+        let head = head_of(&stamp, self.len);
+        let len = head.len().min(bytes.len());
+        head[..len] == bytes[..len]
     }
 
     /// Whether `bytes` are those at `offset` of a file that begins with record `first`.
@@ -78,14 +85,17 @@ impl Pattern {
         let mut at = offset;
         while !bytes.is_empty() {
             let (number, inside) = (first + at / len, (at % len) as usize);
-            let (piece, rest) = bytes.split_at(bytes.len().min(self.len - inside));
+            let block = inside / BLOCK_BYTES * BLOCK_BYTES;
+            let block_end = self.len.min(block + BLOCK_BYTES);
+            let (piece, rest) = bytes.split_at(bytes.len().min(block_end - inside));
             let known = &self.memory.as_slice()[self.start(number)..][..self.len];
-            let stamp = self.stamp(number);
-            let stamped = STAMP_BYTES.min(self.len);
-            let split = stamped.saturating_sub(inside).min(piece.len());
+            let stamp = stamp_of(self.seed, number, block);
+            let stamped = head_of(&stamp, block_end - block);
+            let skipped = inside - block;
+            let split = stamped.len().saturating_sub(skipped).min(piece.len());
             let (head, body) = piece.split_at(split);
-            if !head.is_empty() && *head != stamp[inside..inside + head.len()]
-                || *body != known[inside + split..][..body.len()]
+            if !head.is_empty() && *head != stamped[skipped..skipped + head.len()]
+                || *body != known[inside + head.len()..][..body.len()]
             {
                 return false;
             }
@@ -98,13 +108,20 @@ impl Pattern {
     fn start(&self, number: u64) -> usize {
         (number % self.count) as usize * self.len
     }
+}
 
-    fn stamp(&self, number: u64) -> [u8; STAMP_BYTES] {
-        let mut stamp = [0; STAMP_BYTES];
-        stamp[..8].copy_from_slice(&number.to_le_bytes());
-        stamp[8..].copy_from_slice(&(self.seed ^ number.rotate_left(32)).to_le_bytes());
-        stamp
-    }
+/// The stamp at byte `at` of record `number`: with the seal of this run, and no two alike.
+fn stamp_of(seed: u64, number: u64, at: usize) -> [u8; STAMP_BYTES] {
+    let place = seed.rotate_left(32) ^ number.rotate_left(32) ^ number;
+    stamp(Seal::of_this_run().number(), at as u32, place)
+}
+
+/// How a block of `len` bytes begins. One that is shorter than a stamp has no room for the part
+/// that all stamps share.
+fn head_of(stamp: &[u8; STAMP_BYTES], len: usize) -> &[u8] {
+    let len = len.min(STAMP_BYTES);
+    let start = SHARED_BYTES.min(STAMP_BYTES - len);
+    &stamp[start..start + len]
 }
 
 /// Aligned memory.

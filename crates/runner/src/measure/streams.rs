@@ -1,7 +1,6 @@
 //! `streams`: several files written or read at once, each by a thread of its own.
 
 use std::path::Path;
-use std::sync::Barrier;
 use std::time::Instant;
 
 use drivers::{Caching, WorkDirectory};
@@ -16,6 +15,7 @@ use super::records::{Flow, Gauge, Named, Pattern, Synced, Who, read_records, wri
 use super::settings::{SettingFault, Settings};
 use super::simulated::{TAPE_STOPS, refuse_for_files, refuse_for_models};
 use super::streams_simulated::ModelStreams;
+use crate::together::{no_thread, together};
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -197,28 +197,20 @@ impl Streams {
 
     /// All streams at once; each tells how long it took from the common beginning.
     fn together(&self, lanes: &mut [Lane], stop: &Stop) -> Result<Vec<Flow>, MeasureError> {
-        let start = Barrier::new(lanes.len());
-        let start = &start;
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = lanes
-                .iter_mut()
-                .map(|lane| scope.spawn(move || self.one(lane, start, stop)))
-                .collect();
-            let died = || MeasureError::Failed("a stream's thread has died: our mistake".into());
-            let ends = threads
-                .into_iter()
-                .map(|thread| thread.join().map_err(|_| died())?);
-            ends.collect()
-        })
+        let work = lanes.iter_mut().map(|lane| || self.one(lane, stop));
+        let ((), ends) =
+            together(work, || ()).map_err(|error| MeasureError::Failed(no_thread(&error)))?;
+        let died = || MeasureError::Failed("a stream's thread has died: our mistake".into());
+        let ends = ends.into_iter().map(|end| end.map_err(|_| died())?);
+        ends.collect()
     }
 
-    fn one(&self, lane: &mut Lane, start: &Barrier, stop: &Stop) -> Result<Flow, MeasureError> {
+    fn one(&self, lane: &mut Lane, stop: &Stop) -> Result<Flow, MeasureError> {
         let path: &Path = lane.target.path();
         let named = Named {
             file: lane.target.file(),
             path,
         };
-        start.wait();
         let begun = Instant::now();
         let flow = match self.operation {
             TransferKind::Write => {

@@ -3,11 +3,16 @@
 //!
 //! One line of JSON for each entry, forced to the storage before the next replicate begins. A last
 //! line that was cut off is not there. The lock on the file tells that a study is under way.
+//!
+//! A new journal has its first line before it has its name, so an empty file, or one without a line
+//! of ours, is somebody else's and stays as it is.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use drivers::{NewFile, open_directory};
 use procedure::study::{Script, names_variable};
 use results::StudyReplicate;
 use serde::{Deserialize, Serialize};
@@ -17,6 +22,14 @@ use crate::process::quoted;
 
 /// Version of the form.
 const SCHEMA: u32 = 2;
+/// The line that a new journal begins with.
+const FIRST_LINE: &[u8] = b"{\"made\":\"journal of a seekstone study\"}\n";
+/// No study keeps more.
+const BYTES_MAX: u64 = 1 << 30;
+/// It names the host and holds commands: it is for its owner.
+const MODE: u32 = 0o600;
+/// How often it is looked again at a name that others give away.
+const TRIES: u32 = 8;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -114,6 +127,7 @@ impl Undo {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Entry {
+    Made(String),
     Head(JournalHead),
     Begun(String),
     Scratch(Option<PathBuf>),
@@ -163,19 +177,17 @@ impl Journal {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
         }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(failed("open"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let path = path.to_owned();
-                return Err(JournalError::Busy { path });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+        let foreign = |why: &str| JournalError::Foreign {
+            path: path.to_owned(),
+            why: why.to_owned(),
+        };
+        let mut file = locked(path, &failed)?;
+        let found = file.metadata().map_err(failed("examine"))?;
+        if !found.is_file() || found.nlink() > 1 {
+            return Err(foreign("it has a second name, or is no file"));
+        }
+        if found.len() > BYTES_MAX {
+            return Err(foreign("it is too large"));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
@@ -183,6 +195,9 @@ impl Journal {
             path: path.to_owned(),
             why,
         })?;
+        if whole == 0 {
+            return Err(foreign("it holds no line of one"));
+        }
         // What was cut off must not be taken for the beginning of the next entry.
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(failed("repair"))?;
@@ -196,9 +211,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn restart(&mut self) -> Result<(), JournalError> {
-        let emptied = self.file.set_len(0);
-        let emptied = emptied.and_then(|()| self.file.seek(SeekFrom::Start(0)).map(drop));
-        emptied.map_err(|error| self.failed("empty", error))
+        self.emptied().map_err(|error| self.failed("empty", error))
     }
 
     /// Say what follows.
@@ -254,7 +267,25 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn remove(self) -> Result<(), JournalError> {
-        fs::remove_file(&self.path).map_err(|error| self.failed("remove", error))
+        let removed = match is_named(&self.file, &self.path) {
+            Ok(true) => fs::remove_file(&self.path),
+            Ok(false) => Err(io::Error::other("another file has its name")),
+            Err(error) => Err(error),
+        };
+        removed.map_err(|error| self.failed("remove", error))
+    }
+
+    /// All but the line that tells what it is.
+    fn emptied(&mut self) -> io::Result<()> {
+        let mut first = Vec::new();
+        self.file.seek(SeekFrom::Start(0))?;
+        let mut head = (&self.file).take(FIRST_LINE.len() as u64);
+        head.read_to_end(&mut first)?;
+        if first == FIRST_LINE {
+            return self.file.set_len(FIRST_LINE.len() as u64);
+        }
+        self.file.set_len(0)?;
+        self.file.write_all(FIRST_LINE)
     }
 
     fn write(&mut self, entry: &Entry) -> Result<(), JournalError> {
@@ -276,6 +307,68 @@ impl Journal {
     }
 }
 
+/// The journal of that name, locked: the one that is there, or a new one.
+fn locked<F: FnOnce(io::Error) -> JournalError>(
+    path: &Path,
+    failed: &impl Fn(&'static str) -> F,
+) -> Result<File, JournalError> {
+    // Whoever is done with one removes it, and another may be quicker to make the next.
+    for _ in 0..TRIES {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let opened = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make(path).map_err(failed("make"))?;
+                continue;
+            }
+            Err(error) => return Err(failed("open")(error)),
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let path = path.to_owned();
+                return Err(JournalError::Busy { path });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+        }
+        if is_named(&file, path).map_err(failed("examine"))? {
+            return Ok(file);
+        }
+    }
+    let path = path.to_owned();
+    Err(JournalError::Busy { path })
+}
+
+/// Make one, unless somebody else has.
+fn make(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let directory = open_directory(directory.unwrap_or(Path::new(".")))?;
+    let mut new = NewFile::create(directory, MODE)?;
+    let mut file = new.file();
+    file.write_all(FIRST_LINE)?;
+    file.sync_all()?;
+    match new.publish(path.file_name().unwrap_or_default()) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Whether the name stands for the open file.
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    let number = |found: &Metadata| (found.dev(), found.ino());
+    let opened = file.metadata()?;
+    match path.symlink_metadata() {
+        Ok(named) => Ok(number(&named) == number(&opened)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// What the lines say, and how many bytes are whole lines.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
     let mut recorded = Recorded::default();
@@ -287,6 +380,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
         let entry = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         whole += line.len();
         match entry {
+            Entry::Made(_) => {}
             Entry::Head(head) if head.schema > SCHEMA => {
                 return Err("a newer version of this program wrote it".into());
             }
@@ -344,6 +438,43 @@ mod tests {
             let (_, found) = Journal::open(&path).expect("a journal");
             assert_eq!(found.replicates, [replicate(1), replicate(3)]);
         }
+    }
+
+    /// A file of somebody else that had no line end was emptied, and an empty one taken.
+    #[test]
+    fn what_is_no_journal_is_left_alone() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = top.path().join("journal");
+        for content in ["", "precious"] {
+            fs::write(&path, content).expect("a file");
+            let error = Journal::open(&path).expect_err("it is foreign");
+            assert!(matches!(error, JournalError::Foreign { .. }), "{error}");
+            assert_eq!(fs::read_to_string(&path).expect("there"), content);
+        }
+        let other = top.path().join("other");
+        fs::write(&other, FIRST_LINE).expect("a file");
+        fs::remove_file(&path).expect("removed");
+        std::os::unix::fs::symlink(&other, &path).expect("a link");
+        let error = Journal::open(&path).expect_err("it is a link");
+        assert!(matches!(error, JournalError::Io { .. }), "{error}");
+        fs::remove_file(&path).expect("removed");
+        fs::hard_link(&other, &path).expect("a second name");
+        let error = Journal::open(&path).expect_err("it has two names");
+        assert!(matches!(error, JournalError::Foreign { .. }), "{error}");
+        assert_eq!(fs::read(&other).expect("there"), FIRST_LINE);
+    }
+
+    /// What had come to have the name of a journal was removed with it.
+    #[test]
+    fn only_what_was_opened_is_removed() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = top.path().join("journal");
+        let (journal, _) = Journal::open(&path).expect("a journal");
+        fs::rename(&path, top.path().join("away")).expect("renamed");
+        fs::write(&path, "precious").expect("a file");
+        let error = journal.remove().expect_err("it is another");
+        assert!(error.to_string().starts_with("cannot remove"), "{error}");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "precious");
     }
 
     #[test]

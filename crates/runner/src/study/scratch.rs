@@ -1,18 +1,19 @@
 //! A directory of a study's own, in which its set-ups may put what they like, and in which stands
 //! what must be undone.
 //!
-//! Whatever lies in it is removed with it, but never across the border of a file system: what is
-//! still mounted there is somebody's data. A record in it says whose it is: it is locked while its
-//! study runs, and belongs to the directory of one inode number, so that a copy is nobody's.
+//! Whatever lies in it is removed with it, but nothing that is mounted there: that is somebody's
+//! data. A record in it says whose it is: it is locked while its study runs, names the seal that
+//! the directory's name repeats, and the directory that it was made in, so that a copy is nobody's.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use drivers::{Found, Identity, Seal, first_mount, remove_content};
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
 use super::in_use::{mounted_below, user_of};
@@ -35,8 +36,10 @@ struct Owner {
     study: String,
     /// What the study means.
     digest: String,
-    /// The directory's inode number.
-    inode: u64,
+    /// The digits of the directory's name, which nobody can know before.
+    seal: String,
+    /// What tells the directory from any other.
+    directory: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -73,15 +76,17 @@ impl Scratch {
     /// When the system refuses.
     pub fn create(parent: &Path, study: &str, digest: &str) -> io::Result<Self> {
         let parent = fs::canonicalize(parent)?;
-        let name = RandomState::new().build_hasher().finish();
-        let path = parent.join(format!("{PREFIX}{name:016x}"));
+        let seal = Seal::fresh()?;
+        let path = parent.join(format!("{PREFIX}{seal}"));
         DirBuilder::new().mode(0o700).create(&path)?;
-        Self::begin(&path, study, digest).inspect_err(|_| {
-            let _ = fs::remove_dir_all(&path);
+        Self::begin(&path, seal, study, digest).inspect_err(|_| {
+            // It holds a record that was not finished, at most.
+            let _ = fs::remove_file(path.join(RECORD));
+            let _ = fs::remove_dir(&path);
         })
     }
 
-    fn begin(path: &Path, study: &str, digest: &str) -> io::Result<Self> {
+    fn begin(path: &Path, seal: Seal, study: &str, digest: &str) -> io::Result<Self> {
         let record = OpenOptions::new()
             .append(true)
             .create_new(true)
@@ -94,7 +99,8 @@ impl Scratch {
             pid: std::process::id(),
             study: study.to_owned(),
             digest: digest.to_owned(),
-            inode: made.path.metadata()?.ino(),
+            seal: seal.to_string(),
+            directory: Identity::of(File::open(&made.path)?)?.text(),
         }))?;
         Ok(made)
     }
@@ -125,7 +131,7 @@ impl Scratch {
     /// # Errors
     /// When something is mounted in it (nothing is touched then), or the system refuses.
     pub fn remove(self) -> io::Result<()> {
-        remove(&self.path)
+        remove(&self.path, &self.record)
     }
 }
 
@@ -147,7 +153,7 @@ pub struct LeftScratch {
     /// How many files there are, without it.
     pub files: u64,
     /// Holds the lock.
-    _record: File,
+    record: File,
 }
 
 impl LeftScratch {
@@ -185,7 +191,8 @@ impl LeftScratch {
         (is_ours && is_alone).then_some(())?;
         flock(&record, FlockOperation::NonBlockingLockExclusive).ok()?;
         let (owner, undo) = read(&record)?;
-        (owner.inode == outer.ino()).then_some(())?;
+        let made = Identity::of(&directory).ok()?.text();
+        (owner.seal == digits && owner.directory == made).then_some(())?;
         let found = Survey::of(path).ok()?;
         Some(Self {
             path: fs::canonicalize(path).ok()?,
@@ -195,7 +202,7 @@ impl LeftScratch {
             undo,
             bytes: found.bytes.saturating_sub(inner.blocks() * 512),
             files: found.files.saturating_sub(1),
-            _record: record,
+            record,
         })
     }
 
@@ -208,7 +215,7 @@ impl LeftScratch {
         if let Some(user) = user_of(&self.path, &self.path.join(RECORD)) {
             return Err(io::Error::other(format!("{user} uses it: end that first")));
         }
-        remove(&self.path)
+        remove(&self.path, &self.record)
     }
 }
 
@@ -228,12 +235,19 @@ fn read(record: &File) -> Option<(Owner, Vec<Undo>)> {
     Some((owner?, undo))
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    let foreign = match mounted_below(path) {
+fn remove(path: &Path, record: &File) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    // The name may have come to stand for another directory: the record is in ours.
+    let named = Found::named(&directory, RECORD)?;
+    if !named.identity.is_same_file(&Identity::of(record)?) {
+        return Err(io::Error::other("another directory has its name now"));
+    }
+    let mounted = match mounted_below(path) {
         Some(mount) => Some(mount),
-        None => Survey::of(path)?.foreign,
+        None => first_mount(&directory)?.map(|inner| path.join(inner)),
     };
-    if let Some(mount) = foreign {
+    if let Some(mount) = mounted {
         let why = format!(
             "{} is still mounted there; unmount it, and remove {} with `seekstone clean`",
             mount.display(),
@@ -242,18 +256,8 @@ fn remove(path: &Path) -> io::Result<()> {
         return Err(io::Error::other(why));
     }
     // Without its record nobody would know whose the rest is.
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_name() == RECORD {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    fs::remove_file(path.join(RECORD))?;
+    remove_content(&directory, Some(RECORD))?;
+    rustix::fs::unlinkat(&directory, RECORD, AtFlags::empty())?;
     fs::remove_dir(path)
 }
 
@@ -262,8 +266,6 @@ fn remove(path: &Path) -> io::Result<()> {
 struct Survey {
     bytes: u64,
     files: u64,
-    /// The first thing of another file system.
-    foreign: Option<PathBuf>,
 }
 
 impl Survey {
@@ -277,8 +279,9 @@ impl Survey {
                 let path = entry?.path();
                 let metadata = path.symlink_metadata()?;
                 if metadata.dev() != device {
-                    found.foreign.get_or_insert(path);
-                } else if metadata.is_dir() {
+                    continue;
+                }
+                if metadata.is_dir() {
                     directories.push(path);
                 } else {
                     found.bytes += metadata.blocks() * 512;

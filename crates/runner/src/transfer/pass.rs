@@ -13,8 +13,8 @@ use crate::bench::{Bench, BenchError};
 use crate::counters::{Counters, page_cache_share};
 use crate::interrupt::Interrupt;
 use crate::laboratory::{Glimpse, Outcome};
-use crate::starting_line::StartingLine;
 use crate::test_file::{stop_of, stopped};
+use crate::together::{no_thread, together};
 
 /// What one stream brings home.
 struct Piece {
@@ -75,7 +75,7 @@ impl Streams {
             [one] => vec![measured(one, &order, &mut |title, glimpse| {
                 teller.pass(title, glimpse);
             })?],
-            many => together(many, &order, teller)?,
+            many => side_by_side(many, &order, teller)?,
         };
         let around = before.delta(&Counters::take(None));
         let virtual_now = is_model.then(|| self.now().as_nanos());
@@ -84,41 +84,27 @@ impl Streams {
 }
 
 /// Several streams at once, each on a thread of its own; they begin together.
-fn together(
+fn side_by_side(
     lanes: &mut [&mut Lane],
     order: &Order<'_>,
     teller: &mut Teller<'_>,
 ) -> Result<Vec<Piece>, BenchError> {
-    let start = StartingLine::new(lanes.len());
-    let start = &start;
     let Some((first, others)) = lanes.split_first_mut() else {
         return Ok(Vec::new());
     };
-    std::thread::scope(|scope| {
-        let threads = others.iter_mut().map(|lane| {
-            let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
-                start.wait().ok()?;
-                Some(measured(lane, order, &mut |_, _| {}))
-            });
-            begun.map_err(|error| {
-                start.call_off();
-                BenchError::Refused(format!("starting a stream's thread failed: {error}"))
-            })
-        });
-        let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
-        let _ = start.wait();
-        let mut show = |title: &str, glimpse: &Glimpse| teller.pass(title, glimpse);
-        let mut pieces = vec![measured(first, order, &mut show)];
-        for thread in threads {
-            // Without a piece it was called off, and this is not reached.
-            pieces.extend(thread.join().unwrap_or_else(|_| {
-                Some(Err(BenchError::Usage(
-                    "a stream's thread has died: this is a mistake in the program".into(),
-                )))
-            }));
-        }
-        pieces.into_iter().collect()
-    })
+    let others = others.iter_mut();
+    let others = others.map(|lane| move || measured(lane, order, &mut |_, _| {}));
+    let mut show = |title: &str, glimpse: &Glimpse| teller.pass(title, glimpse);
+    let (first, others) = together(others, || measured(first, order, &mut show))
+        .map_err(|error| BenchError::Refused(no_thread(&error)))?;
+    let others = others.into_iter().map(|joined| {
+        joined.unwrap_or_else(|_| {
+            Err(BenchError::Usage(
+                "a stream's thread has died: this is a mistake in the program".into(),
+            ))
+        })
+    });
+    [first].into_iter().chain(others).collect()
 }
 
 fn measured(

@@ -1,8 +1,9 @@
 //! Arguments of `seekstone devices`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
+
+use super::Force;
+use crate::output::Output;
 
 /// `seekstone devices`.
 #[derive(Args, Debug)]
@@ -51,7 +52,10 @@ pub struct ValidateArgs {
     pub name: Option<String>,
     /// Write every row as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub json: Option<Output>,
+    /// What may be replaced.
+    #[command(flatten)]
+    pub force: Force,
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,

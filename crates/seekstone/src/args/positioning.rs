@@ -1,11 +1,11 @@
 //! Arguments of `seekstone positioning`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use units::{Bytes, Duration};
 
+use super::Force;
 use super::parse::{parse_level, parse_size};
+use crate::output::Output;
 
 /// `seekstone positioning`.
 #[derive(Args, Debug)]
@@ -49,10 +49,13 @@ pub struct PositioningArgs {
     pub published: bool,
     /// Write a picture as well; `-` is standard output.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    pub svg: Option<Output>,
     /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE", conflicts_with = "svg")]
-    pub json: Option<PathBuf>,
+    pub json: Option<Output>,
+    /// What may be replaced.
+    #[command(flatten)]
+    pub force: Force,
     /// Seed of the orders; the same seed gives the same result. Chosen when absent.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -1,12 +1,11 @@
 //! `seekstone study`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 use units::{Bytes, Duration};
 
 use super::Common;
 use super::parse::{parse_budget, parse_precision};
+use crate::output::Output;
 
 /// `seekstone study`.
 #[derive(Args, Debug)]
@@ -57,7 +56,7 @@ pub struct StudyArgs {
     pub reserve: Option<Bytes>,
     /// Write the note in Markdown; `-` is standard output.
     #[arg(long, value_name = "FILE")]
-    pub markdown: Option<PathBuf>,
+    pub markdown: Option<Output>,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

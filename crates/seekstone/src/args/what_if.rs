@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use units::{Duration, Rate};
 
+use super::Force;
 use super::parse::{parse_level, parse_rate, parse_share};
+use crate::output::Output;
 
 /// `seekstone whatif`.
 #[derive(Args, Debug)]
@@ -68,7 +70,10 @@ pub struct WhatIfArgs {
     pub extrapolate: bool,
     /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
     #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    pub json: Option<Output>,
+    /// What may be replaced.
+    #[command(flatten)]
+    pub force: Force,
     /// Archive of runs [default: seekstone/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,

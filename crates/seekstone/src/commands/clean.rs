@@ -1,5 +1,5 @@
 //! `seekstone clean`, and the offer that every measuring command makes: killed runs leave a work
-//! directory behind, the directory of a study's set-ups, or the data file of `diskmbps`, which is
+//! directory behind, the directory of a study's set-ups, or a data file that was not finished, all
 //! named and removed on demand.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
@@ -44,7 +44,7 @@ pub fn clean(args: &CleanArgs) -> anyhow::Result<Exit> {
     for file in data {
         let path = file.path.clone();
         output::complain(&format!(
-            "A diskmbps that was killed left {} behind: {}.",
+            "A program that was killed left the data file {} behind: {}.",
             path.display(),
             Bytes(file.bytes)
         ));

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use classic::diskmbps::{Arguments, Work, passes_of, size_of, typed};
-use runner::classic::{DiskMbps, JobStart, left_over, run_diskmbps};
-use runner::interrupt::Interrupt;
+use runner::classic::{DiskMbps, JobStart, run_diskmbps};
+use runner::interrupt::{Interrupt, Wait};
+use runner::left_over::data_files;
 
 use crate::args::DiskMbpsArgs;
 use crate::commands::rpt::in_words;
@@ -47,6 +48,7 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
     };
     run_diskmbps(&job, &interrupt, &mut screen).map_err(in_words)?;
     if is_asked {
+        Wait::begin().to_the_end();
         output::print("Press the Enter key to end")?;
         let _ = std::io::stdin().lock().read_line(&mut String::new());
     }
@@ -131,11 +133,11 @@ fn name_left_over(arguments: &Arguments) {
         return;
     };
     let directory = Path::new(directory.as_deref().unwrap_or("."));
-    for path in left_over(directory) {
+    for left in data_files(directory) {
         output::complain(&format!(
             "note: {} was left by a program that was killed: `seekstone clean` in its directory \
-             removes it if it holds nothing else than such a program writes",
-            path.display()
+             removes it",
+            left.path.display()
         ));
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use drivers::CacheDrop;
 use procedure::PassRule;
 use results::{FileState, MetadataTree};
+use runner::arguments::typed_arguments;
 use runner::bench::directory_of;
 use runner::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
 use runner::inspect::inspect;
@@ -68,7 +69,7 @@ fn request(args: &FilesArgs) -> Result<FilesRequest, UsageError> {
     Ok(FilesRequest {
         target: args.target.clone(),
         purpose: "file tests".into(),
-        arguments: std::env::args().skip(1).collect(),
+        arguments: typed_arguments(1),
         seed: args.common.seed.unwrap_or_else(fresh_seed),
         reserve: args.reserve,
         work,

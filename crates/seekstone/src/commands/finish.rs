@@ -3,10 +3,11 @@
 use anyhow::Context as _;
 use archive::Archive;
 use results::{Run, Status};
+use runner::interrupt::Wait;
 
 use crate::args::Common;
 use crate::exit::Exit;
-use crate::output;
+use crate::output::{self, Output};
 
 /// The warning of a run that could not remove what it made.
 const LEFT_BEHIND: &str = "left-behind";
@@ -22,10 +23,9 @@ pub fn deliver(
     common: &Common,
     text: impl Fn(&Run) -> String,
 ) -> anyhow::Result<Exit> {
-    let json_takes_stdout = common
-        .json
-        .as_deref()
-        .is_some_and(|path| path.as_os_str() == "-");
+    let json_takes_stdout = common.json.as_ref().is_some_and(Output::is_stdout);
+    // Nothing looks at the flag of signals any more.
+    Wait::begin().to_the_end();
     let printed = if json_takes_stdout {
         Ok(Exit::Done)
     } else {
@@ -38,7 +38,7 @@ pub fn deliver(
         _ => Ok(Exit::Done),
     });
     let written = match &common.json {
-        Some(path) => output::write_file(path, &report::json(run)),
+        Some(output) => output.write(&report::json(run)),
         None => Ok(()),
     };
     complain_of(run);

@@ -1,8 +1,6 @@
 //! `seekstone runs import`: exported runs, and what a log of a classic program holds, become runs
 //! in the archive. Logs of `rpt` are read here.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -10,6 +8,7 @@ use archive::Archive;
 use classic::diskrand::begins_log;
 use classic::log::mode_name;
 use classic::{Imported, LOG_BYTES_MAX, Log, general, imported};
+use drivers::{ReadFileError, read_regular_file};
 use results::environment::{Environment, TargetKind};
 use results::{Run, Settings, Status, TargetDescription, Warning};
 
@@ -98,20 +97,19 @@ pub fn no_log(file: &Path, why: &str) -> anyhow::Error {
 /// # Errors
 /// When the file cannot be read, is too large, or is no text.
 pub fn file_text(file: &Path) -> anyhow::Result<String> {
-    let metadata = file
-        .metadata()
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    if !metadata.is_file() {
-        return Err(no_log(file, "is no regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|open| open.take(LOG_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    if bytes.len() > LOG_BYTES_MAX {
-        return Err(no_log(file, "is too large for a log"));
-    }
-    String::from_utf8(bytes).map_err(|_| no_log(file, "is no text, so no log of rpt or diskrand"))
+    let why = match read_regular_file(file, LOG_BYTES_MAX as u64) {
+        Ok(bytes) => {
+            let text = String::from_utf8(bytes);
+            return text.map_err(|_| no_log(file, "is no text, so no log of rpt or diskrand"));
+        }
+        Err(ReadFileError::NotRegular) => "is no regular file",
+        Err(ReadFileError::TooLarge { .. }) => "is too large for a log",
+        Err(error) => {
+            let read = format!("cannot read {}", file.display());
+            return Err(anyhow::Error::new(error).context(read));
+        }
+    };
+    Err(no_log(file, why))
 }
 
 /// The number of a run of the same command with the same arguments on the same host at the same

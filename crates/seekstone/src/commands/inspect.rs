@@ -20,8 +20,8 @@ pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
             "cautions": cautions,
         });
         let text = serde_json::to_string_pretty(&document).context("JSON")?;
-        output::write_file(path, &format!("{text}\n"))?;
-        if path.as_os_str() == "-" {
+        path.write(&format!("{text}\n"))?;
+        if path.is_stdout() {
             return Ok(Exit::Done);
         }
     }

@@ -1,13 +1,12 @@
 //! `seekstone runs merge`: passes of several logs and archived runs in one table, by time.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 use archive::Archive;
 use classic::LOG_BYTES_MAX;
 use classic::diskmbps::{Column, Moment, Row, merged, read_logs};
+use drivers::{ReadFileError, read_regular_file};
 use results::{Run, Transfer, TransferKind};
 use runner::environment::local_moment;
 
@@ -35,19 +34,11 @@ pub fn merge(archive_path: &Path, sources: &[String]) -> anyhow::Result<Exit> {
 fn columns_in(file: &Path) -> anyhow::Result<Vec<Column>> {
     let refuse =
         |why: &str| -> anyhow::Error { UsageError(format!("{}: {why}", file.display())).into() };
-    let metadata = file
-        .metadata()
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    if !metadata.is_file() {
-        return Err(refuse("is no regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|open| open.take(LOG_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    if bytes.len() > LOG_BYTES_MAX {
-        return Err(refuse("is too large for a log"));
-    }
+    let bytes = match read_regular_file(file, LOG_BYTES_MAX as u64) {
+        Err(ReadFileError::NotRegular) => return Err(refuse("is no regular file")),
+        Err(ReadFileError::TooLarge { .. }) => return Err(refuse("is too large for a log")),
+        read => read.with_context(|| format!("cannot read {}", file.display()))?,
+    };
     let text = String::from_utf8(bytes).map_err(|_| refuse("is no text, so no log of diskmbps"))?;
     let jobs = read_logs(&text).map_err(|error| refuse(&error.to_string()))?;
     Ok(jobs.iter().map(|job| job.column()).collect())

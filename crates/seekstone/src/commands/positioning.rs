@@ -1,7 +1,5 @@
 //! `seekstone positioning`: times to the first record of files that are opened in random order.
 
-use std::path::Path;
-
 use anyhow::Context as _;
 use runner::interrupt::Interrupt;
 use runner::positioning::{PositioningRequest, Published, measure_positioning};
@@ -9,7 +7,7 @@ use runner::positioning::{PositioningRequest, Published, measure_positioning};
 use crate::args::PositioningArgs;
 use crate::commands::setup::fresh_seed;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Output};
 
 /// The longest record.
 const RECORD_MAX: u64 = 1 << 30;
@@ -45,17 +43,15 @@ pub fn positioning(args: &PositioningArgs) -> anyhow::Result<Exit> {
             output::complain(&format!("{round} of {} rounds", args.rounds));
         }
     })?;
-    let is_stdout = |path: &Option<std::path::PathBuf>| {
-        path.as_deref().is_some_and(|path| path == Path::new("-"))
-    };
+    let is_stdout = |output: &Option<Output>| output.as_ref().is_some_and(Output::is_stdout);
     if !is_stdout(&args.json) && !is_stdout(&args.svg) {
         output::print(report::positioning(&found, &output::style(true)).trim_end())?;
     }
     if let Some(path) = &args.svg {
-        output::write_file(path, &report::positioning_svg(&found))?;
+        path.write(&report::positioning_svg(&found))?;
     }
     if let Some(path) = &args.json {
-        output::write_file(path, &report::positioning_json(&found))?;
+        path.write(&report::positioning_json(&found))?;
     }
     Ok(if found.rounds < args.rounds {
         Exit::Failed

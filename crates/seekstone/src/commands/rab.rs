@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use drivers::Caching;
+use drivers::{Caching, ReadFileError, read_regular_file};
 use procedure::RabOptions;
 use runner::rab::{RabRequest, measure_rab};
 use workload::Definition;
@@ -126,15 +126,17 @@ fn definition(name: &str) -> anyhow::Result<Definition> {
     if !looks_like_a_file {
         return Err(unknown(name).into());
     }
-    let metadata = std::fs::metadata(path).with_context(|| format!("{name} cannot be read"))?;
-    if !metadata.is_file() {
-        return Err(UsageError(format!("{name} is no file that could define a workload")).into());
-    }
-    if metadata.len() > DEFINITION_MAX {
-        let text = format!("{name} is larger than 1 MiB, and no definition of a workload");
-        return Err(UsageError(text).into());
-    }
-    let bytes = std::fs::read(path).with_context(|| format!("{name} cannot be read"))?;
+    let bytes = match read_regular_file(path, DEFINITION_MAX) {
+        Err(ReadFileError::NotRegular) => {
+            let text = format!("{name} is no file that could define a workload");
+            return Err(UsageError(text).into());
+        }
+        Err(ReadFileError::TooLarge { .. }) => {
+            let text = format!("{name} is larger than 1 MiB, and no definition of a workload");
+            return Err(UsageError(text).into());
+        }
+        read => read.with_context(|| format!("{name} cannot be read"))?,
+    };
     let text = String::from_utf8(bytes).map_err(|_| {
         UsageError(format!(
             "{name} is no text, and no definition of a workload"

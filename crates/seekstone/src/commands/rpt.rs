@@ -4,14 +4,15 @@ mod lines;
 mod live;
 mod window;
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
 use classic::log::{log_header, report_header};
 use classic::{FILE_BYTES_MAX, Plan, shipped, text_of, told};
-use drivers::DriverKind;
+use drivers::{DriverKind, open_regular_file};
+use runner::arguments::typed_arguments;
 use runner::classic::{
     ClassicError, Ending, Operator, OutputFiles, TestRequest, run_test, timestamp,
 };
@@ -53,8 +54,7 @@ pub fn rpt(args: &RptArgs) -> anyhow::Result<Exit> {
     let files = || {
         let mut files = OutputFiles::create([&run, &log, &report])?;
         let now = timestamp();
-        let arguments: Vec<String> = std::env::args().skip(2).collect();
-        files.log(log_header(&now, &arguments).trim_end_matches('\n'))?;
+        files.log(log_header(&now, &typed_arguments(2)).trim_end_matches('\n'))?;
         files.log("")?;
         files.report(report_header(&now).trim_end_matches('\n'))?;
         files.report("")?;
@@ -159,17 +159,11 @@ fn read_plan(args: &RptArgs) -> anyhow::Result<Plan> {
 /// The text of a test or parameter file, or why it has none.
 fn read_text(path: &Path) -> Result<String, String> {
     let in_context = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-    let metadata = path.metadata().map_err(in_context)?;
-    if !metadata.is_file() {
-        return Err(format!(
-            "cannot read {}: it is no regular file",
-            path.display()
-        ));
-    }
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
-        .map_err(in_context)?;
+    // One byte more than may be is enough to be refused for its length.
+    let file = open_regular_file(path).map_err(|error| in_context(error.into()))?;
+    let read = file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(in_context)?;
     let text = text_of(&bytes).map_err(|error| format!("{} {error}", path.display()))?;
     Ok(text.to_owned())
 }

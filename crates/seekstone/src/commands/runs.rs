@@ -57,9 +57,10 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             beside,
             form,
             output,
+            force: _,
         } => {
             let text = exported(&archive, *id, *beside, *form)?;
-            output::write_file(output, &text)?;
+            output.write(&text)?;
             Ok(Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use archive::Archive;
 use drivers::{Caching, DriverKind};
+use runner::arguments::typed_arguments;
 use runner::bench::{BenchRequest, default_settings, directory_of};
 use runner::interrupt::Interrupt;
 use runner::single_load::NULL_TARGET;
@@ -69,7 +70,7 @@ pub fn setup(
         overwrite: reach.overwrite,
         confirmed: reach.confirm.clone(),
         storage,
-        arguments: std::env::args().skip(1).collect(),
+        arguments: typed_arguments(1),
     };
     Ok(Setup {
         bench,

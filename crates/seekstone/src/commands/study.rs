@@ -1,13 +1,15 @@
 //! `seekstone study`: how a measurement depends on factors, as a note.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::Archive;
+use drivers::{ReadFileError, open_regular_file};
 use procedure::study::{STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study};
 use results::{Run, Status};
+use runner::arguments::typed_arguments;
 use runner::interrupt::Interrupt;
 use runner::measure::{Default as SettingDefault, Kind, Measurement};
 use runner::study::{Beginning, StudyRequest, missing, run_study, study_kinds};
@@ -18,10 +20,10 @@ use crate::commands::clean::offer_removal;
 use crate::commands::finish::deliver;
 use crate::commands::setup::{archive_path, fresh_seed, open_archive};
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::studies::SHIPPED;
-use crate::written::{check as check_files, named};
+use crate::written::{Files, check as check_files};
 
 /// Run a study, or say what there is.
 ///
@@ -47,6 +49,9 @@ struct StudyFile {
     directory: PathBuf,
 }
 
+/// Follows the name of the archive in the name of a journal.
+pub const STUDY_JOURNAL: &str = ".study-";
+
 /// Stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
@@ -69,16 +74,17 @@ fn open(name: &str) -> anyhow::Result<StudyFile> {
         return Err(unknown(name).into());
     }
     let cannot = || format!("the study {} cannot be read", path.display());
-    // Opening a pipe would wait for somebody who writes to it.
-    if !path.metadata().with_context(cannot)?.is_file() {
-        return Err(UsageError(format!(
-            "{} is no regular file: name a study file, or - for standard input",
-            path.display()
-        ))
-        .into());
-    }
-    let text = File::open(path).map_err(anyhow::Error::from);
-    let text = text.and_then(limited).with_context(cannot)?;
+    let opened = match open_regular_file(path) {
+        Err(ReadFileError::NotRegular) => {
+            return Err(UsageError(format!(
+                "{} is no regular file: name a study file, or - for standard input",
+                path.display()
+            ))
+            .into());
+        }
+        opened => opened.map_err(anyhow::Error::from),
+    };
+    let text = opened.and_then(limited).with_context(cannot)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let directory = if directory.as_os_str().is_empty() {
         Path::new(".")
@@ -129,8 +135,8 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
 }
 
 /// Whether an option's file is standard output.
-fn is_stdout(path: Option<&PathBuf>) -> bool {
-    path.is_some_and(|path| path.as_os_str() == "-")
+fn is_stdout(output: Option<&Output>) -> bool {
+    output.is_some_and(Output::is_stdout)
 }
 
 fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
@@ -186,7 +192,7 @@ fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
         },
         journal,
         reserve: args.reserve,
-        arguments: std::env::args().skip(1).collect(),
+        arguments: typed_arguments(1),
     };
     let mut progress = Progress::new(args.common.quiet);
     let measured = run_study(&request, &interrupt, &mut |stage| {
@@ -215,25 +221,21 @@ fn kept(name: &str) -> String {
 fn check_written(args: &StudyArgs, definition: &StudyDefinition) -> anyhow::Result<()> {
     let levels = definition.factors.iter().flat_map(|it| &it.levels);
     let mut used = vec![PathBuf::from(&definition.target)];
+    used.extend(args.study.iter().map(PathBuf::from));
     for level in levels.clone() {
         used.extend(level.target.iter().map(PathBuf::from));
     }
     let tables = levels.map(|it| &it.set).chain([&definition.settings]);
     let texts = tables.flat_map(|table| table.values().filter_map(|value| value.as_str()));
     used.extend(texts.map(PathBuf::from));
-    let mut files = named("--json", args.common.json.as_deref());
-    files.extend(named("--markdown", args.markdown.as_deref()));
-    let archive = match args.common.no_save {
-        true => None,
-        false => Some(archive_path(args.common.archive.as_ref())?),
-    };
-    check_files(&files, archive.as_deref(), &used)
+    let files = Files::of(&args.common, []).and("--markdown", args.markdown.as_ref());
+    check_files(&files.and_used(used))
 }
 
 /// Beside the archive, named by what the study means.
 fn journal_path(archive: &Path, definition: &StudyDefinition) -> PathBuf {
     let mut name = archive.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".study-{}", digest(&definition.meaning())));
+    name.push(format!("{STUDY_JOURNAL}{}", digest(&definition.meaning())));
     archive.with_file_name(name)
 }
 
@@ -255,7 +257,7 @@ fn finish(
         })
     };
     if let (Some(path), false) = (&args.markdown, takes_stdout) {
-        output::write_file(path, &report::markdown_note(run).unwrap_or_default())?;
+        path.write(&report::markdown_note(run).unwrap_or_default())?;
     }
     if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
         output::complain(&kept(name));

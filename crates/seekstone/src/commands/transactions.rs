@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use classic::{STANDARD_FILE, StandardTest};
-use drivers::Caching;
+use drivers::{Caching, ReadFileError, read_regular_file};
 use procedure::{Preparation, SearchOptions};
 use runner::transactions::{
     Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
@@ -227,12 +227,13 @@ fn profiles(args: &TransactionsArgs) -> anyhow::Result<Vec<Profile>> {
 
 fn from_file(path: &Path, unit: Duration) -> anyhow::Result<Vec<Profile>> {
     let name = path.display().to_string();
-    let metadata = std::fs::metadata(path).with_context(|| format!("{name} cannot be read"))?;
-    if !metadata.is_file() || metadata.len() > PROFILES_BYTES_MAX {
-        let text = format!("{name} is no file of users' profiles (of 64 KiB at most)");
-        return Err(UsageError(text).into());
-    }
-    let bytes = std::fs::read(path).with_context(|| format!("{name} cannot be read"))?;
+    let bytes = match read_regular_file(path, PROFILES_BYTES_MAX) {
+        Err(ReadFileError::NotRegular | ReadFileError::TooLarge { .. }) => {
+            let text = format!("{name} is no file of users' profiles (of 64 KiB at most)");
+            return Err(UsageError(text).into());
+        }
+        read => read.with_context(|| format!("{name} cannot be read"))?,
+    };
     let text = String::from_utf8(bytes)
         .map_err(|_| UsageError(format!("{name} is no text, and no file of profiles")))?;
     parse_profiles(&text, &name, unit).map_err(|error| UsageError(error.to_string()).into())

@@ -1,7 +1,5 @@
 //! `seekstone devices validate`: simulated machines beside what was published of them.
 
-use std::path::Path;
-
 use anyhow::Context as _;
 use results::Standing;
 use runner::interrupt::Interrupt;
@@ -9,7 +7,7 @@ use runner::validation::{ValidationError, validate as run};
 
 use crate::args::ValidateArgs;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// Run every experiment, and show the tables.
@@ -27,11 +25,11 @@ pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
         ValidationError::Unknown { .. } => UsageError(error.to_string()).into(),
         other => anyhow::Error::new(other),
     })?;
-    if args.json.as_deref() != Some(Path::new("-")) {
+    if !args.json.as_ref().is_some_and(Output::is_stdout) {
         output::print(report::validation(&found, &output::style(true)).trim_end())?;
     }
     if let Some(path) = &args.json {
-        output::write_file(path, &report::validation_json(&found))?;
+        path.write(&report::validation_json(&found))?;
     }
     if let Some(reason) = &found.stopped {
         output::complain(&format!("error: {reason}; the tables before it are above"));

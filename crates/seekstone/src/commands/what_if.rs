@@ -12,7 +12,7 @@ use crate::args::{Command, Seekstone, WhatIfArgs, WorkloadArgs};
 use crate::commands::setup::archive_path;
 use crate::commands::what_if_device::same_load;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Output};
 
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
@@ -102,15 +102,12 @@ fn closed_and_open(analysis: &Analysis) -> Warning {
 }
 
 fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
-    let takes_stdout = args
-        .json
-        .as_deref()
-        .is_some_and(|path| path.as_os_str() == "-");
+    let takes_stdout = args.json.as_ref().is_some_and(Output::is_stdout);
     if !takes_stdout {
         output::print(report::what_if(found, &output::style(true)).trim_end())?;
     }
     if let Some(path) = &args.json {
-        output::write_file(path, &report::what_if_json(found))?;
+        path.write(&report::what_if_json(found))?;
     }
     Ok(if found.refusal.is_some() {
         output::complain("error: the model is too far off to predict from; its scores are above");

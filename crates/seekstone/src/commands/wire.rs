@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -122,7 +123,7 @@ struct PidFile {
 impl PidFile {
     fn create(path: &Path) -> anyhow::Result<Self> {
         let file = File::create_new(path);
-        let file = file.with_context(|| format!("cannot make {}", path.display()))?;
+        let file = file.with_context(|| format!("cannot make the pid file {}", path.display()))?;
         let path = path.to_owned();
         Ok(Self { file, path })
     }
@@ -135,7 +136,12 @@ impl PidFile {
 
 impl Drop for PidFile {
     fn drop(&mut self) {
-        // Somebody may have removed it: that was what we wanted.
-        let _ = std::fs::remove_file(&self.path);
+        let number = |found: std::fs::Metadata| (found.dev(), found.ino());
+        let own = self.file.metadata().map(number).ok();
+        let named = self.path.symlink_metadata().map(number).ok();
+        // Somebody may have removed it, which was what we wanted, or made another.
+        if own.is_some() && own == named {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }

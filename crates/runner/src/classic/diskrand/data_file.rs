@@ -2,15 +2,19 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use classic::diskrand::{RECORD_BYTES, fill_records, is_beginning_of_record, is_record};
-use drivers::{AccessMode, Caching, Target, TargetOptions, free_space};
+use drivers::{
+    AccessMode, Caching, Found, Identity, Removal, Target, TargetOptions, free_space, require_same,
+};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use units::Bytes;
 
 use super::ClassicError;
+use crate::classic::make_marker;
+use crate::data_marker::{DataMarker, State as MarkerState, remove_known};
 
 /// Records that are written at once.
 const CHUNK_RECORDS: u64 = 64;
@@ -21,7 +25,9 @@ const LOOKED_AT: u64 = 1024;
 pub(super) struct DataFile {
     path: PathBuf,
     file: File,
-    identity: (u64, u64),
+    identity: Identity,
+    /// Locked while we live.
+    marker: DataMarker,
     state: State,
 }
 
@@ -55,14 +61,31 @@ impl DataFile {
         if let Some(data) = found {
             return Ok(data);
         }
-        let mut options = OpenOptions::new();
-        let file = options
+        let marker = make_marker(path, size)?;
+        let created = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
             .open(path)
-            .map_err(ClassicError::file("create", path))?;
-        Self::of(path, file, State::Unfinished)
+            .and_then(|file| Ok((Identity::of(&file)?, file)));
+        match created {
+            Ok((identity, file)) => {
+                // Where there are no locks, a file in use is only not told from one that is not.
+                let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+                Ok(Self {
+                    path: path.to_owned(),
+                    file,
+                    identity,
+                    marker,
+                    state: State::Unfinished,
+                })
+            }
+            Err(error) => {
+                // Nobody is left to tell, and the next start replaces it.
+                let _ = marker.remove();
+                Err(ClassicError::file("create", path)(error))
+            }
+        }
     }
 
     /// An existing file that holds this program's records; `done` says what would become of it.
@@ -86,49 +109,38 @@ impl DataFile {
             .custom_flags(flags.bits().cast_signed())
             .open(path)
             .map_err(ClassicError::file("open", path))?;
-        let data = Self::of(path, file, State::Found)?;
-        let metadata = data
-            .file
-            .metadata()
-            .map_err(ClassicError::file("examine", path))?;
-        if !metadata.is_file() || metadata.nlink() > 1 {
+        let found = Found::of(&file).map_err(ClassicError::file("examine", path))?;
+        if !found.is_file() || found.links > 1 {
             return Err(refuse("it is no regular file with one name"));
         }
-        let holds = data
-            .holds_records()
-            .map_err(ClassicError::file("read", path))?;
-        if !holds {
-            return Err(refuse(
-                "it does not hold the records that `diskrand Write` writes; nothing was touched",
-            ));
+        let unproved = "it does not hold the records that `diskrand Write` writes, with the \
+                        mark that its marker names; nothing was touched";
+        let marker = DataMarker::read(path).map_err(ClassicError::file("read the marker of", path));
+        let Some(marker) = marker? else {
+            return Err(refuse(unproved));
+        };
+        let data = Self {
+            path: path.to_owned(),
+            file,
+            identity: found.identity,
+            marker,
+            state: State::Found,
+        };
+        let proved = data.marker.proves(&data.file);
+        let proved = proved.and_then(|is_sealed| Ok(is_sealed && data.holds_records()?));
+        if !proved.map_err(ClassicError::file("read", path))? {
+            return Err(refuse(unproved));
         }
-        if flock(&data.file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let is_locked = flock(&data.file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if !is_locked || !data.marker.is_idle() {
             return Err(refuse("another diskrand is at work with it"));
         }
         Ok(data)
     }
 
-    fn of(path: &Path, file: File, state: State) -> Result<Self, ClassicError> {
-        let metadata = match file.metadata() {
-            Ok(metadata) => metadata,
-            Err(error) => {
-                if state == State::Unfinished {
-                    // Made a moment ago, and empty.
-                    let _ = std::fs::remove_file(path);
-                }
-                return Err(ClassicError::file("examine", path)(error));
-            }
-        };
-        if state == State::Unfinished {
-            // Where there are no locks, a file in use is only not told from one that is not.
-            let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        }
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            identity: (metadata.dev(), metadata.ino()),
-            state,
-        })
+    /// What ends each of its records.
+    fn mark(&self) -> String {
+        format!(" {}", self.marker.seal().text())
     }
 
     pub(super) const fn file(&self) -> &File {
@@ -147,18 +159,19 @@ impl DataFile {
         let len = self.file.metadata()?.len();
         let record = RECORD_BYTES as u64;
         let (whole, rest) = (len / record, (len % record) as usize);
+        let mark = self.mark();
         let mut bytes = [0; RECORD_BYTES];
         let places = LOOKED_AT.min(whole);
         for place in 0..places {
             let number = place * (whole - 1) / (places - 1).max(1);
             self.file.read_exact_at(&mut bytes, number * record)?;
-            if !is_record(&bytes, number + 1) {
+            if !is_record(&bytes, number + 1, &mark) {
                 return Ok(false);
             }
         }
         self.file
             .read_exact_at(&mut bytes[..rest], whole * record)?;
-        Ok(len > 0 && is_beginning_of_record(&bytes[..rest], whole + 1))
+        Ok(len > 0 && is_beginning_of_record(&bytes[..rest], whole + 1, &mark))
     }
 
     /// Write the records, and tell after each chunk how many there are.
@@ -170,14 +183,17 @@ impl DataFile {
     ) -> Result<(), ClassicError> {
         let path = self.path.clone();
         let failed = |operation| ClassicError::file(operation, path.as_path());
+        let (mark, size) = (self.mark(), records * RECORD_BYTES as u64);
         self.state = State::Unfinished;
+        let noted = self.marker.note(MarkerState::Unfinished, size);
+        noted.map_err(failed("write the marker of"))?;
         self.file.set_len(0).map_err(failed("empty"))?;
         let mut block = vec![0; CHUNK_RECORDS as usize * RECORD_BYTES];
         let mut done = 0;
         while done < records {
             let count = (records - done).min(CHUNK_RECORDS);
             let part = &mut block[..count as usize * RECORD_BYTES];
-            fill_records(part, done + 1);
+            fill_records(part, done + 1, &mark);
             self.file.write_all(part).map_err(failed("write"))?;
             done += count;
             told(done)?;
@@ -185,6 +201,8 @@ impl DataFile {
         if caching == Caching::Direct {
             self.file.sync_all().map_err(failed("write out"))?;
         }
+        let noted = self.marker.note(MarkerState::Complete, size);
+        noted.map_err(failed("write the marker of"))?;
         self.state = State::Complete;
         Ok(())
     }
@@ -192,24 +210,18 @@ impl DataFile {
     /// The same file for reading. From now on others may read it, too.
     pub(super) fn open_to_read(&self, caching: Caching) -> Result<Target, ClassicError> {
         let target = open_target(&self.path, caching)?;
-        let found = target.file().metadata();
-        let found = found.map_err(ClassicError::file("examine", self.path.as_path()))?;
-        if (found.dev(), found.ino()) != self.identity {
-            return Err(ClassicError::Operation(format!(
-                "{}: somebody put another file in its place",
-                self.path.display()
-            )));
-        }
+        require_same(target.file(), &self.identity)
+            .map_err(ClassicError::file("use", self.path.as_path()))?;
         let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
         Ok(target)
     }
 
+    /// Remove it and its marker, if its name still stands for it.
     fn remove(&mut self) -> std::io::Result<()> {
-        let found = self.path.symlink_metadata()?;
-        if (found.dev(), found.ino()) != self.identity {
-            return Ok(());
+        if remove_known(&self.path, &self.identity)? == Removal::Removed {
+            self.marker.remove_file()?;
         }
-        std::fs::remove_file(&self.path)
+        Ok(())
     }
 }
 
@@ -316,8 +328,10 @@ mod tests {
     fn other_files_are_never_touched() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("mine");
-        let mut ours = vec![0; 5 * RECORD_BYTES];
-        fill_records(&mut ours, 1);
+        drop(written(&path, 5));
+        let ours = std::fs::read(&path).expect("a file");
+        let mut others = ours.clone();
+        fill_records(&mut others, 1, "");
         let mut changed = ours.clone();
         changed[2 * RECORD_BYTES + 9] ^= 1;
         let mut behind = ours.clone();
@@ -328,6 +342,7 @@ mod tests {
             vec![0; 8192],
             changed,
             behind,
+            others,
         ] {
             std::fs::write(&path, &content).expect("a file");
             let error = erase(&path).expect_err("not ours").to_string();
@@ -374,10 +389,14 @@ mod tests {
         assert!(data.write(1000, Caching::Buffered, &mut stop).is_err());
         drop(data);
         assert!(!path.exists());
-        let mut cut = vec![0; 2 * RECORD_BYTES];
-        fill_records(&mut cut, 1);
-        std::fs::write(&path, &cut[..RECORD_BYTES + 77]).expect("a file");
+        drop(written(&path, 2));
+        let ours = std::fs::read(&path).expect("a file");
+        let mut marker = DataMarker::read(&path).expect("read").expect("a marker");
+        marker.note(MarkerState::Unfinished, 0).expect("noted");
+        drop(marker);
+        std::fs::write(&path, &ours[..RECORD_BYTES + 77]).expect("a file");
         assert!(erase(&path).is_ok(), "what a killed program left");
+        assert_eq!(directory.path().read_dir().expect("a list").count(), 0);
     }
 
     #[test]

@@ -151,7 +151,7 @@ pub fn restore(
             finish(&mut under_way, directory)?;
             let name = format!("entry{:08}", entries.len());
             if !matches!(entry.kind, EntryKind::Directory | EntryKind::End) {
-                under_way = Some((directory.create_file(&name)?, 0));
+                under_way = Some((directory.create_copy(&name)?, 0));
             }
             entries.push((entry.clone(), directory.path().join(name)));
             Ok(())

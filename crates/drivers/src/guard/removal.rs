@@ -1,0 +1,225 @@
+//! Removing what is ours, and never what has come to stand under its name.
+//!
+//! Nobody can remove a file "if it is still the one that I looked at": between the look and the
+//! removal the name may change its meaning. So a file is moved aside first, to a name that nobody
+//! can know; what was moved is looked at; and only that is removed, or moved back.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::beneath::{open_beneath, open_file};
+use super::identity::Found;
+use super::seal::random;
+use crate::work_directory::entries;
+
+/// How a name begins that a file has while it is being removed; sixteen digits follow.
+const ASIDE: &str = ".removing-";
+
+/// What became of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// What it stood for is gone.
+    Removed,
+    /// It stood for nothing.
+    Absent,
+    /// It stands for something that is not ours, as before.
+    Foreign,
+}
+
+/// Whether a file was left by a removal that was killed midway.
+pub(crate) fn is_aside(name: &str) -> bool {
+    name.strip_prefix(ASIDE)
+        .is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Remove the regular file `name` of `directory` if `is_ours`, asked with the open file and what is
+/// known of it, says so.
+///
+/// # Errors
+/// When the system refuses. The file may then have a name that begins with `.removing-`.
+pub fn remove_proven(
+    directory: impl AsFd,
+    name: impl AsRef<Path>,
+    is_ours: impl FnOnce(&File, &Found) -> io::Result<bool>,
+) -> io::Result<Removal> {
+    let (directory, name) = (directory.as_fd(), name.as_ref());
+    let file = match open_file(directory, name) {
+        Ok(Some(file)) => file,
+        Ok(None) | Err(Errno::LOOP | Errno::XDEV) => return Ok(Removal::Foreign),
+        Err(Errno::NOENT) => return Ok(Removal::Absent),
+        Err(error) => return Err(error.into()),
+    };
+    let found = Found::of(&file)?;
+    if found.links != 1 || !is_ours(&file, &found)? {
+        return Ok(Removal::Foreign);
+    }
+    let aside = format!("{ASIDE}{:016x}", random()?);
+    match move_without_replacing(directory, name, &aside) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => return Ok(Removal::Absent),
+        // Something is mounted on it.
+        Err(Errno::BUSY) => return Ok(Removal::Foreign),
+        Err(error) => return Err(error.into()),
+    }
+    let moved = Found::named(directory, &aside)?;
+    if moved.identity.is_same_file(&found.identity) && moved.links == 1 {
+        rustix::fs::unlinkat(directory, aside.as_str(), AtFlags::empty())?;
+        return Ok(Removal::Removed);
+    }
+    // Somebody was faster. What is his gets its name back, unless that is taken again.
+    move_without_replacing(directory, &aside, name)?;
+    Ok(Removal::Foreign)
+}
+
+/// Rename a file of a directory; a file that has the new name stays.
+///
+/// # Errors
+/// `EEXIST` when there is one, and whatever else the system refuses.
+pub(crate) fn move_without_replacing(
+    directory: impl AsFd,
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
+) -> Result<(), Errno> {
+    let (directory, from, to) = (directory.as_fd(), from.as_ref(), to.as_ref());
+    match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
+        // Not every file system can refuse to replace.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => rustix::fs::renameat(directory, from, directory, to),
+                Ok(_) => Err(Errno::EXIST),
+                Err(error) => Err(error),
+            }
+        }
+        done => done,
+    }
+}
+
+/// Remove everything in `directory` but `kept`, of whatever kind and by whomever, without leaving
+/// the file system or following a link: for directories into which a user's own commands write.
+///
+/// # Errors
+/// `EXDEV` at a mount: what lies before it in the order of names is gone then, so look first, with
+/// [`first_mount`].
+pub fn remove_content(directory: impl AsFd, kept: Option<&str>) -> Result<(), Errno> {
+    let directory = directory.as_fd();
+    for (name, kind) in entries(directory)? {
+        if Some(name.as_str()) == kept {
+            continue;
+        }
+        let mut flags = AtFlags::empty();
+        if kind == FileType::Directory {
+            let inner = open_beneath(directory, &name, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            remove_content(&inner, None)?;
+            flags = AtFlags::REMOVEDIR;
+        }
+        rustix::fs::unlinkat(directory, name.as_str(), flags)?;
+    }
+    Ok(())
+}
+
+/// The first thing below `directory`, as a path from there, on which something is mounted.
+///
+/// # Errors
+/// When a directory cannot be read.
+pub fn first_mount(directory: impl AsFd) -> Result<Option<String>, Errno> {
+    let directory = directory.as_fd();
+    for (name, kind) in entries(directory)? {
+        let seen = match open_beneath(directory, &name, OFlags::PATH) {
+            // A link is one of the things that may lie there.
+            Ok(_) | Err(Errno::LOOP) => None,
+            Err(Errno::XDEV) => Some(String::new()),
+            Err(error) => return Err(error),
+        };
+        let below = match (seen, kind) {
+            (Some(here), _) => Some(here),
+            (None, FileType::Directory) => {
+                let inner = open_beneath(directory, &name, OFlags::RDONLY | OFlags::DIRECTORY)?;
+                first_mount(&inner)?.map(|path| format!("/{path}"))
+            }
+            (None, _) => None,
+        };
+        if let Some(path) = below {
+            return Ok(Some(format!("{name}{path}")));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn names(path: &Path) -> Vec<String> {
+        let entries = fs::read_dir(path).expect("a directory").flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn only_what_is_proved_goes() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| top.path().join(name);
+        let directory = File::open(top.path()).expect("a directory");
+        let remove = |name: &str| {
+            let proof = |_: &File, found: &Found| Ok(found.size == 4);
+            remove_proven(&directory, name, proof).expect("looked at")
+        };
+        fs::write(path("ours"), "ours").expect("a file");
+        fs::write(path("precious"), "of the user").expect("a file");
+        fs::write(path("twice"), "ours").expect("a file");
+        fs::hard_link(path("twice"), path("twice too")).expect("a name");
+        fs::create_dir(path("directory")).expect("a directory");
+        std::os::unix::fs::symlink(path("ours"), path("link")).expect("a link");
+        assert_eq!(remove("ours"), Removal::Removed);
+        assert_eq!(remove("ours"), Removal::Absent);
+        for name in ["precious", "twice", "directory", "link"] {
+            assert_eq!(remove(name), Removal::Foreign, "{name}");
+        }
+        let left = ["directory", "link", "precious", "twice", "twice too"];
+        assert_eq!(names(top.path()), left);
+    }
+
+    /// The name changes its meaning after the file was looked at: what came is moved back.
+    #[test]
+    fn a_file_that_comes_between_look_and_removal_stays() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| top.path().join(name);
+        fs::write(path("name"), "ours").expect("a file");
+        fs::write(path("precious"), "of the user").expect("a file");
+        let directory = File::open(top.path()).expect("a directory");
+        let swapped = remove_proven(&directory, "name", |_, _| {
+            fs::rename(path("precious"), path("name")).expect("renamed");
+            Ok(true)
+        });
+        assert_eq!(swapped.expect("looked at"), Removal::Foreign);
+        assert_eq!(fs::read(path("name")).expect("a file"), b"of the user");
+        assert_eq!(names(top.path()), ["name"]);
+    }
+
+    #[test]
+    fn everything_goes_but_what_links_lead_to() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| top.path().join(name);
+        fs::create_dir_all(path("scratch/a/b/c")).expect("directories");
+        fs::create_dir(path("kept")).expect("a directory");
+        fs::write(path("kept/precious"), "of the user").expect("a file");
+        fs::write(path("scratch/a/b/file"), "x").expect("a file");
+        fs::write(path("scratch/record"), "x").expect("a file");
+        std::os::unix::fs::symlink(path("kept"), path("scratch/a/link")).expect("a link");
+        let scratch = File::open(path("scratch")).expect("a directory");
+        assert_eq!(first_mount(&scratch), Ok(None));
+        remove_content(&scratch, Some("record")).expect("removed");
+        assert_eq!(names(&path("scratch")), ["record"]);
+        assert_eq!(names(&path("kept")), ["precious"]);
+    }
+}
