@@ -27,6 +27,8 @@ mod open;
 mod page_cache;
 mod payload;
 mod raw_device;
+#[doc(hidden)]
+pub mod readers;
 mod regular_file;
 mod signature;
 mod space;
