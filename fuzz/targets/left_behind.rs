@@ -1,10 +1,13 @@
-//! Markers of work directories and of scratch directories that killed runs left.
+//! Markers of work directories, of data files and of scratch directories that killed runs left.
 #![no_main]
 
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::File;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use drivers::Identity;
+use runner::data_marker::{DataMarker, marker_path};
 use runner::study::LeftScratch;
 
 static SCRATCH: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -32,11 +35,32 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let work = SCRATCH.join(".seekstone-0123456789abcdef");
     let study = SCRATCH.join(".seekstone-study-0123456789abcdef");
     write(&work.join(drivers::MARKER_NAME), bytes);
+    let text = String::from_utf8_lossy(bytes);
     // A record is believed only in its own directory.
-    let inode = study.metadata().expect("it was made").ino().to_string();
-    let record = String::from_utf8_lossy(bytes).replace("INODE", &inode);
+    let directory = File::open(&study).and_then(Identity::of).expect("it was made");
+    let record = text.replace("DIRECTORY", &directory.text());
     write(&study.join(".seekstone-record"), record.as_bytes());
+    let data = SCRATCH.join("data");
+    write(&data, b"of a user");
+    write(&marker_path(&data), checked(&text).as_bytes());
     let _ = drivers::find_stale(&SCRATCH);
     let _ = drivers::find_closed(&SCRATCH);
     let _ = LeftScratch::at(&study);
+    let marker = DataMarker::read(&data).expect("it can be read");
+    if let Some(marker) = marker {
+        let file = File::open(&data).expect("it was made");
+        assert!(!marker.proves(&file).expect("it can be read"), "a user's file passed for ours");
+    }
+    let _ = runner::left_over::data_files(&SCRATCH);
 });
+
+/// The marker of a data file ends with a sum over all before, which no fuzzer finds.
+fn checked(text: &str) -> String {
+    match text.split_once("check SUM") {
+        Some((said, rest)) => {
+            let sum = crc32fast::hash(said.as_bytes());
+            format!("{said}check {sum:08x}{rest}")
+        }
+        None => text.to_owned(),
+    }
+}

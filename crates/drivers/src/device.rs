@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use self::block_layer::{AskLoop, BlockLayer, Place, Storage, names_in};
+use self::block_layer::{AskLoop, BlockLayer, Place, Storage, array_members, names_in};
 use self::loop_device::ask_loop;
 use self::mounts::{Mount, all_mounts, own_mounts};
 use self::overlay::{Beneath, beneath};
@@ -334,6 +334,13 @@ fn unescape(text: &str) -> String {
         }
     }
     plain
+}
+
+/// Read what may be a table of mounts, of swap space or of arrays.
+pub(crate) fn read_tables(text: &str) {
+    let _ = text.lines().filter_map(Mount::parse).count();
+    let _ = Swaps::parse(text);
+    let _ = array_members(text).count();
 }
 
 #[cfg(test)]

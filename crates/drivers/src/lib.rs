@@ -26,6 +26,8 @@ mod open;
 mod page_cache;
 mod payload;
 mod raw_device;
+#[doc(hidden)]
+pub mod readers;
 mod signature;
 mod space;
 mod stale;

@@ -273,8 +273,7 @@ impl fmt::Display for Excess {
                 write!(
                     f,
                     "{wanted} open files are wanted on top of the {own} that the program needs, \
-                     and \
-                     the limit is {allowed}: "
+                     and the limit is {allowed}: "
                 )?;
                 match hard {
                     Some(hard) if hard < needed => write!(

@@ -35,17 +35,22 @@ fn more_threads_than_can_be_held_are_refused_with_their_line() {
         &batch,
         &[
             "my.toml:4: threads-fixed = 4294967295: threads-fixed is a whole number up to 100000: \
-           the threads of a batch workload, or 0 when threads are added",
+             the threads of a batch workload, or 0 when threads are added",
         ],
     );
-    check_line(
-        "count = 100001",
-        "type \"t\": the number of threads is 100001, and must be 100000 or less",
-    );
-    check_line(
-        "ios-per-message = 4294967295",
-        "type \"t\": the number of I/Os per message is 4294967295, and must be 1000000 or less",
-    );
+    // What is wrong with a type is told where the type begins.
+    for (line, what, most) in [
+        ("count = 100001", "threads is 100001", 100_000),
+        (
+            "ios-per-message = 4294967295",
+            "I/Os per message is 4294967295",
+            1_000_000,
+        ),
+    ] {
+        let expected =
+            format!("my.toml:4: type \"t\": the number of {what}, and must be {most} or less");
+        check(&format!("{GOOD}{line}"), &[&expected]);
+    }
 }
 
 #[test]
@@ -254,8 +259,8 @@ fn group_and_number_of_threads_go_together() {
         &[
             "my.toml:1: group = \"mixed\": group is \"transaction\" (threads are added) or \
              \"batch\" (their number is fixed)",
-            "my.toml:2: threads-fixed = -1: threads-fixed is a whole number: the threads of a \
-             batch workload, or 0 when threads are added",
+            "my.toml:2: threads-fixed = -1: threads-fixed is a whole number up to 100000: the \
+             threads of a batch workload, or 0 when threads are added",
         ],
     );
 }

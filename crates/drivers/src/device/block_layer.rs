@@ -228,7 +228,7 @@ pub(super) fn bytes_of(offset: u64, limit: u64) -> Range<u64> {
 }
 
 /// Array and member, by each line of `/proc/mdstat`: an array that is not started holds them, too.
-fn array_members(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn array_members(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().flat_map(|line| {
         let (array, rest) = line.split_once(" : ").unwrap_or_default();
         rest.split(' ')

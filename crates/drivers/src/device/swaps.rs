@@ -27,7 +27,7 @@ impl Swaps {
         Ok(Self::parse(&String::from_utf8_lossy(&table)))
     }
 
-    fn parse(table: &str) -> Self {
+    pub(super) fn parse(table: &str) -> Self {
         let mut swaps = Self::default();
         for line in table.lines().skip(1) {
             let mut fields = line.split_whitespace();
