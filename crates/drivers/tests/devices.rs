@@ -13,6 +13,7 @@ mod shared;
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drivers::{AccessMode, Alignment, Caching, Target, TargetError, TargetKind, TargetOptions};
 
@@ -22,8 +23,17 @@ fn read_only(path: &Path) -> Target {
     Target::open(path, &TargetOptions::default()).unwrap()
 }
 
+/// Taken by every test: until it runs its program, a child that another test starts holds our
+/// descriptors, and with them the claim on a device.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_blank_device_may_be_overwritten_and_is_ours_alone() {
+    let _alone = alone();
     let Some(device) = Loop::new(&[]) else { return };
     let target = device.overwrite(None).unwrap();
     assert_eq!((target.kind(), target.size()), (TargetKind::Device, SIZE));
@@ -36,6 +46,7 @@ fn a_blank_device_may_be_overwritten_and_is_ours_alone() {
 
 #[test]
 fn a_device_is_read_only_by_default() {
+    let _alone = alone();
     let Some(device) = Loop::new(&[]) else { return };
     let target = read_only(&device.path);
     assert_eq!(target.access(), AccessMode::ReadOnly);
@@ -49,6 +60,7 @@ fn libc_ebadf() -> i32 {
 
 #[test]
 fn a_device_with_a_file_system_needs_its_name_typed() {
+    let _alone = alone();
     let Some(device) = Loop::new(&[]) else { return };
     if !device.run("mkfs.ext4", &["-q"]) {
         return;
@@ -73,6 +85,7 @@ fn a_device_with_a_file_system_needs_its_name_typed() {
 
 #[test]
 fn what_the_tools_write_is_recognised() {
+    let _alone = alone();
     for (program, arguments, expected) in [
         ("mkswap", vec![], "swap space"),
         (
@@ -98,6 +111,7 @@ fn what_the_tools_write_is_recognised() {
 
 #[test]
 fn a_mounted_device_is_refused_whatever_was_typed() {
+    let _alone = alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -115,6 +129,7 @@ fn a_mounted_device_is_refused_whatever_was_typed() {
 
 #[test]
 fn a_file_behind_a_device_is_refused() {
+    let _alone = alone();
     let Some(device) = Loop::new(&[]) else { return };
     let options = TargetOptions {
         access: AccessMode::Overwrite,
@@ -132,6 +147,7 @@ fn a_file_behind_a_device_is_refused() {
 
 #[test]
 fn a_disk_with_a_partition_in_use_is_refused() {
+    let _alone = alone();
     // One partition of 8 MiB, 1 MiB from the start.
     let mut table = [0; 512];
     table[446 + 4] = 0x83;
@@ -162,6 +178,7 @@ fn a_disk_with_a_partition_in_use_is_refused() {
 
 #[test]
 fn the_sector_size_of_a_device_is_found() {
+    let _alone = alone();
     for (options, expected) in [(vec![], 512), (vec!["-b", "4096"], 4096)] {
         let Some(device) = Loop::new(&options) else {
             return;

@@ -18,6 +18,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::removal::move_without_replacing;
 use super::seal::random;
 
 /// Names that are tried before it is given up.
@@ -95,16 +96,8 @@ impl NewFile {
             return Ok(self.link(name)?);
         };
         let directory = &*self.directory;
-        match renameat_with(directory, own, directory, name, RenameFlags::NOREPLACE) {
-            // Only newer file systems know the flag; a link never goes over anything either.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                linkat(directory, own, directory, name, AtFlags::empty())?;
-            }
-            done => {
-                done?;
-                self.forget();
-            }
-        }
+        move_without_replacing(directory, own, name)?;
+        self.forget();
         Ok(())
     }
 

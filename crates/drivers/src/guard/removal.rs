@@ -80,22 +80,27 @@ pub fn remove_proven(
 ///
 /// # Errors
 /// `EEXIST` when there is one, and whatever else the system refuses.
-fn move_without_replacing(
+pub(crate) fn move_without_replacing(
     directory: impl AsFd,
     from: impl AsRef<Path>,
     to: impl AsRef<Path>,
 ) -> Result<(), Errno> {
     let (directory, from, to) = (directory.as_fd(), from.as_ref(), to.as_ref());
     match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
-        // Not every file system can refuse to replace.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
-                Err(Errno::NOENT) => rustix::fs::renameat(directory, from, directory, to),
-                Ok(_) => Err(Errno::EXIST),
-                Err(error) => Err(error),
-            }
-        }
-        done => done,
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        done => return done,
+    }
+    // Not every file system can refuse to replace; a link never does.
+    match rustix::fs::linkat(directory, from, directory, to, AtFlags::empty()) {
+        Ok(()) => return rustix::fs::unlinkat(directory, from, AtFlags::empty()),
+        Err(Errno::EXIST) => return Err(Errno::EXIST),
+        Err(_) => {}
+    }
+    // Nor has every file system links.
+    match rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => rustix::fs::renameat(directory, from, directory, to),
+        Ok(_) => Err(Errno::EXIST),
+        Err(error) => Err(error),
     }
 }
 

@@ -53,6 +53,7 @@ const UNNOTICED: &[(&str, u64, &[u8])] = &[
 
 #[test]
 fn marks_that_went_unnoticed_ask_for_the_name() {
+    let _alone = crate::alone();
     let Some(device) = Loop::new(&[]) else {
         return;
     };
@@ -70,6 +71,7 @@ fn marks_that_went_unnoticed_ask_for_the_name() {
 /// Anything that no mark tells was overwritten without a question.
 #[test]
 fn data_of_unknown_kind_ask_for_the_name() {
+    let _alone = crate::alone();
     let Some(device) = Loop::new(&[]) else {
         return;
     };
@@ -88,6 +90,7 @@ fn data_of_unknown_kind_ask_for_the_name() {
 
 #[test]
 fn what_an_earlier_run_wrote_asks_nothing() {
+    let _alone = crate::alone();
     let Some(device) = Loop::new(&[]) else {
         return;
     };
@@ -153,6 +156,7 @@ const TOOLS: &[(&str, &str)] = &[
 /// What a tool writes on an image that `wipefs` then recognises is known to us.
 #[test]
 fn what_the_system_recognises_is_known() {
+    let _alone = crate::alone();
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let image = scratch.path().join("image");
     for (tool, input) in TOOLS {

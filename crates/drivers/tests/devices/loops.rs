@@ -3,16 +3,11 @@
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drivers::{AccessMode, Caching, Target, TargetError, TargetOptions};
 use tempfile::TempDir;
 
 pub const SIZE: u64 = 16 << 20;
-
-/// One test at a time: a child process that another test starts holds our descriptors, and with
-/// them our claim to a device, until it runs its program.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// A loop device on a file of its own; detached when dropped, also by a panic.
 pub struct Loop {
@@ -20,7 +15,6 @@ pub struct Loop {
     pub scratch: TempDir,
     /// Commands that undo what was done, the last first.
     undo: Vec<Vec<String>>,
-    _alone: MutexGuard<'static, ()>,
 }
 
 impl Loop {
@@ -31,7 +25,6 @@ impl Loop {
 
     /// The same with `head` as its first bytes.
     pub fn holding(head: &[u8], options: &[&str]) -> Option<Self> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let image = scratch.path().join("image");
         let file = std::fs::File::create(&image).unwrap();
@@ -42,7 +35,6 @@ impl Loop {
             path: path?,
             scratch,
             undo: Vec::new(),
-            _alone: alone,
         })
     }
 

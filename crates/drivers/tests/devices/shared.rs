@@ -26,6 +26,7 @@ fn check(path: &Path, expected: &str) {
 /// exclusive opening succeeds, and the signature lies behind the offset.
 #[test]
 fn a_device_beneath_a_mounted_loop_device_is_refused() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -48,6 +49,7 @@ fn a_device_beneath_a_mounted_loop_device_is_refused() {
 /// The same with a partition in place of the disk.
 #[test]
 fn a_partition_beneath_a_mounted_loop_device_is_refused() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&["-P"]) else {
         return;
     };
@@ -67,6 +69,7 @@ fn a_partition_beneath_a_mounted_loop_device_is_refused() {
 
 #[test]
 fn a_loop_device_on_a_device_in_use_is_refused() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -82,6 +85,7 @@ fn a_loop_device_on_a_device_in_use_is_refused() {
 /// Who has the lower device for himself was not asked.
 #[test]
 fn what_a_loop_device_lies_on_is_claimed_too() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -107,6 +111,7 @@ fn what_a_loop_device_lies_on_is_claimed_too() {
 /// a2.img was overwritten. An output of that name was cut to its length.
 #[test]
 fn a_file_beneath_a_loop_device_is_refused_by_any_name() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -130,6 +135,7 @@ fn a_file_beneath_a_loop_device_is_refused_by_any_name() {
 
 #[test]
 fn a_file_of_an_overlay_is_known_by_the_file_beneath() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -175,6 +181,7 @@ impl Drop for Elsewhere {
 
 #[test]
 fn a_mount_that_only_others_see_is_found() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
@@ -218,6 +225,7 @@ fn a_mount_that_only_others_see_is_found() {
 /// A swap file whose name in the table leads elsewhere was known to nobody but the kernel.
 #[test]
 fn a_swap_file_is_refused_by_any_name() {
+    let _alone = crate::alone();
     let Some(mut device) = Loop::new(&[]) else {
         return;
     };
