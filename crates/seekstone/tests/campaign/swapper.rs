@@ -135,6 +135,9 @@ impl<'a> Swapper<'a> {
         };
         for entry in entries.filter_map(Result::ok) {
             let path = entry.path();
+            if is_being_removed(&path) {
+                continue;
+            }
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
@@ -274,6 +277,13 @@ fn vault_of(place: &Place) -> Vault {
 fn is_looked_into(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| !name.starts_with(".seekstone-study-"))
+}
+
+/// A name that a file has for the microseconds between a last look at it and its removal, the one
+/// moment that no program can close (`docs/safety.md`). Who swaps just then does lose his file.
+fn is_being_removed(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(".removing-"))
 }
 
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
