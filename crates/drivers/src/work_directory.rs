@@ -492,9 +492,10 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
         Err(error) => return Err(error.into()),
     }
     marker.file().write_all(marker_text(owner).as_bytes())?;
+    // At once: killed before, we leave an empty directory, and nobody can tell whose it is.
+    marker.publish(OsStr::new(MARKER_NAME))?;
     // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
     marker.file().sync_all()?;
-    marker.publish(OsStr::new(MARKER_NAME))?;
     // Not every file system can do this, and none of them loses the name for long.
     let _ = rustix::fs::fsync(directory);
     // The lock is that of the open file, which both share.
