@@ -495,7 +495,12 @@ fn make_marker(directory: &OwnedFd, owner: &Owner) -> std::io::Result<File> {
     // At once: killed before, we leave an empty directory, and nobody can tell whose it is.
     marker.publish(OsStr::new(MARKER_NAME))?;
     // Or a power cut would leave an empty marker beside gigabytes that nobody knows to be ours.
-    marker.file().sync_all()?;
+    marker.file().sync_all().inspect_err(|_| {
+        let made = Identity::of(marker.file());
+        let is_ours = |found: &Found| made.is_ok_and(|made| found.identity.is_same_file(&made));
+        // Nobody is left to tell; the directory then says what is in it.
+        let _ = remove_proven(directory, MARKER_NAME, |_, found| Ok(is_ours(found)));
+    })?;
     // Not every file system can do this, and none of them loses the name for long.
     let _ = rustix::fs::fsync(directory);
     // The lock is that of the open file, which both share.
