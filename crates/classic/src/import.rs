@@ -108,6 +108,8 @@ fn workload(entries: &[&Entry]) -> Option<Imported> {
         is_complete: block.is_some(),
         rabmarks: block.map(|block| (block.rabmark_r, block.rabmark_s)),
         curve: Curve {
+            arrivals: results::Arrivals::Closed,
+            percentile: None,
             channel: Channel::Service,
             title: name.clone(),
             points,
@@ -172,6 +174,8 @@ fn point(sums: &Sums) -> CurvePoint {
         sums.nios,
     );
     CurvePoint {
+        offered: None,
+        at_percentile: None,
         clients: sums.threads as u32,
         // As precise as a count of independent arrivals.
         load: interval(calculation.load, 3.0 / sums.nios.sqrt(), sums.nios),

@@ -47,6 +47,8 @@ pub struct CheckUpOptions {
     pub size: Option<Bytes>,
     /// Levels of the load curve.
     pub levels: Levels,
+    /// The percentile that they are about, 0 to 1; `None` for the mean.
+    pub percentile: Option<f64>,
     /// The most clients of the load curve.
     pub clients_max: u32,
     /// What is known of the target.
@@ -310,6 +312,7 @@ impl CheckUp {
         };
         CurveOptions {
             levels: self.options.levels.clone(),
+            percentile: self.options.percentile,
             clients_max: self.options.clients_max,
             precision: 0.05,
             scout_min: share(0.01, 100, 1_000),

@@ -14,7 +14,7 @@ mod options;
 mod outcome;
 mod visit;
 
-use results::{Curve, CurvePoint, Level, Measurement, Severity, Warning};
+use results::{Arrivals, Curve, CurvePoint, Level, Measurement, Severity, Warning};
 use stats::{Channel, Goal};
 use units::Duration;
 
@@ -34,8 +34,20 @@ pub struct PointPlan {
     pub channel: Channel,
     /// Makes every point draw afresh.
     pub salt: u64,
+    /// Where each client is a source of random arrivals; `None` where it does as the workload says.
+    pub sources: Option<Sources>,
     /// Whether the point only shows the way.
     pub is_scout: bool,
+}
+
+/// Sources of random arrivals that wait for nobody.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sources {
+    /// Arrivals per second from each.
+    pub rate_each: f64,
+    /// The mean response time with one operation at a time, nanoseconds: what a queue that grows
+    /// without bound is told by.
+    pub idle_ns: f64,
 }
 
 /// What to do next.
@@ -58,6 +70,8 @@ pub struct LoadCurve {
     outward: usize,
     is_scouted: bool,
     is_saturated: bool,
+    /// How fast arrivals come from each source, once that is known.
+    sources: Option<Sources>,
     /// Why a point's numbers must not be used.
     voids: Vec<Warning>,
 }
@@ -84,6 +98,11 @@ enum Bracket {
 
 /// A load that grows by less than this factor when the clients double has stopped growing.
 const GROWTH_MIN: f64 = 1.05;
+/// Independent operations beyond a percentile, without which not even a scout shows the way.
+const BEYOND_MIN: f64 = 10.0;
+/// So many sources of random arrivals offer what one client does that never thinks: few enough for
+/// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
+const SOURCES_PER_CLIENT: f64 = 32.0;
 
 impl LoadCurve {
     /// A procedure that has measured nothing yet.
@@ -97,6 +116,7 @@ impl LoadCurve {
             outward: 0,
             is_scouted: false,
             is_saturated: false,
+            sources: None,
             voids: Vec::new(),
         }
     }
@@ -106,7 +126,7 @@ impl LoadCurve {
     pub fn continued(&self, options: CurveOptions) -> Self {
         let mut visits = self.visits.clone();
         for visit in &mut visits {
-            visit.channel = options.channel;
+            visit.about(options.channel);
         }
         Self {
             options,
@@ -126,6 +146,9 @@ impl LoadCurve {
 
     /// What to do next.
     pub fn next_step(&mut self) -> CurveStep {
+        if self.is_open() && self.sources.is_none() {
+            return self.scout(1);
+        }
         if self.searches.is_none() {
             if !self.is_scouted {
                 if let Some(clients) = self.next_scout_outwards() {
@@ -150,6 +173,13 @@ impl LoadCurve {
     /// Take in the measurement of `plan`, which took `elapsed` altogether.
     pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
         self.spent += elapsed;
+        if self.is_open() && self.sources.is_none() {
+            self.sources = Some(Sources {
+                rate_each: measurement.throughput.value / SOURCES_PER_CLIENT,
+                idle_ns: measurement.response.mean.value,
+            });
+            return;
+        }
         // A curve keeps numbers only, and a void one must not pass for sound.
         for warning in &measurement.warnings {
             let is_new = self.voids.iter().all(|known| known.code != warning.code);
@@ -189,6 +219,8 @@ impl LoadCurve {
         Curve {
             title: title.into(),
             channel: self.options.channel,
+            arrivals: self.options.arrivals,
+            percentile: self.options.percentile,
             points,
             levels,
             saturation: self.saturation(),
@@ -211,16 +243,25 @@ impl LoadCurve {
         };
         let flat = self.flat_steps();
         let are_levels_passed = match &self.options.levels {
-            Levels::Grid { .. } => true,
+            Levels::Grid { .. } => !self.is_open(),
             Levels::Explicit(levels) => levels
                 .iter()
                 .max()
                 .is_none_or(|level| last.time().value >= level.as_nanos() as f64),
             Levels::Thirds { max, .. } => last.time().value >= max.as_nanos() as f64,
         };
-        self.is_saturated = flat >= 2;
+        self.is_saturated = if self.is_open() {
+            last.is_overloaded
+        } else {
+            flat >= 2
+        };
         let is_at_end = last.point.clients >= self.options.clients_max;
-        if is_at_end || (self.is_saturated && are_levels_passed) || self.is_out_of_time() {
+        // Arrivals that wait for nobody must not be more than the storage can answer for long.
+        let is_enough = match self.options.arrivals {
+            Arrivals::Closed => self.is_saturated && are_levels_passed,
+            Arrivals::Open => self.is_saturated || are_levels_passed,
+        };
+        if is_at_end || is_enough || self.is_out_of_time() {
             return None;
         }
         Some(
@@ -229,6 +270,18 @@ impl LoadCurve {
                 .saturating_mul(2)
                 .min(self.options.clients_max),
         )
+    }
+
+    /// What a trial needs for a percentile: so many independent samples that a few lie beyond it.
+    fn about_percentile(&self, goal: &mut Goal) {
+        goal.percentile = self.options.percentile;
+        if let Some(p) = self.options.percentile {
+            goal.samples_min = goal.samples_min.max(BEYOND_MIN / (1.0 - p));
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.options.arrivals == Arrivals::Open
     }
 
     /// How many of the last doublings brought next to nothing.
@@ -250,12 +303,14 @@ impl LoadCurve {
     fn scout(&self, clients: u32) -> CurveStep {
         let mut goal = Goal::scout();
         goal.duration_min_ns = self.options.scout_min.as_nanos();
+        self.about_percentile(&mut goal);
         CurveStep::Measure(PointPlan {
             clients,
             goal,
             duration_max: self.options.scout_max,
             channel: self.options.channel,
             salt: self.visits.len() as u64,
+            sources: self.sources,
             is_scout: true,
         })
     }

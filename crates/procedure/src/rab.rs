@@ -6,8 +6,8 @@
 //! manual's own procedure, step for step, is in the crate `classic`.
 
 use results::{
-    Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark, Severity,
-    Warning,
+    Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
+    Severity, Warning,
 };
 use stats::{Channel, Goal};
 use units::{Duration, format_duration_ns};
@@ -19,6 +19,8 @@ use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
 pub struct RabOptions {
     /// Levels; thirds of the way to `response_max` when empty.
     pub levels: Vec<Duration>,
+    /// The percentile that they are about, 0 to 1; `None` for the mean.
+    pub percentile: Option<f64>,
     /// The least time that counts as that of no load.
     pub response_min: Duration,
     /// The highest level.
@@ -226,6 +228,7 @@ impl RabProcedure {
             duration_max: self.options.budget,
             channel: Channel::Service,
             salt: 0,
+            sources: None,
             is_scout: false,
         })
     }
@@ -299,6 +302,8 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
     };
     CurveOptions {
         channel: Channel::Service,
+        percentile: options.percentile,
+        arrivals: Arrivals::Closed,
         levels: match options.levels.as_slice() {
             [] => Levels::Thirds {
                 min: options.response_min,

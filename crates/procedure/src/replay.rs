@@ -171,6 +171,7 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        tails: None,
         series: None,
         law: None,
         service_quantiles: Vec::new(),

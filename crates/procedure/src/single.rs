@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::{Driver, DriverError, Engine, EngineState, KindRecord, Record};
-use results::{ErrorCount, KindTimes, Lateness, Measurement, Times, Unfinished};
+use results::{ErrorCount, KindTimes, Lateness, Measurement, Tails, Times, Unfinished};
 use stats::{
     Channel, Drift, DriftVerdict, Estimate, Evaluation, Finding, Histogram, PercentileEstimate,
-    Verdict,
+    Tail, Verdict,
 };
 use units::{Duration, Instant};
 use workload::{Client, ClientSpec, Errno, OpKind};
@@ -201,6 +201,7 @@ pub fn summarise(
         service_window: series(service.as_ref()),
         series: None,
         law: None,
+        tails: tails(trial, monitor, response.as_ref(), service.as_ref()),
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
     let mean_whole_ns = counted.response.mean();
@@ -260,6 +261,21 @@ fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verd
         }
         other => other,
     }
+}
+
+/// The percentile that the goal is about, with its influences.
+fn tails(
+    trial: &Trial,
+    monitor: &Monitor,
+    response: Option<&Evaluation>,
+    service: Option<&Evaluation>,
+) -> Option<Tails> {
+    let p = trial.goal?.percentile?;
+    let tail = |channel, known| Tail::of(monitor.store(), channel, known, p);
+    Some(Tails {
+        response: response.and_then(|known| tail(Channel::Response, known)),
+        service: service.and_then(|known| tail(Channel::Service, known)),
+    })
 }
 
 /// Percentiles of the service time whatever their evidence.

@@ -25,6 +25,7 @@ const NO_LOAD_NS: f64 = 5e6;
 
 fn options(levels_ms: &[u64]) -> RabOptions {
     RabOptions {
+        percentile: None,
         levels: levels_ms
             .iter()
             .copied()

@@ -1,6 +1,6 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
-use results::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use results::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
 use stats::Channel;
 use units::{format_count, format_counted, format_duration_ns, format_interval_ns};
 
@@ -37,14 +37,14 @@ const EVIDENCE_FIRM: f64 = 20.0;
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
     let mut page = Page::new(style);
     page.heading(&title(curve));
-    let mut table = Table::new(&[
-        ("clients", Align::Right, 9),
-        ("load", Align::Right, 9),
-        ("95 % interval", Align::Left, 6),
-        (mean_heading(curve.channel), Align::Right, 9),
-        ("95 % interval", Align::Left, 7),
-        ("99 % below", Align::Right, 5),
-        ("remarks", Align::Left, 4),
+    let mut table = Table::with_headings([
+        (load_heading(curve.arrivals).into(), Align::Right, 9),
+        ("load".into(), Align::Right, 9),
+        ("95 % interval".into(), Align::Left, 6),
+        (time_heading(curve).into(), Align::Right, 9),
+        ("95 % interval".into(), Align::Left, 7),
+        ("99 % below".into(), Align::Right, 5),
+        ("remarks".into(), Align::Left, 4),
     ]);
     let mut is_indicative = false;
     for point in &curve.points {
@@ -57,7 +57,10 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
         } else {
             Tone::Plain
         };
-        let clients = format_count(f64::from(point.clients));
+        let clients = match point.offered {
+            Some(rate) => format!("{}/s", format_count(rate)),
+            None => format_count(f64::from(point.clients)),
+        };
         let remarks = remarks(point);
         let cells = [
             clients,
@@ -107,19 +110,38 @@ fn remarks(point: &CurvePoint) -> String {
     scout.or(open).unwrap_or_default().to_owned()
 }
 
-const fn mean_heading(channel: Channel) -> &'static str {
-    match channel {
-        Channel::Response => "mean response",
-        Channel::Service => "mean service",
+const fn load_heading(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Closed => "clients",
+        Arrivals::Open => "offered",
     }
 }
 
+/// What of the times the levels are about: `mean response`, or `p99 response`.
+fn time_heading(curve: &Curve) -> String {
+    let channel = channel_name(curve.channel);
+    match curve.percentile {
+        None => format!("mean {channel}"),
+        Some(p) => format!("p{} {channel}", percent(p)),
+    }
+}
+
+/// A share as a percentile's number: 99, or 99.9.
+fn percent(share: f64) -> String {
+    let rounded = (share * 1e5).round() / 1e3;
+    format!("{rounded}")
+}
+
 fn title(curve: &Curve) -> String {
-    format!(
-        "{}: mean {} time against load",
-        curve.title,
-        channel_name(curve.channel)
-    )
+    format!("{}: {} time against load", curve.title, time_heading(curve))
+}
+
+/// What asks for the load, as an engineer calls it.
+const fn load_name(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Closed => "closed load",
+        Arrivals::Open => "open load",
+    }
 }
 
 /// The word for a kind of time.
@@ -167,15 +189,17 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
 
 /// The load carried at each level, and the highest load.
 fn panel(curve: &Curve, width: usize) -> Vec<String> {
-    let mut rows: Vec<(String, String)> = curve.levels.iter().map(level).collect();
+    let mut rows: Vec<(String, String)> = Vec::new();
+    rows.extend(curve.levels.iter().map(|it| level(it, curve.arrivals)));
     rows.extend(curve.saturation.iter().map(saturation));
     if rows.is_empty() {
         return Vec::new();
     }
     let mut lines = wrap(
         &format!(
-            "load carried at a mean {} time of",
-            channel_name(curve.channel)
+            "{} at a {} time of",
+            load_name(curve.arrivals),
+            time_heading(curve)
         ),
         width,
     );
@@ -209,7 +233,7 @@ const fn is_wide(level: &Level) -> bool {
 }
 
 /// A level's name and what was found for it.
-fn level(level: &Level) -> (String, String) {
+fn level(level: &Level, arrivals: Arrivals) -> (String, String) {
     let per_second = |load: f64| format!("{}/s", format_count(load));
     let text = match level.outcome {
         LevelOutcome::Reached {
@@ -219,19 +243,25 @@ fn level(level: &Level) -> (String, String) {
             format!("between {} and {}", per_second(low), per_second(high))
         }
         LevelOutcome::Exceeded { response } => {
-            format!("no load: even one client waits {}", time(response).0)
+            let who = match arrivals {
+                Arrivals::Closed => "one client waits",
+                Arrivals::Open => "few arrivals wait",
+            };
+            format!("no load: even {who} {}", time(response).0)
         }
         LevelOutcome::NotReached {
             clients,
             load,
             response,
-        } => format!(
-            "more than {}: {} {} only {}",
-            operations(load).0,
-            format_counted(clients.into(), "client"),
-            if clients == 1 { "waits" } else { "wait" },
-            time(response).0
-        ),
+        } => {
+            let who = match (arrivals, clients) {
+                (Arrivals::Open, _) => "they wait".to_owned(),
+                (_, 1) => "1 client waits".to_owned(),
+                _ => format!("{} wait", format_counted(clients.into(), "client")),
+            };
+            let most = operations(load).0;
+            format!("more than {most}: {who} only {}", time(response).0)
+        }
     };
     (level_name(level.level_ns), text)
 }

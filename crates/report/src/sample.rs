@@ -335,6 +335,7 @@ fn plain(kind: &Kind) -> Measurement {
         warnings: Vec::new(),
         window: None,
         service_window: None,
+        tails: None,
         series: None,
         law: None,
         service_quantiles: Vec::new(),
@@ -405,6 +406,8 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
 #[must_use]
 pub fn curve() -> Curve {
     let point = |clients: u32, load: f64, response: f64, is_scout: bool| CurvePoint {
+        offered: None,
+        at_percentile: None,
         lateness_ns: 0.0,
         cores_busy: None,
         clients,
@@ -416,6 +419,8 @@ pub fn curve() -> Curve {
         is_converged: clients != 64,
     };
     Curve {
+        arrivals: results::Arrivals::Closed,
+        percentile: None,
         title: "random reads of 4 KiB".into(),
         channel: stats::Channel::Response,
         points: vec![

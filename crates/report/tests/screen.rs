@@ -35,7 +35,7 @@ check-up of .                                                                   
   ? fewer than 20 independent observations lie beyond it
 
 random reads of 4 KiB: mean response time against load
-           │                                      ●   load carried at a mean response time of
+           │                                      ●   closed load at a mean response time of
       1 ms ┤┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┈ ┊         40 us  no load: even one client waits
            │                                      ●                47.1 us
     500 us ┤                                      ┊        100 us     87,300/s  85,600 .. 89,000
@@ -114,7 +114,7 @@ random reads of 4 KiB: mean response time against load
            +--------------+------------------+-----------+------------+---
                        30,000             50,000      70,000       100,000
             operations/s   * measured   o scout   : highest load
-  load carried at a mean response time of
+  closed load at a mean response time of
         40 us  no load: even one client waits 47.1 us
        100 us     87,300/s  85,600 .. 89,000
        250 us   ~101,000/s  97,000 .. 105,000
@@ -364,6 +364,8 @@ fn unknown_measurements_are_rendered_too() {
 fn curves_of_all_shapes_are_drawn() {
     let whole = sample::curve();
     let point = |load: f64, response: f64| CurvePoint {
+        offered: None,
+        at_percentile: None,
         lateness_ns: 0.0,
         cores_busy: None,
         load: sample::estimate(load, 0.01),

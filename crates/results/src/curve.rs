@@ -5,11 +5,26 @@ use stats::{Channel, Estimate};
 
 use crate::warning::Warning;
 
-/// One number of clients, measured.
+/// What asks the storage for its operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// So many clients, each of which waits for its operation before it asks for the next: the
+    /// queue cannot grow longer than they are many.
+    #[default]
+    Closed,
+    /// Random (Poisson) arrivals at a rate, whether or not the storage keeps up.
+    Open,
+}
+
+/// One load, measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Number of clients.
+    /// Number of clients; of random arrivals, the number of sources that they come from.
     pub clients: u32,
+    /// Arrivals per second, where they do not wait for the storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<f64>,
     /// Completions per second.
     pub load: Estimate,
     /// Mean response time, nanoseconds.
@@ -24,6 +39,9 @@ pub struct CurvePoint {
     pub lateness_ns: f64,
     /// Share of one processor core that it took; absent in simulation.
     pub cores_busy: Option<f64>,
+    /// The percentile that the levels are about, nanoseconds, where they are not about the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_percentile: Option<Estimate>,
     /// Whether the point only showed the way and is never cited.
     pub is_scout: bool,
     /// Whether the point converged.
@@ -40,13 +58,14 @@ fn unknown() -> Estimate {
 }
 
 impl CurvePoint {
-    /// The mean time that levels of this channel are about, nanoseconds.
+    /// The time that the levels are about, nanoseconds: the percentile where they have one, else
+    /// the mean of this channel.
     #[must_use]
-    pub const fn time(&self, channel: Channel) -> Estimate {
-        match channel {
+    pub fn time(&self, channel: Channel) -> Estimate {
+        self.at_percentile.unwrap_or(match channel {
             Channel::Response => self.response,
             Channel::Service => self.service,
-        }
+        })
     }
 }
 
@@ -54,11 +73,11 @@ impl CurvePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum LevelOutcome {
-    /// The mean response time crosses the level at this load.
+    /// The response time crosses the level at this load.
     Reached {
         /// Completions per second.
         load: Estimate,
-        /// Number of clients, interpolated.
+        /// Number of clients, interpolated; without a value for random arrivals.
         #[serde(with = "stats::undefined")]
         clients: f64,
         /// Whether the interval is as narrow as was asked for.
@@ -92,7 +111,7 @@ pub enum LevelOutcome {
 /// A response time at which the load is wanted, and what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// Mean response time, nanoseconds.
+    /// Response time, nanoseconds: the mean, or the curve's percentile.
     pub level_ns: u64,
     /// What was found.
     #[serde(flatten)]
@@ -120,6 +139,13 @@ pub struct Curve {
     /// Which time the levels are about.
     #[serde(default)]
     pub channel: Channel,
+    /// What the points' operations came from.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// The share of the times that may not be longer than a level, 0 to 1; `None` where levels are
+    /// about the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<f64>,
     /// Points in order of clients, scouts included.
     pub points: Vec<CurvePoint>,
     /// Levels in ascending order.

@@ -20,14 +20,14 @@ mod validation;
 mod warning;
 mod what_if;
 
-pub use curve::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
+pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
 pub use file_tests::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     MetadataTree,
 };
 pub use measurement::{
-    Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times, Unfinished,
+    Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Tails, Times, Unfinished,
 };
 pub use mode::Mode;
 pub use positioning::{Positioning, PublishedPositioning};

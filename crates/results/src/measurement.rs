@@ -1,7 +1,7 @@
 //! The outcome of one trial.
 
 use serde::{Deserialize, Serialize};
-use stats::{Drift, Estimate, PercentileEstimate, Verdict, Window};
+use stats::{Channel, Drift, Estimate, PercentileEstimate, Tail, Verdict, Window};
 
 use crate::environment::CountersDelta;
 use crate::series::{SteadyLaw, SystemSeries};
@@ -134,6 +134,26 @@ pub struct Unfinished {
     pub waited_mean_ns: f64,
 }
 
+/// The percentile that a trial was made for, of both times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tails {
+    /// Of the response time.
+    pub response: Option<Tail>,
+    /// Of the service time.
+    pub service: Option<Tail>,
+}
+
+impl Tails {
+    /// That of one time.
+    #[must_use]
+    pub const fn of(&self, channel: Channel) -> Option<&Tail> {
+        match channel {
+            Channel::Response => self.response.as_ref(),
+            Channel::Service => self.service.as_ref(),
+        }
+    }
+}
+
 /// The outcome of one trial: one interval with fixed settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -216,6 +236,9 @@ pub struct Measurement {
     /// The series behind the intervals of service time and load; not archived.
     #[serde(skip)]
     pub service_window: Option<Window>,
+    /// The percentiles that the goal is about, of response and service time; not archived.
+    #[serde(skip)]
+    pub tails: Option<Tails>,
     /// Percentiles of the service time whatever their evidence, for those who pool trials; not
     /// archived.
     #[serde(skip)]

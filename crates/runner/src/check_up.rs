@@ -20,6 +20,8 @@ pub struct CheckUpRequest {
     pub budget: Duration,
     /// Levels of the load curve; chosen from a grid when empty.
     pub levels: Vec<Duration>,
+    /// The percentile that they are about, 0 to 1; `None` for the mean.
+    pub percentile: Option<f64>,
     /// The most clients of the load curve.
     pub clients_max: u32,
 }
@@ -100,6 +102,7 @@ impl Session<'_> {
             budget: self.request.budget,
             size: self.request.bench.size,
             levels,
+            percentile: self.request.percentile,
             clients_max: self.request.clients_max,
             facts,
         });

@@ -3,8 +3,8 @@
 use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
 use results::{Access, Curve, Measurement, Run, Settings, Status, Warning};
 use stats::{Channel, Goal, Verdict};
-use units::{Bytes, Duration};
-use workload::{ClientSpec, MixSpec};
+use units::{Bytes, Duration, format_count};
+use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing};
 
 use crate::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use crate::check_up::{Show, Stage};
@@ -251,10 +251,19 @@ impl Asker<'_> {
             let mut trial = self.trial(access);
             trial.clients = plan.clients;
             trial.depth = plan.clients.min(DEPTH_MAX);
+            trial.title = format!("{}, {} clients", self.request.title, plan.clients);
+            if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
+                let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
+                spec.pacing = Pacing::Open {
+                    gap: Gap::new(GapShape::Exponential, gap),
+                };
+                trial.depth = depth_open(spec);
+                let rate = sources.rate_each * f64::from(plan.clients);
+                trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
+            }
             trial.goal = Some(plan.goal);
             trial.duration_max = plan.duration_max;
             trial.salt = plan.salt;
-            trial.title = format!("{}, {} clients", self.request.title, plan.clients);
             let outcome = self.measure(bench, &trial, procedure.progress())?;
             let elapsed = bench.laboratory().now().since(begun);
             self.spent += elapsed;
@@ -356,5 +365,15 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
     })
 }
 
+/// Requests that may be outstanding where arrivals do not wait for the storage: as many as fit into
+/// the memory that they may take.
+fn depth_open(spec: &MixSpec) -> u32 {
+    let largest = spec.sizes.iter().map(|size| u64::from(size.len)).max();
+    let fitting = OPEN_MEMORY / largest.unwrap_or(1).max(1);
+    u32::try_from(fitting).map_or(DEPTH_MAX, |fitting| fitting.clamp(64, DEPTH_MAX))
+}
+
+/// Bytes that the requests of random arrivals may take.
+const OPEN_MEMORY: u64 = 256 << 20;
 /// The most requests outstanding; more clients wait their turn.
 pub const DEPTH_MAX: u32 = 4096;

@@ -138,6 +138,7 @@ const CONDITIONS: [Condition; 14] = [
 /// What a check-up of `device` names.
 fn names(device: &str, seed: u64) -> BTreeSet<String> {
     let request = CheckUpRequest {
+        percentile: None,
         bench: BenchRequest {
             target: device.into(),
             purpose: "a test".into(),

@@ -5,7 +5,7 @@ mod devices;
 mod diskmbps;
 mod diskrand;
 mod files;
-mod parse;
+pub mod parse;
 mod positioning;
 mod rab;
 mod random;
@@ -29,8 +29,8 @@ pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 use parse::{
-    parse_budget, parse_interval, parse_level, parse_pattern, parse_precision, parse_rate,
-    parse_share, parse_size, parse_span,
+    LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
+    parse_precision, parse_rate, parse_share, parse_size, parse_span,
 };
 pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
@@ -200,12 +200,13 @@ pub struct RunArgs {
     /// Size of the test file [default: from free space, memory and budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// A mean response time at which the load is wanted; may be given several times
+    /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
+    /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
-        long = "level", value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true
+        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at, allow_hyphen_values = true
     )]
-    pub levels: Vec<Duration>,
+    pub levels: Vec<LevelArg>,
     /// The most reads at a time in the load curve.
     #[arg(
         long, value_name = "N", default_value_t = 256,
@@ -329,12 +330,17 @@ pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// A mean response time at which the load is wanted; may be given several times
+    /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
+    /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
-        long = "level", value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true
+        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at, allow_hyphen_values = true
     )]
-    pub levels: Vec<Duration>,
+    pub levels: Vec<LevelArg>,
+    /// Find the load of random arrivals that do not wait for the storage, in place of clients that
+    /// wait for their operation before they ask for the next.
+    #[arg(long, conflicts_with_all = ["clients_max", "think", "shape"])]
+    pub open: bool,
     /// The most clients.
     #[arg(
         long, value_name = "N", default_value_t = 256,

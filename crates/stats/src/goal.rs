@@ -49,6 +49,10 @@ pub struct Goal {
     /// Which estimate must be good enough.
     #[serde(default)]
     pub aim: Aim,
+    /// The percentile, 0 to 1, that the owner wants from the trial with its influences; the goal
+    /// itself is about the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<f64>,
 }
 
 impl Goal {
@@ -63,6 +67,7 @@ impl Goal {
             lag_factor: 10,
             kind: GoalKind::Scout,
             aim: Aim::TimeAndLoad,
+            percentile: None,
         }
     }
 
@@ -83,6 +88,7 @@ impl Goal {
             lag_factor: 30,
             kind: GoalKind::Result,
             aim: Aim::TimeAndLoad,
+            percentile: None,
         }
     }
 }

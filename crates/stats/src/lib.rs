@@ -65,7 +65,7 @@ pub use findings::{Finding, findings};
 pub use goal::{Aim, Goal, GoalKind, Verdict};
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use modes::valley;
-pub use quantile::{PercentileEstimate, percentiles, quantile_interval, share_within};
+pub use quantile::{PercentileEstimate, Tail, percentiles, quantile_interval, share_within};
 pub use slot::{Slot, SlotAccumulator, Tally};
 pub use store::SlotStore;
 pub use variance::{LongRun, long_run_variance, mean_interval, student_t};

@@ -4,6 +4,8 @@
 //! its long-run variance gives an interval of shares, which the pooled bins turn back into times
 //! (section 3, "Quantile"; Cornish-Fisher term for the skewness of a binomial).
 
+mod tail;
+
 use serde::{Deserialize, Serialize};
 
 use crate::bins::{BIN_COUNT, LogBins};
@@ -12,6 +14,8 @@ use crate::evaluation::Evaluation;
 use crate::store::SlotStore;
 use crate::variance::{long_run_variance, student_t};
 use crate::window::{Channel, Window};
+
+pub use tail::Tail;
 
 /// Effective completions beyond a percentile from which an interval is published ...
 const EVIDENCE_MIN: f64 = 10.0;

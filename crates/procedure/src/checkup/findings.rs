@@ -245,6 +245,8 @@ mod tests {
 
     fn point(clients: u32, load: f64, is_scout: bool) -> CurvePoint {
         CurvePoint {
+            offered: None,
+            at_percentile: None,
             clients,
             load: estimate(load, load * 0.98, load * 1.02),
             response: estimate(1e5, 0.9e5, 1.1e5),
@@ -264,6 +266,8 @@ mod tests {
             is_precise,
         };
         Curve {
+            arrivals: results::Arrivals::Closed,
+            percentile: None,
             title: "random read".into(),
             channel: stats::Channel::Response,
             points,

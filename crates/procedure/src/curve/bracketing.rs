@@ -36,16 +36,18 @@ impl LoadCurve {
 
     pub(super) fn bracket(&self, level: Duration) -> Bracket {
         let visited = self.visited();
-        let is_above = |clients: &u32| {
+        let is_below = |clients: &u32| {
             self.best(*clients)
-                .is_some_and(|visit| visit.time().value >= level.as_nanos() as f64)
+                .is_some_and(|visit| visit.time().value < level.as_nanos() as f64)
         };
-        match visited.iter().position(is_above) {
-            None => Bracket::NotReached,
-            Some(0) => Bracket::Exceeded,
+        // The last one below, not the first one above: where few operations are done, chance lifts
+        // a time more easily than it hides a queue.
+        match visited.iter().rposition(is_below) {
+            None => Bracket::Exceeded,
+            Some(index) if index + 1 == visited.len() => Bracket::NotReached,
             Some(index) => Bracket::Between {
-                low: visited[index - 1],
-                high: visited[index],
+                low: visited[index],
+                high: visited[index + 1],
             },
         }
     }

@@ -194,6 +194,7 @@ impl LoadCurve {
     pub(super) fn final_point(&self, clients: u32, precision: f64) -> CurveStep {
         let mut goal = Goal::result(precision);
         goal.duration_min_ns = self.options.final_min.as_nanos();
+        self.about_percentile(&mut goal);
         let left = self
             .options
             .budget
@@ -208,11 +209,15 @@ impl LoadCurve {
             duration_max: self.options.final_max.min(left),
             channel: self.options.channel,
             salt: self.visits.len() as u64,
+            sources: self.sources,
             is_scout: false,
         })
     }
 
     pub(super) fn saturation_step(&self) -> Option<CurveStep> {
+        if self.is_open() {
+            return None;
+        }
         let clients = self.clients_of_most_load()?;
         if self.finals(clients).is_some() {
             return None;

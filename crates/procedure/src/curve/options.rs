@@ -1,5 +1,6 @@
 //! What a load curve is asked for.
 
+use results::Arrivals;
 use stats::Channel;
 use units::Duration;
 
@@ -30,8 +31,13 @@ pub enum Levels {
 pub struct CurveOptions {
     /// Which time the levels are about.
     pub channel: Channel,
-    /// Levels of the mean of that time.
+    /// The share of the times, 0 to 1, that may not be longer than a level; `None` where the levels
+    /// are about the mean.
+    pub percentile: Option<f64>,
+    /// Levels of that time.
     pub levels: Levels,
+    /// What the operations come from.
+    pub arrivals: Arrivals,
     /// The most clients to try.
     pub clients_max: u32,
     /// Relative half-width wanted for the load at a level.
@@ -70,7 +76,9 @@ impl Default for CurveOptions {
     fn default() -> Self {
         Self {
             channel: Channel::Response,
+            percentile: None,
             levels: Levels::Grid { count: 3 },
+            arrivals: Arrivals::Closed,
             clients_max: 256,
             precision: 0.03,
             scout_min: Duration::from_secs(1),

@@ -1,8 +1,8 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
-use results::{CurvePoint, Level, LevelOutcome, Saturation, Warning};
+use results::{Arrivals, CurvePoint, Level, LevelOutcome, Saturation, Warning};
 use stats::{Channel, Estimate};
-use units::{Duration, format_duration_ns};
+use units::{Duration, format_count, format_counted, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
 use super::visit::{End, Visit};
@@ -24,7 +24,12 @@ impl LoadCurve {
             .map(|visit| visit.point.clients)
     }
 
+    /// The highest load of clients that wait for each other. Random arrivals have none: near it
+    /// their queue grows without bound.
     pub(super) fn saturation(&self) -> Option<Saturation> {
+        if self.is_open() {
+            return None;
+        }
         let chosen = self.best(self.clients_of_most_load()?)?;
         // The scouts may have been misled: storage that others slow down now and then. A point that
         // was measured for a level, and clearly carried more, then is the highest load.
@@ -100,8 +105,16 @@ impl LoadCurve {
         }
         LevelOutcome::Reached {
             load: found.load,
-            clients: f64::from(low) + found.share * f64::from(high - low),
+            clients: self.clients_between(low, high, found.share),
             is_precise: found.load.relative_half_width() <= self.options.precision,
+        }
+    }
+
+    /// The number of clients at a share of the way; sources of arrivals are nobody's.
+    fn clients_between(&self, low: u32, high: u32, share: f64) -> f64 {
+        match self.options.arrivals {
+            Arrivals::Closed => f64::from(low) + share * f64::from(high - low),
+            Arrivals::Open => f64::NAN,
         }
     }
 
@@ -124,7 +137,7 @@ impl LoadCurve {
                 high,
                 ..Estimate::exact(0.5 * (low + high), samples)
             },
-            clients: 0.5 * f64::from(below.point.clients + above.point.clients),
+            clients: self.clients_between(below.point.clients, above.point.clients, 0.5),
             is_precise: true,
         }
     }
@@ -194,14 +207,20 @@ impl LoadCurve {
                     ),
                 ));
             }
-            if let LevelOutcome::NotReached { clients, .. } = level.outcome
+            if let LevelOutcome::NotReached { clients, load, .. } = level.outcome
                 && clients < self.options.clients_max
             {
+                let with = match self.options.arrivals {
+                    Arrivals::Closed => {
+                        format!("with {}", format_counted(clients.into(), "client"))
+                    }
+                    Arrivals::Open => format!("at {}/s", format_count(load.value)),
+                };
                 warnings.push(Warning::doubt(
                     "level-not-settled",
                     format!(
-                        "the response time stayed below {name} with {clients} clients, and there \
-                         was no time to try more. Allow more time with --budget."
+                        "the response time stayed below {name} {with}, and there was \
+                         no time to try more. Allow more time with --budget."
                     ),
                 ));
             }
@@ -215,7 +234,7 @@ impl LoadCurve {
                  throttling, or shared with others. Measure again when it has settled.",
             ));
         }
-        if !self.is_saturated && !self.visits.is_empty() {
+        if !self.is_saturated && !self.visits.is_empty() && !self.is_open() {
             warnings.push(Warning::note(
                 "not-saturated",
                 "the search ended before two doublings of the clients in a row brought less than \
@@ -255,10 +274,10 @@ impl LoadCurve {
             Warning::doubt(
                 "own-share",
                 format!(
-                    "with {} clients {:.0} % of the response time, {} of {}, is this program's \
+                    "{} {:.0} % of the response time, {} of {}, is this program's \
                      own: requests whose turn came together are sent one after the other. The \
                      storage answers that much faster. More --workers may help.",
-                    worst.clients,
+                    load_of(&worst),
                     share(&worst) * 100.0,
                     format_duration_ns(worst.lateness_ns),
                     format_duration_ns(worst.response.value),
@@ -281,6 +300,14 @@ impl LoadCurve {
                 ),
             )
         })
+    }
+}
+
+/// The load of a point, in words.
+fn load_of(point: &CurvePoint) -> String {
+    match point.offered {
+        Some(rate) => format!("at {}/s", format_count(rate)),
+        None => format!("with {}", format_counted(point.clients.into(), "client")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A point of the curve as the procedure keeps it.
 
-use results::{CurvePoint, Measurement, Severity};
+use results::{CurvePoint, Measurement, Severity, Tails};
 use stats::{Aim, Channel, Estimate, Window};
 use units::Duration;
 
@@ -26,6 +26,8 @@ pub(super) struct Visit {
     pub(super) channel: Channel,
     pub(super) window: Option<Window>,
     pub(super) service_window: Option<Window>,
+    /// The percentiles that the levels may be about.
+    pub(super) tails: Option<Tails>,
     /// Bytes that an operation moves on average.
     pub(super) bytes_each: f64,
     /// Whether more was offered than was done, so that the response time has no mean.
@@ -66,23 +68,30 @@ impl Visit {
         measurement: &Measurement,
         elapsed: Duration,
     ) -> Self {
+        let tail = measurement.tails.as_ref().and_then(|it| it.of(channel));
         Self {
             point: CurvePoint {
                 clients: plan.clients,
+                offered: plan.sources.and(measurement.offered),
                 load: measurement.throughput,
                 response: measurement.response.mean,
                 service: measurement.service.mean,
                 response_p99: measurement.response.percentile(0.99),
                 lateness_ns: measurement.lateness.mean_ns,
                 cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
+                at_percentile: tail.map(|it| it.time),
                 is_scout: plan.is_scout,
                 is_converged: measurement.is_converged(),
             },
             channel,
             window: measurement.window.clone(),
             service_window: measurement.service_window.clone(),
+            tails: measurement.tails.clone(),
             bytes_each: measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64,
-            is_overloaded: is_overloaded(measurement),
+            is_overloaded: match plan.sources {
+                Some(sources) => is_unbounded(measurement, sources.idle_ns),
+                None => is_overloaded(measurement),
+            },
             is_time_known: measurement.is_converged() && plan.goal.aim == Aim::TimeAndLoad,
             is_load_alone: plan.goal.aim == Aim::Load,
             precision: match plan.goal.aim {
@@ -99,12 +108,27 @@ impl Visit {
         End {
             load: self.point.load,
             time: self.time(),
-            window: match self.channel {
-                Channel::Response => self.window.as_ref(),
-                Channel::Service => self.service_window.as_ref(),
-            },
+            window: self.series(),
             is_load_alone: self.is_load_alone,
         }
+    }
+
+    /// The series behind the time that the levels are about.
+    pub(super) fn series(&self) -> Option<&Window> {
+        if let Some(tails) = &self.tails {
+            return tails.of(self.channel).map(|tail| &tail.window);
+        }
+        match self.channel {
+            Channel::Response => self.window.as_ref(),
+            Channel::Service => self.service_window.as_ref(),
+        }
+    }
+
+    /// The same measurement, with levels about another time.
+    pub(super) fn about(&mut self, channel: Channel) {
+        self.channel = channel;
+        let tail = self.tails.as_ref().and_then(|it| it.of(channel));
+        self.point.at_percentile = tail.map(|it| it.time);
     }
 
     /// Whether the mean time surely lies below a level (nanoseconds).
@@ -138,6 +162,17 @@ impl Visit {
 
 pub(super) fn joint_sigma(below: &Visit, above: &Visit) -> f64 {
     sigma(&below.time()).hypot(sigma(&above.time()))
+}
+
+/// Whether random arrivals come faster than the storage answers: surely fewer are done than come,
+/// by twice the width of the interval, and those that are done took much longer than on the idle
+/// storage (nanoseconds). Chance may bring fewer arrivals, but then nobody waits.
+fn is_unbounded(measurement: &Measurement, idle_ns: f64) -> bool {
+    let load = measurement.throughput;
+    let waits = measurement.response.mean.value > WAIT_FACTOR * idle_ns;
+    let most = load.high + (load.high - load.value);
+    let offered = measurement.offered;
+    waits && offered.is_some_and(|offered| most < OVERLOAD_SHARE * offered)
 }
 
 /// Whether clients with schedules of their own fell further and further behind them: less is done

@@ -1,11 +1,11 @@
 //! Whole load curves in virtual time.
 
 use procedure::{CurveOptions, CurveStep, LoadCurve};
-use results::{Curve, LevelOutcome, Measurement};
+use results::{Arrivals, Curve, LevelOutcome, Measurement};
 use units::Duration;
 use workload::Pacing;
 
-use super::Bench;
+use super::{Bench, poisson, reads};
 
 /// A load curve of closed clients and what it cost.
 pub struct CurveRun {
@@ -41,6 +41,8 @@ pub fn run_adjusted_curve(
     let mut bench = Bench::new(device, 1, pacing, 1.0);
     while let CurveStep::Measure(plan) = procedure.next_step() {
         bench.trial.clients = plan.clients;
+        let sources = plan.sources.map(|sources| poisson(sources.rate_each));
+        bench.trial.spec = reads(sources.unwrap_or(pacing));
         bench.trial.goal = Some(plan.goal);
         bench.trial.duration_max = plan.duration_max;
         bench.trial.salt = plan.salt;
@@ -88,7 +90,9 @@ fn assert_numbers(curve: &Curve, seed: u64) {
         match level.outcome {
             LevelOutcome::Reached { load, clients, .. } => {
                 add(&load);
-                add(&stats::Estimate::exact(clients, 1.0));
+                if curve.arrivals == Arrivals::Closed {
+                    add(&stats::Estimate::exact(clients, 1.0));
+                }
             }
             LevelOutcome::Between { low, high } => {
                 add(&stats::Estimate {

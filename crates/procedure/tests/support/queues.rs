@@ -120,6 +120,39 @@ impl ClosedQueue {
         (rate, f64::from(clients) / rate - self.think_mean)
     }
 
+    /// The chance that a response to one of `clients` takes longer than `t`: who arrives sees the
+    /// others as if alone (Sevcik and Mitrani, "The distribution of queuing network states at input
+    /// and output instants", JACM 28 (1981), 358-371), waits for as many departures as stand
+    /// before it, and is served.
+    fn response_exceeds(&self, clients: u32, t: f64) -> f64 {
+        let (mu, servers) = (1.0 / self.service_mean, self.servers);
+        let all = f64::from(servers) * mu;
+        let (mut weight, mut total, mut sum) = (1.0, 0.0, 0.0);
+        for others in 0..clients {
+            let departures = (others + 1).saturating_sub(servers);
+            total += weight;
+            sum += weight * waits_longer(departures, all, mu, t);
+            let arrivals = f64::from(clients - 1 - others) / self.think_mean;
+            weight *= arrivals / (f64::from((others + 1).min(servers)) * mu);
+        }
+        sum / total
+    }
+
+    pub fn response_quantile(&self, clients: u32, p: f64) -> f64 {
+        solve(|t| self.response_exceeds(clients, t) < 1.0 - p)
+    }
+
+    /// The load at which the percentile `p` is `level`, linear between neighbouring numbers of
+    /// clients.
+    pub fn load_at_percentile(&self, p: f64, level: f64, clients_max: u32) -> f64 {
+        let low = (1..clients_max)
+            .rfind(|&clients| self.response_quantile(clients, p) < level)
+            .expect("one client is faster than the level");
+        let at = |clients| (self.at(clients).0, self.response_quantile(clients, p));
+        let ((x_low, q_low), (x_high, q_high)) = (at(low), at(low + 1));
+        x_low + (level - q_low) / (q_high - q_low) * (x_high - x_low)
+    }
+
     /// The load at which the mean response time is `level`, linear between neighbouring numbers of
     /// clients.
     pub fn load_at(&self, level: f64, clients_max: u32) -> f64 {
@@ -147,4 +180,51 @@ fn solve(is_beyond: impl Fn(f64) -> bool) -> f64 {
         }
     }
     high
+}
+
+/// The chance that `departures` at rate `all` and then a service at rate `mu`, all exponential, take
+/// longer than `t`: by Simpson's rule over the time of the departures, which is Erlang's.
+fn waits_longer(departures: u32, all: f64, mu: f64, t: f64) -> f64 {
+    if departures == 0 {
+        return (-mu * t).exp();
+    }
+    // The chance of fewer Poisson events than departures, and the density of the last of them.
+    let mut term = (-all * t).exp();
+    let mut still_waits = 0.0;
+    for k in 0..departures {
+        still_waits += term;
+        term *= all * t / f64::from(k + 1);
+    }
+    let log_factorial: f64 = (1..departures).map(|k| f64::from(k).ln()).sum();
+    let density = |w: f64| {
+        let power = f64::from(departures - 1) * (all * w).max(f64::MIN_POSITIVE).ln();
+        all * (power - all * w - log_factorial).exp()
+    };
+    let steps = 200;
+    let step = t / f64::from(steps);
+    let part = |i: u32| {
+        let w = f64::from(i) * step;
+        let value = density(w) * (-mu * (t - w)).exp();
+        match i {
+            0 => value,
+            _ if i == steps => value,
+            _ if i % 2 == 1 => 4.0 * value,
+            _ => 2.0 * value,
+        }
+    };
+    still_waits + (0..=steps).map(part).sum::<f64>() * step / 3.0
+}
+
+/// Where `is_beyond` begins to hold between 0 and `most`.
+pub fn load_where(most: f64, is_beyond: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if is_beyond(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    low
 }

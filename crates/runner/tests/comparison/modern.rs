@@ -27,6 +27,7 @@ pub fn measure(system: &System, level_max_ms: u32, seed: u64) -> Outcome {
     };
     let options = RabOptions {
         levels: Vec::new(),
+        percentile: None,
         response_min: Duration::ZERO,
         response_max: Duration::from_millis(u64::from(level_max_ms)),
         precision: 0.03,

@@ -2,6 +2,8 @@
 
 use units::{Bytes, Duration, Rate};
 
+use crate::exit::UsageError;
+
 pub fn parse_span(text: &str) -> Result<Duration, String> {
     text.parse::<Duration>().map_err(|error| error.to_string())
 }
@@ -12,6 +14,52 @@ pub fn parse_level(text: &str) -> Result<Duration, String> {
         span if span > Duration::from_secs(86_400) => Err("is more than a day".into()),
         span => Ok(span),
     }
+}
+
+/// A response time of which the load is wanted: the mean, or a percentile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelArg {
+    /// The time.
+    pub time: Duration,
+    /// The share of operations that may not take longer, 0 to 1; `None` for the mean.
+    pub percentile: Option<f64>,
+}
+
+pub fn parse_level_at(text: &str) -> Result<LevelArg, String> {
+    let Some((time, percentile)) = text.split_once('@') else {
+        return match text.split_once('=') {
+            Some((name, time)) if name.starts_with('p') => {
+                Err(format!("write the time first, as in {time}@{name}"))
+            }
+            _ => parse_level(text).map(|time| LevelArg {
+                time,
+                percentile: None,
+            }),
+        };
+    };
+    let percent = percentile
+        .strip_prefix('p')
+        .and_then(|number| number.parse::<f64>().ok())
+        .filter(|percent| (50.0..=99.999).contains(percent))
+        .ok_or_else(|| {
+            format!("\"{percentile}\" is no percentile from p50 to p99.999: write 5ms@p99, say")
+        })?;
+    Ok(LevelArg {
+        time: parse_level(time)?,
+        percentile: Some(percent / 100.0),
+    })
+}
+
+/// The times of `levels` and the percentile that they are about.
+pub fn same_percentile(levels: &[LevelArg]) -> Result<(Vec<Duration>, Option<f64>), UsageError> {
+    let percentile = levels.first().and_then(|level| level.percentile);
+    if levels.iter().any(|level| level.percentile != percentile) {
+        return Err(UsageError(
+            "all --level must be about the mean, or about one percentile: run once for each".into(),
+        ));
+    }
+    let times = levels.iter().map(|level| level.time).collect();
+    Ok((times, percentile))
 }
 
 /// The kernel counts processor time in steps of some milliseconds: less says nothing.

@@ -5,7 +5,8 @@ use results::Mode;
 use units::{Bytes, Duration, Rate};
 
 use super::parse::{
-    parse_budget, parse_level, parse_precision, parse_rate, parse_size, parse_span,
+    LevelArg, parse_budget, parse_level, parse_level_at, parse_precision, parse_rate, parse_size,
+    parse_span,
 };
 use super::{Common, Reach};
 
@@ -49,12 +50,13 @@ pub struct RabArgs {
         allow_hyphen_values = true, conflicts_with = "levels"
     )]
     pub response_min: Duration,
-    /// A level of its own, in place of the thirds; may be given several times.
+    /// A level of its own, in place of the thirds: a mean time, or a percentile, as in 1ms@p99; may
+    /// be given several times.
     #[arg(
-        long = "level", value_name = "TIME", value_parser = parse_level,
+        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
         allow_hyphen_values = true, conflicts_with = "response_max"
     )]
-    pub levels: Vec<Duration>,
+    pub levels: Vec<LevelArg>,
     /// Operations per second that each waiting client asks for [default: as its workload says, 20].
     #[arg(
         long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true

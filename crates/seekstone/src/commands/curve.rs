@@ -1,10 +1,12 @@
 //! `seekstone curve`: response time against load.
 
 use procedure::{CurveOptions, Levels};
+use results::Arrivals;
 use runner::single_load::{LoadRequest, Question, measure_load};
 use units::Duration;
 
 use crate::args::CurveArgs;
+use crate::args::parse::same_percentile;
 use crate::commands::finish::deliver;
 use crate::commands::runs::show;
 use crate::commands::setup::{Setup, setup};
@@ -12,11 +14,16 @@ use crate::commands::trial::{caching, spec, think, title};
 use crate::exit::Exit;
 use crate::progress::Progress;
 
+/// The most sources of random arrivals, each of which offers 1/32 of what one client does that
+/// never thinks.
+const SOURCES_MAX: u32 = 1 << 16;
+
 /// Measure a load curve.
 ///
 /// # Errors
 /// When nothing could be measured.
 pub fn curve(args: &CurveArgs) -> anyhow::Result<Exit> {
+    let (levels, percentile) = same_percentile(&args.levels)?;
     let Setup {
         bench,
         archive,
@@ -30,11 +37,21 @@ pub fn curve(args: &CurveArgs) -> anyhow::Result<Exit> {
         &args.common,
     )?;
     let options = CurveOptions {
-        levels: match args.levels.as_slice() {
+        levels: match levels.as_slice() {
             [] => Levels::Grid { count: 3 },
-            levels => Levels::Explicit(levels.to_vec()),
+            _ => Levels::Explicit(levels),
         },
-        clients_max: args.clients_max,
+        percentile,
+        arrivals: if args.open {
+            Arrivals::Open
+        } else {
+            Arrivals::Closed
+        },
+        clients_max: if args.open {
+            SOURCES_MAX
+        } else {
+            args.clients_max
+        },
         precision: args.precision,
         scout_min: args.budget.mul_f64(0.004).min(Duration::from_secs(1)),
         scout_max: args.budget.mul_f64(0.06),

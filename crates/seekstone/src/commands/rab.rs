@@ -9,6 +9,7 @@ use runner::rab::{RabRequest, measure_rab};
 use workload::Definition;
 
 use crate::args::RabArgs;
+use crate::args::parse::same_percentile;
 use crate::commands::finish::deliver;
 use crate::commands::setup::{Setup, setup};
 use crate::exit::{Exit, UsageError};
@@ -52,12 +53,14 @@ pub fn rab(args: &RabArgs) -> anyhow::Result<Exit> {
         &args.reach,
         &args.common,
     )?;
-    let highest = args.levels.iter().max().copied();
+    let (levels, percentile) = same_percentile(&args.levels)?;
+    let highest = levels.iter().max().copied();
     let request = RabRequest {
         bench,
         workloads,
         options: RabOptions {
-            levels: args.levels.clone(),
+            levels,
+            percentile,
             response_min: args.response_min,
             response_max: highest.unwrap_or(args.response_max),
             precision: args.precision,

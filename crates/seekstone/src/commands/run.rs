@@ -4,6 +4,7 @@ use drivers::Caching;
 use runner::check_up::{CheckUpRequest, check_up};
 
 use crate::args::RunArgs;
+use crate::args::parse::same_percentile;
 use crate::commands::finish::deliver;
 use crate::commands::setup::{Setup, setup};
 use crate::exit::Exit;
@@ -15,6 +16,7 @@ use crate::progress::Progress;
 /// # Errors
 /// When nothing could be measured.
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    let (levels, percentile) = same_percentile(&args.levels)?;
     let Setup {
         bench,
         archive,
@@ -30,7 +32,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let request = CheckUpRequest {
         bench,
         budget: args.budget,
-        levels: args.levels.clone(),
+        levels,
+        percentile,
         clients_max: args.clients_max,
     };
     let mut progress = Progress::new(args.common.quiet);

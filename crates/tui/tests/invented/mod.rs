@@ -35,6 +35,8 @@ pub fn point(clients: u32, is_scout: bool) -> CurvePoint {
     let load = LOAD_MAX * f64::from(clients) / (f64::from(clients) + CLIENTS_HALF);
     let response = f64::from(clients) * 1e9 / load;
     CurvePoint {
+        offered: None,
+        at_percentile: None,
         clients,
         load: estimate(load, if is_scout { 0.09 } else { 0.028 }),
         response: estimate(response, 0.03),

@@ -1,0 +1,158 @@
+//! The load at a response time of random arrivals, and at a percentile: the load that is found lies
+//! in its interval as often as it says, on queues whose answers are known exactly.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "the tables are a product of these tests"
+)]
+
+mod support;
+
+use std::ops::RangeInclusive;
+
+use procedure::{CurveOptions, Levels};
+use results::{Arrivals, LevelOutcome};
+use support::curves::run_curve;
+use support::queues::{ClosedQueue, ConstantService, OpenQueue, load_where};
+use support::{Coverage, thinking};
+use units::Duration;
+use workload::{Gap, Pacing};
+
+/// One question with its answer.
+struct Case {
+    device: &'static str,
+    arrivals: Arrivals,
+    percentile: Option<f64>,
+    level: Duration,
+    /// Operations per second.
+    truth: f64,
+}
+
+const P99: Option<f64> = Some(0.99);
+const THINKERS: ClosedQueue = ClosedQueue {
+    servers: 4,
+    service_mean: 0.005,
+    think_mean: 0.050,
+};
+const CLIENTS_MAX: u32 = 80;
+
+/// Four servers of 1 ms, one of 1 ms with exponential and with constant service.
+fn open_cases() -> Vec<Case> {
+    let queue = |servers: u32, load: f64| OpenQueue::at(servers, load, 1e-3);
+    let mm = |servers: u32, device, percentile: Option<f64>, level_us: u64| {
+        let level = level_us as f64 * 1e-6;
+        let time = |load: f64| match percentile {
+            None => queue(servers, load).response_mean(),
+            Some(p) => queue(servers, load).response_quantile(p),
+        };
+        Case {
+            device,
+            arrivals: Arrivals::Open,
+            percentile,
+            level: Duration::from_micros(level_us),
+            truth: load_where(0.999, |load| time(load) > level) * f64::from(servers) * 1e3,
+        }
+    };
+    let md1 = |percentile: Option<f64>, level_us: u64| {
+        let level = level_us as f64 * 1e-3;
+        let time = |load: f64| match percentile {
+            None => ConstantService { load }.response_mean(),
+            Some(p) => ConstantService { load }.response_quantile(p),
+        };
+        Case {
+            device: "sim:md1?time=1ms",
+            arrivals: Arrivals::Open,
+            percentile,
+            level: Duration::from_micros(level_us),
+            truth: load_where(0.95, |load| time(load) > level) * 1e3,
+        }
+    };
+    vec![
+        mm(1, "sim:mm1?mean=1ms", None, 2_000),
+        mm(4, "sim:mmc?mean=1ms&servers=4", None, 1_500),
+        md1(None, 1_500),
+        mm(1, "sim:mm1?mean=1ms", P99, 12_000),
+        mm(4, "sim:mmc?mean=1ms&servers=4", P99, 7_000),
+        md1(P99, 5_000),
+    ]
+}
+
+fn closed_case() -> Case {
+    let level = Duration::from_millis(40);
+    Case {
+        device: "sim:mmc?servers=4&mean=5ms",
+        arrivals: Arrivals::Closed,
+        percentile: P99,
+        level,
+        truth: THINKERS.load_at_percentile(0.99, level.as_secs_f64(), CLIENTS_MAX),
+    }
+}
+
+/// Curves of one case, without a limit of time.
+fn coverage(case: &Case, seeds: RangeInclusive<u64>) -> (Coverage, Vec<String>) {
+    let name = match case.percentile {
+        None => format!("{}, mean {}", case.device, case.level),
+        Some(p) => format!("{}, p{} {}", case.device, p * 100.0, case.level),
+    };
+    let mut found = Coverage::of(name);
+    let mut unsettled = Vec::new();
+    for seed in seeds {
+        let (pacing, clients_max) = match case.arrivals {
+            Arrivals::Closed => (thinking(Duration::from_millis(50)), CLIENTS_MAX),
+            Arrivals::Open => (Pacing::Closed { think: Gap::NONE }, 1 << 16),
+        };
+        let options = CurveOptions {
+            levels: Levels::Explicit(vec![case.level]),
+            percentile: case.percentile,
+            arrivals: case.arrivals,
+            clients_max,
+            final_max: Duration::from_secs(3_600),
+            ..CurveOptions::default()
+        };
+        let run = run_curve(case.device, pacing, options, seed);
+        match &run.curve.levels[0].outcome {
+            LevelOutcome::Reached { load, .. } => found.add(load, case.truth, seed),
+            other => unsettled.push(format!("seed {seed}: {other:?}")),
+        }
+    }
+    println!("{} unsettled: {unsettled:?}", unsettled.len());
+    (found, unsettled)
+}
+
+/// A few seeds of the cheapest cases every day.
+fn check_few(case: &Case) {
+    let (found, unsettled) = coverage(case, 1..=10);
+    assert!(unsettled.is_empty(), "{unsettled:?}");
+    found.check();
+}
+
+#[test]
+fn the_load_of_random_arrivals_lies_in_its_interval() {
+    check_few(&open_cases()[1]);
+}
+
+#[test]
+fn the_load_of_random_arrivals_at_a_percentile_lies_in_its_interval() {
+    check_few(&open_cases()[5]);
+}
+
+#[test]
+fn the_load_of_waiting_clients_at_a_percentile_lies_in_its_interval() {
+    check_few(&closed_case());
+}
+
+#[test]
+#[ignore = "nightly: takes minutes"]
+fn loads_at_levels_cover_in_four_hundred_curves() {
+    let cases = open_cases().into_iter().chain([closed_case()]);
+    let mut outside = Vec::new();
+    for case in cases {
+        let (found, unsettled) = coverage(&case, 1001..=1400);
+        println!("{found}");
+        let share = found.share();
+        if !unsettled.is_empty() || !(0.93..=0.995).contains(&share) {
+            outside.push(format!("{found}; unsettled {unsettled:?}"));
+        }
+    }
+    assert!(outside.is_empty(), "{outside:#?}");
+}
