@@ -204,7 +204,8 @@ pub struct RunArgs {
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
-        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at, allow_hyphen_values = true
+        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
+        allow_hyphen_values = true
     )]
     pub levels: Vec<LevelArg>,
     /// The most reads at a time in the load curve.
@@ -334,7 +335,8 @@ pub struct CurveArgs {
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
-        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at, allow_hyphen_values = true
+        long = "level", value_name = "TIME[@pN]", value_parser = parse_level_at,
+        allow_hyphen_values = true
     )]
     pub levels: Vec<LevelArg>,
     /// Find the load of random arrivals that do not wait for the storage, in place of clients that

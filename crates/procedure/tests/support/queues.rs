@@ -182,8 +182,8 @@ fn solve(is_beyond: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// The chance that `departures` at rate `all` and then a service at rate `mu`, all exponential, take
-/// longer than `t`: by Simpson's rule over the time of the departures, which is Erlang's.
+/// The chance that `departures` at rate `all` and then a service at rate `mu`, all exponential,
+/// take longer than `t`: by Simpson's rule over the time of the departures, which is Erlang's.
 fn waits_longer(departures: u32, all: f64, mu: f64, t: f64) -> f64 {
     if departures == 0 {
         return (-mu * t).exp();
