@@ -21,6 +21,7 @@ mod extents;
 mod file_content;
 mod file_system;
 mod guard;
+mod huge_pages;
 mod network;
 mod open;
 mod page_cache;

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use engine::{Clock, Driver, DriverError};
+use engine::{Clock, Driver, DriverError, OwnWork};
 use io_uring::{opcode, types};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
@@ -61,6 +61,7 @@ pub struct UringDriver {
     /// The threads that compute, where there are any.
     compute: Option<RingCompute>,
     blocked_until: Instant,
+    own_work: OwnWork,
     /// When the alarm rings, while one is in the ring.
     alarm: Option<Instant>,
     /// What the alarm's entry points to until the kernel has taken it.
@@ -100,6 +101,7 @@ impl UringDriver {
             again: Vec::new(),
             in_place: VecDeque::new(),
             compute: RingCompute::new(&options.compute, clock)?,
+            own_work: buffers.own_work(),
             buffers: ManuallyDrop::new(buffers),
             blocked_until: Instant::START,
             alarm: None,
@@ -418,6 +420,10 @@ impl Driver for UringDriver {
 
     fn kernel_entries(&self) -> u64 {
         self.ring.entries()
+    }
+
+    fn own_work(&self) -> OwnWork {
+        self.own_work
     }
 }
 

@@ -158,6 +158,7 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         effective_depth: 1.0,
         nominal_depth: 1,
         kernel_entries: None,
+        generator: None,
         verdict: Verdict::Budget {
             is_citable: mean.is_bounded(),
         },

@@ -193,6 +193,7 @@ pub fn summarise(
         effective_depth,
         nominal_depth: circumstances.nominal_depth,
         kernel_entries: None,
+        generator: None,
         verdict: verdict(trial, chosen, elapsed),
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
@@ -207,8 +208,12 @@ pub fn summarise(
     if is_kept_back(trial, &measurement, mean_whole_ns) {
         count_unfinished(&mut measurement, &record.unfinished, elapsed);
     }
-    let findings = findings(chosen, monitor);
-    measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
+    measurement.warnings = doubts(
+        trial,
+        &measurement,
+        mean_whole_ns,
+        &findings(chosen, monitor),
+    );
     Ok(measurement)
 }
 

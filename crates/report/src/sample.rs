@@ -23,8 +23,9 @@ use results::environment::{
     RaidState, TargetKind, Throttle,
 };
 use results::{
-    Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, KindTimes, Lateness,
-    Level, LevelOutcome, Measurement, Run, Saturation, Settings, TargetDescription, Times, Warning,
+    Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, Generator, KindTimes,
+    Lateness, Level, LevelOutcome, Measurement, Run, Saturation, Settings, TargetDescription,
+    Times, Warning,
 };
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
@@ -324,6 +325,10 @@ fn plain(kind: &Kind) -> Measurement {
         effective_depth: f64::from(kind.clients) * 0.97,
         nominal_depth: kind.clients,
         kernel_entries: None,
+        generator: Some(Generator {
+            buffer_bytes: 4 << 20,
+            huge_page_share: Some(1.0),
+        }),
         verdict: Verdict::Converged,
         drift: Drift {
             total: 0.004,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Drift, Estimate, PercentileEstimate, Verdict, Window};
 
 use crate::environment::CountersDelta;
+use crate::generator::Generator;
 use crate::series::{SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
@@ -195,6 +196,9 @@ pub struct Measurement {
     pub nominal_depth: u32,
     /// How often the kernel was entered to hand over or to wait; absent where that has no meaning.
     pub kernel_entries: Option<u64>,
+    /// What this program itself had and did, on real storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<Generator>,
     /// Whether precision and steadiness were reached.
     pub verdict: Verdict,
     /// Trend of the response time over the steady part.

@@ -1,5 +1,6 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
+mod own;
 mod passes;
 
 use std::ops::Range;
@@ -20,6 +21,7 @@ use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
+use self::own::{generator, split_operations};
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
@@ -405,6 +407,8 @@ impl StorageLaboratory {
         measurement.cpu = cpu_cost(measurement, counters.cpu_ns, elapsed);
         measurement.page_cache_share = cache_share(measurement, trial, &counters);
         measurement.counters = Some(counters);
+        let split = split_operations(measurement, trial);
+        measurement.warnings.extend(split);
         if let Some(wrong) = self
             .payload
             .verification
@@ -443,6 +447,7 @@ impl Laboratory for StorageLaboratory {
             notes,
             counters,
             kernel_entries,
+            own_work,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
             watch(&Glimpse::of(monitor, elapsed))
         })
@@ -464,6 +469,7 @@ impl Laboratory for StorageLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
+        measurement.generator = own_work.map(|own| generator(&own));
         self.attach(&mut measurement, trial, counters, elapsed);
         Ok(Outcome {
             measurement,

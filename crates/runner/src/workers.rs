@@ -12,7 +12,7 @@ use std::time::Duration as StdDuration;
 use drivers::{
     DriverKind, DriverOptions, IO_STACK_BYTES, MonotonicClock, TargetTable, io_threads, open_driver,
 };
-use engine::{Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, Record};
+use engine::{Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, OwnWork, Record};
 use procedure::{Ending, Monitor, Trial};
 use stats::Slot;
 use units::{Duration, Instant};
@@ -93,6 +93,8 @@ pub struct Harvest {
     pub counters: CountersDelta,
     /// How often the workers entered the kernel.
     pub kernel_entries: u64,
+    /// What the drivers themselves had and did.
+    pub own_work: Option<OwnWork>,
 }
 
 enum Report {
@@ -125,6 +127,7 @@ struct Share {
     driver: DriverKind,
     notes: Vec<String>,
     kernel_entries: u64,
+    own_work: OwnWork,
 }
 
 type Worker = JoinHandle<Option<Share>>;
@@ -184,6 +187,7 @@ pub fn run_workers(
         notes: Vec::new(),
         counters,
         kernel_entries: 0,
+        own_work: None,
     };
     for worker in workers {
         if let Ok(Some(share)) = worker.join() {
@@ -191,6 +195,8 @@ pub fn run_workers(
             harvest.driver = share.driver;
             harvest.notes = share.notes;
             harvest.kernel_entries += share.kernel_entries;
+            let sum = harvest.own_work.map(|sum| sum.plus(&share.own_work));
+            harvest.own_work = sum.or(Some(share.own_work));
         }
     }
     monitor.close_sample(harvest.elapsed, &after.activity());
@@ -307,6 +313,7 @@ impl Seat {
                     driver: opened.kind,
                     notes: opened.notes,
                     kernel_entries: driver.kernel_entries(),
+                    own_work: driver.own_work(),
                 })
             }
             Err(error) => {
