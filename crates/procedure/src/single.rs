@@ -160,9 +160,8 @@ pub fn summarise(
         Channel::Service => service.as_ref(),
     };
     let service_times = times(service.as_ref(), &counted.service);
-    let completions_all = counted.response.len();
+    let (completions_all, bytes_all) = (counted.response.len(), bytes_of(record));
     let throughput = throughput_of(chosen, completions_all, elapsed);
-    let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
     let mut measurement = Measurement {
         name: trial.name.clone(),
@@ -208,13 +207,13 @@ pub fn summarise(
     if is_kept_back(trial, &measurement, mean_whole_ns) {
         count_unfinished(&mut measurement, &record.unfinished, elapsed);
     }
-    measurement.warnings = doubts(
-        trial,
-        &measurement,
-        mean_whole_ns,
-        &findings(chosen, monitor),
-    );
+    let findings = findings(chosen, monitor);
+    measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
     Ok(measurement)
+}
+
+fn bytes_of(record: &Record) -> u64 {
+    record.kinds.values().map(|kind| kind.bytes).sum()
 }
 
 fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estimate> {
