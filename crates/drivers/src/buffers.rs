@@ -238,6 +238,7 @@ impl BufferPool {
         OwnWork {
             buffer_bytes: self.memory.len() as u64,
             huge_bytes: self.memory.huge_bytes(),
+            ..OwnWork::default()
         }
     }
 

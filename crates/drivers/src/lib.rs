@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 mod alignment;
+mod batch;
 mod blocking;
 mod buffers;
 mod child;

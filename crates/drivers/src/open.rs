@@ -59,8 +59,8 @@ pub struct DriverOptions {
 /// What only io_uring needs to know.
 #[derive(Clone, Debug)]
 pub struct UringSettings {
-    /// How many requests are handed to the kernel together. With 1, each enters the kernel as soon
-    /// as it was handed over.
+    /// How many requests are handed to the kernel together at most; those that are ready, and none
+    /// waits long for others. With 1, each enters the kernel as soon as it was handed over.
     pub batch: usize,
     /// Who runs the kernel's part of a completion.
     pub taskrun: Taskrun,

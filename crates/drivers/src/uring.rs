@@ -1,9 +1,9 @@
 //! io_uring: one entry per request (two for a durable write), one system call per request at most.
 //!
-//! `submit` queues; the next `submit` or `wait` enters the kernel. So in a steady state one system
-//! call hands a request over *and* waits for the next completion, and still no request waits for
-//! another: with a batch of one, a second `submit` first sends the earlier one off. `issued` is
-//! stamped right before the kernel is entered.
+//! `submit` queues; a later `submit`, once the batch is full or old, or `wait` enters the kernel. So
+//! in a steady state one system call hands requests over *and* waits for the next completion. With a
+//! batch of one, a second `submit` first sends the earlier one off. `issued` is stamped right before
+//! the kernel is entered.
 //!
 //! Files are created, opened, closed and removed in place, by blocking calls, one per `wait`.
 
@@ -17,6 +17,7 @@ use io_uring::{opcode, types};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
+use crate::batch::Batch;
 use crate::blocking::change_file;
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
@@ -45,7 +46,7 @@ pub struct UringDriver {
     clock: MonotonicClock,
     targets: Arc<TargetTable>,
     payload: Payload,
-    batch: usize,
+    batch: Batch,
     awake: Duration,
     features: Features,
     ring: ManuallyDrop<Ring>,
@@ -90,7 +91,7 @@ impl UringDriver {
             clock,
             targets: Arc::clone(targets),
             payload: options.payload.clone(),
-            batch: options.uring.batch,
+            batch: Batch::new(options.uring.batch),
             awake: options.awake,
             features: ring.features(),
             ring: ManuallyDrop::new(ring),
@@ -153,6 +154,10 @@ impl UringDriver {
                 .stamp(bytes, self.targets.stamp_id(target), offset);
         }
         self.slots[place] = Slot::new(request, &handle, memory, self.features.registered_files);
+        if self.fresh.is_empty() {
+            let clock = self.clock;
+            self.batch.begin(|| clock.now());
+        }
         self.fresh.push(index);
         self.queue(index)?;
         Ok(Ok(()))
@@ -188,6 +193,20 @@ impl UringDriver {
         self.ring.enter(patience)
     }
 
+    /// Let what is queued enter the kernel, and note how long that took: by so much at most an
+    /// operation may have begun later than its stamp says.
+    fn hand_over(&mut self) -> Result<(), DriverError> {
+        let issued = self.clock.now();
+        self.stamp(issued);
+        self.ring.enter(Patience::Submit)?;
+        let length = self.clock.now().since(issued).as_nanos();
+        let own = &mut self.own_work;
+        own.entries_timed += 1;
+        own.entries_timed_ns += length;
+        own.entry_longest_ns = own.entry_longest_ns.max(length);
+        Ok(())
+    }
+
     #[inline]
     fn stamp(&mut self, now: Instant) {
         for index in self.fresh.drain(..) {
@@ -207,6 +226,7 @@ impl UringDriver {
             clock,
             alarm,
             compute,
+            batch,
             ..
         } = self;
         let results = ring.results();
@@ -245,6 +265,7 @@ impl UringDriver {
                 again.push(index);
                 continue;
             }
+            batch.note_done(completed.since(slot.issued));
             done.push(slot.finish(completed, payload, targets));
             free.push(index);
         }
@@ -359,8 +380,9 @@ impl Driver for UringDriver {
             self.outstanding() < capacity,
             "more requests than the driver has room for"
         );
-        if self.fresh.len() >= self.batch {
-            self.enter(Patience::Submit)?;
+        let clock = self.clock;
+        if self.batch.is_due(self.fresh.len(), || clock.now()) {
+            self.hand_over()?;
         }
         match request.op {
             Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {

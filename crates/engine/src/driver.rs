@@ -92,6 +92,12 @@ pub struct OwnWork {
     pub buffer_bytes: u64,
     /// What of it lies in huge pages, where the kernel tells.
     pub huge_bytes: Option<u64>,
+    /// Entries into the kernel that only handed requests over, and were timed.
+    pub entries_timed: u64,
+    /// The sum of their lengths, nanoseconds.
+    pub entries_timed_ns: u64,
+    /// The length of the longest, nanoseconds.
+    pub entry_longest_ns: u64,
 }
 
 impl OwnWork {
@@ -101,6 +107,9 @@ impl OwnWork {
         Self {
             buffer_bytes: self.buffer_bytes + other.buffer_bytes,
             huge_bytes: self.huge_bytes.zip(other.huge_bytes).map(|(a, b)| a + b),
+            entries_timed: self.entries_timed + other.entries_timed,
+            entries_timed_ns: self.entries_timed_ns + other.entries_timed_ns,
+            entry_longest_ns: self.entry_longest_ns.max(other.entry_longest_ns),
         }
     }
 }

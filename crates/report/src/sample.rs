@@ -328,6 +328,9 @@ fn plain(kind: &Kind) -> Measurement {
         generator: Some(Generator {
             buffer_bytes: 4 << 20,
             huge_page_share: Some(1.0),
+            batch: 1,
+            entry_mean_ns: Some(2_400.0),
+            entry_longest_ns: Some(31_000),
         }),
         verdict: Verdict::Converged,
         drift: Drift {

@@ -9,4 +9,14 @@ pub struct Generator {
     pub buffer_bytes: u64,
     /// Share of it, 0 to 1, that lay in huge pages; absent where the kernel does not tell.
     pub huge_page_share: Option<f64>,
+    /// Requests that a worker handed over together at most.
+    pub batch: u32,
+    /// Mean length, nanoseconds, of the entries into the kernel that only handed requests over:
+    /// the last operation of a batch may have begun so much later than its stamp says. Absent where
+    /// there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_mean_ns: Option<f64>,
+    /// Length of the longest of them, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_longest_ns: Option<u64>,
 }

@@ -163,12 +163,10 @@ pub struct Reach {
     /// What carries requests out.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
-    /// Requests handed to the kernel together (io_uring).
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=4096)
-    )]
-    pub batch: u16,
+    /// Requests handed to the kernel together at most (io_uring) [default: an eighth of a worker's
+    /// depth].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub batch: Option<u16>,
     /// Worker threads [default: half the processors, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,

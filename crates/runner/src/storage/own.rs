@@ -14,11 +14,16 @@ const SPLIT_FACTOR: f64 = 1.05;
 const FOREIGN_SHARE: f64 = 0.02;
 
 /// What a report says of the drivers.
-pub(super) fn generator(own: &OwnWork) -> Generator {
+pub(super) fn generator(own: &OwnWork, batch: usize) -> Generator {
+    let has_entries = own.entries_timed > 0;
+    let entry_mean_ns = own.entries_timed_ns as f64 / own.entries_timed as f64;
     let share = |huge: u64| huge as f64 / own.buffer_bytes.max(1) as f64;
     Generator {
         buffer_bytes: own.buffer_bytes,
         huge_page_share: own.huge_bytes.map(share),
+        batch: batch as u32,
+        entry_mean_ns: has_entries.then_some(entry_mean_ns),
+        entry_longest_ns: has_entries.then_some(own.entry_longest_ns),
     }
 }
 

@@ -57,7 +57,7 @@ pub fn setup(
         DriverChoice::Uring => DriverKind::Uring,
         DriverChoice::Threads => DriverKind::Threads,
     };
-    storage.batch = usize::from(reach.batch);
+    storage.batch = reach.batch.map(usize::from);
     storage.caching = caching;
     if let Some(workers) = reach.workers {
         storage.workers = usize::from(workers);
