@@ -19,8 +19,9 @@ use crate::huge_pages::{HUGE_PAGE_BYTES, huge_bytes};
 
 /// Alignment of every buffer: no page, sector or DMA rule in use asks for more.
 pub const PAGE_BYTES: usize = 4096;
-/// Memory that the stripes have together at least, for variety of what is written.
-const VARIETY_BYTES: usize = 4 << 20;
+/// Memory that the stripes of all drivers of a trial have together at least, for variety of what is
+/// written.
+pub const VARIETY_BYTES: usize = 4 << 20;
 /// What one stripe has at most for variety alone.
 const STRIPE_VARIETY_BYTES: usize = 1 << 20;
 
@@ -175,14 +176,15 @@ pub struct BufferPool {
 }
 
 impl BufferPool {
-    /// `count` buffers of `len` bytes, filled with bytes that do not compress.
+    /// `count` buffers of `len` bytes, `variety` bytes together at least, filled with bytes that do
+    /// not compress.
     ///
     /// # Errors
     /// When the system has no memory for them.
-    pub fn new(count: usize, len: usize, seed: u64) -> Result<Self, BufferError> {
+    pub fn new(count: usize, len: usize, variety: usize, seed: u64) -> Result<Self, BufferError> {
         let refused = BufferError::NoMemory { count, len };
         let count = count.max(1);
-        let variety = (VARIETY_BYTES / count).min(STRIPE_VARIETY_BYTES);
+        let variety = (variety / count).min(STRIPE_VARIETY_BYTES);
         let stripe = len.max(1).max(variety).checked_next_multiple_of(PAGE_BYTES);
         let stripe = stripe.ok_or(refused.clone())?;
         let total = stripe.checked_mul(count).ok_or(refused.clone())?;
@@ -231,6 +233,14 @@ impl BufferPool {
     #[must_use]
     pub fn memory(&self) -> &AlignedBuffer {
         &self.memory
+    }
+
+    /// The memory in pieces of whole stripes, each of `most` bytes at most where a stripe is not
+    /// longer; and how many stripes a piece holds.
+    pub(crate) fn pieces(&self, most: usize) -> (Vec<&[u8]>, usize) {
+        let together = (most / self.stripe).max(1);
+        let used = &self.memory.as_slice()[self.first..][..self.count * self.stripe];
+        (used.chunks(together * self.stripe).collect(), together)
     }
 
     /// What a report says of it.
@@ -297,7 +307,7 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_apart_and_noisy() {
-        let mut pool = BufferPool::new(5, 6000, 1).unwrap();
+        let mut pool = BufferPool::new(5, 6000, VARIETY_BYTES, 1).unwrap();
         let places: Vec<usize> = (0..5).map(|slot| pool.read_place(slot) as usize).collect();
         for (slot, place) in places.iter().enumerate() {
             assert_eq!(place % PAGE_BYTES, 0);
@@ -316,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_write_never_leaves_its_stripe() {
-        let mut pool = BufferPool::new(64, 1000, 1).unwrap();
+        let mut pool = BufferPool::new(64, 1000, VARIETY_BYTES, 1).unwrap();
         for step in 0..10_000_usize {
             let len = step % 1000;
             let start = pool.write_place(7, len) as usize;
@@ -330,7 +340,7 @@ mod tests {
     #[test]
     fn transfers_of_many_pages_lie_in_huge_ones() {
         const WANTED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-        let pool = BufferPool::new(4, 1 << 20, 1).unwrap();
+        let pool = BufferPool::new(4, 1 << 20, 0, 1).unwrap();
         assert_eq!(pool.read_place(0) as usize % HUGE_PAGE_BYTES, 0);
         assert_eq!(pool.memory().len(), 2 * HUGE_PAGE_BYTES);
         let is_never = std::fs::read_to_string(WANTED).map_or(true, |it| it.contains("[never]"));
@@ -338,7 +348,7 @@ mod tests {
             Some(huge) if !is_never => assert!(huge > 0, "no huge page was given"),
             _ => {}
         }
-        let small = BufferPool::new(4, 4096, 1).unwrap();
+        let small = BufferPool::new(4, 4096, VARIETY_BYTES, 1).unwrap();
         assert_eq!(
             small.memory().len(),
             4 << 20,
@@ -346,9 +356,28 @@ mod tests {
         );
     }
 
+    /// Above 1 GiB nothing was registered at all.
+    #[test]
+    fn memory_is_registered_in_pieces_of_whole_buffers() {
+        let pool = BufferPool::new(5, 65_536, 0, 1).unwrap();
+        let (pieces, together) = pool.pieces(150_000);
+        let lens: Vec<usize> = pieces.iter().map(|piece| piece.len()).collect();
+        assert_eq!((together, &lens[..]), (2, &[131_072, 131_072, 65_536][..]));
+        assert_eq!(pieces[1].as_ptr(), pool.read_place(2).cast_const());
+        assert_eq!(pool.pieces(1).0.len(), 5);
+    }
+
+    #[test]
+    fn pools_without_variety_hold_their_buffers_alone() {
+        assert_eq!(
+            BufferPool::new(32, 4096, 0, 1).unwrap().memory().len(),
+            32 * 4096
+        );
+    }
+
     #[test]
     fn buffers_apart_are_those_of_the_pool() {
-        let pool = BufferPool::new(3, 65_536, 1).unwrap();
+        let pool = BufferPool::new(3, 65_536, 0, 1).unwrap();
         let places = (0..3).map(|slot| pool.read_place(slot) as usize);
         let places: Vec<usize> = places.collect();
         let apart: Vec<BufferPool> = pool.apart().collect();
@@ -358,7 +387,7 @@ mod tests {
 
     #[test]
     fn memory_that_cannot_be_had_is_an_error() {
-        assert!(BufferPool::new(usize::MAX / 2, 1 << 40, 1).is_err());
+        assert!(BufferPool::new(usize::MAX / 2, 1 << 40, 0, 1).is_err());
         assert!(AlignedBuffer::zeroed(usize::MAX - 5).is_err());
         assert!(AlignedBuffer::zeroed(1 << 60).is_err());
     }

@@ -46,7 +46,9 @@ mod work_directory;
 mod work_tree;
 
 pub use alignment::{Alignment, find_alignment};
-pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
+pub use buffers::{
+    AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, VARIETY_BYTES, fill_incompressible,
+};
 pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;

@@ -15,7 +15,7 @@ use crate::blocking::{Memory, carry_out};
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
 use crate::compute::ComputePool;
-use crate::open::{DriverOptions, THREADS_MAX, no_memory};
+use crate::open::{DriverOptions, THREADS_MAX};
 use crate::payload::Payload;
 use crate::table::TargetTable;
 
@@ -72,8 +72,7 @@ impl ThreadsDriver {
             ..options.clone()
         };
         want_punctual_timers();
-        let buffers = BufferPool::new(options.depth, options.buffer_len, options.payload.run)
-            .map_err(|error| no_memory(&error))?;
+        let buffers = options.buffers()?;
         let own_work = buffers.own_work();
         let place = if options.depth == 1 && options.compute.threads == 0 {
             let hand = Box::new(Hand::new(targets, clock, options, buffers));

@@ -1,9 +1,9 @@
 //! io_uring: one entry per request (two for a durable write), one system call per request at most.
 //!
-//! `submit` queues; a later `submit`, once the batch is full or old, or `wait` enters the kernel. So
-//! in a steady state one system call hands requests over *and* waits for the next completion. With a
-//! batch of one, a second `submit` first sends the earlier one off. `issued` is stamped right before
-//! the kernel is entered.
+//! `submit` queues; a later `submit`, once the batch is full or old, or `wait` enters the kernel.
+//! In a steady state one system call hands requests over *and* waits for the next completion. With
+//! a batch of one, a second `submit` first sends the earlier one off. `issued` is stamped right
+//! before the kernel is entered.
 //!
 //! Files are created, opened, closed and removed in place, by blocking calls, one per `wait`.
 
@@ -21,7 +21,7 @@ use crate::batch::Batch;
 use crate::blocking::change_file;
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
-use crate::open::{DriverOptions, no_memory};
+use crate::open::DriverOptions;
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::uring_compute::RingCompute;
@@ -84,8 +84,7 @@ impl UringDriver {
         options.check()?;
         want_punctual_timers();
         let depth = options.depth;
-        let buffers = BufferPool::new(depth, options.buffer_len, options.payload.run)
-            .map_err(|error| no_memory(&error))?;
+        let buffers = options.buffers()?;
         let ring = Ring::new(options, targets.targets(), &buffers)?;
         Ok(Self {
             clock,
@@ -153,7 +152,8 @@ impl UringDriver {
             self.payload
                 .stamp(bytes, self.targets.stamp_id(target), offset);
         }
-        self.slots[place] = Slot::new(request, &handle, memory, self.features.registered_files);
+        let (files, piece) = (self.features.registered_files, self.ring.piece_of(index));
+        self.slots[place] = Slot::new(request, &handle, memory, (files, piece));
         if self.fresh.is_empty() {
             let clock = self.clock;
             self.batch.begin(|| clock.now());
@@ -169,7 +169,7 @@ impl UringDriver {
             self.enter(Patience::Poll)?;
         }
         let slot = &mut self.slots[index as usize];
-        let (first, second) = slot.entries(index, self.features.has_registered_buffers);
+        let (first, second) = slot.entries(index);
         slot.awaited = 1 + u8::from(second.is_some());
         slot.outcome = Outcome::Good;
         // SAFETY: the slot's memory is its own and stays so until `awaited` completions were seen;

@@ -329,6 +329,7 @@ fn plain(kind: &Kind) -> Measurement {
             buffer_bytes: 4 << 20,
             huge_page_share: Some(1.0),
             batch: 1,
+            processors: vec![2, 3],
             entry_mean_ns: Some(2_400.0),
             entry_longest_ns: Some(31_000),
         }),

@@ -11,6 +11,9 @@ pub struct Generator {
     pub huge_page_share: Option<f64>,
     /// Requests that a worker handed over together at most.
     pub batch: u32,
+    /// Processors that the workers were bound to, in turn; empty where the scheduler chose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processors: Vec<usize>,
     /// Mean length, nanoseconds, of the entries into the kernel that only handed requests over:
     /// the last operation of a batch may have begun so much later than its stamp says. Absent where
     /// there were none.

@@ -193,7 +193,10 @@ pub fn run_workers(
         if let Ok(Some(share)) = worker.join() {
             harvest.record.merge(&share.record);
             harvest.driver = share.driver;
-            harvest.notes = share.notes;
+            let known = &harvest.notes;
+            let new = share.notes.into_iter().filter(|note| !known.contains(note));
+            let new: Vec<String> = new.collect();
+            harvest.notes.extend(new);
             harvest.kernel_entries += share.kernel_entries;
             let sum = harvest.own_work.map(|sum| sum.plus(&share.own_work));
             harvest.own_work = sum.or(Some(share.own_work));

@@ -29,8 +29,8 @@ pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 use parse::{
-    parse_budget, parse_interval, parse_level, parse_pattern, parse_precision, parse_rate,
-    parse_share, parse_size, parse_span,
+    parse_budget, parse_interval, parse_level, parse_pattern, parse_precision, parse_processors,
+    parse_rate, parse_share, parse_size, parse_span,
 };
 pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
@@ -170,7 +170,14 @@ pub struct Reach {
     /// Worker threads [default: half the processors, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
+    /// Processors to bind the workers to, in turn, such as 0-3,8 [default: the scheduler chooses].
+    #[arg(long, value_name = "LIST", value_parser = parse_processors)]
+    pub cpus: Option<Processors>,
 }
+
+/// Processors by their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Processors(pub Vec<usize>);
 
 /// What carries requests out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

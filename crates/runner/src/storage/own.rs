@@ -1,5 +1,6 @@
 //! The program's own part in a measurement: what it had for it, and what became of its requests.
 
+use drivers::DriverKind;
 use engine::OwnWork;
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning};
@@ -8,13 +9,16 @@ use workload::{ClientSpec, Durability};
 
 use procedure::Trial;
 
+use super::driver_name;
+use super::plan::is_durable;
+
 /// Device requests for each operation above which the kernel has split operations.
 const SPLIT_FACTOR: f64 = 1.05;
 /// The device's bytes may differ from ours by this share before they count as those of others.
 const FOREIGN_SHARE: f64 = 0.02;
 
 /// What a report says of the drivers.
-pub(super) fn generator(own: &OwnWork, batch: usize) -> Generator {
+pub(super) fn generator(own: &OwnWork, batch: usize, processors: Vec<usize>) -> Generator {
     let has_entries = own.entries_timed > 0;
     let entry_mean_ns = own.entries_timed_ns as f64 / own.entries_timed as f64;
     let share = |huge: u64| huge as f64 / own.buffer_bytes.max(1) as f64;
@@ -22,6 +26,7 @@ pub(super) fn generator(own: &OwnWork, batch: usize) -> Generator {
         buffer_bytes: own.buffer_bytes,
         huge_page_share: own.huge_bytes.map(share),
         batch: batch as u32,
+        processors,
         entry_mean_ns: has_entries.then_some(entry_mean_ns),
         entry_longest_ns: has_entries.then_some(own.entry_longest_ns),
     }
@@ -51,6 +56,47 @@ pub(super) fn split_operations(measurement: &Measurement, trial: &Trial) -> Opti
     });
     let most = factors.fold(1.0, f64::max);
     (most > SPLIT_FACTOR).then(|| note(measurement, device, most))
+}
+
+/// A note when the same load was carried out by another driver before: two points of a curve then
+/// differ by more than the load.
+pub(super) fn other_driver(
+    measurement: &Measurement,
+    trial: &Trial,
+    driver: DriverKind,
+    last: Option<(ClientSpec, DriverKind)>,
+) -> Option<Warning> {
+    let (spec, before) = last?;
+    (spec == trial.spec && before != driver).then(|| {
+        Warning::note(
+            "other-driver",
+            format!(
+                "{}: carried out by {}, and the load before by {}; name one with --driver to \
+                 compare them.",
+                measurement.title,
+                driver_name(driver),
+                driver_name(before)
+            ),
+        )
+    })
+}
+
+/// A note when flushes took a way through a thread of the kernel, which costs some microseconds.
+pub(super) fn kernel_hop(
+    measurement: &Measurement,
+    trial: &Trial,
+    driver: DriverKind,
+) -> Option<Warning> {
+    (is_durable(&trial.spec) && driver == DriverKind::Uring).then(|| {
+        Warning::note(
+            "flush-by-kernel-thread",
+            format!(
+                "{}: io_uring hands each flush to a thread of the kernel, which adds about 5 to \
+                 10 us to a write; --driver threads goes without.",
+                measurement.title
+            ),
+        )
+    })
 }
 
 /// Requests of the device for each of our operations, where the device worked for us alone.

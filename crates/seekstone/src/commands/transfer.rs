@@ -38,6 +38,7 @@ pub fn transfer(args: &TransferArgs) -> anyhow::Result<Exit> {
         driver: args.driver,
         batch: Some(1),
         workers: Some(1),
+        cpus: None,
     };
     let Setup {
         bench,
