@@ -147,6 +147,7 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         errors: Vec::new(),
         short: 0,
         unfinished: None,
+        room: None,
         cpu: None,
         page_cache_share: None,
         counters: None,

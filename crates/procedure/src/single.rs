@@ -15,6 +15,7 @@ use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::{doubts, is_kept_back};
 use crate::monitor::{Ending, Monitor};
+use crate::own_limits::room_wait;
 use crate::trial::Trial;
 
 /// Base slots between two looks at the watch.
@@ -181,6 +182,7 @@ pub fn summarise(
         errors: errors(&record.errors, name),
         short: record.short,
         unfinished: unfinished(record),
+        room: room_wait(&record.room, record),
         cpu: None,
         page_cache_share: None,
         counters: None,
@@ -203,13 +205,24 @@ pub fn summarise(
         law: None,
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
-    let mean_whole_ns = counted.response.mean();
-    if is_kept_back(trial, &measurement, mean_whole_ns) {
-        count_unfinished(&mut measurement, &record.unfinished, elapsed);
-    }
-    let findings = findings(chosen, monitor);
-    measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
+    let found = findings(chosen, monitor);
+    let known = (&counted, record, elapsed);
+    judge(trial, &mut measurement, known, &found);
     Ok(measurement)
+}
+
+/// Count in what the storage kept, and say what is doubtful.
+fn judge(
+    trial: &Trial,
+    measurement: &mut Measurement,
+    (counted, record, elapsed): (&KindRecord, &Record, Duration),
+    findings: &[Finding],
+) {
+    let mean_whole_ns = counted.response.mean();
+    if is_kept_back(trial, measurement, mean_whole_ns) {
+        count_unfinished(measurement, &record.unfinished, elapsed);
+    }
+    measurement.warnings = doubts(trial, measurement, mean_whole_ns, findings);
 }
 
 fn bytes_of(record: &Record) -> u64 {

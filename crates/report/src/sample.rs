@@ -24,8 +24,8 @@ use results::environment::{
 };
 use results::{
     Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, Generator, KindTimes,
-    Lateness, Level, LevelOutcome, Measurement, Run, Saturation, Settings, TargetDescription,
-    Times, Warning,
+    Lateness, Level, LevelOutcome, Measurement, RoomWait, Run, Saturation, Settings,
+    TargetDescription, Times, Warning,
 };
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
@@ -310,6 +310,11 @@ fn plain(kind: &Kind) -> Measurement {
         errors: Vec::new(),
         short: 0,
         unfinished: None,
+        room: Some(RoomWait {
+            count: 3,
+            share: 1e-6,
+            service_ratio: None,
+        }),
         cpu: Some(CpuCost {
             per_operation_ns: 9_800.0,
             per_mib_ns: Some(9_800.0 * 1_048_576.0 / kind.bytes as f64),

@@ -23,3 +23,16 @@ pub struct Generator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_longest_ns: Option<u64>,
 }
+
+/// Operations that waited for room, since as many as this program lets be outstanding were.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoomWait {
+    /// How many waited.
+    pub count: u64,
+    /// Share, 0 to 1, of the sum of all response times that was such a wait.
+    pub share: f64,
+    /// Mean service time of those that waited over that of those that found room; absent where one
+    /// of them has too few. Near 1: the storage was not slower when it had all that may be
+    /// outstanding, so the limit was this program's.
+    pub service_ratio: Option<f64>,
+}

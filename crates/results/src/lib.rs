@@ -27,7 +27,7 @@ pub use file_tests::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     MetadataTree,
 };
-pub use generator::Generator;
+pub use generator::{Generator, RoomWait};
 pub use measurement::{
     Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Times, Unfinished,
 };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Drift, Estimate, PercentileEstimate, Verdict, Window};
 
 use crate::environment::CountersDelta;
-use crate::generator::Generator;
+use crate::generator::{Generator, RoomWait};
 use crate::series::{SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
@@ -173,6 +173,9 @@ pub struct Measurement {
     /// Operations that were not done when the trial ended, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
+    /// Operations that waited for room here before they were handed over, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomWait>,
     /// CPU time spent.
     pub cpu: Option<CpuCost>,
     /// Share of the bytes read or written that the page cache answered, as counted by the kernel.

@@ -75,6 +75,8 @@ pub struct WorkPlan {
     pub processors: Vec<usize>,
     /// The device whose counters are read.
     pub device: Option<String>,
+    /// Requests that may wait for room in each worker.
+    pub backlog_max: usize,
 }
 
 /// What the workers bring home.
@@ -220,6 +222,7 @@ fn spawn(
         hands,
         counted,
         processors,
+        backlog_max,
         ..
     } = plan;
     let stride = hands.len() as u32;
@@ -232,6 +235,7 @@ fn spawn(
             clock,
             kind,
             counted,
+            backlog_max,
             options: options.clone(),
             targets: Arc::clone(&targets),
             processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
@@ -267,6 +271,7 @@ struct Seat {
     clock: MonotonicClock,
     kind: DriverKind,
     counted: KindSet,
+    backlog_max: usize,
     options: DriverOptions,
     targets: Arc<TargetTable>,
     processor: Option<usize>,
@@ -301,7 +306,8 @@ impl Seat {
                 first_client: self.number as u32,
                 stride: self.stride,
             },
-        );
+        )
+        .with_backlog(self.backlog_max);
         let mut reporter = Reporter {
             worker: self.number,
             sender: self.sender,

@@ -8,15 +8,20 @@ use drivers::{
 use engine::KindSet;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
-use workload::{ClientSpec, Durability};
+use workload::{ClientSpec, Durability, Request};
 
 use super::{StorageLaboratory, control_misfit, misfit, user_misfit};
 use crate::laboratory::LaboratoryError;
-use crate::limits::check_plan;
+use crate::limits::{Limits, check_plan};
 use crate::workers::{WorkPlan, deal, processors, wanted};
 
 /// Batches of this part of the depth save the most processor time without making the load pulse.
 const BATCH_PART: usize = 8;
+/// The part of the memory that requests may take that wait for room ...
+const BACKLOG_PART: u64 = 8;
+/// ... and the least and the most of them in a worker.
+const BACKLOG_LEAST: usize = 1 << 16;
+const BACKLOG_MOST: usize = 1 << 24;
 /// What a client takes of memory, at most.
 const CLIENT_BYTES: u64 = 512;
 
@@ -71,6 +76,7 @@ impl StorageLaboratory {
             counted: KindSet::of(&trial.spec.counted_kinds()),
             processors: self.settings.processors.clone(),
             device: self.settings.device.clone(),
+            backlog_max: backlog_max(workers),
         })
     }
 }
@@ -92,6 +98,14 @@ pub(super) fn is_durable(spec: &ClientSpec) -> bool {
         return false;
     };
     mix.durability == Durability::Synced && mix.mix.write > 0
+}
+
+/// Requests that may wait for room in each of so many workers: an eighth of the memory, so that a
+/// storage that stalls for seconds under a million arrivals a second is still measured.
+fn backlog_max(workers: usize) -> usize {
+    let memory = Limits::capture().memory_available_bytes.unwrap_or(0);
+    let bytes = memory / BACKLOG_PART / workers as u64;
+    (bytes as usize / size_of::<Request>()).clamp(BACKLOG_LEAST, BACKLOG_MOST)
 }
 
 /// The variety of bytes that one of so many workers needs for what it writes.
