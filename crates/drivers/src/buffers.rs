@@ -5,13 +5,23 @@
 //! stays in the processor's cache); writes walk along the stripe, because a storage that compresses
 //! or deduplicates in windows of 64 or 128 KiB would see through a single buffer that is sent again
 //! and again.
+//!
+//! Where a transfer spans pages the memory lies in huge ones, if the system has them. In pages of
+//! 4 KiB, 1 MiB are up to 256 pieces for a device that may take fewer at once, and what is measured
+//! then is our memory.
 
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use engine::OwnWork;
+
+use crate::huge_pages::{HUGE_PAGE_BYTES, huge_bytes};
 
 /// Alignment of every buffer: no page, sector or DMA rule in use asks for more.
 pub const PAGE_BYTES: usize = 4096;
-/// Memory that the stripes have together at least, for variety of what is written.
-const VARIETY_BYTES: usize = 4 << 20;
+/// Memory that the stripes of all drivers of a trial have together at least, for variety of what is
+/// written.
+pub const VARIETY_BYTES: usize = 4 << 20;
 /// What one stripe has at most for variety alone.
 const STRIPE_VARIETY_BYTES: usize = 1 << 20;
 
@@ -47,17 +57,37 @@ impl AlignedBuffer {
     /// # Errors
     /// When the system has no memory for it.
     pub fn zeroed(len: usize) -> Result<Self, BufferError> {
+        Self::mapped(len, PAGE_BYTES)
+    }
+
+    /// The same, aligned to huge pages and rounded up to them. Whether the system puts it there is
+    /// its own decision; see [`AlignedBuffer::huge_bytes`].
+    ///
+    /// # Errors
+    /// When the system has no memory for it.
+    pub fn huge(len: usize) -> Result<Self, BufferError> {
+        let this = Self::mapped(len, HUGE_PAGE_BYTES)?;
+        // SAFETY: the range is the mapping made above. The advice changes no content, and a
+        // refusal leaves small pages.
+        unsafe {
+            libc::madvise(this.start.as_ptr().cast(), this.len, libc::MADV_HUGEPAGE);
+        }
+        Ok(this)
+    }
+
+    /// Memory of `len` bytes that begins and ends at multiples of `unit`, a power of two.
+    fn mapped(len: usize, unit: usize) -> Result<Self, BufferError> {
         let refused = BufferError::NoMemory { count: 1, len };
-        let whole = len
-            .max(1)
-            .checked_next_multiple_of(PAGE_BYTES)
-            .ok_or(refused.clone())?;
+        let whole = len.max(1).checked_next_multiple_of(unit);
+        let whole = whole.ok_or(refused.clone())?;
+        let spare = unit - PAGE_BYTES;
+        let asked = whole.checked_add(spare).ok_or(refused.clone())?;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no
         // existing memory.
         let mapped = unsafe {
             libc::mmap(
                 ptr::null_mut(),
-                whole,
+                asked,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
                 -1,
@@ -67,8 +97,28 @@ impl AlignedBuffer {
         if mapped == libc::MAP_FAILED {
             return Err(refused);
         }
-        let start = NonNull::new(mapped.cast::<u8>()).ok_or(refused)?;
+        let before = mapped.align_offset(unit);
+        // SAFETY: both pieces lie in the mapping just made, outside of what is kept.
+        let start = unsafe {
+            let start = mapped.cast::<u8>().add(before);
+            for (piece, len) in [
+                (mapped.cast::<u8>(), before),
+                (start.add(whole), spare - before),
+            ] {
+                if len > 0 {
+                    libc::munmap(piece.cast(), len);
+                }
+            }
+            start
+        };
+        let start = NonNull::new(start).ok_or(refused)?;
         Ok(Self { start, len: whole })
+    }
+
+    /// How many of its bytes lie in huge pages; `None` where the kernel does not tell.
+    #[must_use]
+    pub fn huge_bytes(&self) -> Option<u64> {
+        huge_bytes(self.start.as_ptr() as usize, self.len)
     }
 
     /// The bytes.
@@ -85,7 +135,7 @@ impl AlignedBuffer {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    /// Length in bytes: what was asked for, rounded up to whole pages.
+    /// Length in bytes: what was asked for, rounded up to whole pages of its kind.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -104,7 +154,8 @@ impl AlignedBuffer {
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: `start` and `len` are those of the mapping made in `zeroed`, unmapped only here.
+        // SAFETY: `start` and `len` are what is left of the mapping made in `mapped`, unmapped here
+        // alone.
         unsafe {
             libc::munmap(self.start.as_ptr().cast(), self.len);
         }
@@ -114,7 +165,9 @@ impl Drop for AlignedBuffer {
 /// The memory of all request slots of one driver.
 #[derive(Debug)]
 pub struct BufferPool {
-    memory: AlignedBuffer,
+    memory: Arc<AlignedBuffer>,
+    /// Where its first stripe starts.
+    first: usize,
     count: usize,
     len: usize,
     stripe: usize,
@@ -123,35 +176,44 @@ pub struct BufferPool {
 }
 
 impl BufferPool {
-    /// `count` buffers of `len` bytes, filled with bytes that do not compress.
+    /// `count` buffers of `len` bytes, `variety` bytes together at least, filled with bytes that do
+    /// not compress.
     ///
     /// # Errors
     /// When the system has no memory for them.
-    pub fn new(count: usize, len: usize, seed: u64) -> Result<Self, BufferError> {
-        Self::among(count, count, len, seed)
-    }
-
-    /// The same for one of several pools that have `total` buffers together.
-    pub(crate) fn among(
-        total: usize,
-        count: usize,
-        len: usize,
-        seed: u64,
-    ) -> Result<Self, BufferError> {
+    pub fn new(count: usize, len: usize, variety: usize, seed: u64) -> Result<Self, BufferError> {
         let refused = BufferError::NoMemory { count, len };
         let count = count.max(1);
-        let variety = (VARIETY_BYTES / total.max(1)).min(STRIPE_VARIETY_BYTES);
+        let variety = (variety / count).min(STRIPE_VARIETY_BYTES);
         let stripe = len.max(1).max(variety).checked_next_multiple_of(PAGE_BYTES);
         let stripe = stripe.ok_or(refused.clone())?;
         let total = stripe.checked_mul(count).ok_or(refused.clone())?;
-        let mut memory = AlignedBuffer::zeroed(total).map_err(|_| refused)?;
+        let memory = if len > PAGE_BYTES {
+            AlignedBuffer::huge(total)
+        } else {
+            AlignedBuffer::zeroed(total)
+        };
+        let mut memory = memory.map_err(|_| refused)?;
         fill_incompressible(memory.as_mut_slice(), seed);
         Ok(Self {
-            memory,
+            memory: Arc::new(memory),
+            first: 0,
             count,
             len,
             stripe,
             cursors: vec![0; count],
+        })
+    }
+
+    /// A pool for each of its buffers; they share the memory.
+    pub(crate) fn apart(self) -> impl Iterator<Item = Self> {
+        (0..self.count).map(move |index| Self {
+            memory: Arc::clone(&self.memory),
+            first: self.first + index * self.stripe,
+            count: 1,
+            len: self.len,
+            stripe: self.stripe,
+            cursors: vec![0],
         })
     }
 
@@ -173,12 +235,29 @@ impl BufferPool {
         &self.memory
     }
 
+    /// The memory in pieces of whole stripes, each of `most` bytes at most where a stripe is not
+    /// longer; and how many stripes a piece holds.
+    pub(crate) fn pieces(&self, most: usize) -> (Vec<&[u8]>, usize) {
+        let together = (most / self.stripe).max(1);
+        let used = &self.memory.as_slice()[self.first..][..self.count * self.stripe];
+        (used.chunks(together * self.stripe).collect(), together)
+    }
+
+    /// What a report says of it.
+    pub(crate) fn own_work(&self) -> OwnWork {
+        OwnWork {
+            buffer_bytes: self.memory.len() as u64,
+            huge_bytes: self.memory.huge_bytes(),
+            ..OwnWork::default()
+        }
+    }
+
     /// Where slot `index` reads to.
     #[inline]
     pub(crate) fn read_place(&self, index: usize) -> *mut u8 {
         assert!(index < self.count, "buffer {index} of {}", self.count);
-        // SAFETY: stripe `index` lies inside the mapping, whose length is `count * stripe`.
-        unsafe { self.memory.as_ptr().add(index * self.stripe) }
+        // SAFETY: stripe `index` lies inside the mapping, which has room for `count` of them.
+        unsafe { self.memory.as_ptr().add(self.first + index * self.stripe) }
     }
 
     /// Where slot `index` writes its next `len` bytes from: another place each time.
@@ -228,7 +307,7 @@ mod tests {
 
     #[test]
     fn buffers_are_aligned_apart_and_noisy() {
-        let mut pool = BufferPool::new(5, 6000, 1).unwrap();
+        let mut pool = BufferPool::new(5, 6000, VARIETY_BYTES, 1).unwrap();
         let places: Vec<usize> = (0..5).map(|slot| pool.read_place(slot) as usize).collect();
         for (slot, place) in places.iter().enumerate() {
             assert_eq!(place % PAGE_BYTES, 0);
@@ -247,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_write_never_leaves_its_stripe() {
-        let mut pool = BufferPool::new(64, 1000, 1).unwrap();
+        let mut pool = BufferPool::new(64, 1000, VARIETY_BYTES, 1).unwrap();
         for step in 0..10_000_usize {
             let len = step % 1000;
             let start = pool.write_place(7, len) as usize;
@@ -256,9 +335,59 @@ mod tests {
         }
     }
 
+    /// Transfers of 1 MiB in pages of 4 KiB were split by the kernel, and a disk of 3.3 GB/s was
+    /// said to give 1.0.
+    #[test]
+    fn transfers_of_many_pages_lie_in_huge_ones() {
+        const WANTED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+        let pool = BufferPool::new(4, 1 << 20, 0, 1).unwrap();
+        assert_eq!(pool.read_place(0) as usize % HUGE_PAGE_BYTES, 0);
+        assert_eq!(pool.memory().len(), 2 * HUGE_PAGE_BYTES);
+        let is_never = std::fs::read_to_string(WANTED).map_or(true, |it| it.contains("[never]"));
+        match pool.memory().huge_bytes() {
+            Some(huge) if !is_never => assert!(huge > 0, "no huge page was given"),
+            _ => {}
+        }
+        let small = BufferPool::new(4, 4096, VARIETY_BYTES, 1).unwrap();
+        assert_eq!(
+            small.memory().len(),
+            4 << 20,
+            "not rounded up for single pages"
+        );
+    }
+
+    /// Above 1 GiB nothing was registered at all.
+    #[test]
+    fn memory_is_registered_in_pieces_of_whole_buffers() {
+        let pool = BufferPool::new(5, 65_536, 0, 1).unwrap();
+        let (pieces, together) = pool.pieces(150_000);
+        let lens: Vec<usize> = pieces.iter().map(|piece| piece.len()).collect();
+        assert_eq!((together, &lens[..]), (2, &[131_072, 131_072, 65_536][..]));
+        assert_eq!(pieces[1].as_ptr(), pool.read_place(2).cast_const());
+        assert_eq!(pool.pieces(1).0.len(), 5);
+    }
+
+    #[test]
+    fn pools_without_variety_hold_their_buffers_alone() {
+        assert_eq!(
+            BufferPool::new(32, 4096, 0, 1).unwrap().memory().len(),
+            32 * 4096
+        );
+    }
+
+    #[test]
+    fn buffers_apart_are_those_of_the_pool() {
+        let pool = BufferPool::new(3, 65_536, 0, 1).unwrap();
+        let places = (0..3).map(|slot| pool.read_place(slot) as usize);
+        let places: Vec<usize> = places.collect();
+        let apart: Vec<BufferPool> = pool.apart().collect();
+        let again = apart.iter().map(|one| one.read_place(0) as usize);
+        assert_eq!(again.collect::<Vec<_>>(), places);
+    }
+
     #[test]
     fn memory_that_cannot_be_had_is_an_error() {
-        assert!(BufferPool::new(usize::MAX / 2, 1 << 40, 1).is_err());
+        assert!(BufferPool::new(usize::MAX / 2, 1 << 40, 0, 1).is_err());
         assert!(AlignedBuffer::zeroed(usize::MAX - 5).is_err());
         assert!(AlignedBuffer::zeroed(1 << 60).is_err());
     }

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 mod alignment;
+mod batch;
 mod blocking;
 mod buffers;
 mod child;
@@ -21,6 +22,7 @@ mod extents;
 mod file_content;
 mod file_system;
 mod guard;
+mod huge_pages;
 mod network;
 mod open;
 mod page_cache;
@@ -44,7 +46,9 @@ mod work_directory;
 mod work_tree;
 
 pub use alignment::{Alignment, find_alignment};
-pub use buffers::{AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, fill_incompressible};
+pub use buffers::{
+    AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, VARIETY_BYTES, fill_incompressible,
+};
 pub use child::{Reaped, reap};
 pub use clock::MonotonicClock;
 pub use compute::ComputeSettings;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{Driver, DriverError};
 use units::Duration;
 
-use crate::buffers::BufferError;
+use crate::buffers::{BufferPool, VARIETY_BYTES};
 use crate::clock::MonotonicClock;
 use crate::compute::ComputeSettings;
 use crate::payload::Payload;
@@ -44,6 +44,9 @@ pub struct DriverOptions {
     pub depth: usize,
     /// The longest transfer.
     pub buffer_len: usize,
+    /// Memory that the buffers have together at least, so that writes do not send the same bytes
+    /// again and again. Reads need none.
+    pub variety: usize,
     /// What is written, and whether it is checked when read.
     pub payload: Payload,
     /// How long before a deadline the driver stays awake. A sleeping thread wakes some 20 to 30 us
@@ -59,8 +62,8 @@ pub struct DriverOptions {
 /// What only io_uring needs to know.
 #[derive(Clone, Debug)]
 pub struct UringSettings {
-    /// How many requests are handed to the kernel together. With 1, each enters the kernel as soon
-    /// as it was handed over.
+    /// How many requests are handed to the kernel together at most; those that are ready, and none
+    /// waits long for others. With 1, each enters the kernel as soon as it was handed over.
     pub batch: usize,
     /// Who runs the kernel's part of a completion.
     pub taskrun: Taskrun,
@@ -85,11 +88,22 @@ impl DriverOptions {
         Self {
             depth,
             buffer_len,
+            variety: VARIETY_BYTES,
             payload: Payload::default(),
             awake: AWAKE_USUAL,
             compute: ComputeSettings::default(),
             uring: UringSettings::default(),
         }
+    }
+
+    /// Memory for the requests of a driver.
+    pub(crate) fn buffers(&self) -> Result<BufferPool, DriverError> {
+        BufferPool::new(self.depth, self.buffer_len, self.variety, self.payload.run).map_err(
+            |error| DriverError::System {
+                operation: "getting memory",
+                reason: error.to_string(),
+            },
+        )
     }
 
     pub(crate) fn check(&self) -> Result<(), DriverError> {
@@ -176,11 +190,4 @@ fn open_threads(
         kind: DriverKind::Threads,
         notes,
     })
-}
-
-pub(crate) fn no_memory(error: &BufferError) -> DriverError {
-    DriverError::System {
-        operation: "getting memory",
-        reason: error.to_string(),
-    }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use engine::{Clock, Driver, DriverError};
+use engine::{Clock, Driver, DriverError, OwnWork};
 use units::{Duration, Instant};
 use workload::{Completion, Op, Request};
 
@@ -15,7 +15,7 @@ use crate::blocking::{Memory, carry_out};
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
 use crate::compute::ComputePool;
-use crate::open::{DriverOptions, THREADS_MAX, no_memory};
+use crate::open::{DriverOptions, THREADS_MAX};
 use crate::payload::Payload;
 use crate::table::TargetTable;
 
@@ -33,6 +33,7 @@ pub struct ThreadsDriver {
     awake: Duration,
     blocked_until: Instant,
     kernel_entries: u64,
+    own_work: OwnWork,
     place: Place,
 }
 
@@ -71,11 +72,13 @@ impl ThreadsDriver {
             ..options.clone()
         };
         want_punctual_timers();
+        let buffers = options.buffers()?;
+        let own_work = buffers.own_work();
         let place = if options.depth == 1 && options.compute.threads == 0 {
-            let hand = Box::new(Hand::new(targets, clock, options, 0)?);
+            let hand = Box::new(Hand::new(targets, clock, options, buffers));
             Place::InPlace { hand, next: None }
         } else {
-            Place::Pool(Pool::new(targets, clock, options)?)
+            Place::Pool(Pool::new(targets, clock, options, buffers)?)
         };
         Ok(Self {
             clock,
@@ -85,6 +88,7 @@ impl ThreadsDriver {
             awake: options.awake,
             blocked_until: Instant::START,
             kernel_entries: 0,
+            own_work,
             place,
         })
     }
@@ -162,6 +166,10 @@ impl Driver for ThreadsDriver {
     fn kernel_entries(&self) -> u64 {
         self.kernel_entries
     }
+
+    fn own_work(&self) -> OwnWork {
+        self.own_work
+    }
 }
 
 impl Hand {
@@ -169,18 +177,14 @@ impl Hand {
         targets: &Arc<TargetTable>,
         clock: MonotonicClock,
         options: &DriverOptions,
-        number: u64,
-    ) -> Result<Self, DriverError> {
-        let seed = options.payload.run ^ number << 48;
-        let buffers = BufferPool::among(options.depth, 1, options.buffer_len, seed)
-            .map_err(|error| no_memory(&error))?;
-        let targets = Arc::clone(targets);
-        Ok(Self {
-            targets,
+        buffers: BufferPool,
+    ) -> Self {
+        Self {
+            targets: Arc::clone(targets),
             clock,
             payload: options.payload.clone(),
             buffers,
-        })
+        }
     }
 
     fn carry_out(&mut self, request: Request) -> Completion {
@@ -235,6 +239,7 @@ impl Pool {
         targets: &Arc<TargetTable>,
         clock: MonotonicClock,
         options: &DriverOptions,
+        buffers: BufferPool,
     ) -> Result<Self, DriverError> {
         // Made first, so that threads started before a failure are ended by its drop.
         let shared: Arc<Shared> = Arc::default();
@@ -245,8 +250,8 @@ impl Pool {
             shared,
             threads: Vec::new(),
         };
-        for number in 0..options.depth {
-            let mut hand = Hand::new(targets, clock, options, number as u64)?;
+        for (number, buffer) in buffers.apart().enumerate() {
+            let mut hand = Hand::new(targets, clock, options, buffer);
             let shared = Arc::clone(&pool.shared);
             let thread = std::thread::Builder::new()
                 .name(format!("io-{number}"))

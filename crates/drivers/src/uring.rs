@@ -1,9 +1,9 @@
 //! io_uring: one entry per request (two for a durable write), one system call per request at most.
 //!
-//! `submit` queues; the next `submit` or `wait` enters the kernel. So in a steady state one system
-//! call hands a request over *and* waits for the next completion, and still no request waits for
-//! another: with a batch of one, a second `submit` first sends the earlier one off. `issued` is
-//! stamped right before the kernel is entered.
+//! `submit` queues; a later `submit`, once the batch is full or old, or `wait` enters the kernel.
+//! In a steady state one system call hands requests over *and* waits for the next completion. With
+//! a batch of one, a second `submit` first sends the earlier one off. `issued` is stamped right
+//! before the kernel is entered.
 //!
 //! Files are created, opened, closed and removed in place, by blocking calls, one per `wait`.
 
@@ -12,15 +12,16 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use engine::{Clock, Driver, DriverError};
+use engine::{Clock, Driver, DriverError, OwnWork};
 use io_uring::{opcode, types};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
+use crate::batch::Batch;
 use crate::blocking::change_file;
 use crate::buffers::BufferPool;
 use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
-use crate::open::{DriverOptions, no_memory};
+use crate::open::DriverOptions;
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::uring_compute::RingCompute;
@@ -45,7 +46,7 @@ pub struct UringDriver {
     clock: MonotonicClock,
     targets: Arc<TargetTable>,
     payload: Payload,
-    batch: usize,
+    batch: Batch,
     awake: Duration,
     features: Features,
     ring: ManuallyDrop<Ring>,
@@ -61,6 +62,7 @@ pub struct UringDriver {
     /// The threads that compute, where there are any.
     compute: Option<RingCompute>,
     blocked_until: Instant,
+    own_work: OwnWork,
     /// When the alarm rings, while one is in the ring.
     alarm: Option<Instant>,
     /// What the alarm's entry points to until the kernel has taken it.
@@ -82,14 +84,13 @@ impl UringDriver {
         options.check()?;
         want_punctual_timers();
         let depth = options.depth;
-        let buffers = BufferPool::new(depth, options.buffer_len, options.payload.run)
-            .map_err(|error| no_memory(&error))?;
+        let buffers = options.buffers()?;
         let ring = Ring::new(options, targets.targets(), &buffers)?;
         Ok(Self {
             clock,
             targets: Arc::clone(targets),
             payload: options.payload.clone(),
-            batch: options.uring.batch,
+            batch: Batch::new(options.uring.batch),
             awake: options.awake,
             features: ring.features(),
             ring: ManuallyDrop::new(ring),
@@ -100,6 +101,7 @@ impl UringDriver {
             again: Vec::new(),
             in_place: VecDeque::new(),
             compute: RingCompute::new(&options.compute, clock)?,
+            own_work: buffers.own_work(),
             buffers: ManuallyDrop::new(buffers),
             blocked_until: Instant::START,
             alarm: None,
@@ -150,7 +152,12 @@ impl UringDriver {
             self.payload
                 .stamp(bytes, self.targets.stamp_id(target), offset);
         }
-        self.slots[place] = Slot::new(request, &handle, memory, self.features.registered_files);
+        let (files, piece) = (self.features.registered_files, self.ring.piece_of(index));
+        self.slots[place] = Slot::new(request, &handle, memory, (files, piece));
+        if self.fresh.is_empty() {
+            let clock = self.clock;
+            self.batch.begin(|| clock.now());
+        }
         self.fresh.push(index);
         self.queue(index)?;
         Ok(Ok(()))
@@ -162,7 +169,7 @@ impl UringDriver {
             self.enter(Patience::Poll)?;
         }
         let slot = &mut self.slots[index as usize];
-        let (first, second) = slot.entries(index, self.features.has_registered_buffers);
+        let (first, second) = slot.entries(index);
         slot.awaited = 1 + u8::from(second.is_some());
         slot.outcome = Outcome::Good;
         // SAFETY: the slot's memory is its own and stays so until `awaited` completions were seen;
@@ -186,6 +193,20 @@ impl UringDriver {
         self.ring.enter(patience)
     }
 
+    /// Let what is queued enter the kernel, and note how long that took: by so much at most an
+    /// operation may have begun later than its stamp says.
+    fn hand_over(&mut self) -> Result<(), DriverError> {
+        let issued = self.clock.now();
+        self.stamp(issued);
+        self.ring.enter(Patience::Submit)?;
+        let length = self.clock.now().since(issued).as_nanos();
+        let own = &mut self.own_work;
+        own.entries_timed += 1;
+        own.entries_timed_ns += length;
+        own.entry_longest_ns = own.entry_longest_ns.max(length);
+        Ok(())
+    }
+
     #[inline]
     fn stamp(&mut self, now: Instant) {
         for index in self.fresh.drain(..) {
@@ -205,6 +226,7 @@ impl UringDriver {
             clock,
             alarm,
             compute,
+            batch,
             ..
         } = self;
         let results = ring.results();
@@ -243,6 +265,7 @@ impl UringDriver {
                 again.push(index);
                 continue;
             }
+            batch.note_done(completed.since(slot.issued));
             done.push(slot.finish(completed, payload, targets));
             free.push(index);
         }
@@ -357,8 +380,9 @@ impl Driver for UringDriver {
             self.outstanding() < capacity,
             "more requests than the driver has room for"
         );
-        if self.fresh.len() >= self.batch {
-            self.enter(Patience::Submit)?;
+        let clock = self.clock;
+        if self.batch.is_due(self.fresh.len(), || clock.now()) {
+            self.hand_over()?;
         }
         match request.op {
             Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
@@ -418,6 +442,10 @@ impl Driver for UringDriver {
 
     fn kernel_entries(&self) -> u64 {
         self.ring.entries()
+    }
+
+    fn own_work(&self) -> OwnWork {
+        self.own_work
     }
 }
 

@@ -106,6 +106,8 @@ pub(crate) struct Ring {
     refusals: u32,
     entries: u64,
     features: Features,
+    /// How many buffers lie in each registered piece of memory; zero where none is registered.
+    buffers_together: u32,
 }
 
 impl Ring {
@@ -126,6 +128,10 @@ impl Ring {
             .max(2 * queue_len);
         let (ring, taskrun) = set_up(options.uring.taskrun, queue_len, results_len)
             .map_err(|error| system("io_uring_setup", &error))?;
+        let buffers_together = match register {
+            true => register_buffers(&ring, buffers),
+            false => 0,
+        };
         let features = Features {
             taskrun,
             registered_files: if register {
@@ -133,7 +139,7 @@ impl Ring {
             } else {
                 0
             },
-            has_registered_buffers: register && register_buffers(&ring, buffers),
+            has_registered_buffers: buffers_together > 0,
             has_registered_ring: false,
             wants_buffers: register,
         };
@@ -146,6 +152,7 @@ impl Ring {
             refusals: 0,
             entries: 0,
             features,
+            buffers_together,
         };
         if register {
             ring.register_itself();
@@ -155,6 +162,14 @@ impl Ring {
 
     pub(crate) fn features(&self) -> Features {
         self.features
+    }
+
+    /// Which registered piece of memory buffer `index` lies in.
+    #[inline]
+    pub(crate) fn piece_of(&self, index: u32) -> Option<u16> {
+        index
+            .checked_div(self.buffers_together)
+            .map(|piece| piece as u16)
     }
 
     pub(crate) fn entries(&self) -> u64 {
@@ -339,17 +354,18 @@ fn register_files(ring: &IoUring, targets: &[Target]) -> u32 {
     files.len() as u32
 }
 
-fn register_buffers(ring: &IoUring, buffers: &BufferPool) -> bool {
-    let memory = buffers.memory();
-    if memory.len() > REGISTERED_BYTES_MAX {
-        return false;
-    }
-    let whole = libc::iovec {
-        iov_base: memory.as_ptr().cast(),
-        iov_len: memory.len(),
-    };
+/// Register the memory in as many pieces as the kernel asks for; says how many buffers lie in each,
+/// zero when it refuses.
+fn register_buffers(ring: &IoUring, buffers: &BufferPool) -> u32 {
+    let (pieces, together) = buffers.pieces(REGISTERED_BYTES_MAX);
+    let pieces = pieces.iter().map(|piece| libc::iovec {
+        iov_base: piece.as_ptr().cast_mut().cast(),
+        iov_len: piece.len(),
+    });
+    let pieces: Vec<libc::iovec> = pieces.collect();
     // SAFETY: the driver keeps the pool until the ring is gone, or for ever.
-    unsafe { ring.submitter().register_buffers(&[whole]) }.is_ok()
+    let registered = unsafe { ring.submitter().register_buffers(&pieces) };
+    registered.map_or(0, |()| together as u32)
 }
 
 fn system(operation: &'static str, error: &io::Error) -> DriverError {

@@ -22,6 +22,8 @@ pub(crate) struct Slot {
     memory: *mut u8,
     file: types::Fd,
     is_registered_file: bool,
+    /// Which registered piece of memory `memory` lies in, if it does in one.
+    piece: Option<u16>,
     /// Keeps a small file open until its request is done.
     small_file: Option<(Arc<File>, Caching)>,
     moved: u32,
@@ -50,6 +52,7 @@ impl Slot {
             memory: std::ptr::null_mut(),
             file: types::Fd(-1),
             is_registered_file: false,
+            piece: None,
             small_file: None,
             moved: 0,
             awaited: 0,
@@ -62,7 +65,7 @@ impl Slot {
         request: Request,
         handle: &Handle<'_>,
         memory: *mut u8,
-        registered: u32,
+        (registered, piece): (u32, Option<u16>),
     ) -> Self {
         let (number, small_file): (RawFd, _) = match handle {
             Handle::Target(_, place) if *place < registered => (*place as RawFd, None),
@@ -75,33 +78,26 @@ impl Slot {
             memory,
             file: types::Fd(number),
             is_registered_file,
+            piece,
             small_file,
             ..Self::empty()
         }
     }
 
     /// The entry for what is left of the request, and the one linked behind it.
-    pub(crate) fn entries(
-        &self,
-        index: u32,
-        has_buffers: bool,
-    ) -> (squeue::Entry, Option<squeue::Entry>) {
+    pub(crate) fn entries(&self, index: u32) -> (squeue::Entry, Option<squeue::Entry>) {
         let mark = u64::from(index);
         match self.request.op {
-            Op::Read { offset, len, .. } => (
-                self.transfer(offset, len, has_buffers, true)
-                    .user_data(mark),
-                None,
-            ),
+            Op::Read { offset, len, .. } => {
+                (self.transfer(offset, len, true).user_data(mark), None)
+            }
             Op::Write {
                 offset,
                 len,
                 durability,
                 ..
             } => {
-                let write = self
-                    .transfer(offset, len, has_buffers, false)
-                    .user_data(mark);
+                let write = self.transfer(offset, len, false).user_data(mark);
                 if durability == Durability::Volatile {
                     return (write, None);
                 }
@@ -122,19 +118,19 @@ impl Slot {
     }
 
     #[inline]
-    fn transfer(&self, offset: u64, len: u32, has_buffers: bool, is_read: bool) -> squeue::Entry {
+    fn transfer(&self, offset: u64, len: u32, is_read: bool) -> squeue::Entry {
         let (fd, left) = (self.file, len - self.moved);
         let offset = offset + u64::from(self.moved);
         let memory = self.memory.wrapping_add(self.moved as usize);
-        let entry = match (is_read, has_buffers) {
-            (true, true) => opcode::ReadFixed::new(fd, memory, left, 0)
+        let entry = match (is_read, self.piece) {
+            (true, Some(piece)) => opcode::ReadFixed::new(fd, memory, left, piece)
                 .offset(offset)
                 .build(),
-            (true, false) => opcode::Read::new(fd, memory, left).offset(offset).build(),
-            (false, true) => opcode::WriteFixed::new(fd, memory, left, 0)
+            (true, None) => opcode::Read::new(fd, memory, left).offset(offset).build(),
+            (false, Some(piece)) => opcode::WriteFixed::new(fd, memory, left, piece)
                 .offset(offset)
                 .build(),
-            (false, false) => opcode::Write::new(fd, memory, left).offset(offset).build(),
+            (false, None) => opcode::Write::new(fd, memory, left).offset(offset).build(),
         };
         self.on_file(entry)
     }

@@ -73,10 +73,44 @@ pub trait Driver: Clock {
         0
     }
 
+    /// What the driver itself had and did so far, for the report.
+    fn own_work(&self) -> OwnWork {
+        OwnWork::default()
+    }
+
     /// What the storage and the processors have done so far, where the driver itself knows: on a
     /// model. On real storage the kernel is asked instead.
     fn activity(&self) -> Option<Activity> {
         None
+    }
+}
+
+/// What a driver had and did itself, apart from the storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnWork {
+    /// Memory for transfers, bytes.
+    pub buffer_bytes: u64,
+    /// What of it lies in huge pages, where the kernel tells.
+    pub huge_bytes: Option<u64>,
+    /// Entries into the kernel that only handed requests over, and were timed.
+    pub entries_timed: u64,
+    /// The sum of their lengths, nanoseconds.
+    pub entries_timed_ns: u64,
+    /// The length of the longest, nanoseconds.
+    pub entry_longest_ns: u64,
+}
+
+impl OwnWork {
+    /// Both together; of bytes in huge pages nothing is known where one does not know.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            buffer_bytes: self.buffer_bytes + other.buffer_bytes,
+            huge_bytes: self.huge_bytes.zip(other.huge_bytes).map(|(a, b)| a + b),
+            entries_timed: self.entries_timed + other.entries_timed,
+            entries_timed_ns: self.entries_timed_ns + other.entries_timed_ns,
+            entry_longest_ns: self.entry_longest_ns.max(other.entry_longest_ns),
+        }
     }
 }
 
@@ -157,6 +191,9 @@ impl<D: Driver + ?Sized> Driver for Box<D> {
     }
     fn kernel_entries(&self) -> u64 {
         (**self).kernel_entries()
+    }
+    fn own_work(&self) -> OwnWork {
+        (**self).own_work()
     }
     fn activity(&self) -> Option<Activity> {
         (**self).activity()

@@ -9,8 +9,12 @@ use workload::{Agenda, Client, ClientId, Completion, Event, Op, Request};
 use crate::driver::{Driver, DriverError};
 use crate::recorder::{KindSet, Record, Recorder, RecorderOptions, Unfinished};
 
-/// Requests that may wait for room before the load counts as more than the storage can take.
+/// Requests that may wait for room before the load counts as more than can be taken, unless
+/// [`Engine::with_backlog`] says otherwise.
 pub const BACKLOG_MAX: usize = 1 << 20;
+/// Timers that fire before the driver is asked again what is done: arrivals that fall due faster
+/// than they are handed out must not keep completions waiting.
+const TIMERS_TOGETHER: usize = 256;
 
 /// How an engine is set up.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +38,7 @@ pub enum EngineState {
     Running,
     /// Every client has finished and nothing is in flight.
     Finished,
-    /// Open arrivals outran the storage by [`BACKLOG_MAX`] requests.
+    /// Open arrivals outran what is done by as many requests as may wait.
     Overloaded,
 }
 
@@ -48,6 +52,7 @@ pub struct Engine<D, C> {
     timers: BinaryHeap<Reverse<Timer>>,
     timer_sequence: u64,
     backlog: VecDeque<Request>,
+    backlog_max: usize,
     in_flight: usize,
     /// The sum of the instants at which these were due, modulo 2^64: what is known of them without
     /// a list.
@@ -102,6 +107,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             timers: BinaryHeap::with_capacity(count),
             timer_sequence: 0,
             backlog: VecDeque::new(),
+            backlog_max: BACKLOG_MAX,
             in_flight: 0,
             in_flight_due: 0,
             computing: 0,
@@ -123,6 +129,13 @@ impl<D: Driver, C: Client> Engine<D, C> {
         }
     }
 
+    /// Let so many requests wait for room.
+    #[must_use]
+    pub const fn with_backlog(mut self, backlog_max: usize) -> Self {
+        self.backlog_max = backlog_max;
+        self
+    }
+
     /// Run until `end`, or until there is nothing left to do.
     ///
     /// # Errors
@@ -135,7 +148,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         loop {
             self.now = now;
             self.fire_timers(now)?;
-            if self.backlog.len() > BACKLOG_MAX {
+            if self.backlog.len() > self.backlog_max {
                 return Ok(EngineState::Overloaded);
             }
             if self.finished_count == self.clients.len() && self.is_idle() {
@@ -299,9 +312,11 @@ impl<D: Driver, C: Client> Engine<D, C> {
 
     #[inline]
     fn fire_timers(&mut self, now: Instant) -> Result<(), DriverError> {
-        while let Some(Reverse(timer)) = self.timers.peek().copied() {
-            // A client whose gaps are zero, or one long wait, could otherwise fill the memory here.
-            if timer.at > now || self.backlog.len() > BACKLOG_MAX {
+        for _ in 0..TIMERS_TOGETHER {
+            let Some(Reverse(timer)) = self.timers.peek().copied() else {
+                break;
+            };
+            if timer.at > now {
                 break;
             }
             self.timers.pop();

@@ -8,8 +8,8 @@ mod files;
 mod null;
 mod recorder;
 
-pub use driver::{Activity, Clock, Driver, DriverError};
+pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
 pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState};
 pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 pub use null::NullDriver;
-pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, Unfinished};
+pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, RoomWaits, Unfinished};

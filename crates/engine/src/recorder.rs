@@ -80,6 +80,44 @@ impl Unfinished {
     }
 }
 
+/// How long requests waited for room among those that may be outstanding, and whether the storage
+/// was slower for it: where it was not, the limit was ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoomWaits {
+    /// Requests that waited for room.
+    pub waited: u64,
+    /// The sum of their waits, nanoseconds.
+    pub waited_ns: u64,
+    /// The sum of their service times, nanoseconds.
+    pub waited_service_ns: u64,
+    /// Requests that found room.
+    pub free: u64,
+    /// The sum of their service times, nanoseconds.
+    pub free_service_ns: u64,
+}
+
+impl RoomWaits {
+    #[inline]
+    const fn note(&mut self, wait_ns: u64, service_ns: u64) {
+        if wait_ns > 0 {
+            self.waited += 1;
+            self.waited_ns += wait_ns;
+            self.waited_service_ns += service_ns;
+        } else {
+            self.free += 1;
+            self.free_service_ns += service_ns;
+        }
+    }
+
+    const fn merge(&mut self, other: &Self) {
+        self.waited += other.waited;
+        self.waited_ns += other.waited_ns;
+        self.waited_service_ns += other.waited_service_ns;
+        self.free += other.free;
+        self.free_service_ns += other.free_service_ns;
+    }
+}
+
 /// What was recorded from the beginning of the trial to its end.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
@@ -95,6 +133,8 @@ pub struct Record {
     pub short: u64,
     /// What was not done yet at the end.
     pub unfinished: Unfinished,
+    /// Waits for room.
+    pub room: RoomWaits,
 }
 
 impl Record {
@@ -112,6 +152,7 @@ impl Record {
         }
         self.short += other.short;
         self.unfinished.merge(&other.unfinished);
+        self.room.merge(&other.room);
     }
 }
 
@@ -139,6 +180,7 @@ pub struct Recorder {
     errors_total: u64,
     short: u64,
     unfinished: Unfinished,
+    room: RoomWaits,
     slot: SlotAccumulator,
     epoch: u64,
     slot_end: Instant,
@@ -191,6 +233,7 @@ impl Recorder {
             errors_total: 0,
             short: 0,
             unfinished: Unfinished::default(),
+            room: RoomWaits::default(),
             slot: SlotAccumulator::new(),
             epoch: 0,
             slot_end: options.start + options.slot_width,
@@ -226,6 +269,8 @@ impl Recorder {
         record.service.record(service);
         record.bytes += u64::from(moved);
         self.lateness.record(lateness);
+        let wait = completion.request.ready.since(completion.request.due);
+        self.room.note(wait.as_nanos(), service);
         if self.options.counted.contains(kind) {
             self.slot
                 .record(response, service, lateness, u64::from(moved));
@@ -320,6 +365,7 @@ impl Recorder {
             errors: self.errors,
             short: self.short,
             unfinished: self.unfinished,
+            room: self.room,
         }
     }
 }

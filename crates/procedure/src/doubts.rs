@@ -5,6 +5,7 @@ use stats::{Finding, Verdict};
 use units::format_duration_ns;
 use workload::ClientSpec;
 
+use crate::own_limits::{own_limit, who_kept_back};
 use crate::trial::Trial;
 
 /// A stall of this length (nanoseconds) is told however long the trial was ...
@@ -39,7 +40,10 @@ pub fn doubts(
         warnings.extend(precision(trial, measurement));
     }
     warnings.extend(warm_up(measurement, mean_whole_ns));
-    warnings.extend(offered_load(measurement));
+    match own_limit(trial, measurement) {
+        Some(ours) if ours.severity == Severity::Void => warnings.push(ours),
+        perhaps => warnings.extend(offered_load(measurement).or(perhaps)),
+    }
     if is_kept_back(trial, measurement, mean_whole_ns) {
         warnings.extend(kept_back(trial, measurement, mean_whole_ns));
     } else {
@@ -270,10 +274,10 @@ fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Op
         "kept-back",
         format!(
             "{}: {count} operations were due and not done when the trial ended, after {waited} on \
-             average, and are in no other figure{}. The storage stalled, or takes less than is \
-             asked of it: measure longer.",
+             average, and are in no other figure{}. {}",
             measurement.title,
-            effect.unwrap_or_default()
+            effect.unwrap_or_default(),
+            who_kept_back(measurement)
         ),
     ))
 }

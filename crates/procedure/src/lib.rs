@@ -8,6 +8,7 @@ mod curve;
 mod doubts;
 mod file_tests;
 mod monitor;
+mod own_limits;
 mod positioning;
 mod rab;
 mod rab_summary;

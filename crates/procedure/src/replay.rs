@@ -147,6 +147,7 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         errors: Vec::new(),
         short: 0,
         unfinished: None,
+        room: None,
         cpu: None,
         page_cache_share: None,
         counters: None,
@@ -158,6 +159,7 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         effective_depth: 1.0,
         nominal_depth: 1,
         kernel_entries: None,
+        generator: None,
         verdict: Verdict::Budget {
             is_citable: mean.is_bounded(),
         },

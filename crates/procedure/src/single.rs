@@ -15,6 +15,7 @@ use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::{doubts, is_kept_back};
 use crate::monitor::{Ending, Monitor};
+use crate::own_limits::room_wait;
 use crate::trial::Trial;
 
 /// Base slots between two looks at the watch.
@@ -160,9 +161,8 @@ pub fn summarise(
         Channel::Service => service.as_ref(),
     };
     let service_times = times(service.as_ref(), &counted.service);
-    let completions_all = counted.response.len();
+    let (completions_all, bytes_all) = (counted.response.len(), bytes_of(record));
     let throughput = throughput_of(chosen, completions_all, elapsed);
-    let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
     let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
     let mut measurement = Measurement {
         name: trial.name.clone(),
@@ -182,6 +182,7 @@ pub fn summarise(
         errors: errors(&record.errors, name),
         short: record.short,
         unfinished: unfinished(record),
+        room: room_wait(&record.room, record),
         cpu: None,
         page_cache_share: None,
         counters: None,
@@ -193,6 +194,7 @@ pub fn summarise(
         effective_depth,
         nominal_depth: circumstances.nominal_depth,
         kernel_entries: None,
+        generator: None,
         verdict: verdict(trial, chosen, elapsed),
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
@@ -204,13 +206,28 @@ pub fn summarise(
         tails: tails(trial, monitor, response.as_ref(), service.as_ref()),
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
-    let mean_whole_ns = counted.response.mean();
-    if is_kept_back(trial, &measurement, mean_whole_ns) {
-        count_unfinished(&mut measurement, &record.unfinished, elapsed);
-    }
-    let findings = findings(chosen, monitor);
-    measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
+    let found = findings(chosen, monitor);
+    let known = (&counted, record, elapsed);
+    judge(trial, &mut measurement, known, &found);
     Ok(measurement)
+}
+
+/// Count in what the storage kept, and say what is doubtful.
+fn judge(
+    trial: &Trial,
+    measurement: &mut Measurement,
+    (counted, record, elapsed): (&KindRecord, &Record, Duration),
+    findings: &[Finding],
+) {
+    let mean_whole_ns = counted.response.mean();
+    if is_kept_back(trial, measurement, mean_whole_ns) {
+        count_unfinished(measurement, &record.unfinished, elapsed);
+    }
+    measurement.warnings = doubts(trial, measurement, mean_whole_ns, findings);
+}
+
+fn bytes_of(record: &Record) -> u64 {
+    record.kinds.values().map(|kind| kind.bytes).sum()
 }
 
 fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estimate> {

@@ -23,8 +23,9 @@ use results::environment::{
     RaidState, TargetKind, Throttle,
 };
 use results::{
-    Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, KindTimes, Lateness,
-    Level, LevelOutcome, Measurement, Run, Saturation, Settings, TargetDescription, Times, Warning,
+    Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, Generator, KindTimes,
+    Lateness, Level, LevelOutcome, Measurement, RoomWait, Run, Saturation, Settings,
+    TargetDescription, Times, Warning,
 };
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
@@ -309,6 +310,11 @@ fn plain(kind: &Kind) -> Measurement {
         errors: Vec::new(),
         short: 0,
         unfinished: None,
+        room: Some(RoomWait {
+            count: 3,
+            share: 1e-6,
+            service_ratio: None,
+        }),
         cpu: Some(CpuCost {
             per_operation_ns: 9_800.0,
             per_mib_ns: Some(9_800.0 * 1_048_576.0 / kind.bytes as f64),
@@ -324,6 +330,14 @@ fn plain(kind: &Kind) -> Measurement {
         effective_depth: f64::from(kind.clients) * 0.97,
         nominal_depth: kind.clients,
         kernel_entries: None,
+        generator: Some(Generator {
+            buffer_bytes: 4 << 20,
+            huge_page_share: Some(1.0),
+            batch: 1,
+            processors: vec![2, 3],
+            entry_mean_ns: Some(2_400.0),
+            entry_longest_ns: Some(31_000),
+        }),
         verdict: Verdict::Converged,
         drift: Drift {
             total: 0.004,

@@ -3,6 +3,7 @@
 mod curve;
 pub mod environment;
 mod file_tests;
+mod generator;
 pub mod live;
 mod measurement;
 mod mode;
@@ -26,6 +27,7 @@ pub use file_tests::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     MetadataTree,
 };
+pub use generator::{Generator, RoomWait};
 pub use measurement::{
     Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Tails, Times, Unfinished,
 };

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Channel, Drift, Estimate, PercentileEstimate, Tail, Verdict, Window};
 
 use crate::environment::CountersDelta;
+use crate::generator::{Generator, RoomWait};
 use crate::series::{SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
@@ -192,6 +193,9 @@ pub struct Measurement {
     /// Operations that were not done when the trial ended, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
+    /// Operations that waited for room here before they were handed over, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomWait>,
     /// CPU time spent.
     pub cpu: Option<CpuCost>,
     /// Share of the bytes read or written that the page cache answered, as counted by the kernel.
@@ -215,6 +219,9 @@ pub struct Measurement {
     pub nominal_depth: u32,
     /// How often the kernel was entered to hand over or to wait; absent where that has no meaning.
     pub kernel_entries: Option<u64>,
+    /// What this program itself had and did, on real storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<Generator>,
     /// Whether precision and steadiness were reached.
     pub verdict: Verdict,
     /// Trend of the response time over the steady part.

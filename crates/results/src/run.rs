@@ -50,7 +50,7 @@ pub struct Settings {
     pub workers: u32,
     /// Which driver was asked for.
     pub driver: String,
-    /// Requests handed to the kernel together.
+    /// Requests handed to the kernel together at most; 0: an eighth of each worker's depth.
     pub batch: u32,
 }
 

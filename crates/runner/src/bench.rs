@@ -66,7 +66,7 @@ impl BenchRequest {
             levels_ns,
             workers: self.storage.workers as u32,
             driver: driver_name(self.storage.driver).into(),
-            batch: self.storage.batch as u32,
+            batch: self.storage.batch.unwrap_or(0) as u32,
         }
     }
 }
@@ -517,14 +517,12 @@ pub fn directory_of(target: &str) -> Option<PathBuf> {
 /// Settings with every choice left to the program.
 #[must_use]
 pub fn default_settings(seed: u64) -> StorageSettings {
-    let processors = processors();
     StorageSettings {
         seed,
         driver: DriverKind::Auto,
-        batch: 1,
-        workers: (processors.len() / 2).clamp(1, 4),
-        // The last processors: the first ones tend to serve interrupts.
-        processors: processors.into_iter().rev().collect(),
+        batch: None,
+        workers: (processors().len() / 2).clamp(1, 4),
+        processors: Vec::new(),
         device: None,
         reserve: 0,
         caching: Caching::Direct,

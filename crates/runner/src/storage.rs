@@ -1,39 +1,38 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
+mod own;
 mod passes;
+mod plan;
 
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, BLOCK_BYTES, Caching, ComputeSettings, DriverKind, DriverOptions, MonotonicClock,
-    Owner, Payload, Seal, SmallFiles, Target, TargetError, TargetOptions, TargetTable,
-    UringSettings, VerificationLog, WorkDirectory, check_room, drop_cached, free_space,
+    AccessMode, Caching, DriverKind, MonotonicClock, Owner, Payload, Seal, SmallFiles, Target,
+    TargetError, TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room,
+    drop_cached, free_space,
 };
-use engine::{Clock as _, KindSet};
+use engine::Clock as _;
 use procedure::{
-    CACHE_FILE, Circumstances, Preparation, SMALL_FILES_MAX, Trial, TrialError, first_error,
-    summarise,
+    Circumstances, Preparation, SMALL_FILES_MAX, Trial, TrialError, first_error, summarise,
 };
 use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
+use self::own::{generator, kernel_hop, other_driver, split_operations};
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
     trial_seed,
 };
-use crate::limits::check_plan;
-use crate::workers::{Harvest, WorkPlan, deal, processors, run_workers, wanted};
+use crate::workers::{Harvest, processors, run_workers};
 
 const MAIN_FILE: &str = "main";
 const CACHE_FILE_NAME: &str = "cache";
 /// What a small file takes beside its content, at most: an inode, a name, and a block cut short.
 const SMALL_FILE_OVERHEAD: u64 = 4096 + 512;
-/// What a client takes of memory, at most.
-const CLIENT_BYTES: u64 = 512;
 
 /// How storage is worked on.
 #[derive(Clone, Debug)]
@@ -42,8 +41,9 @@ pub struct StorageSettings {
     pub seed: u64,
     /// Which driver.
     pub driver: DriverKind,
-    /// Requests handed to the kernel together.
-    pub batch: usize,
+    /// Requests handed to the kernel together at most; an eighth of a worker's depth where
+    /// nobody says.
+    pub batch: Option<usize>,
     /// The most workers.
     pub workers: usize,
     /// Processors to bind workers to; none leaves them to the scheduler.
@@ -66,6 +66,8 @@ pub struct StorageLaboratory {
     payload: Payload,
     notes: Vec<String>,
     driver_used: Option<DriverKind>,
+    /// The last load, and which driver it had.
+    last_load: Option<(ClientSpec, DriverKind)>,
     /// What direct I/O asks for in the directory.
     direct_unit: Option<u32>,
 }
@@ -147,6 +149,7 @@ impl StorageLaboratory {
             },
             notes: Vec::new(),
             driver_used: None,
+            last_load: None,
             direct_unit: None,
         }
     }
@@ -340,61 +343,6 @@ impl StorageLaboratory {
         Ok(trial)
     }
 
-    fn plan(&self, trial: &Trial, seed: u64) -> Result<WorkPlan, LaboratoryError> {
-        let workers = self
-            .settings
-            .workers
-            .min(trial.clients.min(trial.depth) as usize)
-            .max(1);
-        let depth = (trial.depth as usize).div_ceil(workers);
-        let buffer_len = trial.spec.len_max().max(4096) as usize;
-        let own = match &trial.spec {
-            ClientSpec::Users(users) => users.memory_bytes(trial.clients),
-            _ => 0,
-        };
-        let memory =
-            (depth * workers * buffer_len) as u64 + u64::from(trial.clients) * CLIENT_BYTES;
-        let memory = memory.saturating_add(own);
-        // Blocking calls are the natural, and the faster, way for metadata and for memory.
-        let kind = match trial.access {
-            Access::Buffered if workers == depth => DriverKind::Threads,
-            _ => self.settings.driver,
-        };
-        check_plan(&wanted(workers, depth, kind, memory))?;
-        let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
-            title: trial.title.clone(),
-            error,
-        })?;
-        let mut options = DriverOptions::new(depth, buffer_len);
-        options.payload = self.payload.clone();
-        if !is_verifiable(trial) {
-            options.payload.verification = None;
-        }
-        if let ClientSpec::Users(users) = &trial.spec
-            && users.computes()
-        {
-            let processors = processors();
-            options.compute = ComputeSettings {
-                threads: processors.len(),
-                processors,
-            };
-        }
-        options.uring = UringSettings {
-            batch: self.settings.batch,
-            ..UringSettings::default()
-        };
-        Ok(WorkPlan {
-            targets: Arc::clone(&self.table),
-            clock: self.clock,
-            kind,
-            options,
-            hands,
-            counted: KindSet::of(&trial.spec.counted_kinds()),
-            processors: self.settings.processors.clone(),
-            device: self.settings.device.clone(),
-        })
-    }
-
     fn attach(
         &self,
         measurement: &mut Measurement,
@@ -405,6 +353,8 @@ impl StorageLaboratory {
         measurement.cpu = cpu_cost(measurement, counters.cpu_ns, elapsed);
         measurement.page_cache_share = cache_share(measurement, trial, &counters);
         measurement.counters = Some(counters);
+        let split = split_operations(measurement, trial);
+        measurement.warnings.extend(split);
         if let Some(wrong) = self
             .payload
             .verification
@@ -429,6 +379,7 @@ impl Laboratory for StorageLaboratory {
         let trial = &self.within_room(trial)?;
         let plan = self.plan(trial, seed)?;
         let workers = plan.hands.len();
+        let (batch, bound) = (plan.options.uring.batch, plan.processors.clone());
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
         let mut monitor = monitor_of(trial, workers);
         let fail = |error: TrialError| LaboratoryError::Trial {
@@ -443,6 +394,7 @@ impl Laboratory for StorageLaboratory {
             notes,
             counters,
             kernel_entries,
+            own_work,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
             watch(&Glimpse::of(monitor, elapsed))
         })
@@ -464,7 +416,15 @@ impl Laboratory for StorageLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
+        measurement.generator = own_work.map(|own| generator(&own, batch, bound));
         self.attach(&mut measurement, trial, counters, elapsed);
+        let last = self.last_load.replace((trial.spec.clone(), driver));
+        measurement
+            .warnings
+            .extend(other_driver(&measurement, trial, driver, last));
+        measurement
+            .warnings
+            .extend(kernel_hop(&measurement, trial, driver));
         Ok(Outcome {
             measurement,
             ending,
@@ -517,19 +477,6 @@ fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
     let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
     let misfit = sizes.find(|size| !size.is_multiple_of(unit));
     misfit.map(u64::from)
-}
-
-/// Whether what is read can be held against what was written: stamps stand in blocks of one size,
-/// and only whole blocks can be judged.
-fn is_verifiable(trial: &Trial) -> bool {
-    match &trial.spec {
-        ClientSpec::Mix(mix) => {
-            mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
-        }
-        ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
-        ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
-        ClientSpec::Files(_) => false,
-    }
 }
 
 /// What part of the bytes moved was answered by the page cache, as the kernel counts it.

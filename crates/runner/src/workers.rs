@@ -12,7 +12,7 @@ use std::time::Duration as StdDuration;
 use drivers::{
     DriverKind, DriverOptions, IO_STACK_BYTES, MonotonicClock, TargetTable, io_threads, open_driver,
 };
-use engine::{Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, Record};
+use engine::{Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, OwnWork, Record};
 use procedure::{Ending, Monitor, Trial};
 use stats::Slot;
 use units::{Duration, Instant};
@@ -75,6 +75,8 @@ pub struct WorkPlan {
     pub processors: Vec<usize>,
     /// The device whose counters are read.
     pub device: Option<String>,
+    /// Requests that may wait for room in each worker.
+    pub backlog_max: usize,
 }
 
 /// What the workers bring home.
@@ -93,6 +95,8 @@ pub struct Harvest {
     pub counters: CountersDelta,
     /// How often the workers entered the kernel.
     pub kernel_entries: u64,
+    /// What the drivers themselves had and did.
+    pub own_work: Option<OwnWork>,
 }
 
 enum Report {
@@ -125,6 +129,7 @@ struct Share {
     driver: DriverKind,
     notes: Vec<String>,
     kernel_entries: u64,
+    own_work: OwnWork,
 }
 
 type Worker = JoinHandle<Option<Share>>;
@@ -184,13 +189,19 @@ pub fn run_workers(
         notes: Vec::new(),
         counters,
         kernel_entries: 0,
+        own_work: None,
     };
     for worker in workers {
         if let Ok(Some(share)) = worker.join() {
             harvest.record.merge(&share.record);
             harvest.driver = share.driver;
-            harvest.notes = share.notes;
+            let known = &harvest.notes;
+            let new = share.notes.into_iter().filter(|note| !known.contains(note));
+            let new: Vec<String> = new.collect();
+            harvest.notes.extend(new);
             harvest.kernel_entries += share.kernel_entries;
+            let sum = harvest.own_work.map(|sum| sum.plus(&share.own_work));
+            harvest.own_work = sum.or(Some(share.own_work));
         }
     }
     monitor.close_sample(harvest.elapsed, &after.activity());
@@ -211,6 +222,7 @@ fn spawn(
         hands,
         counted,
         processors,
+        backlog_max,
         ..
     } = plan;
     let stride = hands.len() as u32;
@@ -223,6 +235,7 @@ fn spawn(
             clock,
             kind,
             counted,
+            backlog_max,
             options: options.clone(),
             targets: Arc::clone(&targets),
             processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
@@ -258,6 +271,7 @@ struct Seat {
     clock: MonotonicClock,
     kind: DriverKind,
     counted: KindSet,
+    backlog_max: usize,
     options: DriverOptions,
     targets: Arc<TargetTable>,
     processor: Option<usize>,
@@ -292,7 +306,8 @@ impl Seat {
                 first_client: self.number as u32,
                 stride: self.stride,
             },
-        );
+        )
+        .with_backlog(self.backlog_max);
         let mut reporter = Reporter {
             worker: self.number,
             sender: self.sender,
@@ -307,6 +322,7 @@ impl Seat {
                     driver: opened.kind,
                     notes: opened.notes,
                     kernel_entries: driver.kernel_entries(),
+                    own_work: driver.own_work(),
                 })
             }
             Err(error) => {

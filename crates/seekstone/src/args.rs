@@ -30,7 +30,7 @@ pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 use parse::{
     LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
-    parse_precision, parse_rate, parse_share, parse_size, parse_span,
+    parse_precision, parse_processors, parse_rate, parse_share, parse_size, parse_span,
 };
 pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
@@ -163,16 +163,21 @@ pub struct Reach {
     /// What carries requests out.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
-    /// Requests handed to the kernel together (io_uring).
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=4096)
-    )]
-    pub batch: u16,
+    /// Requests handed to the kernel together at most (io_uring) [default: an eighth of a worker's
+    /// depth].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub batch: Option<u16>,
     /// Worker threads [default: half the processors, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
+    /// Processors to bind the workers to, in turn, such as 0-3,8 [default: the scheduler chooses].
+    #[arg(long, value_name = "LIST", value_parser = parse_processors)]
+    pub cpus: Option<Processors>,
 }
+
+/// Processors by their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Processors(pub Vec<usize>);
 
 /// What carries requests out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -95,6 +95,23 @@ pub fn parse_part(text: &str) -> Result<super::Part, String> {
     }
 }
 
+/// Processors by number, as the kernel lists them: `0-3,8`.
+pub fn parse_processors(text: &str) -> Result<super::Processors, String> {
+    const MOST: usize = 4096;
+    let number = |text: &str| text.trim().parse::<usize>().ok().filter(|&it| it < MOST);
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => all.extend(first..=last),
+            _ => return Err("give numbers of processors, such as 0-3,8".into()),
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(super::Processors(all))
+}
+
 pub fn parse_rate(text: &str) -> Result<Rate, String> {
     let rate = units::parse_rate(text).map_err(|error| error.to_string())?;
     match rate.per_second() {
@@ -185,5 +202,24 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
             "\"{text}\" is not a pattern; there are sequential, uniform, zipf:THETA, \
              hyperbolic:ALPHA, exponential:MEAN"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_listed_as_by_the_kernel() {
+        let check = |text, expected: Option<&[usize]>| {
+            let found = parse_processors(text).ok().map(|list| list.0);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        };
+        check("3", Some(&[3]));
+        check("8,0-2", Some(&[0, 1, 2, 8]));
+        check("1, 1", Some(&[1]));
+        for wrong in ["", "a", "3-1", "0-4096", "-1", "1,,2"] {
+            check(wrong, None);
+        }
     }
 }

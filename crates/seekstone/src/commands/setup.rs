@@ -12,7 +12,7 @@ use runner::interrupt::Interrupt;
 use runner::single_load::NULL_TARGET;
 use units::Bytes;
 
-use crate::args::{Common, DriverChoice, Reach};
+use crate::args::{Common, DriverChoice, Processors, Reach};
 use crate::commands::clean::offer_removal;
 use crate::exit::UsageError;
 
@@ -57,7 +57,8 @@ pub fn setup(
         DriverChoice::Uring => DriverKind::Uring,
         DriverChoice::Threads => DriverKind::Threads,
     };
-    storage.batch = usize::from(reach.batch);
+    storage.batch = reach.batch.map(usize::from);
+    storage.processors = bound_to(reach)?;
     storage.caching = caching;
     if let Some(workers) = reach.workers {
         storage.workers = usize::from(workers);
@@ -77,6 +78,20 @@ pub fn setup(
         archive,
         interrupt,
     })
+}
+
+/// The processors that workers are bound to: none, unless asked for.
+fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
+    let Some(Processors(asked)) = &reach.cpus else {
+        return Ok(Vec::new());
+    };
+    let there = runner::workers::processors();
+    match asked.iter().find(|number| !there.contains(number)) {
+        Some(number) => Err(UsageError(format!(
+            "--cpus: this process may not use processor {number}; it may use {there:?}"
+        ))),
+        None => Ok(asked.clone()),
+    }
 }
 
 /// The same for a command that opens its targets itself: `before` offers what it may remove.

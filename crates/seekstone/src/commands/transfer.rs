@@ -36,8 +36,9 @@ pub fn transfer(args: &TransferArgs) -> anyhow::Result<Exit> {
         overwrite: false,
         confirm: None,
         driver: args.driver,
-        batch: 1,
+        batch: Some(1),
         workers: Some(1),
+        cpus: None,
     };
     let Setup {
         bench,

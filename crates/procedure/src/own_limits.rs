@@ -1,0 +1,131 @@
+//! Whether a number is a limit of this program's and not the storage's.
+//!
+//! At most so many requests are outstanding as the driver has room for; the rest wait here. That
+//! is the storage's queue as long as the storage is the slower for having more: then it does not
+//! matter where one waits. If service times are the same with all room taken, the storage would
+//! have carried more, and what was measured is the room.
+
+use engine::{Record, RoomWaits};
+use results::{Measurement, RoomWait, Severity, Warning};
+use workload::{ClientSpec, OpKind};
+
+use crate::trial::Trial;
+
+/// Share of the response times spent waiting for room above which it is told ...
+const SHARE_TOLD: f64 = 0.01;
+/// ... and above which it makes a number useless, where the limit is ours and the interval of the
+/// mean is wider.
+const SHARE_VOID: f64 = 0.05;
+/// Service times that grow by less than this with all room taken are no sign of a queue at the
+/// storage.
+const RATIO_OURS: f64 = 1.5;
+/// Operations of either kind without which their service times are not compared.
+const COMPARED_MIN: u64 = 30;
+
+/// How the waits for room of a trial stand to its response times; `None` without any.
+pub(crate) fn room_wait(room: &RoomWaits, record: &Record) -> Option<RoomWait> {
+    let of_storage = record
+        .kinds
+        .iter()
+        .filter(|(kind, _)| **kind != OpKind::Compute);
+    let response_ns: f64 = of_storage
+        .map(|(_, kind)| kind.response.mean() * kind.response.len() as f64)
+        .sum();
+    let mean = |sum: u64, count: u64| sum as f64 / count as f64;
+    let is_compared = room.waited.min(room.free) >= COMPARED_MIN;
+    (room.waited > 0 && response_ns > 0.0).then(|| RoomWait {
+        count: room.waited,
+        share: (room.waited_ns as f64 / response_ns).min(1.0),
+        service_ratio: is_compared.then(|| {
+            mean(room.waited_service_ns, room.waited) / mean(room.free_service_ns, room.free)
+        }),
+    })
+}
+
+/// The doubt that a number is as good as the room for outstanding requests.
+pub(crate) fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
+    // Control threads have clocks of their own, and a client that never thinks has no schedule to
+    // be late for: with fewer requests than clients the queue here was asked for.
+    let is_told = match trial.spec {
+        ClientSpec::Mix(_) => !trial.is_saturating(),
+        ClientSpec::Users(_) => true,
+        ClientSpec::Control(_) | ClientSpec::Files(_) => false,
+    };
+    let room = measurement
+        .room
+        .filter(|room| is_told && room.share > SHARE_TOLD)?;
+    let mean = measurement.response.mean;
+    let bar = SHARE_VOID.min(mean.relative_half_width()).max(SHARE_TOLD);
+    let is_ours = is_ours(room);
+    let severity = if is_ours && room.share > bar {
+        Severity::Void
+    } else {
+        Severity::Doubt
+    };
+    let what = if is_ours {
+        "the storage was not slower with all of them, so the limit is this program's"
+    } else {
+        "a storage that takes more at a time would answer sooner"
+    };
+    Some(Warning::new(
+        severity,
+        "own-limit",
+        format!(
+            "{}: {:.0} % of the response times were spent waiting for room among the {} requests \
+             that may be outstanding: {what}. Raise --depth.",
+            measurement.title,
+            room.share * 100.0,
+            measurement.nominal_depth,
+        ),
+    ))
+}
+
+/// Whether the room for outstanding requests held the load up, and not the storage.
+fn is_ours(room: RoomWait) -> bool {
+    room.service_ratio.is_some_and(|ratio| ratio < RATIO_OURS)
+}
+
+/// Who made operations wait that were due and not done, and what to do.
+pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
+    let response_ns = measurement.response.mean.value;
+    if measurement
+        .room
+        .is_some_and(|room| is_ours(room) && room.share > SHARE_VOID)
+    {
+        "They waited for room among the requests that may be outstanding: raise --depth."
+    } else if measurement.lateness.mean_ns > response_ns / 2.0 {
+        "This program could not hand them over in time: offer less, or use more --workers."
+    } else {
+        "The storage stalled, or takes less than is asked of it: measure longer."
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(waited: u64, service_ns: u64) -> RoomWaits {
+        RoomWaits {
+            waited,
+            waited_ns: waited * 1000,
+            waited_service_ns: waited * service_ns,
+            free: 100,
+            free_service_ns: 100 * 5000,
+        }
+    }
+
+    #[test]
+    fn the_limit_is_ours_where_the_storage_is_no_slower() {
+        let check = |room: RoomWaits, expected| {
+            let mut record = Record::default();
+            let kind = record.kinds.entry(OpKind::Read).or_default();
+            (0..100).for_each(|_| kind.response.record(6000));
+            let found = room_wait(&room, &record).map(is_ours);
+            assert_eq!(found, expected, "{room:?}");
+        };
+        check(waits(0, 0), None);
+        check(waits(100, 5000), Some(true));
+        check(waits(100, 10_000), Some(false));
+        check(waits(10, 5000), Some(false));
+    }
+}

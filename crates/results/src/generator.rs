@@ -1,0 +1,38 @@
+//! What this program itself had and did during a trial: how much of a number may be its own.
+
+use serde::{Deserialize, Serialize};
+
+/// The program's own part in a trial on real storage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Generator {
+    /// Memory for transfers, bytes, over all workers.
+    pub buffer_bytes: u64,
+    /// Share of it, 0 to 1, that lay in huge pages; absent where the kernel does not tell.
+    pub huge_page_share: Option<f64>,
+    /// Requests that a worker handed over together at most.
+    pub batch: u32,
+    /// Processors that the workers were bound to, in turn; empty where the scheduler chose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processors: Vec<usize>,
+    /// Mean length, nanoseconds, of the entries into the kernel that only handed requests over:
+    /// the last operation of a batch may have begun so much later than its stamp says. Absent where
+    /// there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_mean_ns: Option<f64>,
+    /// Length of the longest of them, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_longest_ns: Option<u64>,
+}
+
+/// Operations that waited for room, since as many as this program lets be outstanding were.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoomWait {
+    /// How many waited.
+    pub count: u64,
+    /// Share, 0 to 1, of the sum of all response times that was such a wait.
+    pub share: f64,
+    /// Mean service time of those that waited over that of those that found room; absent where one
+    /// of them has too few. Near 1: the storage was not slower when it had all that may be
+    /// outstanding, so the limit was this program's.
+    pub service_ratio: Option<f64>,
+}
