@@ -232,6 +232,7 @@ fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> Level
         .map(|point| point.load.relative_half_width())
         .fold(0.0, f64::max);
     Level {
+        open: None,
         level_ns: (calculation.response_ms * 1e6) as u64,
         outcome: LevelOutcome::Reached {
             load: interval(

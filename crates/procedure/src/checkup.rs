@@ -3,6 +3,7 @@
 //! Time that one phase does not need goes to those after it. Knows nothing about files: it is told
 //! how much room there is, and says how large a file it wants written.
 
+mod arrivals;
 mod findings;
 mod phases;
 
@@ -85,6 +86,8 @@ pub struct CheckUp {
     curve: Option<LoadCurve>,
     point: Option<PointPlan>,
     finished_curve: Option<Curve>,
+    /// Levels of the curve that were tried under random arrivals, or need not be.
+    tried_open: usize,
     measurements: Vec<Measurement>,
 }
 
@@ -114,6 +117,7 @@ impl CheckUp {
             curve: None,
             point: None,
             finished_curve: None,
+            tried_open: 0,
             measurements: Vec::new(),
             options,
         }
@@ -129,6 +133,7 @@ impl CheckUp {
             let step = match phase {
                 Phase::SequentialWrite => self.layout_step(time),
                 Phase::Curve => self.curve_step(time),
+                Phase::Arrivals => self.arrivals_step(time),
                 Phase::FilesRead | Phase::FilesRemove if self.files_made == 0 => None,
                 simple => phases::trial(simple, &self.scene(), time).map(CheckUpStep::Measure),
             };
@@ -152,6 +157,7 @@ impl CheckUp {
                     curve.record(&point, &measurement, elapsed);
                 }
             }
+            Phase::Arrivals => self.record_arrivals(&measurement),
             Phase::FilesMake => {
                 self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
                 self.keep(measurement);

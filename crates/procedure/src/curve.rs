@@ -183,7 +183,9 @@ impl LoadCurve {
         // A curve keeps numbers only, and a void one must not pass for sound.
         for warning in &measurement.warnings {
             let is_new = self.voids.iter().all(|known| known.code != warning.code);
-            if warning.severity == Severity::Void && is_new {
+            // More random arrivals than the storage answers fill all the room that there is.
+            let is_overload = self.is_open() && plan.is_scout && warning.code == "own-limit";
+            if warning.severity == Severity::Void && is_new && !is_overload {
                 self.voids.push(warning.clone());
             }
         }
@@ -210,6 +212,7 @@ impl LoadCurve {
             .flatten()
             .filter_map(|search| Some((search, self.outcome(search)?)))
             .map(|(search, outcome)| Level {
+                open: None,
                 level_ns: search.level.as_nanos(),
                 outcome,
             })

@@ -1,6 +1,6 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
-use results::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use results::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
 use stats::Channel;
 use units::{format_count, format_counted, format_duration_ns, format_interval_ns};
 
@@ -190,7 +190,10 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
 /// The load carried at each level, and the highest load.
 fn panel(curve: &Curve, width: usize) -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
-    rows.extend(curve.levels.iter().map(|it| level(it, curve.arrivals)));
+    for found in &curve.levels {
+        rows.push(level(found, curve.arrivals));
+        rows.extend(found.open.as_ref().map(open));
+    }
     rows.extend(curve.saturation.iter().map(saturation));
     if rows.is_empty() {
         return Vec::new();
@@ -264,6 +267,13 @@ fn level(level: &Level, arrivals: Arrivals) -> (String, String) {
         }
     };
     (level_name(level.level_ns), text)
+}
+
+/// What random arrivals had to wait.
+fn open(open: &OpenTrial) -> (String, String) {
+    let (value, interval) = time(open.response);
+    let text = format!("{}/s: {value}, {interval}", format_count(open.offered));
+    ("open".to_owned(), text.replace(' ', GLUE))
 }
 
 fn saturation(saturation: &Saturation) -> (String, String) {

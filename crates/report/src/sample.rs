@@ -287,7 +287,6 @@ fn durable_write() -> Measurement {
 fn plain(kind: &Kind) -> Measurement {
     let throughput = f64::from(kind.clients) * 1e9 / kind.response_ns;
     let completions = (throughput * 6.0) as u64;
-    let bytes_all = completions * kind.bytes;
     Measurement {
         name: kind.name.into(),
         title: kind.title.into(),
@@ -324,7 +323,7 @@ fn plain(kind: &Kind) -> Measurement {
         counters: Some(counters(kind, completions)),
         completions,
         completions_all: completions,
-        bytes_all,
+        bytes_all: completions * kind.bytes,
         duration_ns: 5_700_000_000,
         warmup_ns: 300_000_000,
         effective_depth: f64::from(kind.clients) * 0.97,
@@ -465,12 +464,14 @@ pub fn curve() -> Curve {
 fn levels() -> Vec<Level> {
     vec![
         Level {
+            open: None,
             level_ns: 40_000,
             outcome: LevelOutcome::Exceeded {
                 response: estimate(47_100.0, 0.02),
             },
         },
         Level {
+            open: None,
             level_ns: 100_000,
             outcome: LevelOutcome::Reached {
                 load: estimate(87_300.0, 0.02),
@@ -479,6 +480,7 @@ fn levels() -> Vec<Level> {
             },
         },
         Level {
+            open: None,
             level_ns: 250_000,
             outcome: LevelOutcome::Reached {
                 load: estimate(101_200.0, 0.04),
@@ -487,6 +489,7 @@ fn levels() -> Vec<Level> {
             },
         },
         Level {
+            open: None,
             level_ns: 1_000_000,
             outcome: LevelOutcome::Between {
                 low: 101_000.0,
@@ -494,6 +497,7 @@ fn levels() -> Vec<Level> {
             },
         },
         Level {
+            open: None,
             level_ns: 10_000_000,
             outcome: LevelOutcome::NotReached {
                 clients: 128,

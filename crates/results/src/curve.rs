@@ -116,6 +116,22 @@ pub struct Level {
     /// What was found.
     #[serde(flatten)]
     pub outcome: LevelOutcome,
+    /// The same storage under random arrivals, where that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenTrial>,
+}
+
+/// Random arrivals at a little less than the load of clients that wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenTrial {
+    /// Arrivals per second.
+    pub offered: f64,
+    /// Completions per second.
+    pub load: Estimate,
+    /// The time that the level is about, nanoseconds.
+    pub response: Estimate,
+    /// Whether that time surely is no longer than the level.
+    pub is_within: bool,
 }
 
 /// The highest load that was found.

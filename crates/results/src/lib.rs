@@ -21,7 +21,7 @@ mod validation;
 mod warning;
 mod what_if;
 
-pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
+pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
 pub use file_tests::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,

@@ -1,5 +1,6 @@
 //! Runs one trial, or a load curve, of a workload that the user put together.
 
+use drivers::DriverKind;
 use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
 use results::{Access, Curve, Measurement, Run, Settings, Status, Warning};
 use stats::{Channel, Goal, Verdict};
@@ -257,8 +258,15 @@ impl Asker<'_> {
                 spec.pacing = Pacing::Open {
                     gap: Gap::new(GapShape::Exponential, gap),
                 };
-                trial.depth = depth_open(spec);
                 let rate = sources.rate_each * f64::from(plan.clients);
+                let block = Bytes(
+                    spec.sizes
+                        .iter()
+                        .map(|size| size.len.into())
+                        .max()
+                        .unwrap_or(0),
+                );
+                trial.depth = open_depth(self.request.bench.storage.driver, 1, rate, block);
                 trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
             }
             trial.goal = Some(plan.goal);
@@ -365,15 +373,29 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
     })
 }
 
-/// Requests that may be outstanding where arrivals do not wait for the storage: as many as fit into
-/// the memory that they may take.
-fn depth_open(spec: &MixSpec) -> u32 {
-    let largest = spec.sizes.iter().map(|size| u64::from(size.len)).max();
-    let fitting = OPEN_MEMORY / largest.unwrap_or(1).max(1);
-    u32::try_from(fitting).map_or(DEPTH_MAX, |fitting| fitting.clamp(64, DEPTH_MAX))
+/// How many requests of an open load may be outstanding, at least `least`: more than a storage that
+/// carries it ever has, so that the queue is the storage's and not ours. Each costs a buffer of
+/// `block`, or a thread. `rate` is in arrivals per second.
+#[must_use]
+pub fn open_depth(driver: DriverKind, least: u32, rate: f64, block: Bytes) -> u32 {
+    let least = least.max(DEPTH_OPEN_MIN);
+    let has_threads = match driver {
+        DriverKind::Threads => true,
+        DriverKind::Auto | DriverKind::Uring => drivers::io_threads(DriverKind::Auto, 1) > 0,
+    };
+    if has_threads {
+        return least;
+    }
+    let buffers = DEPTH_OPEN_BYTES / block.as_u64().max(4096);
+    let most = buffers.min(drivers::DEPTH_MAX as u64) as f64;
+    least.max((rate * DEPTH_OPEN_SECONDS).min(most) as u32)
 }
 
-/// Bytes that the requests of random arrivals may take.
-const OPEN_MEMORY: u64 = 256 << 20;
+/// Open arrivals need room for those that come while others are under way: at least this much ...
+const DEPTH_OPEN_MIN: u32 = 256;
+/// ... and for those that come in this time, seconds, which only a storage in trouble takes ...
+const DEPTH_OPEN_SECONDS: f64 = 0.1;
+/// ... as far as their buffers take no more memory than this.
+const DEPTH_OPEN_BYTES: u64 = 256 << 20;
 /// The most requests outstanding; more clients wait their turn.
 pub const DEPTH_MAX: u32 = 4096;

@@ -6,7 +6,10 @@
 
 use results::{Access, Curve, CurvePoint, LevelOutcome, Measurement, Saturation, Severity};
 use stats::{Estimate, Verdict};
-use units::{format_duration_ns, format_interval_count, format_interval_ns, format_interval_rate};
+use units::{
+    format_count, format_duration_ns, format_interval_count, format_interval_ns,
+    format_interval_rate,
+};
 
 /// A device that answers a flush faster than this has not moved anything to flash or platter.
 const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
@@ -68,6 +71,7 @@ fn rate(estimate: Estimate) -> String {
     format!("{value}, {interval}")
 }
 
+/// The load at the first level that is known well: of clients that wait, and of random arrivals.
 fn load_carried(curve: &Curve) -> Option<String> {
     let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached {
@@ -77,11 +81,29 @@ fn load_carried(curve: &Curve) -> Option<String> {
         } => Some((level, load)),
         _ => None,
     })?;
-    Some(format!(
-        "At a mean response time of {} this storage carries {} random 4 KiB reads per second.",
-        format_duration_ns(level.level_ns as f64),
+    let time = match curve.percentile {
+        None => "a mean response time".to_owned(),
+        Some(share) => format!("a response time for {} % of them", share * 100.0),
+    };
+    let closed = format!(
+        "Clients that each wait for their answer do {} random 4 KiB reads per second at {time} \
+         of {}",
         count(load),
-    ))
+        format_duration_ns(level.level_ns as f64),
+    );
+    let Some(open) = level.open else {
+        return Some(format!("{closed}."));
+    };
+    let (value, ends) =
+        format_interval_ns(open.response.value, open.response.low, open.response.high);
+    let offered = format_count(open.offered);
+    Some(if open.is_within {
+        format!(
+            "{closed}; random arrivals, {offered} per second, stay within it: {value} ({ends})."
+        )
+    } else {
+        format!("{closed}; random arrivals, {offered} per second, take {value} ({ends}).")
+    })
 }
 
 fn saturation(curve: &Curve, one: Option<&Measurement>) -> Option<String> {
@@ -272,6 +294,7 @@ mod tests {
             channel: stats::Channel::Response,
             points,
             levels: vec![Level {
+                open: None,
                 level_ns: 500_000,
                 outcome,
             }],

@@ -2,10 +2,10 @@
 
 use results::Access;
 use stats::{Channel, Goal};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, format_count};
 use workload::{
-    AddressSpec, ClientSpec, Durability, FilesPhase, FilesSpec, Gap, Mix, MixSpec, Pacing,
-    Partition, Pattern, Region, Size, Start, TargetId,
+    AddressSpec, ClientSpec, Durability, FilesPhase, FilesSpec, Gap, GapShape, Mix, MixSpec,
+    Pacing, Partition, Pattern, Region, Size, Start, TargetId,
 };
 
 use super::CheckUpFacts;
@@ -20,6 +20,10 @@ pub const MAIN_BUFFERED: TargetId = TargetId(1);
 pub const CACHE_FILE: TargetId = TargetId(2);
 /// The first of many small files.
 pub const FIRST_SMALL_FILE: TargetId = TargetId(3);
+
+/// Sources of random arrivals, and the most of their requests outstanding.
+const ARRIVAL_SOURCES: u32 = 256;
+const ARRIVAL_DEPTH_MAX: u32 = 1024;
 
 /// What the load curve is about.
 pub const CURVE_TITLE: &str = "random read, 4 KiB";
@@ -50,6 +54,7 @@ pub enum Phase {
     SequentialRead,
     RandomRead,
     Curve,
+    Arrivals,
     DurableWrite,
     FilesMake,
     FilesRead,
@@ -65,7 +70,8 @@ impl Phase {
             Self::SequentialWrite => 12.0,
             Self::SequentialRead => 6.0,
             Self::RandomRead => 8.0,
-            Self::Curve => 42.0,
+            Self::Curve => 36.0,
+            Self::Arrivals => 6.0,
             Self::DurableWrite => 8.0,
             Self::FilesMake => 4.0,
             Self::FilesRead => 3.0,
@@ -82,6 +88,7 @@ pub fn of(facts: &CheckUpFacts) -> Vec<Phase> {
         (Phase::SequentialRead, true),
         (Phase::RandomRead, true),
         (Phase::Curve, true),
+        (Phase::Arrivals, true),
         (Phase::DurableWrite, writes),
         (
             Phase::CachedWrite,
@@ -126,7 +133,7 @@ pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration) -> Option<Trial> {
         Phase::FilesMake => files(scene, FilesPhase::Make),
         Phase::FilesRead => files(scene, FilesPhase::Read),
         Phase::FilesRemove => files(scene, FilesPhase::Remove),
-        Phase::Curve => return None,
+        Phase::Curve | Phase::Arrivals => return None,
     };
     trial.duration_max = time;
     if let Some(goal) = &mut trial.goal {
@@ -180,6 +187,32 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
         sample_every: None,
         limit: None,
     }
+}
+
+/// Random arrivals at `rate` per second, from sources enough to be independent, of what the load
+/// curve does; `level` is the response time that they may have.
+pub fn arrivals(scene: &Scene<'_>, rate: f64, level: Duration, time: Duration) -> Trial {
+    let mut spec = random_spec(scene);
+    spec.pacing = Pacing::Open {
+        gap: Gap {
+            shape: GapShape::Exponential,
+            mean_ns: 1e9 * f64::from(ARRIVAL_SOURCES) / rate,
+        },
+    };
+    let title = format!("random read 4 KiB, {}/s offered", format_count(rate));
+    let mut trial = base(
+        "random-read-open",
+        title,
+        ClientSpec::Mix(spec),
+        ARRIVAL_SOURCES,
+        scene.facts.access,
+    );
+    // Several times what is outstanding on average at the level: the queue is not to be ours.
+    let outstanding = 4.0 * rate * level.as_secs_f64();
+    trial.depth = (outstanding as u32).clamp(ARRIVAL_SOURCES, ARRIVAL_DEPTH_MAX);
+    trial.goal = Some(Goal::result(0.05));
+    trial.duration_max = time;
+    trial
 }
 
 fn base(name: &str, title: String, spec: ClientSpec, clients: u32, access: Access) -> Trial {

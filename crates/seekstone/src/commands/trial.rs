@@ -1,7 +1,7 @@
 //! `seekstone trial`: one load with fixed settings.
 
-use drivers::{Caching, DEPTH_MAX, DriverKind};
-use runner::single_load::{LoadRequest, Question, measure_load};
+use drivers::Caching;
+use runner::single_load::{LoadRequest, Question, measure_load, open_depth};
 use stats::Goal;
 use units::{format_count, format_duration_ns};
 use workload::{
@@ -9,7 +9,7 @@ use workload::{
     Start, TargetId,
 };
 
-use crate::args::{DriverChoice, PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
+use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
 use crate::commands::finish::deliver;
 use crate::commands::runs::show;
 use crate::commands::setup::{Setup, setup};
@@ -18,12 +18,6 @@ use crate::progress::Progress;
 
 /// Requests outstanding unless asked for otherwise.
 const DEPTH_DEFAULT_MAX: u32 = 1024;
-/// Open arrivals need room for those that come while others are under way: at least this much ...
-const DEPTH_OPEN_MIN: u32 = 256;
-/// ... and for those that come in this time, seconds, which only a storage in trouble takes ...
-const DEPTH_OPEN_SECONDS: f64 = 0.1;
-/// ... as far as their buffers take no more memory than this.
-const DEPTH_OPEN_BYTES: u64 = 256 << 20;
 /// Shares are drawn as whole parts of this.
 const MIX_PARTS: f64 = 10_000.0;
 
@@ -55,7 +49,12 @@ pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
         None => think(&args.workload),
     };
     let depth = match args.rate {
-        Some(rate) => open_depth(args, rate.per_second()),
+        Some(rate) => open_depth(
+            bench.storage.driver,
+            args.clients.min(DEPTH_DEFAULT_MAX),
+            rate.per_second(),
+            args.workload.block,
+        ),
         None => args.clients.min(DEPTH_DEFAULT_MAX),
     };
     let (goal, duration_max) = match args.duration {
@@ -88,22 +87,6 @@ pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
     deliver(&mut measured?, archive, &args.common, |run| {
         show(run, false)
     })
-}
-
-/// How many requests of an open load may be outstanding: more than a storage that carries it ever
-/// has, so that the queue is the storage's and not ours. Each costs a buffer, or a thread.
-fn open_depth(args: &TrialArgs, rate: f64) -> u32 {
-    let least = DEPTH_OPEN_MIN.max(args.clients).min(DEPTH_DEFAULT_MAX);
-    let has_threads = match args.reach.driver {
-        DriverChoice::Threads => true,
-        _ => drivers::io_threads(DriverKind::Auto, 1) > 0,
-    };
-    if has_threads {
-        return least;
-    }
-    let buffers = DEPTH_OPEN_BYTES / args.workload.block.as_u64().max(4096);
-    let most = buffers.min(DEPTH_MAX as u64) as f64;
-    least.max((rate * DEPTH_OPEN_SECONDS).min(most) as u32)
 }
 
 /// Whether the page cache takes part.

@@ -98,6 +98,7 @@ fn load_at(response_ms: f64) -> f64 {
 
 fn levels() -> Vec<Level> {
     let reached = |level_ms: u32, share| Level {
+        open: None,
         level_ns: u64::from(level_ms) * 1_000_000,
         outcome: LevelOutcome::Reached {
             load: estimate(load_at(level_ms.into()), share),
@@ -115,6 +116,7 @@ fn levels() -> Vec<Level> {
         reached(2, 0.018),
         reached(5, 0.024),
         Level {
+            open: None,
             level_ns: 20_000_000,
             outcome: not_reached,
         },

@@ -1,0 +1,94 @@
+//! Loads at a response time, of clients that wait and of random arrivals, as a user asks for them.
+
+mod support;
+
+use serde_json::Value;
+use support::Scratch;
+
+/// Every option that makes a run repeatable, and its result JSON.
+const QUIET: [&str; 6] = ["--json", "-", "--no-save", "--quiet", "--seed", "1"];
+
+fn found(args: &[&str]) -> Value {
+    let scratch = Scratch::new();
+    let args = [args, &QUIET].concat();
+    scratch.check(&args, 0, "").json()
+}
+
+fn covers(estimate: &Value, truth: f64) {
+    let end = |name: &str| estimate[name].as_f64().expect("a number");
+    let (low, high) = (end("low"), end("high"));
+    assert!(low <= truth && truth <= high, "{truth}: {estimate}");
+    assert!(high - low < 0.2 * truth, "{estimate}");
+}
+
+/// M/M/1 of 1000 per second: R = 1 / (1000 - load), and the response is exponential.
+#[test]
+fn random_arrivals_have_their_own_load_at_a_level() {
+    let model = "sim:mm1?mean=1ms";
+    let open = ["curve", model, "--open", "--budget", "1h"];
+    let of_mean = found(&[&open[..], &["--level", "2ms"]].concat());
+    assert_eq!(of_mean["curve"]["arrivals"], "open");
+    covers(&of_mean["curve"]["levels"][0]["load"], 500.0);
+    let of_p99 = found(&[&open[..], &["--level", "10ms@p99"]].concat());
+    assert_eq!(of_p99["curve"]["percentile"], 0.99);
+    let truth = 1000.0 - 100_f64.ln() / 0.010;
+    covers(&of_p99["curve"]["levels"][0]["load"], truth);
+}
+
+/// A closed load of 100 % at 2 ms, and what everybody else waits for at nine tenths of it.
+#[test]
+fn the_check_up_tries_each_level_under_random_arrivals() {
+    let scratch = Scratch::new();
+    let args = [
+        "run",
+        "sim:mm1?mean=1ms",
+        "--level",
+        "2ms",
+        "--no-save",
+        "-q",
+        "--seed",
+        "1",
+    ];
+    let screen = scratch.check(&args, 0, "closed load at a mean response time of");
+    for expected in ["Clients that each wait", "random arrivals, 9", "open  9"] {
+        assert!(
+            screen.stdout.contains(expected),
+            "{expected}: {}",
+            screen.stdout
+        );
+    }
+    let level = &found(&args[..4])["curve"]["levels"][0];
+    let offered = level["open"]["offered"].as_f64().expect("a rate");
+    let truth = 1e9 / (1000.0 - offered);
+    let response = &level["open"]["response"];
+    let (low, high) = (response["low"].as_f64(), response["high"].as_f64());
+    assert!(low < Some(truth) && high > Some(truth), "{truth}: {level}");
+    assert_eq!(level["open"]["is_within"], false);
+}
+
+#[test]
+fn levels_that_mean_nothing_are_refused() {
+    let scratch = Scratch::new();
+    let mixed = ["--level", "1ms", "--level", "5ms@p99"];
+    for (level, expected) in [
+        (
+            &mixed[..],
+            "all --level must be about the mean, or about one percentile",
+        ),
+        (&["--level", "1ms@99"], "write 5ms@p99"),
+        (
+            &["--level", "1ms@p100"],
+            "no percentile from p50 to p99.999",
+        ),
+        (
+            &["--level", "p99=5ms"],
+            "write the time first, as in 5ms@p99",
+        ),
+        (&["--level", "5ms@p99@p50"], "no percentile"),
+        (&["--open", "--think", "1ms"], "cannot be used with"),
+        (&["--open", "--clients-max", "8"], "cannot be used with"),
+    ] {
+        let args = [&["curve", "sim:mm1"], level].concat();
+        scratch.check(&args, 2, expected);
+    }
+}
