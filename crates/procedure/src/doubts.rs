@@ -46,11 +46,11 @@ pub fn doubts(
         warnings.extend(depth(trial, measurement));
     }
     warnings.extend(short_operations(measurement));
-    warnings.extend(
-        findings
-            .iter()
-            .filter_map(|finding| of_finding(trial, measurement, finding)),
-    );
+    for finding in findings {
+        let warning = of_finding(trial, measurement, finding);
+        // One remark on a start is enough.
+        warnings.extend(warning.filter(|new| warnings.iter().all(|old| old.code != new.code)));
+    }
     warnings
 }
 
@@ -68,7 +68,12 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             let is_slower = after_ns > before_ns;
             return Some(shifted(measurement, finding, *at_ns, is_slower));
         }
-        Finding::Stalled { longest_ns } => {
+        Finding::CutDiffers {
+            before_ns,
+            after_ns,
+            ..
+        } => return Some(cut_differs(measurement, finding, after_ns > before_ns)),
+        Finding::Stalled { longest_ns, .. } => {
             let is_long = *longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
             if *longest_ns < STALL_NS && !is_long {
                 return None;
@@ -138,6 +143,21 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
             "{title}: {finding}: look at what else happened then, and measure each level by itself"
         ),
     )
+}
+
+/// A device that becomes slower while it is measured does not warm up.
+fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) -> Warning {
+    let title = &measurement.title;
+    if is_slower {
+        return Warning::doubt(
+            "warm-up-differs",
+            format!(
+                "{title}: it slowed down: {finding}. The value is that of the later time: \
+                 precondition the target, or measure for as long as you will use it"
+            ),
+        );
+    }
+    Warning::note("warm-up-differs", format!("{title}: {finding}"))
 }
 
 fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {

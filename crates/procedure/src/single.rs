@@ -207,7 +207,7 @@ pub fn summarise(
     if is_kept_back(trial, &measurement, mean_whole_ns) {
         count_unfinished(&mut measurement, &record.unfinished, elapsed);
     }
-    let findings = findings(chosen, monitor);
+    let findings = findings(chosen, monitor, record);
     measurement.warnings = doubts(trial, &measurement, mean_whole_ns, &findings);
     Ok(measurement)
 }
@@ -217,13 +217,20 @@ fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estim
 }
 
 /// What stands out. Of a trial that was too short nothing is known but its stalls.
-fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor) -> Vec<Finding> {
+fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record) -> Vec<Finding> {
     let mut findings = evaluation.map_or_else(Vec::new, |known| known.findings.clone());
-    let is_stall = |finding: &Finding| matches!(finding, Finding::Stalled { .. });
-    if let (false, Some(longest_ns)) = (findings.iter().any(is_stall), monitor.store().stall_ns()) {
-        findings.push(Finding::Stalled { longest_ns });
-    }
+    let stalls = monitor.store().stalls(waited_at_end(record));
+    findings.extend(stalls.map(|stalls| Finding::Stalled {
+        longest_ns: stalls.longest_ns,
+        count: stalls.count,
+    }));
     findings
+}
+
+/// For how long something was due at the end, nanoseconds. What fell due all through a stall has
+/// waited for half of it on average.
+fn waited_at_end(record: &Record) -> u64 {
+    unfinished(record).map_or(0, |rest| (2.0 * rest.waited_mean_ns) as u64)
 }
 
 fn unfinished(record: &Record) -> Option<Unfinished> {

@@ -100,12 +100,14 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         None => (of_rate.lag, true),
     };
     let duration_ns = window.duration_ns();
+    let drift = Drift::of(&window, goal.precision);
+    let is_moving = wanted_of_time.is_some_and(|precision| drift.spoils(precision));
     let verdict = judge(&Standing {
         is_settled: cut.is_settled,
         is_resolved: window.slots.len() >= goal.lag_factor as usize * (lag + 1),
         is_long: store.base_slots() >= u64::from(goal.slots_min)
             && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
-        is_precise: is_precise && throughput.relative_half_width() <= goal.precision,
+        is_precise: is_precise && !is_moving && throughput.relative_half_width() <= goal.precision,
         is_citable: (ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
             && goal.kind == GoalKind::Result,
     });
@@ -122,7 +124,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         verdict,
         is_converged: verdict == Verdict::Converged,
         cut,
-        drift: Drift::of(&window, goal.precision),
+        drift,
         is_steady_by_snia: is_steady_by_snia(&window),
         findings: Vec::new(),
         slowest_resolvable_ns: duration_ns / RESOLVABLE,
