@@ -167,22 +167,31 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::Converged => None,
         // A trial without a goal was not asked to be precise, but must have a mean to speak of.
         Verdict::Timed { .. } => None,
-        Verdict::Budget { .. } | Verdict::Correlated if !has_goal => None,
-        Verdict::Budget { is_citable: true } => Some(Warning::doubt(
+        _ if !has_goal && measurement.verdict != Verdict::NotStationary => None,
+        Verdict::Budget { is_citable: true } => Some(Warning::note(
             "not-converged",
             format!(
                 "{title}: stopped by its time limit; the interval is right but wider than was \
                  asked for. Allow more time with --budget."
             ),
         )),
-        Verdict::Budget { is_citable: false } => Some(Warning::doubt(
-            "not-citable",
+        Verdict::Short { is_citable: true } => Some(Warning::note(
+            "too-short",
             format!(
-                "{title}: stopped by its time limit with only {:.0} independent samples; do not \
-                 cite the number. Allow more time with --budget.",
-                measurement.response.mean.samples
+                "{title}: too short to tell slow ups and downs from chance; none are seen. Allow \
+                 more time with --budget."
             ),
         )),
+        Verdict::Budget { is_citable: false } | Verdict::Short { is_citable: false } => {
+            Some(Warning::doubt(
+                "not-citable",
+                format!(
+                    "{title}: stopped by its time limit with only {:.0} independent samples; do not \
+                 cite the number. Allow more time with --budget.",
+                    measurement.response.mean.samples
+                ),
+            ))
+        }
         Verdict::NotStationary => Some(Warning::doubt(
             "not-stationary",
             format!(

@@ -15,6 +15,7 @@ use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::{doubts, is_kept_back};
 use crate::monitor::{Ending, Monitor};
+use crate::transactions::value_at;
 use crate::trial::Trial;
 
 /// Base slots between two looks at the watch.
@@ -159,7 +160,7 @@ pub fn summarise(
         Channel::Response => response.as_ref(),
         Channel::Service => service.as_ref(),
     };
-    let service_times = times(service.as_ref(), &counted.service);
+    let service_times = times(trial, service.as_ref(), &counted.service);
     let completions_all = counted.response.len();
     let throughput = throughput_of(chosen, completions_all, elapsed);
     let bytes_all: u64 = record.kinds.values().map(|kind| kind.bytes).sum();
@@ -173,7 +174,7 @@ pub fn summarise(
         driver: circumstances.driver.clone(),
         seed: circumstances.seed,
         offered: trial.offered(),
-        response: times(response.as_ref(), &counted.response),
+        response: times(trial, response.as_ref(), &counted.response),
         service: service_times,
         throughput,
         bandwidth: bandwidth(throughput, bytes_all, completions_all),
@@ -262,7 +263,9 @@ fn count_unfinished(
 fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verdict {
     let verdict = found.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict);
     match verdict {
-        Verdict::Budget { is_citable } if trial.goal.is_none() && elapsed >= trial.duration_max => {
+        Verdict::Budget { is_citable } | Verdict::Short { is_citable }
+            if trial.goal.is_none() && elapsed >= trial.duration_max =>
+        {
             Verdict::Timed { is_citable }
         }
         other => other,
@@ -319,13 +322,20 @@ fn requests_at_storage(record: &Record, elapsed: Duration) -> f64 {
     busy / elapsed.as_nanos().max(1) as f64
 }
 
-fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
+fn times(trial: &Trial, evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
+    let of_all = |p: &f64| {
+        let estimate = Estimate::exact(value_at(histogram, *p), 0.0);
+        PercentileEstimate::judged(*p, estimate, 0.0)
+    };
     Times {
         mean: evaluation.map_or_else(
             || unknown(histogram.mean(), histogram.len()),
             |known| above_zero(known.mean),
         ),
-        percentiles: evaluation.map_or_else(Vec::new, |known| known.percentiles.clone()),
+        percentiles: evaluation.map_or_else(
+            || trial.percentiles().iter().map(of_all).collect(),
+            |known| known.percentiles.clone(),
+        ),
         min_ns: histogram.min(),
         max_ns: histogram.max(),
     }
