@@ -50,11 +50,11 @@ pub fn doubts(
         warnings.extend(depth(trial, measurement));
     }
     warnings.extend(short_operations(measurement));
-    warnings.extend(
-        findings
-            .iter()
-            .filter_map(|finding| of_finding(trial, measurement, finding)),
-    );
+    for finding in findings {
+        let warning = of_finding(trial, measurement, finding);
+        // One remark on a start is enough.
+        warnings.extend(warning.filter(|new| warnings.iter().all(|old| old.code != new.code)));
+    }
     warnings
 }
 
@@ -72,7 +72,12 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             let is_slower = after_ns > before_ns;
             return Some(shifted(measurement, finding, *at_ns, is_slower));
         }
-        Finding::Stalled { longest_ns } => {
+        Finding::CutDiffers {
+            before_ns,
+            after_ns,
+            ..
+        } => return Some(cut_differs(measurement, finding, after_ns > before_ns)),
+        Finding::Stalled { longest_ns, .. } => {
             let is_long = *longest_ns as f64 >= STALL_SHARE * measurement.duration_ns as f64;
             if *longest_ns < STALL_NS && !is_long {
                 return None;
@@ -144,6 +149,21 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
     )
 }
 
+/// A device that becomes slower while it is measured does not warm up.
+fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) -> Warning {
+    let title = &measurement.title;
+    if is_slower {
+        return Warning::doubt(
+            "warm-up-differs",
+            format!(
+                "{title}: it slowed down: {finding}. The value is that of the later time: \
+                 precondition the target, or measure for as long as you will use it"
+            ),
+        );
+    }
+    Warning::note("warm-up-differs", format!("{title}: {finding}"))
+}
+
 fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let title = &measurement.title;
     let has_goal = trial.goal.is_some();
@@ -151,22 +171,31 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::Converged => None,
         // A trial without a goal was not asked to be precise, but must have a mean to speak of.
         Verdict::Timed { .. } => None,
-        Verdict::Budget { .. } | Verdict::Correlated if !has_goal => None,
-        Verdict::Budget { is_citable: true } => Some(Warning::doubt(
+        _ if !has_goal && measurement.verdict != Verdict::NotStationary => None,
+        Verdict::Budget { is_citable: true } => Some(Warning::note(
             "not-converged",
             format!(
                 "{title}: stopped by its time limit; the interval is right but wider than was \
                  asked for. Allow more time with --budget."
             ),
         )),
-        Verdict::Budget { is_citable: false } => Some(Warning::doubt(
-            "not-citable",
+        Verdict::Short { is_citable: true } => Some(Warning::note(
+            "too-short",
             format!(
-                "{title}: stopped by its time limit with only {:.0} independent samples; do not \
-                 cite the number. Allow more time with --budget.",
-                measurement.response.mean.samples
+                "{title}: too short to tell slow ups and downs from chance; none are seen. Allow \
+                 more time with --budget."
             ),
         )),
+        Verdict::Budget { is_citable: false } | Verdict::Short { is_citable: false } => {
+            Some(Warning::doubt(
+                "not-citable",
+                format!(
+                    "{title}: stopped by its time limit with only {:.0} independent samples; do not \
+                 cite the number. Allow more time with --budget.",
+                    measurement.response.mean.samples
+                ),
+            ))
+        }
         Verdict::NotStationary => Some(Warning::doubt(
             "not-stationary",
             format!(

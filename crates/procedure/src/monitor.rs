@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use engine::Activity;
 use results::SystemSeries;
 use stats::{
-    CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot, SlotStore, evaluate,
-    evaluate_fully, quantile_interval, share_within,
+    Arrivals, CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot, SlotStore,
+    evaluate, evaluate_fully, quantile_interval, share_within,
 };
 use units::Duration;
 
@@ -83,6 +83,15 @@ impl Monitor {
             latest: None,
             sampler: None,
             limit: None,
+        }
+    }
+
+    /// The same monitor of clients that ask in another way than one operation after the other.
+    #[must_use]
+    pub fn arriving(self, arrivals: Arrivals) -> Self {
+        Self {
+            store: self.store.arriving(arrivals),
+            ..self
         }
     }
 

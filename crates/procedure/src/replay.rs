@@ -48,7 +48,8 @@ pub fn replay(
         clients,
     });
     let limit = trial.duration_max;
-    let mut monitor = Monitor::new(None, Channel::Response, limit, SLOT_WIDTH, 1, trial.clients);
+    let mut monitor = Monitor::new(None, Channel::Response, limit, SLOT_WIDTH, 1, trial.clients)
+        .arriving(trial.arrivals());
     for (user, unit) in &units {
         recorder.record_unit(unit, *user as usize);
     }

@@ -16,6 +16,7 @@ use workload::{Client, ClientSpec, Errno, OpKind};
 use crate::doubts::{doubts, is_kept_back};
 use crate::monitor::{Ending, Monitor};
 use crate::own_limits::room_wait;
+use crate::transactions::value_at;
 use crate::trial::Trial;
 
 /// Base slots between two looks at the watch.
@@ -160,7 +161,7 @@ pub fn summarise(
         Channel::Response => response.as_ref(),
         Channel::Service => service.as_ref(),
     };
-    let service_times = times(service.as_ref(), &counted.service);
+    let service_times = times(trial, service.as_ref(), &counted.service);
     let (completions_all, bytes_all) = (counted.response.len(), bytes_of(record));
     let throughput = throughput_of(chosen, completions_all, elapsed);
     let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
@@ -173,7 +174,7 @@ pub fn summarise(
         driver: circumstances.driver.clone(),
         seed: circumstances.seed,
         offered: trial.offered(),
-        response: times(response.as_ref(), &counted.response),
+        response: times(trial, response.as_ref(), &counted.response),
         service: service_times,
         throughput,
         bandwidth: bandwidth(throughput, bytes_all, completions_all),
@@ -206,7 +207,7 @@ pub fn summarise(
         tails: tails(trial, monitor, response.as_ref(), service.as_ref()),
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
     };
-    let found = findings(chosen, monitor);
+    let found = findings(chosen, monitor, record);
     let known = (&counted, record, elapsed);
     judge(trial, &mut measurement, known, &found);
     Ok(measurement)
@@ -235,13 +236,20 @@ fn bandwidth(throughput: Estimate, bytes: u64, completions: u64) -> Option<Estim
 }
 
 /// What stands out. Of a trial that was too short nothing is known but its stalls.
-fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor) -> Vec<Finding> {
+fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record) -> Vec<Finding> {
     let mut findings = evaluation.map_or_else(Vec::new, |known| known.findings.clone());
-    let is_stall = |finding: &Finding| matches!(finding, Finding::Stalled { .. });
-    if let (false, Some(longest_ns)) = (findings.iter().any(is_stall), monitor.store().stall_ns()) {
-        findings.push(Finding::Stalled { longest_ns });
-    }
+    let stalls = monitor.store().stalls(waited_at_end(record));
+    findings.extend(stalls.map(|stalls| Finding::Stalled {
+        longest_ns: stalls.longest_ns,
+        count: stalls.count,
+    }));
     findings
+}
+
+/// For how long something was due at the end, nanoseconds. What fell due all through a stall has
+/// waited for half of it on average.
+fn waited_at_end(record: &Record) -> u64 {
+    unfinished(record).map_or(0, |rest| (2.0 * rest.waited_mean_ns) as u64)
 }
 
 fn unfinished(record: &Record) -> Option<Unfinished> {
@@ -273,7 +281,9 @@ fn count_unfinished(
 fn verdict(trial: &Trial, found: Option<&Evaluation>, elapsed: Duration) -> Verdict {
     let verdict = found.map_or(Verdict::Budget { is_citable: false }, |known| known.verdict);
     match verdict {
-        Verdict::Budget { is_citable } if trial.goal.is_none() && elapsed >= trial.duration_max => {
+        Verdict::Budget { is_citable } | Verdict::Short { is_citable }
+            if trial.goal.is_none() && elapsed >= trial.duration_max =>
+        {
             Verdict::Timed { is_citable }
         }
         other => other,
@@ -345,13 +355,20 @@ fn requests_at_storage(record: &Record, elapsed: Duration) -> f64 {
     busy / elapsed.as_nanos().max(1) as f64
 }
 
-fn times(evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
+fn times(trial: &Trial, evaluation: Option<&Evaluation>, histogram: &Histogram) -> Times {
+    let of_all = |p: &f64| {
+        let estimate = Estimate::exact(value_at(histogram, *p), 0.0);
+        PercentileEstimate::judged(*p, estimate, 0.0)
+    };
     Times {
         mean: evaluation.map_or_else(
             || unknown(histogram.mean(), histogram.len()),
             |known| above_zero(known.mean),
         ),
-        percentiles: evaluation.map_or_else(Vec::new, |known| known.percentiles.clone()),
+        percentiles: evaluation.map_or_else(
+            || trial.percentiles().iter().map(of_all).collect(),
+            |known| known.percentiles.clone(),
+        ),
         min_ns: histogram.min(),
         max_ns: histogram.max(),
     }

@@ -20,8 +20,6 @@ use crate::monitor::USER_PERCENTILES;
 const LAW_TOLERANCE: f64 = 0.02;
 /// Share of all processors that other processes may have beside users who compute.
 const OTHERS_MAX: f64 = 0.25;
-/// Independent observations beyond a percentile, from which it is published, and is firm.
-const EVIDENCE: (f64, f64) = (10.0, 20.0);
 
 /// What is known of a trial's transactions besides its measurement.
 #[derive(Clone, Copy, Debug)]
@@ -354,7 +352,7 @@ fn variance(histogram: &Histogram, mean: f64) -> f64 {
 fn percentile(histogram: &Histogram, p: f64, independent: f64, t: f64) -> PercentileEstimate {
     let evidence = independent * (1.0 - p);
     let half = t * (p * (1.0 - p) / independent).sqrt();
-    let estimate = (evidence >= EVIDENCE.0).then(|| Estimate {
+    let estimate = Estimate {
         value: value_at(histogram, p),
         low: value_at(histogram, (p - half).max(0.0)),
         high: if p + half >= 1.0 {
@@ -364,17 +362,12 @@ fn percentile(histogram: &Histogram, p: f64, independent: f64, t: f64) -> Percen
         },
         confidence: CONFIDENCE,
         samples: independent,
-    });
-    PercentileEstimate {
-        p,
-        estimate,
-        is_indicative: evidence < EVIDENCE.1,
-        evidence,
-    }
+    };
+    PercentileEstimate::judged(p, estimate, evidence)
 }
 
 /// The time at or below which the share `p` lies.
-fn value_at(histogram: &Histogram, p: f64) -> f64 {
+pub(crate) fn value_at(histogram: &Histogram, p: f64) -> f64 {
     let wanted = p * histogram.len() as f64;
     let mut passed = 0.0;
     for bucket in histogram.iter_recorded() {

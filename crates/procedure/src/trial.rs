@@ -1,7 +1,7 @@
 //! A trial: one interval with fixed settings.
 
 use results::Access;
-use stats::{Channel, Goal};
+use stats::{Arrivals, Channel, Goal};
 use units::Duration;
 use workload::{ClientSpec, Pacing, ThreadType};
 
@@ -73,6 +73,16 @@ impl Trial {
             },
             ClientSpec::Control(control) => control.offered(self.clients),
             ClientSpec::Files(_) | ClientSpec::Users(_) => None,
+        }
+    }
+
+    /// When its clients ask for operations.
+    #[must_use]
+    pub fn arrivals(&self) -> Arrivals {
+        match &self.spec {
+            ClientSpec::Mix(mix) if matches!(mix.pacing, Pacing::Open { .. }) => Arrivals::Open,
+            _ if self.is_saturating() => Arrivals::Saturating,
+            _ => Arrivals::Thinking,
         }
     }
 

@@ -148,7 +148,7 @@ fn measurements(page: &mut Page<'_>, measurements: &[Measurement]) {
         is_indicative |= p99.ends_with(INDICATIVE);
         let figure = figure(measurement);
         let tone = match standing {
-            Standing::Sound | Standing::Wide => Tone::Plain,
+            Standing::Sound | Standing::Narrow => Tone::Plain,
             Standing::Shaky => Tone::Doubtful,
             Standing::Void => Tone::Bad,
         };

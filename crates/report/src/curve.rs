@@ -30,7 +30,7 @@ const FIGURES: usize = 32;
 const GLUE: &str = "\u{e000}";
 
 /// Independent times beyond a percentile from which it is more than indicative.
-const EVIDENCE_FIRM: f64 = 20.0;
+const EVIDENCE_FIRM: f64 = 50.0;
 
 /// Every point of the curve, scouts included, its levels and its doubts.
 #[must_use]

@@ -18,7 +18,7 @@ pub(crate) const INDICATIVE: &str = "?";
 
 /// What the sign means.
 pub(crate) fn indicative_legend() -> String {
-    format!("{INDICATIVE} fewer than 20 independent observations lie beyond it")
+    format!("{INDICATIVE} too few independent observations lie beyond it to rely on it")
 }
 
 /// What a measurement is about.
@@ -44,10 +44,10 @@ pub(crate) struct Figure {
 /// How far a number may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// As precise as was asked for.
+    /// Its interval can be trusted, however wide it is.
     Sound,
-    /// Its interval is wider than was asked for, or slow ups and downs make it doubtful.
-    Wide,
+    /// Slow ups and downs make its interval doubtful.
+    Narrow,
     /// There is no good interval.
     Shaky,
     /// A warning says that it must not be used.
@@ -64,10 +64,14 @@ impl Standing {
             return Self::Void;
         }
         match measurement.verdict {
-            Verdict::Converged | Verdict::Timed { is_citable: true } => Self::Sound,
-            Verdict::Budget { is_citable: true } | Verdict::Correlated => Self::Wide,
+            Verdict::Converged
+            | Verdict::Timed { is_citable: true }
+            | Verdict::Budget { is_citable: true }
+            | Verdict::Short { is_citable: true } => Self::Sound,
+            Verdict::Correlated => Self::Narrow,
             Verdict::Budget { is_citable: false }
             | Verdict::Timed { is_citable: false }
+            | Verdict::Short { is_citable: false }
             | Verdict::NotStationary => Self::Shaky,
         }
     }
@@ -76,7 +80,7 @@ impl Standing {
     pub const fn mark(self) -> &'static str {
         match self {
             Self::Sound => "",
-            Self::Wide => "~",
+            Self::Narrow => "~",
             Self::Shaky => "!",
             Self::Void => "x",
         }
@@ -86,9 +90,7 @@ impl Standing {
     pub const fn legend(self) -> &'static str {
         match self {
             Self::Sound => "",
-            Self::Wide => {
-                "out of time: a wide interval, or slow ups and downs that make it too narrow"
-            }
+            Self::Narrow => "slow ups and downs: the interval may be too narrow, measure longer",
             Self::Shaky => "not settled: do not quote, see the warnings",
             Self::Void => "void: do not use, see the warnings",
         }

@@ -5,7 +5,7 @@ use results::{KindTimes, Measurement};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
-use crate::figure::{access_in_words, cpu, operations, percent, rate, time};
+use crate::figure::{INDICATIVE, access_in_words, cpu, operations, percent, rate, time};
 use crate::page::Page;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
@@ -230,8 +230,16 @@ fn percentile(found: Option<&PercentileEstimate>) -> (String, String) {
         return ("too few".to_owned(), String::new());
     };
     let (value, interval) = time(estimate);
-    if found.is_indicative {
-        (value, format!("{interval}, indicative"))
+    if !found.has_interval() {
+        (
+            format!("{value}{INDICATIVE}"),
+            "too few for an interval".to_owned(),
+        )
+    } else if found.is_indicative {
+        (
+            format!("{value}{INDICATIVE}"),
+            format!("{interval}, indicative"),
+        )
     } else {
         (value, interval)
     }

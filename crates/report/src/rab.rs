@@ -218,7 +218,7 @@ fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
 
 fn tone(load: &Measurement) -> Tone {
     match Standing::of(load) {
-        Standing::Sound | Standing::Wide => Tone::Plain,
+        Standing::Sound | Standing::Narrow => Tone::Plain,
         Standing::Shaky => Tone::Doubtful,
         Standing::Void => Tone::Bad,
     }

@@ -168,7 +168,11 @@ fn intervals(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&
     ]);
     for cell in cells {
         let [p50, p95, p99] = SHOWN.map(|(p, _)| {
-            let known = cell.service.percentile(p).map(time);
+            let known = cell
+                .service
+                .percentile(p)
+                .filter(stats::Estimate::is_bounded);
+            let known = known.map(time);
             known.map_or_else(String::new, |(value, interval)| {
                 let unit = value.split(' ').nth(1).unwrap_or_default();
                 format!("{interval} {unit}")

@@ -195,7 +195,10 @@ fn percentile(times: &Times, share: f64) -> (String, String) {
     let Some(found) = all.find(|it| (it.p - share).abs() < 1e-9) else {
         return Default::default();
     };
-    let (value, interval) = found.estimate.map(time).unwrap_or_default();
+    let (value, mut interval) = found.estimate.map(time).unwrap_or_default();
+    if !found.has_interval() {
+        interval.clear();
+    }
     let mark = if found.is_indicative && !value.is_empty() {
         INDICATIVE
     } else {

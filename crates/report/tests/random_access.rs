@@ -60,7 +60,7 @@ fn a_table_for_each_sweep() {
       ~ wider interval than was asked for, or slow ups and downs that make it too narrow
       * the rounds differ by more than their own intervals; the interval holds that
       ! not settled: do not quote, see the warnings
-      ? fewer than 20 independent observations lie beyond it
+      ? too few independent observations lie beyond it to rely on it
       Times are from issue to completion. Intervals hold what the rounds differ by. Cache: share
       of the bytes that the page cache answered.
 

@@ -49,7 +49,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// The percentile `p` (0.99 for the 99th), if the sample supports it.
+    /// The percentile `p` (0.99 for the 99th); its interval is unbounded if the sample bears none.
     #[must_use]
     pub fn percentile(&self, p: f64) -> Option<Estimate> {
         self.percentiles

@@ -331,6 +331,7 @@ pub(crate) fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
         workers,
         trial.clients,
     )
+    .arriving(trial.arrivals())
     .limited(trial.limit)
     .sampled(trial.sample_every, trial.access == Access::Buffered)
 }

@@ -83,6 +83,7 @@ fn measure(profiles: Vec<Profile>, users: u32, device: &str, seconds: u64) -> Fo
     let driver = device.driver(1, users as usize, start);
     let mut engine = Engine::new(driver, clients(&trial.spec, 1, users), options);
     let mut monitor = Monitor::new(None, trial.channel, trial.duration_max, SLOT, 1, users)
+        .arriving(trial.arrivals())
         .sampled(Some(Duration::from_secs(1)), false);
     let (_, elapsed) = run_inline(&mut engine, &mut monitor, start, SLOT, |_, _| true)
         .expect("a model does not break");

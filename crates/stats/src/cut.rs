@@ -3,10 +3,13 @@
 //! MSER alone likes to delete an early burst of a stationary series and costs coverage, so it is
 //! asked only when the Cramer-von Mises test of Heidelberger and Welch (1983) objects. Its cut is
 //! doubled, because one minimum of the standard error still leaves a bias of about 1 %.
+//!
+//! What is cut is lost to the answer, so little may be: never a stall, never an arrival that was
+//! offered on a schedule, and of times that merely differ no more than a second or a twentieth.
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::SlotStore;
+use crate::store::{Arrivals, SlotStore};
 use crate::variance::{initial_positive_sequence, mean, student_t};
 
 /// 1 % point of the Cramer-von Mises statistic of a Brownian bridge.
@@ -15,6 +18,12 @@ const CRITICAL: f64 = 0.743;
 const CRITICAL_P: f64 = 0.9965;
 /// Slots always left out: the first is cut by the start, the second feels it.
 const SLOTS_CUT_MIN: usize = 2;
+/// What may be cut because its times differ: so long, ns, or this part of the trial.
+const CUT_MAX_NS: u64 = 1_000_000_000;
+const CUT_MAX_PART: usize = 20;
+/// A queue is full when this share of the clients has completed two operations, or when there are
+/// two for each client on average: the last of thousands may take ten times as long.
+const WARM_SHARE: f64 = 0.95;
 /// Fewer degrees of freedom are not believed of a variance, as everywhere.
 const FREEDOM_MIN: f64 = 8.0;
 
@@ -34,12 +43,24 @@ pub struct Cut {
 /// as much as those with many. MSER looks at `means`, the levels themselves.
 pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> Cut {
     let half = means.len() / 2;
-    let warm = warm_from(store);
-    let mut slots = warm.unwrap_or(half).max(SLOTS_CUT_MIN).min(half);
-    let mut is_settled = warm.is_some_and(|slots| slots <= half);
+    let most = store.slots_in(CUT_MAX_NS).max(means.len() / CUT_MAX_PART);
+    let most = most.max(SLOTS_CUT_MIN).min(half);
+    let filled = filled_from(store);
+    let (mut slots, mut is_settled) = match store.arrivals() {
+        Arrivals::Open => (0, true),
+        Arrivals::Thinking => (filled.unwrap_or(most).min(most), true),
+        Arrivals::Saturating => (filled.unwrap_or(half), filled.is_some_and(|at| at <= half)),
+    };
+    let is_open = store.arrivals() == Arrivals::Open;
+    if !is_open {
+        slots = before_stall(store, slots.max(SLOTS_CUT_MIN).min(half));
+    }
     if moves(&influence[slots..]) {
         let located = mser(means);
-        slots = (2 * slots.max(located)).min(half);
+        if !is_open {
+            let wanted = (2 * slots.max(located)).min(most).max(slots);
+            slots = before_stall(store, wanted);
+        }
         is_settled &= located <= means.len() / 4 && !moves(&influence[slots..]);
     }
     Cut {
@@ -51,19 +72,41 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
 
 /// The first slot of a trial in which all clients are at work, with nothing cut for its times.
 pub(crate) fn steady_from(store: &SlotStore) -> usize {
-    warm_from(store).unwrap_or(0).max(SLOTS_CUT_MIN)
+    match store.arrivals() {
+        Arrivals::Saturating => filled_from(store).unwrap_or(0).max(SLOTS_CUT_MIN),
+        Arrivals::Thinking => SLOTS_CUT_MIN,
+        Arrivals::Open => 0,
+    }
 }
 
-/// The first slot after every client has completed two operations; `None` if some have not.
-fn warm_from(store: &SlotStore) -> Option<usize> {
-    let mut warm = 0;
+/// The first slot in which the queue of all clients is full; `None` if it never was.
+fn filled_from(store: &SlotStore) -> Option<usize> {
+    let clients = f64::from(store.clients());
     if store.clients() == 0 {
         return Some(0);
     }
+    let (mut warm, mut completions) = (0.0, 0.0);
     store.slots().iter().position(|slot| {
-        warm += u64::from(slot.newly_warm);
-        warm >= u64::from(store.clients())
+        warm += f64::from(slot.newly_warm);
+        completions += slot.completions as f64;
+        warm >= WARM_SHARE * clients || completions >= 2.0 * clients
     })
+}
+
+/// A cut of `slots`, or a shorter one that ends where a stall begins: a stall is no warm-up.
+fn before_stall(store: &SlotStore, slots: usize) -> usize {
+    let Some(stalls) = store.stalls(0) else {
+        return slots;
+    };
+    let is_stall = |gap: u64| gap > 0 && store.gap_ns(gap) >= stalls.shortest_ns;
+    let cut = store.slots()[..slots].iter().enumerate();
+    // A gap that ends after the cut may have begun in it.
+    let reach = store.slots_in(stalls.longest_ns) + 1;
+    let after = store.slots().iter().enumerate().skip(slots).take(reach);
+    cut.chain(after)
+        .filter(|(_, slot)| is_stall(slot.gap))
+        .map(|(at, slot)| at.saturating_sub(store.slots_in(store.gap_ns(slot.gap))))
+        .fold(slots, usize::min)
 }
 
 /// Whether the mean of `series` moves, at the 1 % level. A variance from few slots is itself
@@ -143,14 +186,14 @@ mod tests {
 
     #[test]
     fn slots_before_all_clients_are_warm_are_cut() {
-        let mut store = SlotStore::with_grouping(1000, 3, 1);
+        let mut store = SlotStore::with_grouping(1000, 30, 1);
         for epoch in 0..100u64 {
             let mut slot = Slot {
                 completions: 1,
                 ..Slot::empty(epoch)
             };
             slot.response.record(10 + epoch % 3);
-            slot.newly_warm = u32::from([2, 5, 9].contains(&epoch));
+            slot.newly_warm = 10 * u32::from([2, 5, 9].contains(&epoch));
             store.push(slot);
         }
         let means = crate::window::slot_means(&store, crate::Channel::Response);
@@ -166,8 +209,8 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_never_warms_leaves_the_trial_unsettled() {
-        let mut store = SlotStore::with_grouping(1000, 1, 1);
+    fn a_queue_that_never_fills_leaves_the_trial_unsettled() {
+        let mut store = SlotStore::with_grouping(1000, 60, 1);
         for epoch in 0..100u64 {
             let mut slot = Slot {
                 completions: 1,
@@ -178,5 +221,80 @@ mod tests {
         }
         let means = crate::window::slot_means(&store, crate::Channel::Response);
         assert!(!find_cut(&store, &means, &means).is_settled);
+    }
+
+    /// One completion in each of 100 epochs of 1 ms, but for `stalls` as (first epoch, epochs).
+    fn with_stalls(arrivals: Arrivals, stalls: &[(u64, u64)]) -> Cut {
+        const MS: u64 = 1_000_000;
+        let mut store = SlotStore::with_grouping(10 * MS, 1, 1).arriving(arrivals);
+        let mut waited = 0;
+        for epoch in 0..2000u64 {
+            if stalls
+                .iter()
+                .any(|(at, long)| (*at..at + long).contains(&epoch))
+            {
+                waited += 1;
+                continue;
+            }
+            let mut slot = Slot {
+                completions: 25,
+                newly_warm: u32::from(epoch == stalls[0].1),
+                ..Slot::empty(epoch)
+            };
+            (0..25).for_each(|i| slot.response.record(MS + (epoch * 25 + i) * 7919 % MS));
+            slot.response
+                .record((std::mem::take(&mut waited) * 10 + 1) * MS);
+            store.push(slot);
+        }
+        let whole = crate::Window::new(&store, crate::Channel::Response, 0..store.len());
+        let influence = whole.expect("completions").response_influence;
+        let means = crate::window::slot_means(&store, crate::Channel::Response);
+        find_cut(&store, &influence, &means)
+    }
+
+    /// Bug: a stall in the first half was cut as warm-up, and one before the first completion was
+    /// not even counted: a disk that took 8 s of 12 to answer had carried its load all the time.
+    #[test]
+    fn a_stall_is_never_warm_up() {
+        for arrivals in [Arrivals::Saturating, Arrivals::Thinking, Arrivals::Open] {
+            assert_eq!(with_stalls(arrivals, &[(0, 800)]).slots, 0, "{arrivals:?}");
+            assert!(
+                with_stalls(arrivals, &[(50, 80)]).slots <= 50,
+                "{arrivals:?}"
+            );
+        }
+        assert_eq!(with_stalls(Arrivals::Thinking, &[(3, 0)]).slots, 2);
+    }
+
+    #[test]
+    fn a_cut_is_a_second_or_a_twentieth_at_most() {
+        let cut = |slots: u64, width_ns: u64, slow: u64, arrivals| {
+            let mut store = SlotStore::with_grouping(width_ns, 0, 1).arriving(arrivals);
+            for epoch in 0..slots {
+                let mut slot = Slot {
+                    completions: 1,
+                    ..Slot::empty(epoch)
+                };
+                slot.response
+                    .record((1000 + epoch * 7919 % 97) * if epoch < slow { 3 } else { 1 });
+                store.push(slot);
+            }
+            let means = crate::window::slot_means(&store, crate::Channel::Response);
+            find_cut(&store, &means, &means)
+        };
+        let found = cut(400, 100_000_000, 18, Arrivals::Thinking);
+        assert!(
+            (18..=20).contains(&found.slots) && found.is_settled,
+            "{found:?}"
+        );
+        let found = cut(400, 100_000_000, 60, Arrivals::Thinking);
+        assert!(found.slots == 20 && !found.is_settled, "{found:?}");
+        let found = cut(100, 100_000_000, 8, Arrivals::Thinking);
+        assert!(
+            (8..=10).contains(&found.slots) && found.is_settled,
+            "{found:?}"
+        );
+        let found = cut(400, 100_000_000, 18, Arrivals::Open);
+        assert!(found.slots == 0 && !found.is_settled, "{found:?}");
     }
 }

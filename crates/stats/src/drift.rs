@@ -39,6 +39,14 @@ pub struct Drift {
 }
 
 impl Drift {
+    /// Whether the mean probably moves, at the 10 % level, by so much that it is off by the
+    /// precision wanted at one of the ends of the window. It costs a steady trial another look at
+    /// times; a trial that ends on a ramp gives a wrong mean.
+    pub(crate) fn spoils(&self, precision: f64) -> bool {
+        let total = self.total.abs();
+        total > 2.0 * precision && total > Z_BOUND * self.standard_error
+    }
+
     /// The drift of the mean time; steady means within `4 * precision`.
     pub(crate) fn of(window: &Window, precision: f64) -> Self {
         let series = &window.response_influence;

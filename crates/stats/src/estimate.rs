@@ -40,6 +40,16 @@ impl Estimate {
         }
     }
 
+    /// The value alone, where nothing is known of its error.
+    #[must_use]
+    pub fn without_interval(&self) -> Self {
+        Self {
+            low: 0.0,
+            high: f64::INFINITY,
+            ..*self
+        }
+    }
+
     /// Half the width of the interval over the value's magnitude; infinite without a bound.
     #[must_use]
     pub fn relative_half_width(&self) -> f64 {

@@ -92,20 +92,24 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         Aim::LoadAtTime(precision) => Some(precision),
         Aim::Load => None,
     };
-    let (lag, is_precise) = match wanted_of_time {
+    let (lag, is_correlated, is_precise) = match wanted_of_time {
         Some(precision) => (
             of_mean.lag.max(of_rate.lag),
+            of_mean.is_correlated || of_rate.is_correlated,
             mean.relative_half_width() <= precision && ess >= goal.samples_min,
         ),
-        None => (of_rate.lag, true),
+        None => (of_rate.lag, of_rate.is_correlated, true),
     };
     let duration_ns = window.duration_ns();
+    let drift = Drift::of(&window, goal.precision);
+    let is_moving = wanted_of_time.is_some_and(|precision| drift.spoils(precision));
     let verdict = judge(&Standing {
         is_settled: cut.is_settled,
         is_resolved: window.slots.len() >= goal.lag_factor as usize * (lag + 1),
+        is_correlated,
         is_long: store.base_slots() >= u64::from(goal.slots_min)
             && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
-        is_precise: is_precise && throughput.relative_half_width() <= goal.precision,
+        is_precise: is_precise && !is_moving && throughput.relative_half_width() <= goal.precision,
         is_citable: (ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
             && goal.kind == GoalKind::Result,
     });
@@ -122,7 +126,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         verdict,
         is_converged: verdict == Verdict::Converged,
         cut,
-        drift: Drift::of(&window, goal.precision),
+        drift,
         is_steady_by_snia: is_steady_by_snia(&window),
         findings: Vec::new(),
         slowest_resolvable_ns: duration_ns / RESOLVABLE,
@@ -164,21 +168,23 @@ fn effective_samples(store: &SlotStore, channel: Channel, window: &Window, error
 struct Standing {
     is_settled: bool,
     is_resolved: bool,
+    is_correlated: bool,
     is_long: bool,
     is_precise: bool,
     is_citable: bool,
 }
 
 fn judge(standing: &Standing) -> Verdict {
+    let is_citable = standing.is_citable;
     if !standing.is_settled {
         Verdict::NotStationary
-    } else if !standing.is_resolved {
+    } else if !standing.is_resolved && standing.is_correlated {
         Verdict::Correlated
+    } else if !standing.is_resolved {
+        Verdict::Short { is_citable }
     } else if standing.is_long && standing.is_precise {
         Verdict::Converged
     } else {
-        Verdict::Budget {
-            is_citable: standing.is_citable,
-        }
+        Verdict::Budget { is_citable }
     }
 }

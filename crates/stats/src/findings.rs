@@ -12,12 +12,11 @@ use crate::cut::steady_from;
 use crate::drift::Z_BOUND;
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
-use crate::gaps::improbable;
 use crate::modes::valley;
 use crate::quantile::Pool;
 use crate::slot::Slot;
 use crate::store::SlotStore;
-use crate::variance::{autocovariance, centred, mean, mean_interval};
+use crate::variance::{autocovariance, centred, long_run_variance, mean, mean_interval};
 use crate::window::{Channel, Window, slot_counts};
 
 /// Slots above this many medians belong to a rare episode.
@@ -31,8 +30,8 @@ const RETURN_MIN: f64 = 0.3;
 const LATENESS_MAX: f64 = 0.05;
 /// Share of the clients' time that may be unaccounted for.
 const UNACCOUNTED_MAX: f64 = 0.02;
-/// An empty slot is a stall only where slots usually hold this many completions.
-const STALL_COMPLETIONS: f64 = 8.0;
+/// Standard errors by which a warm-up differs from the rest before it is told.
+const CUT_ERRORS: f64 = 3.0;
 
 /// Something a reader of the result should know.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,10 +71,21 @@ pub enum Finding {
         /// When, from the start of the trial, ns.
         at_ns: u64,
     },
-    /// Nothing completed for a while.
+    /// Nothing completed for a while, although something was due.
     Stalled {
         /// The longest time without a completion, ns.
         longest_ns: u64,
+        /// How often.
+        count: u64,
+    },
+    /// What was left out as warm-up is not like the rest.
+    CutDiffers {
+        /// Mean time of what was left out, ns.
+        before_ns: f64,
+        /// Mean time of the rest, ns.
+        after_ns: f64,
+        /// How much was left out, ns.
+        cut_ns: u64,
     },
     /// The generator issued requests late that were due and had room.
     Late {
@@ -101,16 +111,7 @@ impl fmt::Display for Finding {
             Self::Bimodal {
                 modes: [fast, slow],
                 weight,
-            } => write!(
-                f,
-                "two modes, {:.3} ms and {:.3} ms, the slow one with {:.1} % ({:.1} to {:.1} %) of \
-                 the completions: a cache or a mix of operations; the mean describes neither",
-                fast / 1e6,
-                slow / 1e6,
-                weight.value * 100.0,
-                weight.low.max(0.0) * 100.0,
-                weight.high.min(1.0) * 100.0
-            ),
+            } => fmt_bimodal(f, fast, slow, &weight),
             Self::Oscillation { period_ns } => write!(
                 f,
                 "response time rises and falls every {:.3} s: look for a flush or a background \
@@ -135,10 +136,17 @@ impl fmt::Display for Finding {
                 after_ns / 1e6,
                 at_ns as f64 / 1e9
             ),
-            Self::Stalled { longest_ns } => write!(
+            Self::Stalled { longest_ns, count } => fmt_stalled(f, longest_ns, count),
+            Self::CutDiffers {
+                before_ns,
+                after_ns,
+                cut_ns,
+            } => write!(
                 f,
-                "nothing completed for {:.3} s: look at the device's log and at other users",
-                longest_ns as f64 / 1e9
+                "the first {:.3} s were left out as warm-up: {:.3} ms there, {:.3} ms after it",
+                cut_ns as f64 / 1e9,
+                before_ns / 1e6,
+                after_ns / 1e6
             ),
             Self::Late { share } => write!(
                 f,
@@ -154,6 +162,27 @@ impl fmt::Display for Finding {
             ),
         }
     }
+}
+
+fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::Result {
+    write!(f, "nothing completed for {:.3} s", longest_ns as f64 / 1e9)?;
+    if count > 1 {
+        write!(f, ", the longest of {count} stalls")?;
+    }
+    f.write_str(": look at the device's log and at other users")
+}
+
+fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
+    write!(
+        f,
+        "two modes, {:.3} ms and {:.3} ms, the slow one with {:.1} % ({:.1} to {:.1} %) of the \
+         completions: a cache or a mix of operations; the mean describes neither",
+        fast / 1e6,
+        slow / 1e6,
+        weight.value * 100.0,
+        weight.low.max(0.0) * 100.0,
+        weight.high.min(1.0) * 100.0
+    )
 }
 
 /// All findings about the window of `evaluation`; `precision` is the relative half-width wanted.
@@ -173,7 +202,7 @@ pub fn findings(
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
         oscillation(&window),
-        stalled(store),
+        cut_differs(store, channel, evaluation.cut.slots, &window),
         late(slots),
         unaccounted(slots, store.clients(), &window),
     ]
@@ -220,7 +249,7 @@ fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
 /// them is one, and a single one is a stall.
 fn step_of_counts(store: &SlotStore, counts: &[f64]) -> Option<usize> {
     match change(counts) {
-        Some(Change::Step { at }) if store.stall_ns().is_none() => Some(at),
+        Some(Change::Step { at }) if store.stalls(0).is_none() => Some(at),
         _ => None,
     }
 }
@@ -318,22 +347,27 @@ fn oscillation(window: &Window) -> Option<Finding> {
     is_periodic.then_some(Finding::Oscillation { period_ns })
 }
 
-/// A gap far beyond the others, or empty slots where slots usually hold completions: the first
-/// finds few stalls, however short beside a slot, the second any number of long ones.
-fn stalled(store: &SlotStore) -> Option<Finding> {
-    let slots = store.slots();
-    let completions: u64 = slots.iter().map(|slot| slot.completions).sum();
-    let usual = completions as f64 / slots.len() as f64;
-    let longest = slots
-        .chunk_by(|a, b| a.completions == 0 && b.completions == 0)
-        .filter(|run| run[0].completions == 0)
-        .map(<[Slot]>::len)
-        .max();
-    let by_slots = longest
-        .filter(|&run| usual >= STALL_COMPLETIONS && run as f64 * usual >= improbable(completions))
-        .map(|run| store.width().saturating_mul(run as u64));
-    let longest_ns = by_slots.max(store.stall_ns())?;
-    Some(Finding::Stalled { longest_ns })
+/// The warm-up against the rest, in either direction: a device that slows down while it is measured
+/// has no warm-up. The noise of the part that was cut is taken to be that of the rest, since its
+/// own hides a trend.
+fn cut_differs(
+    store: &SlotStore,
+    channel: Channel,
+    cut: usize,
+    window: &Window,
+) -> Option<Finding> {
+    let first = steady_from(store);
+    let before = Window::new(store, channel, first..cut.max(first))?;
+    let rest = long_run_variance(&window.response_influence).variance_of_mean;
+    let parts = window.slots.len() as f64 / before.slots.len() as f64;
+    let error = (rest * (1.0 + parts)).sqrt();
+    let change = (window.mean_ns - before.mean_ns).abs();
+    let is_other = change > CUT_ERRORS * error && change > RELEVANT_STEP * before.mean_ns;
+    is_other.then_some(Finding::CutDiffers {
+        before_ns: before.mean_ns,
+        after_ns: window.mean_ns,
+        cut_ns: before.duration_ns(),
+    })
 }
 
 fn late(slots: &[Slot]) -> Option<Finding> {

@@ -1,22 +1,48 @@
-//! How long nothing completed: the longest gaps between completions, to the epoch.
+//! How long nothing completed although something was asked for: the gaps between completions, to
+//! the epoch.
 //!
-//! Slots are merged as a trial grows, and a stall that is shorter than a slot is lost in them.
+//! Slots are merged as a trial grows, and a stall that is shorter than a slot is lost in them. Gaps
+//! are counted by length, so that a stall is told however often it comes.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest gap is compared with the one after this many others: fewer may all be stalls.
-const COMPARED: usize = 10;
-/// How much longer it must be. Of exponential gaps, the longest is 2.4 means longer than the
-/// eleventh on average, which is itself about 5 means of 1000 and 8 of 30 000.
+/// Classes of lengths in an octave.
+const CLASSES: f64 = 4.0;
+/// How much longer than all other gaps a stall is. Of 1000 exponential gaps, the longest is 1.15
+/// times as long as the next on average.
 const TIMES_LONGER: f64 = 3.0;
 /// ... and of `n` exponential gaps the longest exceeds `ln n` and this many means once in 1000.
 const BEYOND_LONGEST: f64 = 7.0;
+/// Gaps that come after one in so many completions are a mode of the storage.
+const RARE: u64 = 50;
+/// So few gaps are always rare.
+const FEW: u64 = 10;
 
-/// The longest gaps, in epochs without a completion.
+/// Times in which nothing completed, far longer than all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stalls {
+    /// How many.
+    pub count: u64,
+    /// The longest, ns.
+    pub longest_ns: u64,
+    /// The shortest, ns.
+    pub shortest_ns: u64,
+}
+
+/// Gaps of about the same length, epochs.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Class {
+    count: u64,
+    shortest: u64,
+    longest: u64,
+}
+
+/// The lengths of all gaps, in epochs without a completion.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gaps {
-    /// The longest, longest first.
-    longest: Vec<u64>,
+    classes: BTreeMap<u16, Class>,
     /// Epochs since the last completion.
     open: u64,
 }
@@ -27,36 +53,57 @@ impl Gaps {
         self.open = self.open.saturating_add(epochs);
     }
 
-    /// Something completed.
-    pub fn end(&mut self) {
-        let gap = std::mem::take(&mut self.open);
-        let at = self.longest.partition_point(|&longer| longer >= gap);
-        if gap > 0 && at <= COMPARED {
-            self.longest.insert(at, gap);
-            self.longest.truncate(COMPARED + 1);
-        }
+    /// Something completed that had been due for `waited` epochs: the rest of the gap, nobody asked
+    /// for anything. Returns the length of the gap.
+    pub fn end(&mut self, waited: u64) -> u64 {
+        let gap = std::mem::take(&mut self.open).min(waited);
+        insert(&mut self.classes, gap);
+        gap
     }
 
-    /// The longest gap in epochs, if it is none that `completions` in `epochs` have anyway.
-    pub fn stall(&self, completions: u64, epochs: u64) -> Option<u64> {
-        let closed = |index: usize| self.longest.get(index).copied().unwrap_or(0);
-        // The gap in which the trial ended takes its place among the others.
-        let (longest, compared) = if self.open > closed(0) {
-            (self.open, closed(COMPARED - 1))
-        } else {
-            (
-                closed(0),
-                closed(COMPARED).max(self.open.min(closed(COMPARED - 1))),
-            )
-        };
-        let missed = longest as f64 * completions as f64 / epochs.max(1) as f64;
-        (missed > improbable(completions) && longest as f64 > TIMES_LONGER * compared as f64)
-            .then_some(longest)
+    /// The gaps that `completions` in `epochs` do not have anyway: count, longest and shortest, in
+    /// epochs. At the end something had been due for `waited` epochs.
+    pub fn stalls(&self, completions: u64, epochs: u64, waited: u64) -> Option<(u64, u64, u64)> {
+        let mut classes = self.classes.clone();
+        insert(&mut classes, self.open.min(waited));
+        let per_completion = epochs as f64 / completions.max(1) as f64;
+        let least = improbable(completions) * per_completion;
+        let most = FEW.max(completions / RARE);
+        let (mut count, mut found) = (0, None);
+        let longest = classes.values().next_back()?.longest;
+        let mut below = classes.values().rev().skip(1);
+        for class in classes.values().rev() {
+            count += class.count;
+            if count > most || (class.shortest as f64) < least {
+                break;
+            }
+            let next = below.next().map_or(1, |class| class.longest);
+            if class.shortest as f64 > TIMES_LONGER * next as f64 {
+                found = Some((count, longest, class.shortest));
+            }
+        }
+        found
     }
 }
 
+fn insert(classes: &mut BTreeMap<u16, Class>, gap: u64) {
+    if gap == 0 {
+        return;
+    }
+    let new = Class {
+        count: 0,
+        shortest: gap,
+        longest: gap,
+    };
+    let class = (gap as f64).log2() * CLASSES;
+    let class = classes.entry(class as u16).or_insert(new);
+    class.count += 1;
+    class.shortest = class.shortest.min(gap);
+    class.longest = class.longest.max(gap);
+}
+
 /// Of so many exponential gaps, hardly ever is one this many means long.
-pub(crate) fn improbable(gaps: u64) -> f64 {
+fn improbable(gaps: u64) -> f64 {
     (gaps.max(1) as f64).ln() + BEYOND_LONGEST
 }
 
@@ -68,32 +115,53 @@ mod tests {
         let mut gaps = Gaps::default();
         for length in lengths {
             gaps.pass(length);
-            gaps.end();
+            gaps.end(u64::MAX);
         }
         gaps
     }
 
+    /// Bug: the longest gap was compared with the eleventh, so that stalls which came every ten
+    /// seconds were named in a trial of 60 s and in none of 200 s.
     #[test]
-    fn one_gap_among_many_is_a_stall() {
-        let usual = || (0..1000).map(|i| i % 7);
-        assert_eq!(gaps(usual()).stall(1000, 4000), None);
-        assert_eq!(gaps(usual().chain([500])).stall(1000, 4500), Some(500));
-        let many = std::iter::repeat_n(500, 10);
-        assert_eq!(gaps(usual().chain(many)).stall(1000, 9000), Some(500));
-        let too_many = std::iter::repeat_n(500, 11);
-        assert_eq!(gaps(usual().chain(too_many)).stall(1000, 9500), None);
+    fn stalls_are_told_however_many_there_are() {
+        let usual = || (0..10_000).map(|i| i % 7);
+        assert_eq!(gaps(usual()).stalls(10_000, 40_000, 0), None);
+        for count in [1, 10, 11, 100] {
+            let stalls = (0..count).map(|i| 500 + i % 20);
+            let (epochs, longest) = (40_000 + 510 * count, 500 + (count - 1).min(19));
+            let found = gaps(usual().chain(stalls)).stalls(10_000, epochs, 0);
+            assert_eq!(found, Some((count, longest, 500)));
+        }
+        let a_mode = std::iter::repeat_n(500, 500);
+        assert_eq!(gaps(usual().chain(a_mode)).stalls(10_000, 290_000, 0), None);
     }
 
     #[test]
-    fn the_gap_at_the_end_counts() {
+    fn one_long_stall_does_not_hide_short_ones() {
+        let lengths = (0..1000).map(|i| i % 7).chain([200, 200, 5000]);
+        assert_eq!(gaps(lengths).stalls(1000, 9400, 0), Some((3, 5000, 200)));
+    }
+
+    #[test]
+    fn the_gap_at_the_end_counts_as_far_as_something_waited() {
         let mut gaps = gaps((0..1000).map(|i| i % 7));
         gaps.pass(500);
-        assert_eq!(gaps.stall(1000, 4500), Some(500));
+        assert_eq!(gaps.stalls(1000, 4500, 500), Some((1, 500, 500)));
+        assert_eq!(gaps.stalls(1000, 4500, 0), None);
+    }
+
+    /// Clients that all think leave a gap, and no stall.
+    #[test]
+    fn a_gap_in_which_nothing_was_due_is_none() {
+        let mut gaps = gaps((0..1000).map(|i| i % 7));
+        gaps.pass(500);
+        assert_eq!(gaps.end(3), 3);
+        assert_eq!(gaps.stalls(1000, 4500, 0), None);
     }
 
     #[test]
     fn few_completions_far_apart_are_no_stall() {
-        assert_eq!(gaps([10, 90, 20]).stall(4, 120), None);
-        assert_eq!(gaps([]).stall(0, 0), None);
+        assert_eq!(gaps([10, 90, 20]).stalls(4, 120, 0), None);
+        assert_eq!(gaps([]).stalls(0, 0, 0), None);
     }
 }

@@ -109,6 +109,13 @@ pub enum Verdict {
         /// Whether there are at least 200 effective samples behind the numbers.
         is_citable: bool,
     },
+    /// Sound as far as can be seen, but too short to tell how far neighbouring slots are
+    /// correlated: what shows is within the noise.
+    Short {
+        /// Whether there are at least 200 effective samples behind the numbers, and the trial
+        /// was meant for a result.
+        is_citable: bool,
+    },
     /// Still changing: there is no single mean to estimate.
     NotStationary,
     /// Correlated over so much of the trial that its interval cannot be trusted.
@@ -125,6 +132,10 @@ impl fmt::Display for Verdict {
             }
             Self::Timed { is_citable: true } => "ran for the time that was asked for",
             Self::Timed { is_citable: false } => "ran for the time that was asked for, not citable",
+            Self::Short { is_citable: true } => "too short to tell slow ups and downs",
+            Self::Short { is_citable: false } => {
+                "too short to tell slow ups and downs, not citable"
+            }
             Self::NotStationary => "not stationary",
             Self::Correlated => "correlated over too much of the trial",
         })

@@ -90,6 +90,10 @@ pub struct Slot {
     pub think_count: u64,
     /// Clients that reached their second completion in this slot.
     pub newly_warm: u32,
+    /// The longest time without a completion that ended in this slot, epochs, as far as something
+    /// was due. The store fills it in.
+    #[serde(default)]
+    pub gap: u64,
 }
 
 impl Slot {
@@ -114,6 +118,7 @@ impl Slot {
         self.think_sum += other.think_sum;
         self.think_count += other.think_count;
         self.newly_warm = self.newly_warm.saturating_add(other.newly_warm);
+        self.gap = self.gap.max(other.gap);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gaps::Gaps;
+use crate::gaps::{Gaps, Stalls};
 use crate::slot::Slot;
 
 /// Slots kept before neighbours are merged.
@@ -29,11 +29,26 @@ const SLOTS_MIN: u64 = 16;
 /// Base slots at the first look.
 const FIRST_LOOK: u64 = 64;
 
-/// Slots of equal width from the first epoch pushed, without gaps, at most 512 of them.
+/// When clients ask for operations: it decides what the start of a trial is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Arrivals {
+    /// Each client asks for the next operation as soon as it has the last: the queue must fill
+    /// before the load is the one that was asked for.
+    #[default]
+    Saturating,
+    /// Clients think, or follow clocks of their own: they are at work from the start.
+    Thinking,
+    /// On a schedule, however long operations take: everything that was offered counts.
+    Open,
+}
+
+/// Slots of equal width from epoch 0 on, without gaps, at most 512 of them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SlotStore {
     base_width_ns: u64,
     clients: u32,
+    #[serde(default)]
+    arrivals: Arrivals,
     /// Complete slots of `group` epochs each.
     slots: Vec<Slot>,
     /// The slot being filled, and how many epochs of it have passed (fewer than `group`).
@@ -42,8 +57,8 @@ pub struct SlotStore {
     group: u64,
     /// Epochs per base slot; `None` until the rate is known.
     base_group: Option<u64>,
-    /// First epoch and the next one expected; `None` before the first push.
-    epochs: Option<(u64, u64)>,
+    /// The next epoch expected, which is how many have passed.
+    epochs: u64,
     next_look: u64,
     gaps: Gaps,
 }
@@ -58,12 +73,13 @@ impl SlotStore {
         Self {
             base_width_ns,
             clients,
+            arrivals: Arrivals::Saturating,
             slots: Vec::with_capacity(SLOTS_MAX),
             partial: Slot::default(),
             partial_epochs: 0,
             group: 1,
             base_group: None,
-            epochs: None,
+            epochs: 0,
             next_look: FIRST_LOOK,
             gaps: Gaps::default(),
         }
@@ -81,28 +97,32 @@ impl SlotStore {
         }
     }
 
-    /// Adds the slot of one epoch. Epochs left out since the last push were empty.
+    /// The same store for clients that ask in another way.
+    #[must_use]
+    pub fn arriving(self, arrivals: Arrivals) -> Self {
+        Self { arrivals, ..self }
+    }
+
+    /// Adds the slot of one epoch. Epochs left out since the last push were empty, and those before
+    /// the first one too: storage that takes long to answer at all has taken that long.
     ///
     /// # Panics
     /// When epochs do not increase: the caller merges workers before it pushes.
-    pub fn push(&mut self, slot: Slot) {
-        let (first, next) = self.epochs.unwrap_or((slot.epoch, slot.epoch));
+    pub fn push(&mut self, mut slot: Slot) {
+        let next = self.epochs;
         assert!(
             slot.epoch >= next,
             "epoch {} after epoch {next}",
             slot.epoch
         );
-        if self.epochs.is_none() {
-            self.partial.epoch = first;
-        }
         self.pass_epochs(slot.epoch - next);
         self.gaps.pass(slot.epoch - next);
         if slot.completions > 0 {
-            self.gaps.end();
+            slot.gap = self.gaps.end(slot.response.max / self.base_width_ns);
         } else {
             self.gaps.pass(1);
         }
-        self.epochs = Some((first, slot.epoch + 1));
+        self.epochs = slot.epoch + 1;
         if self.partial_epochs == 0 {
             self.partial = slot;
         } else {
@@ -117,16 +137,13 @@ impl SlotStore {
     /// Ends the trial before `up_to_epoch`: epochs up to there without a push were empty. Chooses
     /// a grouping if there was too little for one so far.
     pub fn close(&mut self, up_to_epoch: u64) {
-        if let Some((first, next)) = self.epochs
-            && up_to_epoch > next
-        {
-            self.pass_epochs(up_to_epoch - next);
-            self.gaps.pass(up_to_epoch - next);
-            self.epochs = Some((first, up_to_epoch));
-        }
+        let rest = up_to_epoch.saturating_sub(self.epochs);
+        self.pass_epochs(rest);
+        self.gaps.pass(rest);
+        self.epochs += rest;
         if self.base_group.is_none() {
             let mut grouping = self.wanted_grouping();
-            while grouping > self.group && self.epochs_passed() / grouping < SLOTS_MIN {
+            while grouping > self.group && self.epochs / grouping < SLOTS_MIN {
                 grouping /= 2;
             }
             self.set_grouping(grouping);
@@ -177,25 +194,42 @@ impl SlotStore {
     /// Base slots so far: the length of the trial as the look schedule counts it.
     #[must_use]
     pub fn base_slots(&self) -> u64 {
-        self.epochs_passed() / self.base_group.unwrap_or(self.group)
+        self.epochs / self.base_group.unwrap_or(self.group)
     }
 
-    /// The longest time without a completion, ns, if it is far beyond the others. Over all epochs,
-    /// and to the epoch, however wide the slots have become.
+    /// Times without a completion that are far beyond the others, over all epochs and to the epoch,
+    /// however wide the slots have become. At the end something had been due for `waited_ns`.
     #[must_use]
-    pub fn stall_ns(&self) -> Option<u64> {
-        let gap = self.gaps.stall(self.completions(), self.epochs_passed())?;
-        Some(gap.saturating_mul(self.base_width_ns))
+    pub fn stalls(&self, waited_ns: u64) -> Option<Stalls> {
+        let waited = waited_ns / self.base_width_ns;
+        let found = self.gaps.stalls(self.completions(), self.epochs, waited)?;
+        let (count, longest, shortest) = found;
+        Some(Stalls {
+            count,
+            longest_ns: self.gap_ns(longest),
+            shortest_ns: self.gap_ns(shortest),
+        })
+    }
+
+    /// Slots that `nanos` cover, rounded up.
+    pub(crate) fn slots_in(&self, nanos: u64) -> usize {
+        usize::try_from(nanos.div_ceil(self.width())).unwrap_or(usize::MAX)
+    }
+
+    /// When clients ask for operations.
+    pub(crate) const fn arrivals(&self) -> Arrivals {
+        self.arrivals
+    }
+
+    /// The length of a gap of so many epochs, ns.
+    pub(crate) const fn gap_ns(&self, epochs: u64) -> u64 {
+        epochs.saturating_mul(self.base_width_ns)
     }
 
     /// Number of clients at work; 0 when unknown.
     #[must_use]
     pub fn clients(&self) -> u32 {
         self.clients
-    }
-
-    fn epochs_passed(&self) -> u64 {
-        self.epochs.map_or(0, |(first, next)| next - first)
     }
 
     /// Lets `count` epochs pass, completing slots on the way. A long gap costs little: each
@@ -236,7 +270,7 @@ impl SlotStore {
 
     fn decide_grouping(&mut self) {
         let completions = self.completions();
-        if completions >= DECIDING_COMPLETIONS && self.epochs_passed() >= DECIDING_EPOCHS {
+        if completions >= DECIDING_COMPLETIONS && self.epochs >= DECIDING_EPOCHS {
             self.set_grouping(self.wanted_grouping());
         }
     }
@@ -250,7 +284,7 @@ impl SlotStore {
 
     /// The power of two nearest to 25 completions a slot; nearest to 8 if that takes over 250 ms.
     fn wanted_grouping(&self) -> u64 {
-        let rate = self.completions() as f64 / self.epochs_passed().max(1) as f64;
+        let rate = self.completions() as f64 / self.epochs.max(1) as f64;
         if rate <= 0.0 {
             return self.group;
         }
@@ -307,7 +341,6 @@ mod tests {
         for _ in 0..20 {
             let mut store = SlotStore::new(1_000_000, 0);
             let (mut epoch, mut pushed) = (state % 1000, 0);
-            let first = epoch;
             for _ in 0..5000 {
                 state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
                 let completions = state >> 61;
@@ -321,7 +354,7 @@ mod tests {
             }
             store.close(epoch + 77);
             assert_eq!(mass(&store), (pushed, pushed));
-            assert_eq!(store.epochs_passed(), epoch + 77 - first);
+            assert_eq!(store.epochs, epoch + 77);
             check_shape(&store);
         }
     }

@@ -18,6 +18,10 @@ const SKEW_MAX: f64 = 0.1;
 /// A variance below this share of the squared mean is rounding, not variation.
 const ROUNDING: f64 = 1e-24;
 
+/// Standard errors of white noise beyond which one autocorrelation is real, or the sum of several.
+const NOISE_OF_ONE: f64 = 3.0;
+const NOISE_OF_SUM: f64 = 4.0;
+
 /// What is known about the mean of a series: its variance and how well that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LongRun {
@@ -27,6 +31,8 @@ pub struct LongRun {
     pub degrees_of_freedom: f64,
     /// Largest lag at which the series was still found correlated.
     pub lag: usize,
+    /// Whether those correlations are more than white noise of this length shows by chance.
+    pub is_correlated: bool,
 }
 
 /// The two-level variance of the mean of `series` (`lrv` of section 5).
@@ -41,6 +47,7 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
             variance_of_mean: 0.0,
             degrees_of_freedom: 8.0,
             lag: 1,
+            is_correlated: false,
         };
     }
     let fine = initial_positive_sequence(series);
@@ -62,6 +69,7 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
         variance_of_mean,
         degrees_of_freedom,
         lag: fine.lag,
+        is_correlated: fine.is_correlated,
     }
 }
 
@@ -119,6 +127,8 @@ fn bent(z: f64, bend: f64) -> f64 {
 pub(crate) struct PositiveSequence {
     pub variance: f64,
     pub lag: usize,
+    /// Whether the correlations up to there are more than noise.
+    pub is_correlated: bool,
 }
 
 /// Geyer's initial monotone positive sequence: pairs of neighbouring autocovariances of a
@@ -131,6 +141,7 @@ pub(crate) fn initial_positive_sequence(series: &[f64]) -> PositiveSequence {
         return PositiveSequence {
             variance: 0.0,
             lag: 1,
+            is_correlated: false,
         };
     }
     let mut sum = 0.0;
@@ -152,10 +163,24 @@ pub(crate) fn initial_positive_sequence(series: &[f64]) -> PositiveSequence {
     }
     // The floor guards against a short negative swing that would promise the impossible.
     let variance = (2.0 * sum - own).max(0.2 * own);
+    let lag = (2 * pairs).max(2) - 1;
     PositiveSequence {
         variance,
-        lag: (2 * pairs).max(2) - 1,
+        lag,
+        is_correlated: exceeds_noise(&centred, own, lag),
     }
+}
+
+/// Whether the autocorrelations up to `lag`, or their sum, are beyond those of white noise, which
+/// vary by `1 / sqrt(n)` each (Bartlett 1946). The last lag was chosen where they are positive: the
+/// sum must be larger for that.
+fn exceeds_noise(centred: &[f64], own: f64, lag: usize) -> bool {
+    let noise = 1.0 / (centred.len() as f64).sqrt();
+    let lags = 1..=lag.min(centred.len() - 1);
+    let (largest, sum) = lags
+        .map(|lag| autocovariance(centred, lag) / own)
+        .fold((0.0, 0.0), |(largest, sum), r| (r.max(largest), sum + r));
+    largest > NOISE_OF_ONE * noise || sum > NOISE_OF_SUM * noise * (lag as f64).sqrt()
 }
 
 /// The series minus its mean.
@@ -312,6 +337,37 @@ mod tests {
                 "{len}"
             );
             assert!(estimate.samples.is_finite());
+        }
+    }
+
+    /// Bug: any lag that came out positive counted as correlation: of trials of white noise with 60
+    /// to 100 slots, every second was said to be full of slow ups and downs.
+    #[test]
+    fn white_noise_is_not_correlated_and_a_queue_is() {
+        let mut state = 7u64;
+        let mut noise = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            -(((state >> 11) + 1) as f64 / (1u64 << 53) as f64).ln()
+        };
+        for len in [20, 40, 60, 100, 250] {
+            let (mut found, mut missed) = (0, 0);
+            for _ in 0..1000 {
+                let white: Vec<f64> = (0..len).map(|_| noise()).collect();
+                found += u32::from(long_run_variance(&white).is_correlated);
+                let mut level = 1.0;
+                let red: Vec<f64> = white
+                    .iter()
+                    .map(|x| {
+                        level = 0.8 * level + x;
+                        level
+                    })
+                    .collect();
+                missed += u32::from(!long_run_variance(&red).is_correlated);
+            }
+            assert!(found <= 10, "{len}: {found} of 1000");
+            assert!(len < 60 || missed <= 50, "{len}: {missed} of 1000 missed");
         }
     }
 }

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn empty_slots_repeat_their_predecessor_in_means_but_count_in_the_rate() {
         let mut store = SlotStore::with_grouping(1_000_000, 0, 1);
-        for (epoch, times) in [(1, [10u64, 30]), (4, [50, 70])] {
+        for (epoch, times) in [(0, [10u64, 30]), (3, [50, 70])] {
             let mut slot = Slot {
                 completions: 2,
                 ..Slot::empty(epoch)
@@ -140,7 +140,7 @@ mod tests {
             times.iter().for_each(|&time| slot.response.record(time));
             store.push(slot);
         }
-        store.close(6);
+        store.close(5);
         assert_eq!(
             slot_means(&store, Channel::Response),
             [20.0, 20.0, 20.0, 60.0, 60.0]

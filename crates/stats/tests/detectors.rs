@@ -278,20 +278,15 @@ fn lost_time_is_unaccounted_for() {
 }
 
 #[test]
-fn stalls_and_lateness_are_told_with_advice() {
+fn lateness_is_told_with_advice() {
     let mut series = EXPONENTIAL.start(0);
     let mut store = SlotStore::with_grouping(1_000_000, 0, 1);
-    for epoch in (0..100).chain(105..200) {
+    for epoch in 0..200 {
         let mut slot = support::slot_of(epoch, (0..25).map(|_| series.next_time()));
         slot.lateness_sum = 0.2 * slot.response.sum;
         store.push(slot);
     }
-    let texts: Vec<String> = fully(&store)
-        .findings
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let all = texts.join("\n");
-    assert!(all.contains("nothing completed for 0.005 s"), "{all}");
-    assert!(all.contains("late by 20 %"), "{all}");
+    let found = fully(&store).findings;
+    let all: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert!(all.join("\n").contains("late by 20 %"), "{all:?}");
 }

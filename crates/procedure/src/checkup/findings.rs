@@ -50,7 +50,9 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
 fn is_quotable(measurement: &Measurement) -> bool {
     let is_sound = match measurement.verdict {
         Verdict::Converged => true,
-        Verdict::Budget { is_citable } | Verdict::Timed { is_citable } => is_citable,
+        Verdict::Budget { is_citable }
+        | Verdict::Timed { is_citable }
+        | Verdict::Short { is_citable } => is_citable,
         Verdict::NotStationary | Verdict::Correlated => false,
     };
     let mut warnings = measurement.warnings.iter();

@@ -16,7 +16,8 @@ const REPLICATIONS_MIN: usize = 4;
 const EVIDENCE_MIN: f64 = 10.0;
 const EVIDENCE_FULL: f64 = 20.0;
 /// Doubts of single rounds that are judged over all rounds here.
-const JUDGED_HERE: [&str; 4] = [
+const JUDGED_HERE: [&str; 5] = [
+    "too-short",
     "not-converged",
     "not-citable",
     "not-stationary",
@@ -169,12 +170,20 @@ fn percentile(rounds: &[&[PercentileEstimate]], p: f64) -> PercentileEstimate {
         of_rounds.filter(|it| (it.p - p).abs() < 1e-9).collect();
     let evidence = of_rounds.iter().map(|it| it.evidence).sum();
     let known: Vec<Estimate> = of_rounds.iter().filter_map(|it| it.estimate).collect();
-    let is_known = known.len() == rounds.len() && evidence >= EVIDENCE_MIN;
+    let combined = (known.len() == rounds.len()).then(|| over_rounds(&known));
     PercentileEstimate {
         p,
-        estimate: is_known.then(|| over_rounds(&known)),
+        estimate: combined.map(|all| bearing(evidence, all)),
         is_indicative: evidence < EVIDENCE_FULL,
         evidence,
+    }
+}
+
+fn bearing(evidence: f64, estimate: Estimate) -> Estimate {
+    if evidence >= EVIDENCE_MIN {
+        estimate
+    } else {
+        estimate.without_interval()
     }
 }
 
@@ -284,11 +293,8 @@ mod tests {
             None,
             "30 of the fast round alone lie below the rest"
         );
-        assert_eq!(
-            found(&both[..1], 0.5),
-            None,
-            "one round alone shows too little"
-        );
+        let alone = percentile(&both[..1], 0.5).estimate.expect("a value");
+        assert!(!alone.is_bounded(), "one round alone shows too little");
     }
 
     /// One operation in 1 ms and one in 3 ms are two in 4 ms, not one in 1.5 ms.

@@ -184,7 +184,8 @@ pub fn run_trial(device: &SimSpec, trial: &Trial, seed: u64, slot_width: Duratio
         slot_width,
         1,
         trial.clients,
-    );
+    )
+    .arriving(trial.arrivals());
     let (ending, elapsed) = run_inline(&mut engine, &mut monitor, start, slot_width, |_, _| true)
         .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     let (record, _) = engine.into_parts();

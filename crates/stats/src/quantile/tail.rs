@@ -39,7 +39,7 @@ impl Tail {
         p: f64,
     ) -> Option<Self> {
         let (window, pool) = pooled(store, channel, evaluation)?;
-        let (p, time) = interval(store, channel, &window, &pool, p)?;
+        let (p, time) = interval(store, channel, evaluation, &window, &pool, p)?;
         let place = pool.locate(p);
         let shares = window.share_influence(store, channel, p, |tally| {
             tally.bins.count_until(place.bin, place.fraction)

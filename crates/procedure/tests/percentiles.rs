@@ -1,0 +1,89 @@
+//! Of the percentiles that are printed as firm, as many are right as they claim: a rule that prints
+//! those whose variance came out too small would choose the wrong ones.
+
+#![allow(clippy::print_stdout, reason = "the table is a product of this test")]
+
+mod support;
+
+use stats::Goal;
+use support::queues::OpenQueue;
+use support::{Bench, poisson};
+
+/// Servers, mean service time in milliseconds, share of the time that they are busy.
+const LOADS: [(u32, f64, f64); 18] = [
+    (1, 1.0, 0.5),
+    (1, 1.0, 0.7),
+    (1, 1.0, 0.8),
+    (1, 1.0, 0.9),
+    (2, 2.0, 0.7),
+    (2, 2.0, 0.8),
+    (2, 2.0, 0.9),
+    (4, 4.0, 0.5),
+    (4, 4.0, 0.7),
+    (4, 4.0, 0.8),
+    (4, 4.0, 0.9),
+    (8, 8.0, 0.5),
+    (8, 8.0, 0.7),
+    (8, 8.0, 0.8),
+    (8, 8.0, 0.9),
+    (4, 0.4, 0.8),
+    (1, 0.2, 0.8),
+    (8, 0.8, 0.9),
+];
+/// Fewer firm ones say nothing about a load.
+const FIRM_MIN: usize = 30;
+
+/// For each percentile of a default trial: whether it is firm, and whether it is right.
+fn judged((servers, service_ms, load): (u32, f64, f64), seed: u64) -> Vec<(f64, bool, bool)> {
+    let device = format!("sim:mmc?mean={}us&servers={servers}", service_ms * 1e3);
+    let queue = OpenQueue::at(servers, load, service_ms / 1e3);
+    let bench = Bench::new(&device, 1, poisson(queue.arrivals), 60.0)
+        .depth(4096)
+        .goal(Some(Goal::result(0.03)));
+    let measurement = bench.measure(seed);
+    let percentiles = measurement.response.percentiles.iter();
+    let judged = percentiles.map(|one| {
+        let estimate = one.estimate.expect("a value is always there");
+        let truth = queue.response_quantile(one.p) * 1e9;
+        (one.p, !one.is_indicative, estimate.contains(truth))
+    });
+    judged.collect()
+}
+
+#[test]
+fn every_percentile_has_a_value() {
+    for load in [LOADS[3], LOADS[16]] {
+        assert_eq!(judged(load, 1).len(), 4, "{load:?}");
+    }
+}
+
+/// Seeds that played no part in the choice of the rule, which was made on lower ones.
+#[test]
+#[ignore = "nightly: takes minutes"]
+fn firm_percentiles_cover_at_every_load() {
+    let mut wrong = Vec::new();
+    println!("| load | p | firm, right, of 200 |");
+    for load in LOADS {
+        let seeds: Vec<u64> = (2001..=2200).collect();
+        let (even, odd) = seeds.split_at(seeds.len() / 2);
+        let run = |seeds: &[u64]| -> Vec<(f64, bool, bool)> {
+            seeds.iter().flat_map(|&seed| judged(load, seed)).collect()
+        };
+        let all = std::thread::scope(|scope| {
+            let other = scope.spawn(|| run(even));
+            let mut all = run(odd);
+            all.extend(other.join().expect("trials do not panic"));
+            all
+        });
+        for p in [0.5, 0.95, 0.99, 0.999] {
+            let firm = all.iter().filter(|it| it.0 == p && it.1);
+            let (firm, right) = firm.fold((0, 0), |(n, k), it| (n + 1, k + usize::from(it.2)));
+            let share = right as f64 / firm.max(1) as f64;
+            println!("| {load:?} | {p} | {firm}, {right}: {share:.3} |");
+            if firm >= FIRM_MIN && !(0.93..=0.985).contains(&share) {
+                wrong.push(format!("{load:?} p {p}: {right} of {firm} = {share:.3}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
