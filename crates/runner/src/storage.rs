@@ -1,6 +1,7 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
 mod passes;
+mod reserve;
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,6 +21,7 @@ use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
+use self::reserve::ReserveWatch;
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
@@ -435,6 +437,8 @@ impl Laboratory for StorageLaboratory {
             title: trial.title.clone(),
             error,
         };
+        let mut reserve = self.reserve_watch(trial);
+        let free = || self.space().map(|space| space.available);
         let Harvest {
             record,
             ending,
@@ -444,7 +448,8 @@ impl Laboratory for StorageLaboratory {
             counters,
             kernel_entries,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
-            watch(&Glimpse::of(monitor, elapsed))
+            let holds = |it: &mut ReserveWatch| it.holds(elapsed, free);
+            watch(&Glimpse::of(monitor, elapsed)) && reserve.as_mut().is_none_or(holds)
         })
         .map_err(|error| fail(error.into()))?;
         if self.driver_used != Some(driver) {
@@ -460,7 +465,8 @@ impl Laboratory for StorageLaboratory {
             nominal_depth,
             elapsed,
         };
-        let failure = first_error(&record, error_name);
+        let failure = first_error(&record, error_name)
+            .or_else(|| reserve.and_then(|reserve| reserve.failure()));
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
