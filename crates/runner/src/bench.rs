@@ -14,7 +14,7 @@ use crate::inspect::{InspectError, inspect};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::limits::Limits;
 use crate::simulated::open_model;
-use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
+use crate::storage::{Neighbours, StorageLaboratory, StorageSettings, driver_name};
 use crate::workers::processors;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
@@ -537,5 +537,6 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         device: None,
         reserve: 0,
         caching: Caching::Direct,
+        neighbours: Neighbours::of_environment(),
     }
 }

@@ -1,5 +1,7 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
+mod cache_share;
+mod foreign;
 mod passes;
 mod reserve;
 
@@ -21,8 +23,11 @@ use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
+use self::cache_share::cache_share;
+use self::foreign::Behind;
+pub use self::foreign::Neighbours;
 use self::reserve::ReserveWatch;
-use crate::counters::{CountersDelta, page_cache_share};
+use crate::counters::CountersDelta;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
     trial_seed,
@@ -56,6 +61,8 @@ pub struct StorageSettings {
     pub reserve: u64,
     /// Whether the page cache takes part even where it could be passed by.
     pub caching: Caching,
+    /// What becomes of a measurement that others disturbed.
+    pub neighbours: Neighbours,
 }
 
 /// Real storage.
@@ -70,6 +77,8 @@ pub struct StorageLaboratory {
     driver_used: Option<DriverKind>,
     /// What direct I/O asks for in the directory.
     direct_unit: Option<u32>,
+    /// What was written and has not reached the device.
+    behind: Behind,
 }
 
 enum Place {
@@ -150,6 +159,7 @@ impl StorageLaboratory {
             notes: Vec::new(),
             driver_used: None,
             direct_unit: None,
+            behind: Behind::default(),
         }
     }
 
@@ -437,6 +447,7 @@ impl Laboratory for StorageLaboratory {
             title: trial.title.clone(),
             error,
         };
+        self.look_behind();
         let mut reserve = self.reserve_watch(trial);
         let free = || self.space().map(|space| space.available);
         let Harvest {
@@ -471,6 +482,7 @@ impl Laboratory for StorageLaboratory {
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         self.attach(&mut measurement, trial, counters, elapsed);
+        self.judge_neighbours(&mut measurement, trial, elapsed);
         Ok(Outcome {
             measurement,
             ending,
@@ -536,30 +548,6 @@ fn is_verifiable(trial: &Trial) -> bool {
         ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
         ClientSpec::Files(_) => false,
     }
-}
-
-/// What part of the bytes moved was answered by the page cache, as the kernel counts it.
-fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelta) -> Option<f64> {
-    let (reads, writes) = match &trial.spec {
-        ClientSpec::Mix(mix) => (mix.mix.read > 0, mix.mix.write > 0 || mix.mix.flush > 0),
-        ClientSpec::Control(control) => (
-            control.types.iter().any(|kind| kind.reads > 0),
-            control.types.iter().any(|kind| kind.writes > 0),
-        ),
-        ClientSpec::Users(users) => (
-            users.profiles().iter().any(|profile| profile.reads > 0),
-            users.profiles().iter().any(|profile| profile.writes > 0),
-        ),
-        ClientSpec::Files(_) => return None,
-    };
-    if !writes {
-        return page_cache_share(measurement.bytes_all, counters);
-    }
-    if reads || measurement.bytes_all == 0 {
-        return None;
-    }
-    let written = counters.device.as_ref()?.written_bytes;
-    Some((1.0 - written as f64 / measurement.bytes_all as f64).clamp(0.0, 1.0))
 }
 
 /// Reserve blocks where the file system can, so that "no room" is known before anything is
