@@ -10,7 +10,7 @@ use sim::{ArrayActivity, Level, SIM_PREFIX};
 use units::{Bytes, Duration};
 
 use crate::environment;
-use crate::inspect::{InspectError, inspect};
+use crate::inspect::{self, InspectError};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::limits::Limits;
 use crate::simulated::open_model;
@@ -162,7 +162,7 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
         return simulated(request);
     }
     let path = Path::new(&request.target);
-    let (description, cautions) = inspect(path)?;
+    let (description, cautions) = inspect::inspect(path)?;
     refuse_idle_options(request, description.kind)?;
     let mut settings = request.storage.clone();
     settings.device = description
@@ -475,10 +475,7 @@ impl Bench {
     /// What inspection and opening found worth saying.
     #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
-        let mut warnings: Vec<Warning> = cautions
-            .iter()
-            .map(|caution| Warning::note(&caution.code, caution.text.clone()))
-            .collect();
+        let mut warnings = inspect::warnings(cautions);
         if let Self::Real(real) = self {
             let severity = match real.access() {
                 Access::Buffered => Severity::Doubt,

@@ -3,6 +3,7 @@
 mod cache_share;
 mod foreign;
 mod passes;
+mod remote_cache;
 mod reserve;
 
 use std::ops::Range;
@@ -448,6 +449,7 @@ impl Laboratory for StorageLaboratory {
             error,
         };
         self.look_behind();
+        let cached = self.cache_reads();
         let mut reserve = self.reserve_watch(trial);
         let free = || self.space().map(|space| space.available);
         let Harvest {
@@ -482,6 +484,7 @@ impl Laboratory for StorageLaboratory {
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         self.attach(&mut measurement, trial, counters, elapsed);
+        self.correct_cache_share(&mut measurement, trial, cached);
         self.judge_neighbours(&mut measurement, trial, elapsed);
         Ok(Outcome {
             measurement,

@@ -85,3 +85,22 @@ fn a_neighbour_that_does_most_of_the_io_voids_the_number() {
     assert_eq!(code, Some(0), "{screen}");
     assert!(screen.contains("was foreign"), "{screen}");
 }
+
+/// A sparse file was read at 63 GB/s, with a note.
+#[test]
+fn what_is_read_from_holes_is_void() {
+    let scratch = Scratch::new();
+    let file = File::create_new(scratch.path("sparse")).expect("a file");
+    file.set_len(16 << 20).expect("a size");
+    let args = ["trial", "sparse", "--duration", "200ms", "--no-save", "-q"];
+    scratch.check(&args, 3, "only 0 B of the file's 16 MiB are allocated");
+    // Without a hole it says nothing of the kind.
+    file.write_all_at(&vec![7; 16 << 20], 0).expect("space");
+    file.sync_all().expect("a synced file");
+    let ended = scratch.check(&args, 0, "random read");
+    assert!(
+        !ended.stdout.contains("not-from-device"),
+        "{}",
+        ended.stdout
+    );
+}

@@ -4,7 +4,32 @@ use procedure::Trial;
 use results::Measurement;
 use workload::ClientSpec;
 
+use super::remote_cache::CacheReads;
+use super::{Place, StorageLaboratory};
 use crate::counters::{CountersDelta, page_cache_share};
+
+impl StorageLaboratory {
+    /// What a cache that the kernel's account of this process leaves out was asked for so far.
+    pub(super) fn cache_reads(&self) -> Option<CacheReads> {
+        CacheReads::look(match &self.place {
+            Place::Directory { directory, .. } => directory.path(),
+            Place::Named => self.table.targets().first()?.path(),
+        })
+    }
+
+    /// Take the share of such a cache for that of the page cache, where nothing was written.
+    pub(super) fn correct_cache_share(
+        &self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        before: Option<CacheReads>,
+    ) {
+        let is_read = !trial.spec.changes_storage();
+        if let (Some(before), Some(after)) = (before, self.cache_reads().filter(|_| is_read)) {
+            measurement.page_cache_share = after.share_since(before);
+        }
+    }
+}
 
 /// What part of the bytes moved was answered by the page cache, as the kernel counts it.
 pub(super) fn cache_share(

@@ -1,8 +1,8 @@
-//! Judges each trial on real storage by what others did on its device meanwhile.
+//! Judges each trial on real storage by what its device did meanwhile: for others, or not at all.
 
 use procedure::{OwnIo, Trial, foreign_io, foreign_warning};
 use results::environment::{CountersDelta, ForeignIo};
-use results::{Access, Measurement, Severity};
+use results::{Access, Measurement, Severity, Warning};
 use units::Duration;
 use workload::{ClientSpec, Durability};
 
@@ -75,6 +75,11 @@ impl StorageLaboratory {
         trial: &Trial,
         elapsed: Duration,
     ) {
+        let elsewhere = measurement
+            .counters
+            .as_ref()
+            .and_then(|counters| not_from_device(measurement, trial, counters));
+        measurement.warnings.extend(elsewhere);
         let is_cached = measurement.page_cache_share > Some(CACHED_SHARE);
         let copies_on_write = self.space().is_none_or(|space| space.copies_on_write);
         let behind = (!copies_on_write).then_some(self.behind.bytes);
@@ -127,6 +132,33 @@ fn foreign(
     };
     let writes = behind.filter(|_| !is_files).map(own_writes);
     Some(foreign_io(device, reads, writes))
+}
+
+/// Direct reads that neither the device nor this process's account of it has seen: of holes, of
+/// extents that were never written, of compressed data, or out of a cache.
+fn not_from_device(
+    measurement: &Measurement,
+    trial: &Trial,
+    counters: &CountersDelta,
+) -> Option<Warning> {
+    let (device, io) = (counters.device.as_ref()?, counters.process_io?);
+    let reads = measurement.kinds.iter().find(|it| it.kind == "read")?;
+    let missing = 1.0 - device.read_bytes.max(io.read_bytes) as f64 / reads.bytes.max(1) as f64;
+    if trial.access != Access::Direct || missing < ForeignIo::MARKED_SHARE {
+        return None;
+    }
+    let text = format!(
+        "{}: {:.0} % of what was read did not come from {}: it was never written, it is \
+         compressed, or a cache answered; fill the target with data that do not compress",
+        measurement.title,
+        missing * 100.0,
+        device.name,
+    );
+    Some(if missing < ForeignIo::VOID_SHARE {
+        Warning::doubt("not-from-device", text)
+    } else {
+        Warning::void("not-from-device", text)
+    })
 }
 
 fn synced(measurement: &Measurement, trial: &Trial) -> u64 {

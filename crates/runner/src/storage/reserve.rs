@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_trial_ends_before_the_reserve_is_entered() {
-        check(100, &[500, 400, 300, 200, 100], Some(3));
+        check(100, &[500, 400, 300, 200, 100], Some(4));
         check(100, &[500, 200], Some(1));
         check(0, &[500, 300, 100], Some(2));
     }
