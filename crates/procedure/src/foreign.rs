@@ -54,31 +54,37 @@ pub fn foreign_io(device: &DeviceActivity, reads: OwnIo, writes: Option<OwnIo>) 
     }
 }
 
-/// What must be said of a trial of length `elapsed` in which others did that much.
+/// What must be said of a trial of length `elapsed` in which others did that much of the work of
+/// `device`. Many small requests of others among few large ones of ours mark a number, and do not
+/// void it.
 #[must_use]
 pub fn foreign_warning(
     title: &str,
-    device: &str,
+    device: &DeviceActivity,
     foreign: &ForeignIo,
     elapsed: Duration,
 ) -> Option<Warning> {
-    let seconds = elapsed.as_secs_f64();
+    let seconds = elapsed.as_secs_f64().max(1.0);
     let is_little = (foreign.bytes as f64) < BYTES_MIN * seconds
         && (foreign.requests as f64) < REQUESTS_MIN * seconds;
     if foreign.share < ForeignIo::MARKED_SHARE || is_little {
         return None;
     }
+    let all = (device.read_bytes + device.written_bytes).max(1);
+    let of_bytes = foreign.bytes as f64 / all as f64;
     let text = format!(
-        "{title}: {:.0} % of the I/O of {device} was foreign: {} requests, {} of other processes; \
+        "{title}: {:.0} % of the I/O of {} was foreign: {} requests, {} of other processes; \
          stop them and repeat",
         foreign.share * 100.0,
+        device.name,
         format_count(foreign.requests as f64),
         Bytes(foreign.bytes),
     );
-    Some(if foreign.share < ForeignIo::VOID_SHARE {
-        Warning::doubt("foreign-io", text)
-    } else {
+    let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= ForeignIo::MARKED_SHARE;
+    Some(if is_void {
         Warning::void("foreign-io", text)
+    } else {
+        Warning::doubt("foreign-io", text)
     })
 }
 
@@ -114,7 +120,7 @@ mod tests {
         expected: Option<Severity>,
     ) {
         let foreign = foreign_io(device, reads, writes);
-        let warning = foreign_warning("read", "vda", &foreign, Duration::from_secs(3));
+        let warning = foreign_warning("read", device, &foreign, Duration::from_secs(3));
         assert_eq!(warning.map(|it| it.severity), expected, "{foreign:?}");
     }
 
@@ -152,7 +158,7 @@ mod tests {
             &device(60_000, 110, 0, 0),
             own(100, 100),
             nothing,
-            Some(Severity::Void),
+            Some(Severity::Doubt),
         );
     }
 

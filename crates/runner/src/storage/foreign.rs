@@ -89,8 +89,9 @@ impl StorageLaboratory {
         };
         if let (Some(counters), Some(found)) = (&mut measurement.counters, foreign) {
             counters.foreign = Some(found);
-            let name = counters.device.as_ref().map_or("", |device| &device.name);
-            let warning = foreign_warning(&measurement.title, name, &found, elapsed);
+            let device = counters.device.as_ref();
+            let warning = device
+                .and_then(|device| foreign_warning(&measurement.title, device, &found, elapsed));
             measurement.warnings.extend(warning.map(|mut warning| {
                 if self.settings.neighbours == Neighbours::Known {
                     warning.severity = warning.severity.min(Severity::Doubt);
