@@ -6,6 +6,12 @@ use crate::target_error::TargetError;
 
 /// The least that stays free whatever the size of the file system.
 const RESERVE_BYTES_MIN: u64 = 1 << 30;
+/// File systems that write a changed block to a new place, by the magic number of statfs(2):
+/// btrfs, ZFS, bcachefs and F2FS.
+const COPY_ON_WRITE: [u64; 4] = [0x9123_683e, 0x2fc1_2fc1, 0xca45_1a4e, 0xf2f5_2010];
+/// What a file that is rewritten at random takes there, in times its size: an extent stays whole
+/// until the last of its blocks was replaced.
+const COPIES: u64 = 2;
 
 /// Room on a file system, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +24,16 @@ pub struct FreeSpace {
     pub reserve: u64,
     /// Files that may still be made; `None` where the file system sets no number.
     pub files: Option<u64>,
+    /// Whether a changed block is written to a new place, so that rewriting a file takes space.
+    pub copies_on_write: bool,
+}
+
+impl FreeSpace {
+    /// What a file takes that is written more than once, in times its size.
+    #[must_use]
+    pub const fn copies(&self) -> u64 {
+        if self.copies_on_write { COPIES } else { 1 }
+    }
 }
 
 /// The room on the file system that holds `path`.
@@ -27,6 +43,9 @@ pub struct FreeSpace {
 pub fn free_space(path: &Path) -> Result<FreeSpace, TargetError> {
     let found = rustix::fs::statvfs(path)
         .map_err(|error| TargetError::io("find the free space of", path, error))?;
+    let kind = rustix::fs::statfs(path)
+        .map_err(|error| TargetError::io("find the file system of", path, error))?
+        .f_type;
     let total = found.f_blocks.saturating_mul(found.f_frsize);
     let available = found.f_bavail.saturating_mul(found.f_frsize);
     Ok(FreeSpace {
@@ -34,7 +53,13 @@ pub fn free_space(path: &Path) -> Result<FreeSpace, TargetError> {
         available,
         reserve: (total / 20).max(RESERVE_BYTES_MIN),
         files: (found.f_files > 0).then_some(found.f_favail),
+        copies_on_write: copies_on_write(kind as u64),
     })
+}
+
+/// By the magic number of a file system; some kernels widen it with the sign of 32 bits.
+fn copies_on_write(kind: u64) -> bool {
+    COPY_ON_WRITE.contains(&(kind & 0xffff_ffff))
 }
 
 /// Refuse to take `wanted` bytes from the file system that holds `path` if fewer than `reserve`
@@ -62,6 +87,17 @@ pub fn check_room(path: &Path, wanted: u64, reserve: u64) -> Result<(), TargetEr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// btrfs and F2FS, the latter also with its sign; ext4, XFS and tmpfs.
+    #[test]
+    fn file_systems_that_copy_on_write_are_known_by_number() {
+        for kind in [0x9123_683e, 0xf2f5_2010, 0xffff_ffff_f2f5_2010] {
+            assert!(copies_on_write(kind), "{kind:x}");
+        }
+        for kind in [0xef53, 0x5846_5342, 0x0102_1994] {
+            assert!(!copies_on_write(kind), "{kind:x}");
+        }
+    }
 
     #[test]
     fn the_last_bytes_are_not_given_away() {

@@ -7,6 +7,7 @@ mod checkup;
 mod curve;
 mod doubts;
 mod file_tests;
+mod foreign;
 mod monitor;
 mod own_limits;
 mod positioning;
@@ -34,6 +35,7 @@ pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory,
 };
+pub use foreign::{OwnIo, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,

@@ -10,7 +10,7 @@ use stats::{
     Channel, Drift, DriftVerdict, Estimate, Evaluation, Finding, Histogram, PercentileEstimate,
     Tail, Verdict,
 };
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::{doubts, is_kept_back};
@@ -117,6 +117,18 @@ pub enum TrialError {
     Nothing {
         /// Time allowed.
         elapsed: Duration,
+    },
+    /// What must stay free would have been taken.
+    #[error(
+        "stopped: {available} are free, {reserve} must stay free, and the file system copies on \
+         write, so that rewriting takes space; use a smaller test file (--size), keep less free \
+         (--reserve), or free some space"
+    )]
+    Space {
+        /// Bytes that were free.
+        available: Bytes,
+        /// Bytes that must stay free.
+        reserve: Bytes,
     },
     /// The driver is broken.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use results::environment::ForeignIo;
 use results::{Measurement, Run, Status};
 use units::{Bytes, format_duration_ns};
 
@@ -99,8 +100,20 @@ fn header(page: &mut Page<'_>, run: &Run) {
         let text = format!("{reason}. What had been measured by then is shown.");
         page.item(Tone::Bad, "partial:", &text);
     }
-    page.paragraph(Tone::Plain, &target::in_brief(&run.target));
+    let target = target::in_brief(&run.target) + &neighbours(&run.measurements);
+    page.paragraph(Tone::Plain, &target);
     page.paragraph(Tone::Plain, &machine(run));
+}
+
+/// What others did on the device, where it was enough to disturb.
+fn neighbours(measurements: &[Measurement]) -> String {
+    let foreign = |it: &Measurement| Some(it.counters.as_ref()?.foreign?.share);
+    let shares = measurements.iter().filter_map(foreign);
+    let highest = shares.fold(0.0, f64::max);
+    if highest < ForeignIo::MARKED_SHARE {
+        return String::new();
+    }
+    format!(", up to {:.0} % foreign I/O", highest * 100.0)
 }
 
 /// The machine, and what of the settings changes the meaning of the numbers.

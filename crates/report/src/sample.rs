@@ -19,8 +19,8 @@ pub use transactions::transactions;
 pub use transfer::transfer;
 
 use results::environment::{
-    BlockDevice, CountersDelta, DeviceActivity, FileSystem, Pressure, ProcessIo, RaidActivity,
-    RaidState, TargetKind, Throttle,
+    BlockDevice, CountersDelta, DeviceActivity, FileSystem, ForeignIo, Pressure, ProcessIo,
+    RaidActivity, RaidState, TargetKind, Throttle,
 };
 use results::{
     Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorCount, Generator, KindTimes,
@@ -412,6 +412,11 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             ..DeviceActivity::default()
         }),
         steal_ns: Some(12_000_000),
+        foreign: Some(ForeignIo {
+            share: 0.02,
+            bytes: bytes / 50,
+            requests: completions / 50,
+        }),
     }
 }
 

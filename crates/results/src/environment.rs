@@ -254,6 +254,29 @@ pub struct CountersDelta {
     pub device: Option<DeviceActivity>,
     /// CPU time that the hypervisor gave to others, in nanoseconds over all processors.
     pub steal_ns: Option<u64>,
+    /// What of the device's work was not ours, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignIo>,
+}
+
+/// Work of a device that this process cannot have caused. Others may have done more: what could be
+/// either counts as ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ForeignIo {
+    /// Share of the device's bytes or of its requests, whichever is larger, 0 to 1.
+    #[serde(with = "stats::undefined")]
+    pub share: f64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Reads and writes.
+    pub requests: u64,
+}
+
+impl ForeignIo {
+    /// From this share on a measurement is marked ...
+    pub const MARKED_SHARE: f64 = 0.1;
+    /// ... and from this one on it says more about others than about the storage.
+    pub const VOID_SHARE: f64 = 0.5;
 }
 
 /// I/O of the whole process between two looks (`/proc/self/io`).

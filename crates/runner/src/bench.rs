@@ -10,11 +10,11 @@ use sim::{ArrayActivity, Level, SIM_PREFIX};
 use units::{Bytes, Duration};
 
 use crate::environment;
-use crate::inspect::{InspectError, inspect};
+use crate::inspect::{self, InspectError};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::limits::Limits;
 use crate::simulated::open_model;
-use crate::storage::{StorageLaboratory, StorageSettings, driver_name};
+use crate::storage::{Neighbours, StorageLaboratory, StorageSettings, driver_name};
 use crate::workers::processors;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
@@ -162,7 +162,7 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
         return simulated(request);
     }
     let path = Path::new(&request.target);
-    let (description, cautions) = inspect(path)?;
+    let (description, cautions) = inspect::inspect(path)?;
     refuse_idle_options(request, description.kind)?;
     let mut settings = request.storage.clone();
     settings.device = description
@@ -326,12 +326,13 @@ fn room_in(
     request: &BenchRequest,
     made: FilesMade,
 ) -> Result<(Bytes, u64), BenchError> {
+    let space = free_space(path).map_err(LaboratoryError::from)?;
     let FreeSpace {
         available,
         reserve,
         files,
         ..
-    } = free_space(path).map_err(LaboratoryError::from)?;
+    } = space;
     let path = path.to_owned();
     if let Some(available) = files.filter(|&files| files < FILES_MIN) {
         let wanted = FILES_MIN;
@@ -343,24 +344,32 @@ fn room_in(
         return Err(LaboratoryError::from(error).into());
     }
     let reserve = request.reserve.map_or(reserve, |reserve| reserve.0);
-    let free = Bytes(available.saturating_sub(reserve));
+    let copies = space.copies();
+    let free = Bytes(available.saturating_sub(reserve) / copies);
     let part = Bytes(free.0 / ROOM_PART);
     let wanted = request.size.unwrap_or(SIZE_MIN);
-    let (room, needed, why) = match made {
-        FilesMade::CheckUp => (
-            part,
-            Bytes(wanted.0.saturating_mul(ROOM_PART)),
-            " (the test file, and as much for the other files of a run)",
-        ),
-        FilesMade::TestFile if request.size.is_some() => (free, wanted, ""),
-        FilesMade::TestFile => (part.max(wanted), wanted, ""),
+    let (room, needed) = match made {
+        FilesMade::CheckUp => (part, Bytes(wanted.0.saturating_mul(ROOM_PART))),
+        FilesMade::TestFile if request.size.is_some() => (free, wanted),
+        FilesMade::TestFile => (part.max(wanted), wanted),
     };
     if free >= needed {
         return Ok((room, reserve));
     }
+    let why = match (made, space.copies_on_write) {
+        (FilesMade::CheckUp, false) => " (the test file, and as much for the other files of a run)",
+        (FilesMade::CheckUp, true) => {
+            " (the test file, as much for the other files of a run, and all of it twice: a \
+             copy-on-write file system keeps old blocks for a while)"
+        }
+        (FilesMade::TestFile, false) => "",
+        (FilesMade::TestFile, true) => {
+            " (twice the test file: a copy-on-write file system keeps old blocks for a while)"
+        }
+    };
     let error = TargetError::NoRoom {
         path,
-        wanted: needed.0,
+        wanted: needed.0.saturating_mul(copies),
         why,
         available,
         reserve,
@@ -466,10 +475,7 @@ impl Bench {
     /// What inspection and opening found worth saying.
     #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
-        let mut warnings: Vec<Warning> = cautions
-            .iter()
-            .map(|caution| Warning::note(&caution.code, caution.text.clone()))
-            .collect();
+        let mut warnings = inspect::warnings(cautions);
         if let Self::Real(real) = self {
             let severity = match real.access() {
                 Access::Buffered => Severity::Doubt,
@@ -526,5 +532,6 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         device: None,
         reserve: 0,
         caching: Caching::Direct,
+        neighbours: Neighbours::of_environment(),
     }
 }

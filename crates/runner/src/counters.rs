@@ -118,6 +118,7 @@ impl Counters {
                 .steal_ticks
                 .zip(later.steal_ticks)
                 .map(|(first, last)| to_ns(last.saturating_sub(first))),
+            foreign: None,
         }
     }
 }

@@ -23,7 +23,7 @@ use results::environment::{
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use rustix::io::Errno;
 
-pub use self::cautions::of_machine as machine_cautions;
+pub use self::cautions::{of_machine as machine_cautions, warnings};
 pub use self::facts::Facts;
 use self::mounts::Mount;
 use crate::environment;
@@ -266,7 +266,8 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
         target: &target,
         memory_bytes,
     };
-    let mut cautions = cautions::of_file_system(&evidence);
+    let mut cautions = cautions::of_blindness(&evidence);
+    cautions.extend(cautions::of_file_system(&evidence));
     cautions.extend(device_cautions::of_devices(&evidence));
     (target, cautions)
 }
@@ -286,7 +287,9 @@ fn layers<'a>(table: &'a [Mount], subject: &Subject) -> Vec<&'a Mount> {
         .and_then(|top| {
             // In a container the path belongs to the host and leads back to the overlay itself.
             let path = top.value("upperdir").filter(|_| top.kind == "overlay")?;
-            mounts::holding(table, None, Path::new(path)).filter(|mount| mount.kind != "overlay")
+            mounts::holding(table, None, Path::new(path))
+                .filter(|mount| mount.kind != "overlay")
+                .or_else(|| mounts::from_same_place(table, Path::new(path)))
         })
     {
         layers.push(upper);

@@ -1,8 +1,12 @@
 //! Trials on real storage: a work directory of our own, or a target that the user named.
 
+mod cache_share;
+mod foreign;
 mod own;
 mod passes;
 mod plan;
+mod remote_cache;
+mod reserve;
 
 use std::ops::Range;
 use std::path::Path;
@@ -21,8 +25,12 @@ use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
+use self::cache_share::cache_share;
+use self::foreign::Behind;
+pub use self::foreign::Neighbours;
 use self::own::{generator, kernel_hop, other_driver, split_operations};
-use crate::counters::{CountersDelta, page_cache_share};
+use self::reserve::ReserveWatch;
+use crate::counters::CountersDelta;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
     trial_seed,
@@ -54,6 +62,8 @@ pub struct StorageSettings {
     pub reserve: u64,
     /// Whether the page cache takes part even where it could be passed by.
     pub caching: Caching,
+    /// What becomes of a measurement that others disturbed.
+    pub neighbours: Neighbours,
 }
 
 /// Real storage.
@@ -70,6 +80,8 @@ pub struct StorageLaboratory {
     last_load: Option<(ClientSpec, DriverKind)>,
     /// What direct I/O asks for in the directory.
     direct_unit: Option<u32>,
+    /// What was written and has not reached the device.
+    behind: Behind,
 }
 
 enum Place {
@@ -151,6 +163,7 @@ impl StorageLaboratory {
             driver_used: None,
             last_load: None,
             direct_unit: None,
+            behind: Behind::default(),
         }
     }
 
@@ -386,6 +399,10 @@ impl Laboratory for StorageLaboratory {
             title: trial.title.clone(),
             error,
         };
+        self.look_behind();
+        let cached = self.cache_reads();
+        let mut reserve = self.reserve_watch(trial);
+        let free = || self.space().map(|space| space.available);
         let Harvest {
             record,
             ending,
@@ -396,7 +413,8 @@ impl Laboratory for StorageLaboratory {
             kernel_entries,
             own_work,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
-            watch(&Glimpse::of(monitor, elapsed))
+            let holds = |it: &mut ReserveWatch| it.holds(elapsed, free);
+            watch(&Glimpse::of(monitor, elapsed)) && reserve.as_mut().is_none_or(holds)
         })
         .map_err(|error| fail(error.into()))?;
         if self.driver_used != Some(driver) {
@@ -412,7 +430,8 @@ impl Laboratory for StorageLaboratory {
             nominal_depth,
             elapsed,
         };
-        let failure = first_error(&record, error_name);
+        let failure = first_error(&record, error_name)
+            .or_else(|| reserve.and_then(|reserve| reserve.failure()));
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
@@ -425,6 +444,8 @@ impl Laboratory for StorageLaboratory {
         measurement
             .warnings
             .extend(kernel_hop(&measurement, trial, driver));
+        self.correct_cache_share(&mut measurement, trial, cached);
+        self.judge_neighbours(&mut measurement, trial, elapsed);
         Ok(Outcome {
             measurement,
             ending,
@@ -477,30 +498,6 @@ fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
     let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
     let misfit = sizes.find(|size| !size.is_multiple_of(unit));
     misfit.map(u64::from)
-}
-
-/// What part of the bytes moved was answered by the page cache, as the kernel counts it.
-fn cache_share(measurement: &Measurement, trial: &Trial, counters: &CountersDelta) -> Option<f64> {
-    let (reads, writes) = match &trial.spec {
-        ClientSpec::Mix(mix) => (mix.mix.read > 0, mix.mix.write > 0 || mix.mix.flush > 0),
-        ClientSpec::Control(control) => (
-            control.types.iter().any(|kind| kind.reads > 0),
-            control.types.iter().any(|kind| kind.writes > 0),
-        ),
-        ClientSpec::Users(users) => (
-            users.profiles().iter().any(|profile| profile.reads > 0),
-            users.profiles().iter().any(|profile| profile.writes > 0),
-        ),
-        ClientSpec::Files(_) => return None,
-    };
-    if !writes {
-        return page_cache_share(measurement.bytes_all, counters);
-    }
-    if reads || measurement.bytes_all == 0 {
-        return None;
-    }
-    let written = counters.device.as_ref()?.written_bytes;
-    Some((1.0 - written as f64 / measurement.bytes_all as f64).clamp(0.0, 1.0))
 }
 
 /// Reserve blocks where the file system can, so that "no room" is known before anything is

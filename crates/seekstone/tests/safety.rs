@@ -126,6 +126,7 @@ fn what_belongs_to_others_is_refused() {
             .arg(&program)
             .args(&args)
             .args((code == 0).then_some(["--size", "16MiB"]).iter().flatten())
+            .env("SEEKSTONE_SHARED", "1")
             .current_dir(place.path());
         finish(command).check(&args, code, expected);
     }

@@ -4,6 +4,7 @@
 //! archived runs carry them.
 
 use results::environment::{Caution, Environment, TargetKind};
+use results::{Severity, Warning};
 use units::Bytes;
 
 use super::Evidence;
@@ -47,6 +48,46 @@ impl Cautions {
     pub(super) fn into_vec(self) -> Vec<Caution> {
         self.0
     }
+}
+
+/// What could not be looked at, so that silence about it means nothing.
+pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
+    let mut found = Cautions::default();
+    let (facts, target) = (evidence.facts, evidence.target);
+    let has_mounts = facts.proc_text("self/mountinfo").is_some();
+    if !has_mounts && facts.proc_text("meminfo").is_none() {
+        found.add(
+            "could-not-look",
+            "could not look: /proc is not mounted, so file system, device, memory and the I/O of \
+             others are unknown; mount it",
+        );
+    }
+    let has_device = target.kind == TargetKind::BlockDevice
+        || evidence
+            .mount
+            .is_some_and(|mount| mount.source.starts_with("/dev/"));
+    if has_device && target.devices.is_empty() && !facts.sys.join("class/block").is_dir() {
+        found.add(
+            "could-not-look",
+            "could not look: /sys is not mounted, so the device and what it does are unknown; \
+             mount it",
+        );
+    }
+    found.into_vec()
+}
+
+/// Cautions as warnings of a run.
+#[must_use]
+pub fn warnings(cautions: &[Caution]) -> Vec<Warning> {
+    let of_caution = |caution: &Caution| {
+        let severity = match caution.code.as_str() {
+            "sparse-file" => Severity::Void,
+            "could-not-look" => Severity::Doubt,
+            _ => Severity::Note,
+        };
+        Warning::new(severity, &caution.code, caution.text.clone())
+    };
+    cautions.iter().map(of_caution).collect()
 }
 
 /// Cautions about the file system and the file that a target is.
@@ -203,12 +244,13 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
         return;
     };
     let allocated = target.allocated_bytes.unwrap_or(size);
-    if allocated.saturating_add(4 * KIB) <= size {
+    // Another machine need not tell what it has allocated.
+    if !target.remote && allocated.saturating_add(4 * KIB) <= size {
         found.add(
             "sparse-file",
             format!(
-                "only {} of the file's {} are allocated, and reads of holes touch no device; \
-                 fill the file first",
+                "only {} of the file's {} are allocated: holes and compressed blocks are read \
+                 without the device; fill the file first, with data that do not compress",
                 Bytes(allocated),
                 Bytes(size)
             ),

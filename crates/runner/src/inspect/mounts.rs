@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::facts::Facts;
 
+/// Two paths of a host that share so many parts, the root among them, are in one place: as
+/// `/var/lib/docker`.
+const SHARED_PARTS_MIN: usize = 4;
+
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
@@ -62,6 +66,20 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], id: Option<u64>, path: &Path) -> 
         .iter()
         .filter(|mount| path.starts_with(&mount.point))
         .max_by_key(|mount| mount.point.components().count())
+}
+
+/// A bind mount out of the same part of the host as `path`, which this process does not see: the
+/// files that a container's engine puts into each container (`/etc/hosts`) lie on the file system
+/// that holds the container's upper directory, too.
+pub(crate) fn from_same_place<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let shared = |mount: &Mount| {
+        let parts = mount.root.components().zip(path.components());
+        parts.take_while(|(root, path)| root == path).count()
+    };
+    mounts
+        .iter()
+        .filter(|mount| mount.kind != "overlay" && shared(mount) >= SHARED_PARTS_MIN)
+        .max_by_key(|mount| shared(mount))
 }
 
 fn parse(line: &[u8]) -> Option<Mount> {

@@ -83,6 +83,8 @@ impl Scratch {
             .env("SEEKSTONE_ARCHIVE", self.archive())
             .env("HOME", self.path("home"))
             .env_remove("XDG_DATA_HOME")
+            // Other tests use the same disk.
+            .env("SEEKSTONE_SHARED", "1")
             .env("LC_ALL", "C");
     }
 

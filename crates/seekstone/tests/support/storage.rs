@@ -82,17 +82,28 @@ pub struct FileSystem {
 impl FileSystem {
     /// An ext4 file system; `None`, with a message, where there can be none.
     pub fn ext4(test: &str, scratch: &Scratch, mib: usize, make_options: &[&str]) -> Option<Self> {
+        let options = [&["-q", "-F"], make_options].concat();
+        Self::made(test, scratch, mib, "mkfs.ext4", &options)
+    }
+
+    /// A btrfs file system; `None`, with a message, where there can be none.
+    pub fn btrfs(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
+        Self::made(test, scratch, mib, "mkfs.btrfs", &["-q", "-f"])
+    }
+
+    fn made(
+        test: &str,
+        scratch: &Scratch,
+        mib: usize,
+        program: &str,
+        options: &[&str],
+    ) -> Option<Self> {
         let image = scratch.path("file-system");
         let file = File::create_new(&image).expect("an image file");
         file.set_len((mib as u64) << 20).expect("a size");
         let device = Loop::attach(test, image)?;
-        if !is_success(
-            Command::new("mkfs.ext4")
-                .args(["-q", "-F"])
-                .args(make_options)
-                .arg(&device.device),
-        ) {
-            skipped(test, "mkfs.ext4 is missing");
+        if !is_success(Command::new(program).args(options).arg(&device.device)) {
+            skipped(test, &format!("{program} is missing"));
             return None;
         }
         let made = Self {

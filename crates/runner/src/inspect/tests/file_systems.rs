@@ -29,6 +29,44 @@ fn an_overlay_stands_on_what_its_upper_directory_stands_on() {
     check_codes(&cautions, &["overlay"]);
 }
 
+/// In a container no device was named, since the host's paths are out of sight. What its engine
+/// binds into it comes from the same place.
+#[test]
+fn an_overlay_in_a_container_is_followed_by_what_is_bound_into_it() {
+    let machine = Machine::new();
+    let table = "20 1 0:60 / / rw - overlay overlay rw,upperdir=/var/lib/docker/overlay2/a/diff\n\
+                 21 20 0:70 / /proc rw - proc proc rw\n\
+                 22 20 8:9 /etc/other /etc/other rw - ext4 /dev/sdb9 rw\n\
+                 23 20 8:1 /var/lib/docker/containers/a/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n";
+    machine.file("proc/self/mountinfo", table);
+    machine.device("pci0/ata1/block/sda1", "8:1", &[]);
+    machine.device("pci0/ata1/block/sdb9", "8:9", &[]);
+    let (target, _) = machine.inspect(&directory("/x"));
+    assert_eq!(device_names(&target), ["sda1"]);
+}
+
+/// In a chroot without /proc nothing was found that would mislead: nobody had looked.
+#[test]
+fn what_could_not_be_looked_at_is_said() {
+    let machine = Machine::new();
+    std::fs::remove_file(machine.top.path().join("proc/meminfo")).expect("the file");
+    let (_, cautions) = machine.inspect(&directory("/x"));
+    check_codes(&cautions, &["could-not-look"]);
+    assert!(
+        cautions[0]
+            .text
+            .starts_with("could not look: /proc is not mounted")
+    );
+    let machine = Machine::new().mount("8:1", "/", "rw - ext4 /dev/sda1 rw");
+    let (_, cautions) = machine.inspect(&directory("/x"));
+    check_codes(&cautions, &["could-not-look"]);
+    assert!(
+        cautions[0]
+            .text
+            .starts_with("could not look: /sys is not mounted")
+    );
+}
+
 #[test]
 fn file_systems_without_a_device() {
     let check = |rest: &str, memory: bool, remote: bool, codes: &[&str]| {
@@ -60,7 +98,12 @@ fn file_systems_without_a_device() {
         false,
         &["memory-backed"],
     );
-    check("ro - squashfs /dev/none ro", false, false, &["read-only"]);
+    check(
+        "ro - squashfs /dev/none ro",
+        false,
+        false,
+        &["could-not-look", "read-only"],
+    );
     check(
         "rw - zfs tank/data rw,xattr",
         false,
@@ -85,7 +128,10 @@ fn a_sparse_small_file_on_a_nearly_full_file_system() {
     };
     subject.space = Some(space);
     let (_, cautions) = machine.inspect(&subject);
-    check_codes(&cautions, &["nearly-full", "sparse-file", "small-file"]);
+    check_codes(
+        &cautions,
+        &["could-not-look", "nearly-full", "sparse-file", "small-file"],
+    );
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! I/O of others during a trial: what the device did, less what this process can have caused.
+//!
+//! A device counts everybody's I/O, the kernel counts this process's (proc_pid_io(5)): what its
+//! reads fetched, read-ahead included, and what its writes handed over or made dirty. The file
+//! system adds I/O of its own. Whatever could be ours is taken for ours, so that a quiet machine is
+//! never blamed; what is left was others'.
+
+use results::Warning;
+use results::environment::{DeviceActivity, ForeignIo};
+use units::{Bytes, Duration, format_count};
+
+/// Fewer bytes of others by the second than this disturb nobody: a log, a journal.
+const BYTES_MIN: f64 = 1024.0 * 1024.0;
+/// The same for requests.
+const REQUESTS_MIN: f64 = 100.0;
+/// The least that a request moves, where operations are not smaller.
+const REQUEST_BYTES: u64 = 4096;
+
+/// What this process can have caused at most, reads or writes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OwnIo {
+    /// Operations.
+    pub operations: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl OwnIo {
+    /// The most requests that this can have been: each operation may be split, never below 4 KiB.
+    fn requests(self) -> u64 {
+        self.operations.max(self.bytes.div_ceil(REQUEST_BYTES))
+    }
+}
+
+/// What of the work of `device` is neither among our `reads` nor among our `writes`; without
+/// `writes` it is not known which of them were ours, and none is blamed on others.
+#[must_use]
+pub fn foreign_io(device: &DeviceActivity, reads: OwnIo, writes: Option<OwnIo>) -> ForeignIo {
+    let written = |own: OwnIo| {
+        (
+            device.written_bytes.saturating_sub(own.bytes),
+            device.writes.saturating_sub(own.requests()),
+        )
+    };
+    let (written_bytes, written_requests) = writes.map_or((0, 0), written);
+    let bytes = device.read_bytes.saturating_sub(reads.bytes) + written_bytes;
+    let requests = device.reads.saturating_sub(reads.requests()) + written_requests;
+    let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+    let of_bytes = share(bytes, device.read_bytes + device.written_bytes);
+    ForeignIo {
+        share: of_bytes.max(share(requests, device.reads + device.writes)),
+        bytes,
+        requests,
+    }
+}
+
+/// What must be said of a trial of length `elapsed` in which others did that much of the work of
+/// `device`. Many small requests of others among few large ones of ours mark a number, and do not
+/// void it.
+#[must_use]
+pub fn foreign_warning(
+    title: &str,
+    device: &DeviceActivity,
+    foreign: &ForeignIo,
+    elapsed: Duration,
+) -> Option<Warning> {
+    let seconds = elapsed.as_secs_f64().max(1.0);
+    let is_little = (foreign.bytes as f64) < BYTES_MIN * seconds
+        && (foreign.requests as f64) < REQUESTS_MIN * seconds;
+    if foreign.share < ForeignIo::MARKED_SHARE || is_little {
+        return None;
+    }
+    let all = (device.read_bytes + device.written_bytes).max(1);
+    let of_bytes = foreign.bytes as f64 / all as f64;
+    let text = format!(
+        "{title}: {:.0} % of the I/O of {} was foreign: {} requests, {} of other processes; \
+         stop them and repeat",
+        foreign.share * 100.0,
+        device.name,
+        format_count(foreign.requests as f64),
+        Bytes(foreign.bytes),
+    );
+    let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= ForeignIo::MARKED_SHARE;
+    Some(if is_void {
+        Warning::void("foreign-io", text)
+    } else {
+        Warning::doubt("foreign-io", text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Severity;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn device(reads: u64, read_mib: u64, writes: u64, written_mib: u64) -> DeviceActivity {
+        DeviceActivity {
+            reads,
+            read_bytes: read_mib * MIB,
+            writes,
+            written_bytes: written_mib * MIB,
+            ..DeviceActivity::default()
+        }
+    }
+
+    fn own(operations: u64, mib: u64) -> OwnIo {
+        OwnIo {
+            operations,
+            bytes: mib * MIB,
+        }
+    }
+
+    fn check(
+        device: &DeviceActivity,
+        reads: OwnIo,
+        writes: Option<OwnIo>,
+        expected: Option<Severity>,
+    ) {
+        let foreign = foreign_io(device, reads, writes);
+        let warning = foreign_warning("read", device, &foreign, Duration::from_secs(3));
+        assert_eq!(warning.map(|it| it.severity), expected, "{foreign:?}");
+    }
+
+    /// A random read of 1.13 ms, where the disk answers in 60 us: of 117,000 requests and 6.64 GiB
+    /// 28.4 MiB were ours.
+    #[test]
+    fn a_neighbour_that_does_nearly_all_of_it_voids_the_number() {
+        let all = device(117_000, 6_799, 0, 0);
+        check(
+            &all,
+            own(7_270, 28),
+            Some(OwnIo::default()),
+            Some(Severity::Void),
+        );
+    }
+
+    #[test]
+    fn a_share_of_ten_percent_is_marked() {
+        let nothing = Some(OwnIo::default());
+        check(
+            &device(25_600, 100, 0, 0),
+            own(23_040, 90),
+            nothing,
+            Some(Severity::Doubt),
+        );
+        check(&device(25_600, 100, 0, 0), own(24_320, 95), nothing, None);
+        // Writes of others while we read, and small requests among large operations.
+        check(
+            &device(25_600, 100, 400, 400),
+            own(25_600, 100),
+            nothing,
+            Some(Severity::Void),
+        );
+        check(
+            &device(60_000, 110, 0, 0),
+            own(100, 100),
+            nothing,
+            Some(Severity::Doubt),
+        );
+    }
+
+    #[test]
+    fn what_could_be_ours_is_ours() {
+        let nothing = Some(OwnIo::default());
+        // The kernel split 1 MiB operations, and read ahead.
+        check(
+            &device(8_192, 1_024, 0, 0),
+            own(1_024, 1_024),
+            nothing,
+            None,
+        );
+        // Own I/O that merged, or was answered from memory, is more than the device's.
+        check(&device(10, 1, 0, 0), own(1_000, 900), nothing, None);
+        // It cannot be told whose writes these are.
+        check(&device(10, 1, 9_000, 900), own(1_000, 900), None, None);
+        // A log is written now and then, and nothing else happens.
+        check(&device(0, 0, 20, 1), OwnIo::default(), nothing, None);
+    }
+}
