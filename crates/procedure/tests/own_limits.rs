@@ -17,8 +17,9 @@ fn severity(measurement: &Measurement, code: &str) -> Option<Severity> {
     warnings.find(|it| it.code == code).map(|it| it.severity)
 }
 
-/// Bug: 256 requests at a time on a delay of 5 ms carry 51,200 a second. At 50,000 the mean response
-/// time was said to be 5.28 ms, at 60,000 the storage, which has no limit, was called saturated.
+/// Bug: 256 requests at a time on a delay of 5 ms carry 51,200 a second. At 50,000 the mean
+/// response time was said to be 5.28 ms, at 60,000 the storage, which has no limit, was called
+/// saturated.
 #[test]
 fn room_for_too_few_requests_makes_a_number_void() {
     for rate in [50e3, 60e3] {
