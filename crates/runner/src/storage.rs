@@ -21,7 +21,7 @@ use results::{Access, Measurement, Warning};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
-use self::own::{generator, kernel_hop, other_driver, split_operations};
+use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use crate::counters::{CountersDelta, page_cache_share};
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, monitor_of,
@@ -65,6 +65,8 @@ pub struct StorageLaboratory {
     access: Access,
     payload: Payload,
     notes: Vec<String>,
+    /// What one reading of the clock costs, nanoseconds.
+    read_cost_ns: u64,
     driver_used: Option<DriverKind>,
     /// The last load, and which driver it had.
     last_load: Option<(ClientSpec, DriverKind)>,
@@ -137,10 +139,12 @@ impl StorageLaboratory {
             Caching::Direct => Access::Direct,
             Caching::Buffered => Access::Buffered,
         };
+        let clock = MonotonicClock::start();
         Self {
             place,
             settings,
-            clock: MonotonicClock::start(),
+            clock,
+            read_cost_ns: clock.read_cost().as_nanos(),
             table: Arc::default(),
             access,
             payload: Payload {
@@ -395,6 +399,7 @@ impl Laboratory for StorageLaboratory {
             counters,
             kernel_entries,
             own_work,
+            clocks_apart_ns,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
             watch(&Glimpse::of(monitor, elapsed))
         })
@@ -425,6 +430,8 @@ impl Laboratory for StorageLaboratory {
         measurement
             .warnings
             .extend(kernel_hop(&measurement, trial, driver));
+        let clocks = doubtful_clock(&measurement, (clocks_apart_ns, elapsed), self.read_cost_ns);
+        measurement.warnings.extend(clocks);
         Ok(Outcome {
             measurement,
             ending,

@@ -1,10 +1,10 @@
 //! The program's own part in a measurement: what it had for it, and what became of its requests.
 
-use drivers::DriverKind;
+use drivers::{DriverKind, clocks_disagree};
 use engine::OwnWork;
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning};
-use units::Bytes;
+use units::{Bytes, Duration, format_duration_ns};
 use workload::{ClientSpec, Durability};
 
 use procedure::Trial;
@@ -14,6 +14,8 @@ use super::plan::is_durable;
 
 /// Device requests for each operation above which the kernel has split operations.
 const SPLIT_FACTOR: f64 = 1.05;
+/// The share of the median that reading the clock may take.
+const CLOCK_SHARE: f64 = 0.01;
 /// The device's bytes may differ from ours by this share before they count as those of others.
 const FOREIGN_SHARE: f64 = 0.02;
 
@@ -94,6 +96,42 @@ pub(super) fn kernel_hop(
                 "{}: io_uring hands each flush to a thread of the kernel, which adds about 5 to \
                  10 us to a write; --driver threads goes without.",
                 measurement.title
+            ),
+        )
+    })
+}
+
+/// A void where our clock and the system's came `apart_ns` apart in a trial of that length, or a
+/// doubt where two readings are more than 1 % of the median.
+pub(super) fn doubtful_clock(
+    measurement: &Measurement,
+    (apart_ns, elapsed): (u64, Duration),
+    read_cost_ns: u64,
+) -> Option<Warning> {
+    let title = &measurement.title;
+    if clocks_disagree(apart_ns, elapsed) {
+        let (apart, elapsed) = (apart_ns as f64, elapsed.as_nanos() as f64);
+        return Some(Warning::void(
+            "clock",
+            format!(
+                "{title}: the processor's counter and the system's clock came {} apart in {}: no \
+                 time of this trial can be trusted. Look for suspend, or a clock source that the \
+                 kernel gave up (dmesg).",
+                format_duration_ns(apart),
+                format_duration_ns(elapsed)
+            ),
+        ));
+    }
+    let cost = 2.0 * read_cost_ns as f64;
+    let median = measurement.service.percentile(0.5)?.value;
+    (cost > CLOCK_SHARE * median).then(|| {
+        Warning::doubt(
+            "slow-clock",
+            format!(
+                "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}: \
+                 the system has no fast clock source (see current_clocksource).",
+                format_duration_ns(cost),
+                format_duration_ns(median)
             ),
         )
     })
