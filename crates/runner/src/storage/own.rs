@@ -16,6 +16,8 @@ use super::plan::is_durable;
 const SPLIT_FACTOR: f64 = 1.05;
 /// The share of the median that reading the clock may take.
 const CLOCK_SHARE: f64 = 0.01;
+/// No clock source answers faster than some 10 to 60 ns, however short an operation is.
+const CLOCK_FAST_NS: u64 = 100;
 /// The device's bytes may differ from ours by this share before they count as those of others.
 const FOREIGN_SHARE: f64 = 0.02;
 
@@ -124,7 +126,7 @@ pub(super) fn doubtful_clock(
     }
     let cost = 2.0 * read_cost_ns as f64;
     let median = measurement.service.percentile(0.5)?.value;
-    (cost > CLOCK_SHARE * median).then(|| {
+    is_slow(read_cost_ns, median).then(|| {
         Warning::doubt(
             "slow-clock",
             format!(
@@ -135,6 +137,11 @@ pub(super) fn doubtful_clock(
             ),
         )
     })
+}
+
+/// Whether the clock is a slow one, and two readings of it matter beside a median time.
+fn is_slow(read_cost_ns: u64, median_ns: f64) -> bool {
+    read_cost_ns > CLOCK_FAST_NS && 2.0 * read_cost_ns as f64 > CLOCK_SHARE * median_ns
 }
 
 /// Requests of the device for each of our operations, where the device worked for us alone.
@@ -161,6 +168,18 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_fast_clock_is_never_called_slow() {
+        let check = |read_cost_ns, median_ns, expected| {
+            let found = is_slow(read_cost_ns, median_ns);
+            assert_eq!(found, expected, "{read_cost_ns} ns beside {median_ns} ns");
+        };
+        check(15, 700.0, false);
+        check(1000, 700.0, true);
+        check(1000, 80_000.0, true);
+        check(1000, 4e6, false);
+    }
 
     #[test]
     fn only_a_device_that_works_for_us_tells_of_our_operations() {
