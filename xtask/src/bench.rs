@@ -51,7 +51,7 @@ pub fn bench(options: &[&str]) -> Result<()> {
             || plan.ours_null(),
             || plan.fio(&["--ioengine=null", "--size=1G"]),
         )?;
-        for depth in [1_u32, 32] {
+        for depth in [1_u32, 32, 128] {
             let name = format!("direct 4 KiB random read, depth {depth}");
             plan.compare(
                 &name,
@@ -66,6 +66,9 @@ pub fn bench(options: &[&str]) -> Result<()> {
                 },
             )?;
         }
+    }
+    if has_fio {
+        plan.compare_sequential(&scratch.disk)?;
     }
     plan.compare(
         "tmpfs 4 KiB / bare pread loop",
@@ -109,6 +112,7 @@ impl Plan {
                     plan.seconds = 0.3;
                     plan.file_mib = 16;
                 }
+                "--seconds" => plan.seconds = value()?.parse()?,
                 "--rounds" => plan.rounds = value()?.parse()?,
                 "--seekstone" => plan.seekstone = value()?.into(),
                 "--folder" => plan.folder = value()?.into(),
@@ -158,6 +162,23 @@ impl Plan {
         Ok(())
     }
 
+    /// 1 MiB reads, four at a time; fio as it is, and with huge pages from the C library.
+    fn compare_sequential(&self, file: &Path) -> Result<()> {
+        const HUGE: &str = "glibc.malloc.hugetlb=1";
+        let name = format!("--filename={}", file.display());
+        for (case, tunables) in [("fio", ""), ("fio, huge pages", HUGE)] {
+            self.compare(
+                &format!("sequential 1 MiB x4 / {case}"),
+                || self.ours_sequential(file),
+                || {
+                    let arguments = ["--rw=read", "--bs=1M", "--iodepth=4", "--direct=1", &name];
+                    self.fio_tuned(tunables, "--ioengine=io_uring", &arguments)
+                },
+            )?;
+        }
+        Ok(())
+    }
+
     fn ours(&self, arguments: &[&str]) -> Result<Figure> {
         let duration = format!("{}ms", (self.seconds * 1000.0) as u64);
         let output = Command::new(&self.seekstone)
@@ -197,13 +218,33 @@ impl Plan {
         self.ours(&[&file, "--clients", &depth.to_string(), "--driver", "uring"])
     }
 
+    fn ours_sequential(&self, file: &Path) -> Result<Figure> {
+        let file = file.display().to_string();
+        let load = [
+            "--block",
+            "1MiB",
+            "--pattern",
+            "sequential",
+            "--clients",
+            "4",
+        ];
+        let reach = ["--partition", "interleaved", "--driver", "uring"];
+        self.ours(&[&[file.as_str()], &load[..], &reach].concat())
+    }
+
     fn ours_tmpfs(&self, file: &Path) -> Result<Figure> {
         let file = file.display().to_string();
         self.ours(&[&file, "--buffered", "--driver", "threads"])
     }
 
     fn fio(&self, arguments: &[&str]) -> Result<Figure> {
+        let (engine, others) = arguments.split_first().context("fio wants an engine")?;
+        self.fio_tuned("", engine, others)
+    }
+
+    fn fio_tuned(&self, tunables: &str, engine: &str, arguments: &[&str]) -> Result<Figure> {
         let output = Command::new("fio")
+            .env("GLIBC_TUNABLES", tunables)
             .args([
                 "--name=bench",
                 "--rw=randread",
@@ -212,7 +253,7 @@ impl Plan {
                 "--thread",
             ])
             .arg(format!("--runtime={}ms", (self.seconds * 1000.0) as u64))
-            .args(["--output-format=json", "--randrepeat=1"])
+            .args(["--output-format=json", "--randrepeat=1", engine])
             .args(arguments)
             .output()
             .context("running fio")?;

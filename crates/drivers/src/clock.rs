@@ -36,6 +36,26 @@ impl MonotonicClock {
         }
     }
 
+    /// By how many nanoseconds this clock is ahead of the system's, good to some 100 ns; zero where
+    /// the system's is the one that is read. It stays the same while both can be trusted.
+    #[must_use]
+    pub fn ahead_of_system(&self) -> i64 {
+        const READINGS: usize = 16;
+        if self.counter.is_none() {
+            return 0;
+        }
+        let reading = || {
+            let before = monotonic_nanos();
+            let here = self.now().as_nanos();
+            let width = monotonic_nanos() - before;
+            let system = (before - self.base_nanos) + width / 2;
+            (width, here as i64 - system as i64)
+        };
+        // The tightest counts, because any may be interrupted.
+        let tightest = (0..READINGS).map(|_| reading()).min();
+        tightest.map_or(0, |(_, ahead)| ahead)
+    }
+
     /// What one reading costs: the best of several rounds, because a round that was interrupted
     /// says nothing about the clock.
     #[must_use]
@@ -87,6 +107,15 @@ pub(crate) fn linger() {
     }
 }
 
+/// Whether two clocks that came `apart_ns` apart while `passed` went by disagree by more than
+/// 200 parts in a million and 50 us: more than any steering of the system's clock makes.
+#[must_use]
+pub fn clocks_disagree(apart_ns: u64, passed: Duration) -> bool {
+    const PARTS: u64 = 5_000;
+    const FLOOR_NS: u64 = 50_000;
+    apart_ns > passed.as_nanos() / PARTS + FLOOR_NS
+}
+
 impl Clock for MonotonicClock {
     #[inline]
     fn now(&self) -> Instant {
@@ -126,4 +155,26 @@ pub(crate) fn monotonic_nanos() -> u64 {
         libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
     }
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_may_differ_by_what_steering_makes() {
+        let check = |apart_ns, seconds, expected| {
+            let found = clocks_disagree(apart_ns, Duration::from_secs(seconds));
+            assert_eq!(found, expected, "{apart_ns} ns in {seconds} s");
+        };
+        check(40_000, 0, false);
+        check(60_000, 0, true);
+        check(2_000_000, 10, false);
+        check(2_100_000, 10, true);
+    }
+
+    #[test]
+    fn the_system_is_never_ahead_of_itself() {
+        assert_eq!(MonotonicClock::of_system().ahead_of_system(), 0);
+    }
 }

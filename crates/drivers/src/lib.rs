@@ -50,7 +50,7 @@ pub use buffers::{
     AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, VARIETY_BYTES, fill_incompressible,
 };
 pub use child::{Reaped, reap};
-pub use clock::MonotonicClock;
+pub use clock::{MonotonicClock, clocks_disagree};
 pub use compute::ComputeSettings;
 pub use device::refuse_if_file_used;
 pub use extents::count_extents;

@@ -1,8 +1,9 @@
 //! What is written, and how a read finds out that it got something else.
 //!
 //! Every 4 KiB of a write start with a 32-byte stamp that no other block of any run carries; the
-//! rest is noise. So the data neither compress nor deduplicate, and a lost, misdirected or stale
-//! write shows when it is read back. Unless told otherwise only the stamp is checked: damage behind
+//! rest is noise, and each further sector of 512 bytes begins with a word of its own. So the data
+//! neither compress nor deduplicate in blocks of any size, and a lost, misdirected or stale write
+//! shows when it is read back. Unless told otherwise only the stamp is checked: damage behind
 //! it is not seen. Records carry a line of text with their number behind the stamp, too, for
 //! readers of a dump. A read finds the stamps when it starts where a write started, or whole blocks
 //! behind.
@@ -21,6 +22,9 @@ pub const BLOCK_BYTES: usize = 4096;
 pub const STAMP_BYTES: usize = 32;
 /// What a completion carries when a read was answered with wrong data.
 pub const MISMATCH: Errno = Errno(libc::EILSEQ);
+
+/// The smallest block that storage deduplicates.
+const SECTOR_BYTES: usize = 512;
 
 const MAGIC: [u8; 4] = *b"SkSt";
 
@@ -151,8 +155,11 @@ impl Payload {
                 *place = encode(self.run, target.0, at, self.pass);
                 match self.checking {
                     Checking::WholeBlock => fill_behind(block),
-                    Checking::Record => write_text(block, at),
-                    Checking::EveryStamp | Checking::LastStamp => {}
+                    Checking::Record => {
+                        tell_sectors_apart(block);
+                        write_text(block, at);
+                    }
+                    Checking::EveryStamp | Checking::LastStamp => tell_sectors_apart(block),
                 }
             }
         }
@@ -243,6 +250,17 @@ pub(crate) fn stamped_offset(bytes: &[u8]) -> Option<u64> {
     let (run, offset) = (word64(stamp, 8), word64(stamp, 16));
     let (target, pass) = (word32(stamp, 24), word32(stamp, 28));
     (stamp[..4] == MAGIC && *stamp == encode(run, target, offset, pass)).then_some(offset)
+}
+
+/// Begin every sector but the first, which has the stamp, with a word that follows from it.
+#[inline]
+fn tell_sectors_apart(block: &mut [u8]) {
+    let seed = seed_of(block);
+    for (sector, number) in block.chunks_mut(SECTOR_BYTES).zip(0_u64..).skip(1) {
+        if let Some(place) = sector.first_chunk_mut::<8>() {
+            *place = mix(seed ^ number).to_le_bytes();
+        }
+    }
 }
 
 /// Write the text of the record that begins at `at`; a part of a record has none.
@@ -382,6 +400,31 @@ mod tests {
         for len in [0, 1, 31, 32, 512, 4096, 4100, 12_288] {
             check(&written(len), 2, Ok(()));
             check(&written(len), 1, Ok(()));
+        }
+    }
+
+    /// Only the stamp of each 4 KiB was new: arrays that deduplicate in sectors of 512 bytes kept
+    /// one copy of the rest.
+    #[test]
+    fn no_sector_is_written_twice() {
+        for checking in [
+            Checking::EveryStamp,
+            Checking::LastStamp,
+            Checking::Record,
+            Checking::WholeBlock,
+        ] {
+            let payload = Payload {
+                checking,
+                ..payload(7, 2)
+            };
+            let mut sectors = std::collections::BTreeSet::new();
+            for offset in (0..64).map(|block| block * 8192) {
+                let mut bytes = [0xa5; 8192];
+                payload.stamp(&mut bytes, TARGET, offset);
+                let new = bytes.chunks(SECTOR_BYTES).map(<[u8]>::to_vec);
+                sectors.extend(new);
+            }
+            assert_eq!(sectors.len(), 64 * 16, "{checking:?}");
         }
     }
 

@@ -30,6 +30,7 @@ pub struct RoomWait {
     /// How many waited.
     pub count: u64,
     /// Share, 0 to 1, of the sum of all response times that was such a wait.
+    #[serde(with = "stats::undefined")]
     pub share: f64,
     /// Mean service time of those that waited over that of those that found room; absent where one
     /// of them has too few. Near 1: the storage was not slower when it had all that may be

@@ -28,7 +28,7 @@ use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpe
 use self::cache_share::cache_share;
 use self::foreign::Behind;
 pub use self::foreign::Neighbours;
-use self::own::{generator, kernel_hop, other_driver, split_operations};
+use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use self::reserve::ReserveWatch;
 use crate::counters::CountersDelta;
 use crate::laboratory::{
@@ -75,6 +75,8 @@ pub struct StorageLaboratory {
     access: Access,
     payload: Payload,
     notes: Vec<String>,
+    /// What one reading of the clock costs, nanoseconds.
+    read_cost_ns: u64,
     driver_used: Option<DriverKind>,
     /// The last load, and which driver it had.
     last_load: Option<(ClientSpec, DriverKind)>,
@@ -149,10 +151,12 @@ impl StorageLaboratory {
             Caching::Direct => Access::Direct,
             Caching::Buffered => Access::Buffered,
         };
+        let clock = MonotonicClock::start();
         Self {
             place,
             settings,
-            clock: MonotonicClock::start(),
+            clock,
+            read_cost_ns: clock.read_cost().as_nanos(),
             table: Arc::default(),
             access,
             payload: Payload {
@@ -412,6 +416,7 @@ impl Laboratory for StorageLaboratory {
             counters,
             kernel_entries,
             own_work,
+            clocks_apart_ns,
         } = run_workers(plan, &mut monitor, |monitor, elapsed| {
             let holds = |it: &mut ReserveWatch| it.holds(elapsed, free);
             watch(&Glimpse::of(monitor, elapsed)) && reserve.as_mut().is_none_or(holds)
@@ -446,6 +451,8 @@ impl Laboratory for StorageLaboratory {
             .extend(kernel_hop(&measurement, trial, driver));
         self.correct_cache_share(&mut measurement, trial, cached);
         self.judge_neighbours(&mut measurement, trial, elapsed);
+        let clocks = doubtful_clock(&measurement, (clocks_apart_ns, elapsed), self.read_cost_ns);
+        measurement.warnings.extend(clocks);
         Ok(Outcome {
             measurement,
             ending,

@@ -97,6 +97,8 @@ pub struct Harvest {
     pub kernel_entries: u64,
     /// What the drivers themselves had and did.
     pub own_work: Option<OwnWork>,
+    /// By how many nanoseconds our clock and the system's came apart.
+    pub clocks_apart_ns: u64,
 }
 
 enum Report {
@@ -111,6 +113,21 @@ enum Report {
         elapsed: Duration,
     },
     Broken(DriverError),
+}
+
+impl Harvest {
+    fn add(&mut self, share: Share) {
+        self.record.merge(&share.record);
+        self.driver = share.driver;
+        for note in share.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        self.kernel_entries += share.kernel_entries;
+        let sum = self.own_work.map(|sum| sum.plus(&share.own_work));
+        self.own_work = sum.or(Some(share.own_work));
+    }
 }
 
 /// What the threads of a trial share.
@@ -161,6 +178,7 @@ pub fn run_workers(
     let before = Counters::take(device.as_deref());
     monitor.begin_sampling(before.activity());
     let own_before = thread_cpu_ns();
+    let ahead_before = clock.ahead_of_system();
     let start = clock.now() + START_DELAY;
     shared.start.store(start.as_nanos(), Ordering::Release);
     let _ = shared.go.wait();
@@ -190,18 +208,11 @@ pub fn run_workers(
         counters,
         kernel_entries: 0,
         own_work: None,
+        clocks_apart_ns: clock.ahead_of_system().abs_diff(ahead_before),
     };
     for worker in workers {
         if let Ok(Some(share)) = worker.join() {
-            harvest.record.merge(&share.record);
-            harvest.driver = share.driver;
-            let known = &harvest.notes;
-            let new = share.notes.into_iter().filter(|note| !known.contains(note));
-            let new: Vec<String> = new.collect();
-            harvest.notes.extend(new);
-            harvest.kernel_entries += share.kernel_entries;
-            let sum = harvest.own_work.map(|sum| sum.plus(&share.own_work));
-            harvest.own_work = sum.or(Some(share.own_work));
+            harvest.add(share);
         }
     }
     monitor.close_sample(harvest.elapsed, &after.activity());

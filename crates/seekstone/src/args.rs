@@ -285,7 +285,8 @@ pub struct TrialArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     pub clients: u32,
-    /// Requests that may be outstanding, 16384 at most [default: one for each client, up to 1024].
+    /// Requests that may be outstanding, 16384 at most [default: one for each client, up to 1024;
+    /// with --rate, those that arrive in 100 ms, 256 at least].
     #[arg(
         long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)

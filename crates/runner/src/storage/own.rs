@@ -1,10 +1,10 @@
 //! The program's own part in a measurement: what it had for it, and what became of its requests.
 
-use drivers::DriverKind;
+use drivers::{DriverKind, clocks_disagree};
 use engine::OwnWork;
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning};
-use units::Bytes;
+use units::{Bytes, Duration, format_duration_ns};
 use workload::{ClientSpec, Durability};
 
 use procedure::Trial;
@@ -14,6 +14,10 @@ use super::plan::is_durable;
 
 /// Device requests for each operation above which the kernel has split operations.
 const SPLIT_FACTOR: f64 = 1.05;
+/// The share of the median that reading the clock may take.
+const CLOCK_SHARE: f64 = 0.01;
+/// No clock source answers faster than some 10 to 60 ns, however short an operation is.
+const CLOCK_FAST_NS: u64 = 100;
 /// The device's bytes may differ from ours by this share before they count as those of others.
 const FOREIGN_SHARE: f64 = 0.02;
 
@@ -99,6 +103,47 @@ pub(super) fn kernel_hop(
     })
 }
 
+/// A void where our clock and the system's came `apart_ns` apart in a trial of that length, or a
+/// doubt where two readings are more than 1 % of the median.
+pub(super) fn doubtful_clock(
+    measurement: &Measurement,
+    (apart_ns, elapsed): (u64, Duration),
+    read_cost_ns: u64,
+) -> Option<Warning> {
+    let title = &measurement.title;
+    if clocks_disagree(apart_ns, elapsed) {
+        let (apart, elapsed) = (apart_ns as f64, elapsed.as_nanos() as f64);
+        return Some(Warning::void(
+            "clock",
+            format!(
+                "{title}: the processor's counter and the system's clock came {} apart in {}: no \
+                 time of this trial can be trusted. Look for suspend, or a clock source that the \
+                 kernel gave up (dmesg).",
+                format_duration_ns(apart),
+                format_duration_ns(elapsed)
+            ),
+        ));
+    }
+    let cost = 2.0 * read_cost_ns as f64;
+    let median = measurement.service.percentile(0.5)?.value;
+    is_slow(read_cost_ns, median).then(|| {
+        Warning::doubt(
+            "slow-clock",
+            format!(
+                "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}: \
+                 the system has no fast clock source (see current_clocksource).",
+                format_duration_ns(cost),
+                format_duration_ns(median)
+            ),
+        )
+    })
+}
+
+/// Whether the clock is a slow one, and two readings of it matter beside a median time.
+fn is_slow(read_cost_ns: u64, median_ns: f64) -> bool {
+    read_cost_ns > CLOCK_FAST_NS && 2.0 * read_cost_ns as f64 > CLOCK_SHARE * median_ns
+}
+
 /// Requests of the device for each of our operations, where the device worked for us alone.
 fn factor(count: u64, bytes: u64, (requests, moved): (u64, u64)) -> Option<f64> {
     let is_ours = (moved as f64 / bytes as f64 - 1.0).abs() < FOREIGN_SHARE;
@@ -123,6 +168,18 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_fast_clock_is_never_called_slow() {
+        let check = |read_cost_ns, median_ns, expected| {
+            let found = is_slow(read_cost_ns, median_ns);
+            assert_eq!(found, expected, "{read_cost_ns} ns beside {median_ns} ns");
+        };
+        check(15, 700.0, false);
+        check(1000, 700.0, true);
+        check(1000, 80_000.0, true);
+        check(1000, 4e6, false);
+    }
 
     #[test]
     fn only_a_device_that_works_for_us_tells_of_our_operations() {
