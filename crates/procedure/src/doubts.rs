@@ -63,6 +63,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         Finding::Rare { .. } => (Severity::Note, "rare-episodes"),
         Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
         Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
+        Finding::Outlier { .. } => (Severity::Doubt, "heavy-tail"),
         Finding::Drifting { .. } => (Severity::Doubt, "drift"),
         Finding::Shifted {
             before_ns,
@@ -186,13 +187,13 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
                  more time with --budget."
             ),
         )),
-        Verdict::Budget { is_citable: false } | Verdict::Short { is_citable: false } => {
+        Verdict::Budget { .. } | Verdict::Short { .. } => {
+            let samples = measurement.response.mean.samples;
             Some(Warning::doubt(
                 "not-citable",
                 format!(
-                    "{title}: stopped by its time limit with only {:.0} independent samples; do not \
-                 cite the number. Allow more time with --budget.",
-                    measurement.response.mean.samples
+                    "{title}: stopped by its time limit with only {samples:.0} independent \
+                     samples; do not cite the number. Allow more time with --budget."
                 ),
             ))
         }

@@ -10,7 +10,7 @@ use engine::KindRecord;
 use results::{
     Measurement, SystemSample, SystemSeries, Times, TransactionLoad, UserTimes, Warning,
 };
-use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate, student_t};
+use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate};
 use units::{Duration, format_count, format_duration_ns};
 use workload::{GapShape, UsersSpec};
 
@@ -284,6 +284,11 @@ fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> 
     let users = spec.count_by_profile(m.clients);
     let profiles = spec.profiles().iter().zip(users).enumerate();
     let none = KindRecord::default();
+    // A profile that is alone is all there is.
+    let of = |all: &Times, own: &Histogram| match spec.profiles() {
+        [_] => all.clone(),
+        _ => times(own),
+    };
     profiles
         .map(|(index, (profile, users))| {
             let record = counts.units.get(&(index as u32)).unwrap_or(&none);
@@ -296,74 +301,25 @@ fn profile_times(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>) -> 
                 bytes_each: record.bytes as f64 / transactions.max(1) as f64,
                 sample_mean_ns: record.service.mean(),
                 sample_95_ns: value_at(&record.service, 0.95),
-                from_start: times(&record.service, dependence(&m.service, m.completions)),
-                from_due: times(&record.response, dependence(&m.response, m.completions)),
+                from_start: of(&m.service, &record.service),
+                from_due: of(&m.response, &record.response),
             }
         })
         .collect()
 }
 
-/// How many transactions of the whole are worth one independent one. A profile's own transactions
-/// depend on each other no more than all of them do: they lie further apart.
-fn dependence(times: &Times, completions: u64) -> f64 {
-    let independent = times.mean.samples;
-    if independent.is_finite() && independent > 0.0 {
-        (completions as f64 / independent).max(1.0)
-    } else {
-        f64::INFINITY
-    }
-}
-
-fn times(histogram: &Histogram, dependence: f64) -> Times {
-    let count = histogram.len() as f64;
-    let independent = count / dependence;
-    let t = student_t(0.5 + CONFIDENCE / 2.0, (independent - 1.0).max(1.0));
-    let mean = histogram.mean();
-    let half = t * (variance(histogram, mean) / independent).sqrt();
-    let bounded = |half: f64| if half.is_nan() { f64::INFINITY } else { half };
+/// Mean and percentiles of one profile, without intervals: how far its transactions depend on each
+/// other is not known. That of all of them does not tell, since a mix of kinds hides the queue that
+/// one kind waits in.
+fn times(histogram: &Histogram) -> Times {
+    let exact = |value: f64| Estimate::exact(value, histogram.len() as f64);
+    let percentile = |&p: &f64| PercentileEstimate::judged(p, exact(value_at(histogram, p)), 0.0);
     Times {
-        mean: Estimate {
-            value: mean,
-            low: (mean - bounded(half)).max(0.0),
-            high: mean + bounded(half),
-            confidence: CONFIDENCE,
-            samples: independent,
-        },
-        percentiles: USER_PERCENTILES
-            .iter()
-            .map(|&p| percentile(histogram, p, independent, t))
-            .collect(),
+        mean: exact(histogram.mean()).without_interval(),
+        percentiles: USER_PERCENTILES.iter().map(percentile).collect(),
         min_ns: histogram.min(),
         max_ns: histogram.max(),
     }
-}
-
-fn variance(histogram: &Histogram, mean: f64) -> f64 {
-    let buckets = histogram.iter_recorded();
-    let sum: f64 = buckets
-        .map(|bucket| {
-            let middle = (bucket.low as f64 + bucket.high as f64) / 2.0;
-            bucket.count as f64 * (middle - mean) * (middle - mean)
-        })
-        .sum();
-    sum / (histogram.len() as f64 - 1.0).max(1.0)
-}
-
-fn percentile(histogram: &Histogram, p: f64, independent: f64, t: f64) -> PercentileEstimate {
-    let evidence = independent * (1.0 - p);
-    let half = t * (p * (1.0 - p) / independent).sqrt();
-    let estimate = Estimate {
-        value: value_at(histogram, p),
-        low: value_at(histogram, (p - half).max(0.0)),
-        high: if p + half >= 1.0 {
-            f64::INFINITY
-        } else {
-            value_at(histogram, p + half)
-        },
-        confidence: CONFIDENCE,
-        samples: independent,
-    };
-    PercentileEstimate::judged(p, estimate, evidence)
 }
 
 /// The time at or below which the share `p` lies.

@@ -1,5 +1,10 @@
 //! Passes end when they should, and their intervals hold.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "the coverages are a product of this test"
+)]
+
 use procedure::{PassCount, PassRule, TransferShape, rate_over, transfer_doubts};
 use random::{Purpose, Stream};
 use results::{TransferKind, TransferMode, TransferPass};
@@ -25,8 +30,8 @@ fn run(rule: PassRule, mut seconds: impl FnMut() -> f64) -> (usize, bool) {
 }
 
 #[test]
-fn passes_without_variation_end_at_the_first_look() {
-    assert_eq!(run(UNTIL_PRECISE, || 0.5), (5, true));
+fn passes_without_variation_end_when_the_second_look_confirms_the_first() {
+    assert_eq!(run(UNTIL_PRECISE, || 0.5), (7, true));
 }
 
 #[test]
@@ -62,28 +67,44 @@ fn time_and_passes_are_limited() {
     assert_eq!(run(rule, varied), (10, false));
 }
 
-/// 2000 series of passes whose times vary by 3 %: the interval must hold the true rate about as
-/// often as it claims, although a series ends when it looks precise.
-#[test]
-fn the_interval_covers_when_precision_ends_the_series() {
+/// 4000 series of passes whose times vary by 3 %, each like the one before it with `correlation`:
+/// the share of the intervals that hold the true rate when precision ends the series.
+fn coverage(correlation: f64) -> f64 {
     let mut stream = Stream::new(7, 0, Purpose::Load);
     let mut covered = 0;
-    let all = 2000;
+    let all = 4000;
+    // The sum of twelve uniform numbers is nearly normal, with variance 1.
+    let mut normal = || (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0;
     for _ in 0..all {
         let mut seconds = Vec::new();
         let mut count = PassCount::new(UNTIL_PRECISE);
+        let mut level = normal();
         while count.next_pass().is_some() {
-            // The sum of twelve uniform numbers is nearly normal, with variance 1.
-            let normal: f64 = (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0;
-            let time = 0.1 * (1.0 + 0.03 * normal);
+            let time = 0.1 * (1.0 + 0.03 * level);
+            level = correlation * level + (1.0 - correlation * correlation).sqrt() * normal();
             seconds.push(time);
             count.record(1_000_000, Duration::from_secs_f64(time));
         }
         let rate = rate_over(1_000_000 * seconds.len() as u64, &seconds, None);
         covered += u32::from(rate.contains(1e7));
     }
-    let share = f64::from(covered) / f64::from(all);
-    assert!((0.92..=0.98).contains(&share), "seed 7: {share}");
+    f64::from(covered) / f64::from(all)
+}
+
+/// Bug: passes were taken for independent, and the first look that found them precise ended the
+/// series: of correlated ones .81 to .88 of the intervals held the rate at a correlation of .3, and
+/// .61 to .74 at .6. Correlation among few passes hardly shows: what is left of it is told in
+/// `docs/statistics.md`.
+#[test]
+fn the_interval_covers_when_precision_ends_the_series() {
+    for (correlation, least) in [(0.0, 0.94), (0.3, 0.88), (0.6, 0.80)] {
+        let share = coverage(correlation);
+        println!("lag-1 correlation {correlation}: {share:.3}");
+        assert!(
+            (least..=0.985).contains(&share),
+            "{correlation}, seed 7: {share}"
+        );
+    }
 }
 
 /// The doubts about passes that take these times, in seconds.

@@ -106,3 +106,33 @@ fn time_before_the_first_completion_counts() {
         assert!(codes.contains(&"stall"), "{codes:?}");
     }
 }
+
+/// Bug: clients that think were waited for until each had completed two operations, and the time in
+/// which all of them think was called a stall.
+#[test]
+fn clients_that_think_are_no_warm_up_and_no_stall() {
+    for (clients, think) in [(100, 10), (200, 1), (1000, 30)] {
+        let pacing = thinking(Duration::from_secs(think));
+        let bench = Bench::new("sim:mmc?mean=1ms&servers=4", clients, pacing, 60.0);
+        let (mut moving, mut stalled) = (0, 0);
+        for seed in 1..=20 {
+            let measurement = bench.measure(seed);
+            moving += u32::from(measurement.verdict == Verdict::NotStationary);
+            stalled += u32::from(codes(&measurement).contains(&"stall"));
+        }
+        assert!(moving <= 1 && stalled == 0, "{clients}: {moving} {stalled}");
+    }
+}
+
+/// One operation in 10,000 that takes as long as 900 others.
+#[test]
+fn one_operation_that_makes_the_mean_is_told() {
+    let long = alone("sim:mm1?mean=100us&stall=90ms@5000", 5.0).goal(None);
+    for seed in 1..=5 {
+        let measurement = long.measure(seed);
+        let codes = codes(&measurement);
+        assert!(codes.contains(&"heavy-tail"), "seed {seed}: {codes:?}");
+    }
+    let plain = alone("sim:mm1?mean=100us", 5.0).goal(None);
+    assert_eq!(told(&plain, &["heavy-tail"], 20), 0);
+}

@@ -304,6 +304,7 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
         &format!("{steady}, {warmup}; {counted} of {all} operations"),
     );
     page.fact("drift", &drift(m));
+    page.fact("not looked for", &not_looked_for(m));
     page.fact(
         "depth",
         &format!(
@@ -324,6 +325,17 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
             format_duration_ns(late.max_ns as f64)
         ),
     );
+}
+
+/// What the trial was too short for.
+fn not_looked_for(m: &Measurement) -> String {
+    let (operations, nanos) = m.rarest_event();
+    format!(
+        "changes slower than {}, events rarer than one in {} operations or {}",
+        format_duration_ns(m.slowest_change_ns() as f64),
+        format_count(operations as f64),
+        format_duration_ns(nanos as f64)
+    )
 }
 
 /// Two decimals are all that a mean depth means.

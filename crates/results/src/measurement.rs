@@ -259,6 +259,19 @@ impl Measurement {
         matches!(self.verdict, Verdict::Converged)
     }
 
+    /// Changes that take longer than this, nanoseconds, could not be told from a drift.
+    #[must_use]
+    pub const fn slowest_change_ns(&self) -> u64 {
+        self.duration_ns / stats::RESOLVABLE
+    }
+
+    /// The rarest event that could be seen: one in so many operations, and one in so many
+    /// nanoseconds. A rarer one is missed with a chance above 5 % (the rule of three).
+    #[must_use]
+    pub const fn rarest_event(&self) -> (u64, u64) {
+        (self.completions / 3, self.duration_ns / 3)
+    }
+
     /// Failed operations of all kinds.
     #[must_use]
     pub fn errors_total(&self) -> u64 {

@@ -17,7 +17,7 @@ const SLOTS_MIN: usize = 16;
 /// Fewest completions from which anything is concluded.
 const COMPLETIONS_MIN: u64 = 8;
 /// The trial must be this many times longer than a time scale that it can resolve.
-const RESOLVABLE: u64 = 30;
+pub const RESOLVABLE: u64 = 30;
 
 /// What the slots of a store say about one kind of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,8 +46,6 @@ pub struct Evaluation {
     pub is_steady_by_snia: bool,
     /// Doubts and observations; empty unless asked for.
     pub findings: Vec<Finding>,
-    /// Fluctuations slower than this, ns, cannot be told from a drift.
-    pub slowest_resolvable_ns: u64,
     /// Length of the window after the cut, ns.
     pub duration_ns: u64,
     /// Completions in the window.
@@ -129,7 +127,6 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         drift,
         is_steady_by_snia: is_steady_by_snia(&window),
         findings: Vec::new(),
-        slowest_resolvable_ns: duration_ns / RESOLVABLE,
         duration_ns,
         completions: window.completions,
     })

@@ -30,6 +30,10 @@ const RETURN_MIN: f64 = 0.3;
 const LATENESS_MAX: f64 = 0.05;
 /// Share of the clients' time that may be unaccounted for.
 const UNACCOUNTED_MAX: f64 = 0.02;
+/// Share of the spread above which one operation among so many tells of a heavy tail: of 400
+/// exponential times, the longest makes up 5 % on average.
+const OUTLIER_SPREAD: f64 = 0.25;
+const OUTLIER_COMPLETIONS: f64 = 400.0;
 /// Standard errors by which a warm-up differs from the rest before it is told.
 const CUT_ERRORS: f64 = 3.0;
 
@@ -87,6 +91,15 @@ pub enum Finding {
         /// How much was left out, ns.
         cut_ns: u64,
     },
+    /// One operation took so long that the mean depends on whether it is there.
+    Outlier {
+        /// How long it took, ns.
+        longest_ns: u64,
+        /// Its share of the sum of all times.
+        of_sum: f64,
+        /// Its share of the sum of their squared deviations.
+        of_spread: f64,
+    },
     /// The generator issued requests late that were due and had room.
     Late {
         /// Mean lateness over mean response time.
@@ -141,13 +154,12 @@ impl fmt::Display for Finding {
                 before_ns,
                 after_ns,
                 cut_ns,
-            } => write!(
-                f,
-                "the first {:.3} s were left out as warm-up: {:.3} ms there, {:.3} ms after it",
-                cut_ns as f64 / 1e9,
-                before_ns / 1e6,
-                after_ns / 1e6
-            ),
+            } => fmt_cut(f, before_ns, after_ns, cut_ns),
+            Self::Outlier {
+                longest_ns,
+                of_sum,
+                of_spread,
+            } => fmt_outlier(f, longest_ns, of_sum, of_spread),
             Self::Late { share } => write!(
                 f,
                 "the generator was late by {:.0} % of the response time: use fewer clients, more \
@@ -170,6 +182,27 @@ fn fmt_stalled(f: &mut fmt::Formatter<'_>, longest_ns: u64, count: u64) -> fmt::
         write!(f, ", the longest of {count} stalls")?;
     }
     f.write_str(": look at the device's log and at other users")
+}
+
+fn fmt_cut(f: &mut fmt::Formatter<'_>, before: f64, after: f64, cut_ns: u64) -> fmt::Result {
+    write!(
+        f,
+        "the first {:.3} s were left out as warm-up: {:.3} ms there, {:.3} ms after it",
+        cut_ns as f64 / 1e9,
+        before / 1e6,
+        after / 1e6
+    )
+}
+
+fn fmt_outlier(f: &mut fmt::Formatter<'_>, longest: u64, sum: f64, spread: f64) -> fmt::Result {
+    write!(
+        f,
+        "one operation of {:.3} ms makes up {:.1} % of the mean and {:.0} % of its spread: its \
+         interval depends on a few operations; measure longer, or quote percentiles",
+        longest as f64 / 1e6,
+        sum * 100.0,
+        spread * 100.0
+    )
 }
 
 fn fmt_bimodal(f: &mut fmt::Formatter<'_>, fast: f64, slow: f64, weight: &Estimate) -> fmt::Result {
@@ -202,6 +235,7 @@ pub fn findings(
         rare(slots, channel, precision),
         bimodal(store, channel, &window),
         oscillation(&window),
+        outlier(slots, channel, evaluation, precision),
         cut_differs(store, channel, evaluation.cut.slots, &window),
         late(slots),
         unaccounted(slots, store.clients(), &window),
@@ -367,6 +401,33 @@ fn cut_differs(
         before_ns: before.mean_ns,
         after_ns: window.mean_ns,
         cut_ns: before.duration_ns(),
+    })
+}
+
+/// The longest operation against all: it alone may move the mean by a third of its half-width, or
+/// of what was asked for; or it makes up so much of the spread that there may be no variance at
+/// all, as of a distribution with a heavy tail.
+fn outlier(
+    slots: &[Slot],
+    channel: Channel,
+    evaluation: &Evaluation,
+    precision: f64,
+) -> Option<Finding> {
+    let tallies = || slots.iter().map(|slot| channel.tally(slot));
+    let count = tallies().map(|tally| tally.count).sum::<u64>() as f64;
+    let sum: f64 = tallies().map(|tally| tally.sum).sum();
+    let squares: f64 = tallies().map(|tally| tally.sum_squares).sum();
+    let longest_ns = tallies().map(|tally| tally.max).max()?;
+    let (longest, mean) = (longest_ns as f64, sum / count);
+    let of_sum = longest / sum;
+    let of_spread = (longest - mean).powi(2) / (squares - mean * sum);
+    let width = evaluation.mean.relative_half_width().max(precision);
+    let is_heavy = count >= OUTLIER_COMPLETIONS && of_spread > OUTLIER_SPREAD;
+    let is_told = is_heavy || count >= OUTLIER_COMPLETIONS && of_sum > width / 3.0;
+    is_told.then_some(Finding::Outlier {
+        longest_ns,
+        of_sum,
+        of_spread,
     })
 }
 

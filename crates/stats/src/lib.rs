@@ -60,7 +60,7 @@ pub use counts::TimeCounts;
 pub use cut::Cut;
 pub use drift::{Drift, DriftVerdict};
 pub use estimate::{CONFIDENCE, Estimate, unbounded, undefined};
-pub use evaluation::{Evaluation, evaluate, evaluate_fully};
+pub use evaluation::{Evaluation, RESOLVABLE, evaluate, evaluate_fully};
 pub use findings::{Finding, findings};
 pub use gaps::Stalls;
 pub use goal::{Aim, Goal, GoalKind, Verdict};
