@@ -225,7 +225,8 @@ fn a_test_that_varies_is_repeated_more_often() {
     });
     for (cell, passes) in &found {
         let is_noisy = cell.item == noisy;
-        assert_eq!(passes.len() > 6, is_noisy, "{cell:?}: {passes:?}");
+        // Five, and two that confirm them, are enough for what does not vary.
+        assert_eq!(passes.len() > 8, is_noisy, "{cell:?}: {passes:?}");
     }
 }
 

@@ -389,6 +389,26 @@ impl StorageLaboratory {
     }
 }
 
+impl StorageLaboratory {
+    /// What of the measurement may be the driver's, or the clocks', which are so many nanoseconds
+    /// apart after that time.
+    fn judge_ourselves(
+        &mut self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        driver: DriverKind,
+        clocks: (u64, Duration),
+    ) {
+        let last = self.last_load.replace((trial.spec.clone(), driver));
+        let found = [
+            other_driver(measurement, trial, driver, last),
+            kernel_hop(measurement, trial, driver),
+            doubtful_clock(measurement, clocks, self.read_cost_ns),
+        ];
+        measurement.warnings.extend(found.into_iter().flatten());
+    }
+}
+
 impl Laboratory for StorageLaboratory {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let seed = trial_seed(self.settings.seed, trial.salt);
@@ -442,17 +462,9 @@ impl Laboratory for StorageLaboratory {
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, batch, bound));
         self.attach(&mut measurement, trial, counters, elapsed);
-        let last = self.last_load.replace((trial.spec.clone(), driver));
-        measurement
-            .warnings
-            .extend(other_driver(&measurement, trial, driver, last));
-        measurement
-            .warnings
-            .extend(kernel_hop(&measurement, trial, driver));
         self.correct_cache_share(&mut measurement, trial, cached);
         self.judge_neighbours(&mut measurement, trial, elapsed);
-        let clocks = doubtful_clock(&measurement, (clocks_apart_ns, elapsed), self.read_cost_ns);
-        measurement.warnings.extend(clocks);
+        self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
         Ok(Outcome {
             measurement,
             ending,

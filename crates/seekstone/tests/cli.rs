@@ -279,7 +279,7 @@ fn help_is_for_whoever_asks() {
         ("run", "[default: 90s]"),
         ("run", "[default: the larger of 5 % and 1 GiB]"),
         ("run", "--size <BYTES>"),
-        ("run", "--level <TIME>"),
+        ("run", "--level <TIME[@pN]>"),
         ("trial", "[default: 60s]"),
         ("trial", "[default: 4KiB]"),
         ("trial", "--writes <PERCENT>"),

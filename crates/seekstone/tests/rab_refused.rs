@@ -90,11 +90,11 @@ fn options_that_contradict_each_other_are_wrong_usage() {
             ),
             (
                 &["--level", "5ms", "--response-max", "9ms"],
-                "'--level <TIME>' cannot be used with '--response-max",
+                "'--level <TIME[@pN]>' cannot be used with '--response-max",
             ),
             (
                 &["--level", "5ms", "--response-min", "1ms"],
-                "'--level <TIME>' cannot be used with '--response-min",
+                "'--level <TIME[@pN]>' cannot be used with '--response-min",
             ),
             (&["--for", "3s"], "add --mode continuous, or use --runs"),
             (&["--overwrite"], "about an existing file or device"),

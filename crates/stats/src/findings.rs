@@ -12,6 +12,7 @@ use crate::cut::steady_from;
 use crate::drift::Z_BOUND;
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
+use crate::gaps::Stalls;
 use crate::modes::valley;
 use crate::quantile::Pool;
 use crate::slot::Slot;
@@ -34,6 +35,8 @@ const UNACCOUNTED_MAX: f64 = 0.02;
 /// exponential times, the longest makes up 5 % on average.
 const OUTLIER_SPREAD: f64 = 0.25;
 const OUTLIER_COMPLETIONS: f64 = 400.0;
+/// So many stalls may be what a step led to.
+const STALLS_OF_STEP: u64 = 8;
 /// Standard errors by which a warm-up differs from the rest before it is told.
 const CUT_ERRORS: f64 = 3.0;
 
@@ -280,10 +283,11 @@ fn changing(store: &SlotStore, channel: Channel) -> Option<Finding> {
 }
 
 /// Pauses in which nothing completes show in what completes, not in most times: a step to many of
-/// them is one, and a single one is a stall.
+/// them is one, and a few are stalls.
 fn step_of_counts(store: &SlotStore, counts: &[f64]) -> Option<usize> {
+    let is_few = |stalls: Stalls| stalls.count < STALLS_OF_STEP;
     match change(counts) {
-        Some(Change::Step { at }) if store.stalls(0).is_none() => Some(at),
+        Some(Change::Step { at }) if !store.stalls(0).is_some_and(is_few) => Some(at),
         _ => None,
     }
 }

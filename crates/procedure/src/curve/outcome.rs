@@ -290,7 +290,8 @@ impl LoadCurve {
     fn load_that_falls(&self) -> Option<Warning> {
         let best = self.best(self.clients_of_most_load()?)?.point;
         let last = self.visits[..self.outward].last()?.point;
-        (last.load.high < best.load.low).then(|| {
+        let is_less = last.load.high < best.load.low && last.clients > best.clients;
+        is_less.then(|| {
             Warning::note(
                 "load-falls",
                 format!(
