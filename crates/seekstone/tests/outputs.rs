@@ -180,7 +180,9 @@ fn a_pipe_that_nobody_reads_is_refused_before_measuring() {
     let expected = "is a pipe that nobody reads: start its reader first";
     let ended = scratch.check(&sim(&["--json", "pipe"]), 2, expected);
     assert_eq!(ended.stdout, "");
-    let script = "cat pipe > got & \"$0\" inspect . --json pipe && wait $! && \
+    // The reader has the pipe open before anything is written, and sees its end after that.
+    let script = "exec 3<> pipe 4< pipe; cat <&4 3>&- > got & \
+                  \"$0\" inspect . --json pipe && exec 3>&- 4<&- && wait $! && \
                   \"$0\" inspect . --json >(cat > other; : > done) && \
                   while [ ! -e done ]; do :; done";
     shell(&scratch, script).check(&["a pipe"], 0, "");
