@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use support::{is_installed, skipped};
 
 /// What a shell sets, the quick ones of every day first.
-const LIMITS: [&str; 19] = [
+const LIMITS: [&str; 20] = [
     "ulimit -n 16",
     "ulimit -v 100000",
     "ulimit -d 20000",
@@ -25,8 +25,10 @@ const LIMITS: [&str; 19] = [
     "ulimit -v 200000",
     "ulimit -v 300000",
     "ulimit -d 5000",
+    "ulimit -d 12000",
     "ulimit -d 60000",
-    "ulimit -s 16",
+    // With 16 KiB, which hold arguments and environment, too, the loader itself may run out.
+    "ulimit -s 32",
     "ulimit -s 128",
     "ulimit -f 16",
     "ulimit -f 4096",

@@ -65,6 +65,23 @@ fn threads_whose_stacks_do_not_fit_are_refused() {
     }
 }
 
+/// `files` ended with "memory allocation of 229376 bytes failed" and left its directory.
+#[test]
+fn a_limit_on_data_that_is_too_narrow_for_any_command_is_told() {
+    for limit in ["ulimit -d 5000", "ulimit -d 8000", "ulimit -d 12000"] {
+        let scratch = Scratch::new();
+        let target = scratch.target();
+        let mut shell = Command::new("sh");
+        let script =
+            format!("{limit}; exec \"$0\" files --passes 2 --tests 1,4 -q --no-save target");
+        shell.args(["-c", &script, PROGRAM]);
+        scratch.settle(&mut shell);
+        let ended = finish(shell);
+        scratch.assert_clean(&target);
+        ended.check(&[limit], 1, " of data are wanted, ");
+    }
+}
+
 /// `only 0 more are allowed` was said where 32 were.
 #[test]
 fn the_limit_on_open_files_is_told_as_it_is() {

@@ -18,6 +18,9 @@ use crate::exit::UsageError;
 
 /// Files that a run may have open at once, with some to spare.
 const FILES_NEEDED: u64 = 16;
+/// Memory that every command takes, in bytes, with some to spare: what a limit on data refuses
+/// later ends the program without a word.
+const MEMORY_NEEDED: u64 = 8 << 20;
 
 /// What is ready before the first request.
 pub struct Setup {
@@ -44,7 +47,7 @@ pub fn setup(
     if target == NULL_TARGET && reach.overwrite {
         return Err(UsageError("null: holds nothing that --overwrite could mean".into()).into());
     }
-    runner::limits::check_budget(FILES_NEEDED, 0)?;
+    runner::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
     let archive = open_archive(common)?;
     if let Some(directory) = directory_of(target) {
         offer_removal(&directory, common.yes)?;
@@ -102,7 +105,7 @@ pub fn prepare(
     common: &Common,
     before: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<(Option<Archive>, Interrupt)> {
-    runner::limits::check_budget(FILES_NEEDED, 0)?;
+    runner::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
     let archive = open_archive(common)?;
     before()?;
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
