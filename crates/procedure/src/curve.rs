@@ -100,6 +100,9 @@ enum Bracket {
 const GROWTH_MIN: f64 = 1.05;
 /// Independent operations beyond a percentile, without which not even a scout shows the way.
 const BEYOND_MIN: f64 = 10.0;
+/// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
+/// answers fill all the room that there is, and among few of ours any I/O of others is much.
+const MAY_MISLEAD_SCOUTS: [&str; 2] = ["own-limit", "foreign-io"];
 /// So many sources of random arrivals offer what one client does that never thinks: few enough for
 /// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
 const SOURCES_PER_CLIENT: f64 = 32.0;
@@ -183,9 +186,8 @@ impl LoadCurve {
         // A curve keeps numbers only, and a void one must not pass for sound.
         for warning in &measurement.warnings {
             let is_new = self.voids.iter().all(|known| known.code != warning.code);
-            // More random arrivals than the storage answers fill all the room that there is.
-            let is_overload = self.is_open() && plan.is_scout && warning.code == "own-limit";
-            if warning.severity == Severity::Void && is_new && !is_overload {
+            let is_about_load = plan.is_scout && MAY_MISLEAD_SCOUTS.contains(&&*warning.code);
+            if warning.severity == Severity::Void && is_new && !is_about_load {
                 self.voids.push(warning.clone());
             }
         }

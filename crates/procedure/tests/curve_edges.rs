@@ -271,3 +271,26 @@ fn a_load_that_bends_back_is_told_and_its_top_is_saturation() {
         );
     }
 }
+
+/// The first point is a scout, and never cited: others' I/O may only have misled it. Wrong data are
+/// wrong wherever they are read.
+#[test]
+fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
+    for (code, is_void) in [
+        ("foreign-io", false),
+        ("own-limit", false),
+        ("wrong-data", true),
+    ] {
+        let is_first = std::cell::Cell::new(true);
+        let spoil = |measurement: &mut results::Measurement| {
+            if is_first.replace(false) {
+                measurement
+                    .warnings
+                    .push(results::Warning::void(code, "spoilt"));
+            }
+        };
+        let pacing = thinking(Duration::from_millis(20));
+        let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 16), 1, spoil);
+        assert_eq!(has_warning(&run.curve, code), is_void, "{code}");
+    }
+}
