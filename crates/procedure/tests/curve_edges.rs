@@ -282,7 +282,7 @@ fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
         ("wrong-data", true),
     ] {
         let is_first = std::cell::Cell::new(true);
-        let spoil = |measurement: &mut results::Measurement| {
+        let spoil = |measurement: &mut Measurement| {
             if is_first.replace(false) {
                 measurement
                     .warnings
