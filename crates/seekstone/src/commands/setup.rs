@@ -90,9 +90,13 @@ fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
     };
     let there = runner::workers::processors();
     match asked.iter().find(|number| !there.contains(number)) {
-        Some(number) => Err(UsageError(format!(
-            "--cpus: this process may not use processor {number}; it may use {there:?}"
-        ))),
+        Some(number) => {
+            let there: Vec<String> = there.iter().map(ToString::to_string).collect();
+            let there = there.join(", ");
+            Err(UsageError(format!(
+                "--cpus: this process may not use processor {number}; it may use {there}"
+            )))
+        }
         None => Ok(asked.clone()),
     }
 }
