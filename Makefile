@@ -17,8 +17,8 @@ check:
 # The acceptance tests of the statistics in full: minutes, not seconds.
 nightly:
 	$(CARGO) test --release -p stats -p engine -p sim -p procedure -- --ignored --nocapture
-	$(CARGO) test --release -p runner --test classic_and_modern --test detection -- --ignored --nocapture
-	$(CARGO) test --release -p seekstone --test simulations -- --ignored --nocapture
+	$(CARGO) test --release -p validation --test classic_and_modern --test detection -- --ignored --nocapture
+	$(CARGO) test --release -p seekstone --test simulations --test compare -- --ignored --nocapture
 
 # An attack on the safety promises: kills, damaged archives, limits, signals, broken storage, swapped
 # files. Ends with a table of what was tried. SEEKSTONE_FAULTS_SEED=N tries other instants,

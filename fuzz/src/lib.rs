@@ -69,7 +69,7 @@ pub fn exercise(driver: &mut dyn Driver, size: u64) {
 /// Every form in which a run is shown or exported.
 pub fn report(run: &results::Run, style: &report::Style) {
     let _ = report::check_up(run, style);
-    let _ = (report::headline(run), report::markdown_note(run));
+    let _ = (report::headline(run), report::markdown(run));
     for measurement in &run.measurements {
         let _ = report::measurement(measurement, style);
         let _ = report::series_svg(&run.target.given, measurement);
@@ -78,16 +78,8 @@ pub fn report(run: &results::Run, style: &report::Style) {
         let _ = report::curve_table(curve, style);
         let _ = report::curves_svg("fuzz", &[("one", curve)]);
     }
-    let _ = (report::csv_study(run), report::csv_study_replicates(run));
-    let _ = (
-        report::csv_points(run),
-        report::csv_levels(run),
-        report::csv_series(run),
-    );
-    let _ = (
-        report::csv_measurements(run),
-        report::csv_intervals(run),
-        report::csv_passes(run),
-    );
-    let _ = (report::csv_timed_runs(run), report::csv_files(run));
+    let _ = (report::csv_figures(run), report::csv_replicates(run));
+    let _ = (report::csv_points(run), report::csv_intervals(run));
+    let _ = report::openmetrics(run);
+    let _ = report::comparison(&[run.clone(), run.clone()], style);
 }

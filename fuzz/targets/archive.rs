@@ -14,7 +14,7 @@ static SOUND: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let path = SCRATCH.join("sound.db");
     let mut archive = Archive::open(&path).expect("a new archive");
     archive
-        .save(&mut report::sample::run())
+        .save(&mut sample::run())
         .expect("room in memory");
     drop(archive);
     std::fs::read(path).expect("it was written")

@@ -1,8 +1,9 @@
 //! Command lines of the classic programs, one word a line.
 #![no_main]
 
-use classic::diskrand::PassLength;
-use classic::{Transact, diskmbps, diskrand};
+use vintage::diskrand::PassLength;
+use vintage::rpt::Transact;
+use vintage::{diskmbps, diskrand};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let words: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -1,7 +1,7 @@
 //! Logs of `diskmbps` that are merged.
 #![no_main]
 
-use classic::diskmbps::{Column, merged, read_logs};
+use vintage::diskmbps::{Column, merged, read_logs};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let mut columns: Vec<Column> = Vec::new();

@@ -1,7 +1,7 @@
 //! Logs of `diskrand` that are imported.
 #![no_main]
 
-use classic::diskrand::{DiskRandLog, begins_log, doubts, groups};
+use vintage::diskrand::{DiskRandLog, begins_log, doubts, groups};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let _ = begins_log(text);

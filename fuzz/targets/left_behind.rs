@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use drivers::Identity;
-use runner::data_marker::{DataMarker, marker_path};
-use runner::study::LeftScratch;
+use lab::data_marker::{DataMarker, marker_path};
+use study::LeftScratch;
 
 static SCRATCH: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = fuzz::scratch("left");
@@ -37,7 +37,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     write(&work.join(drivers::MARKER_NAME), bytes);
     let text = String::from_utf8_lossy(bytes);
     // A record is believed only in its own directory.
-    let directory = File::open(&study).and_then(Identity::of).expect("it was made");
+    let directory = File::open(&study)
+        .and_then(Identity::of)
+        .expect("it was made");
     let record = text.replace("DIRECTORY", &directory.text());
     write(&study.join(".seekstone-record"), record.as_bytes());
     let data = SCRATCH.join("data");
@@ -49,9 +51,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let marker = DataMarker::read(&data).expect("it can be read");
     if let Some(marker) = marker {
         let file = File::open(&data).expect("it was made");
-        assert!(!marker.proves(&file).expect("it can be read"), "a user's file passed for ours");
+        assert!(
+            !marker.proves(&file).expect("it can be read"),
+            "a user's file passed for ours"
+        );
     }
-    let _ = runner::left_over::data_files(&SCRATCH);
+    let _ = lab::left_over::data_files(&SCRATCH);
 });
 
 /// The marker of a data file ends with a sum over all before, which no fuzzer finds.

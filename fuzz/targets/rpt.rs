@@ -1,8 +1,8 @@
 //! Test and parameter files of `rpt`: what is accepted is a test that ends after enough messages.
 #![no_main]
 
-use classic::{Message, Plan, Session, State, TOLD_MAX, text_of, told};
 use results::live::Command;
+use vintage::rpt::{Message, Plan, Session, State, TOLD_MAX, text_of, told};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = text_of(bytes) else {

@@ -1,7 +1,7 @@
 //! Logs and reports of `rpt` that are imported.
 #![no_main]
 
-use classic::{Log, imported};
+use vintage::rpt::{Log, imported};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let Ok(log) = Log::read(text) else {

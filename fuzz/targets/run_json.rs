@@ -4,12 +4,12 @@
 use report::Style;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let Ok(run) = report::from_json(text) else {
+    let Ok(run) = results::from_json(text) else {
         return;
     };
-    let written = report::json(&run);
-    if let Ok(again) = report::from_json(&written) {
-        assert_eq!(report::json(&again), written);
+    let written = results::json(&run);
+    if let Ok(again) = results::from_json(&written) {
+        assert_eq!(results::json(&again), written);
     }
     fuzz::report(&run, &Style::default());
 });

@@ -1,11 +1,11 @@
 //! Study files: what is accepted has cells, and each has settings of its kind.
 #![no_main]
 
+use kinds::measure::Measurement;
 use procedure::study::{StudyOverrides, read_study};
-use runner::measure::Measurement;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let kinds = runner::study::study_kinds();
+    let kinds = study::study_kinds(&study::OwnMeasurements);
     let read = read_study("fuzz.toml", text, &StudyOverrides::default(), &kinds);
     let Ok(study) = read else {
         return;

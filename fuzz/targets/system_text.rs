@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use runner::inspect::Facts;
+use host::inspect::Facts;
 
 const FILES: [&str; 13] = [
     "proc/self/mountinfo",
@@ -43,7 +43,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         proc: SCRATCH.join("proc"),
         sys: SCRATCH.join("sys"),
     };
-    let machine = runner::environment::capture_from(&facts);
-    let _ = runner::inspect::machine_cautions(&machine);
-    runner::readers::system_text(&facts);
+    let machine = host::environment::capture_from(&facts);
+    let _ = host::inspect::machine_cautions(&machine);
+    host::readers::system_text(&facts);
 });

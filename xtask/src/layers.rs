@@ -8,13 +8,19 @@ pub const ORDER: &[&str] = &[
     "workload",
     "engine",
     "results",
+    "sample",
     "procedure",
-    "classic",
     "sim",
     "report",
+    "sys",
     "drivers",
     "network",
-    "runner",
+    "host",
+    "lab",
+    "kinds",
+    "study",
+    "vintage",
+    "validation",
     "archive",
     "tui",
     "seekstone",
@@ -28,11 +34,17 @@ pub const PURE: &[&str] = &[
     "workload",
     "engine",
     "results",
+    "sample",
     "procedure",
-    "classic",
     "sim",
     "report",
 ];
+
+/// Pure parts of crates that are not pure as a whole: all files but those beneath a module `run`.
+pub const PURE_BUT_RUNS: &[&str] = &["vintage"];
+
+/// Crates that may call the system by hand.
+pub const UNSAFE: &[&str] = &["sys", "drivers"];
 
 /// Crates of others that touch the real world; pure crates name none of them.
 pub const REAL_WORLD: &[&str] = &[

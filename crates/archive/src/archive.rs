@@ -143,7 +143,7 @@ impl Archive {
         let unkeepable = |source| ArchiveError::Unkeepable { source };
         let document = serde_json::to_string(run).map_err(|error| unkeepable(error.into()))?;
         // Better to hear of it now than when the measured system is gone.
-        report::from_json(&document).map_err(unkeepable)?;
+        results::from_json(&document).map_err(unkeepable)?;
         rows::set_document(&transaction, id, &document).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         self.tidy();
@@ -165,8 +165,8 @@ impl Archive {
         let Some(document) = document else {
             return Err(self.unknown(id));
         };
-        let mut run =
-            report::from_json(&document).map_err(|source| ArchiveError::Document { id, source })?;
+        let mut run = results::from_json(&document)
+            .map_err(|source| ArchiveError::Document { id, source })?;
         run.id = Some(id);
         Ok(run)
     }

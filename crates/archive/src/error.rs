@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use report::JsonError;
+use results::JsonError;
 
 /// Why the archive did not do what was asked.
 #[derive(Debug, thiserror::Error)]

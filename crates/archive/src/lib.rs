@@ -1,7 +1,7 @@
 //! The archive: every run in one SQLite file, whole and in columns that users can query.
 //!
 //! The file is the only place where SQL lives. A run is kept twice: as the JSON document that
-//! [`report::json`] describes, from which it is read back, and as rows to be asked with SQL.
+//! [`results::json`] describes, from which it is read back, and as rows to be asked with SQL.
 //!
 //! A rollback journal is used, not a write-ahead log: at rest the archive is then one file, which
 //! can be copied, and it works on network file systems too. Both survive SIGKILL at any moment.

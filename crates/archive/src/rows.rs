@@ -1,25 +1,23 @@
 //! A run as rows of the tables.
 
-use results::{CurvePoint, Level, LevelOutcome, Measurement, Run, Severity, Status, Warning};
+use results::{CurvePoint, Figure, Row, Run, Severity, Status, Table, Warning};
 use rusqlite::{Transaction, named_params, params};
 use stats::Estimate;
 
 /// Insert everything but the document, which cannot be made before the number is known.
 pub(crate) fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64> {
     let id = insert_run(transaction, run)?;
-    for (position, measurement) in run.measurements.iter().enumerate() {
-        insert_measurement(transaction, id, position, measurement)?;
+    let mut position = 0;
+    for table in &run.tables() {
+        insert_table(transaction, id, table, &mut position)?;
     }
     if let Some(curve) = &run.curve {
         for (position, point) in curve.points.iter().enumerate() {
             insert_point(transaction, id, position, point)?;
         }
-        for level in &curve.levels {
-            insert_level(transaction, id, level)?;
-        }
     }
-    for (position, (scope, warning)) in scoped_warnings(run).enumerate() {
-        insert_warning(transaction, id, position, scope, warning)?;
+    for (position, (scope, warning)) in run.scoped_warnings().enumerate() {
+        insert_warning(transaction, id, position, &scope, warning)?;
     }
     Ok(id)
 }
@@ -67,42 +65,64 @@ fn insert_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<i64>
     Ok(transaction.last_insert_rowid())
 }
 
-fn insert_measurement(
+/// The rows of a table: their levels, then their figures.
+fn insert_table(
     transaction: &Transaction<'_>,
     id: i64,
-    position: usize,
-    m: &Measurement,
+    table: &Table,
+    position: &mut i64,
+) -> rusqlite::Result<()> {
+    // Levels that were asked for twice are one row.
+    let mut of_level =
+        transaction.prepare_cached("INSERT OR IGNORE INTO factors VALUES (?, ?, ?, ?, ?)")?;
+    for row in &table.rows {
+        let name = table.row_name(row);
+        for (factor, level) in table.factors.iter().zip(&row.levels) {
+            of_level.execute(params![id, table.name, name, factor, level])?;
+        }
+        for figure in &row.figures {
+            insert_figure(
+                transaction,
+                (id, *position),
+                (table.name, &name),
+                row,
+                figure,
+            )?;
+            *position += 1;
+        }
+    }
+    Ok(())
+}
+
+fn insert_figure(
+    transaction: &Transaction<'_>,
+    (id, position): (i64, i64),
+    (table, name): (&str, &str),
+    row: &Row,
+    figure: &Figure,
 ) -> rusqlite::Result<()> {
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO measurements VALUES (:run_id, :position, :name, :title, :clients, :access,
-             :driver, :response_mean, :response_low, :response_high, :response_p99, :service_mean,
-             :throughput, :throughput_low, :throughput_high, :bandwidth, :bandwidth_low,
-             :bandwidth_high, :cpu, :page_cache_share, :errors, :converged)",
+        "INSERT INTO figures VALUES (:run_id, :position, :table, :row, :metric, :unit, :better,
+             :role, :value, :low, :high, :confidence, :samples, :indicative, :trust)",
     )?;
+    let (metric, value) = (&figure.metric, figure.value);
     statement
         .execute(named_params! {
             ":run_id": id,
-            ":position": position as i64,
-            ":name": m.name,
-            ":title": m.title,
-            ":clients": m.clients,
-            ":access": m.access.name(),
-            ":driver": m.driver,
-            ":response_mean": finite(m.response.mean.value),
-            ":response_low": finite(m.response.mean.low),
-            ":response_high": finite(m.response.mean.high),
-            ":response_p99": value(m.response.percentile(0.99)),
-            ":service_mean": finite(m.service.mean.value),
-            ":throughput": finite(m.throughput.value),
-            ":throughput_low": finite(m.throughput.low),
-            ":throughput_high": finite(m.throughput.high),
-            ":bandwidth": value(m.bandwidth),
-            ":bandwidth_low": m.bandwidth.and_then(|estimate| finite(estimate.low)),
-            ":bandwidth_high": m.bandwidth.and_then(|estimate| finite(estimate.high)),
-            ":cpu": m.cpu.and_then(|cost| finite(cost.per_operation_ns)),
-            ":page_cache_share": m.page_cache_share.and_then(finite),
-            ":errors": i64::try_from(m.errors_total()).unwrap_or(i64::MAX),
-            ":converged": m.is_converged(),
+            ":position": position,
+            ":table": table,
+            ":row": name,
+            ":metric": metric.name,
+            ":unit": metric.unit.name(),
+            ":better": metric.better.name(),
+            ":role": metric.role.name(),
+            ":value": finite(value.value),
+            ":low": finite(value.low),
+            ":high": finite(value.high),
+            ":confidence": value.confidence,
+            ":samples": finite(value.samples),
+            ":indicative": figure.is_indicative,
+            ":trust": row.trust.name(),
         })
         .map(|_| ())
 }
@@ -133,26 +153,6 @@ fn insert_point(
         .map(|_| ())
 }
 
-fn insert_level(transaction: &Transaction<'_>, id: i64, level: &Level) -> rusqlite::Result<()> {
-    let (outcome, load, clients) = match level.outcome {
-        LevelOutcome::Reached { load, clients, .. } => ("reached", bounds(load), finite(clients)),
-        LevelOutcome::Between { low, high } => ("between", (None, finite(low), finite(high)), None),
-        LevelOutcome::Exceeded { .. } => ("exceeded", (None, None, None), None),
-        LevelOutcome::NotReached { clients, load, .. } => {
-            ("not-reached", bounds(load), Some(f64::from(clients)))
-        }
-    };
-    // A level that was asked for twice has one answer.
-    let mut statement =
-        transaction.prepare_cached("INSERT OR REPLACE INTO levels VALUES (?, ?, ?, ?, ?, ?, ?)")?;
-    let level_ns = i64::try_from(level.level_ns).unwrap_or(i64::MAX);
-    statement
-        .execute(params![
-            id, level_ns, outcome, load.0, load.1, load.2, clients
-        ])
-        .map(|_| ())
-}
-
 fn insert_warning(
     transaction: &Transaction<'_>,
     id: i64,
@@ -177,31 +177,6 @@ fn insert_warning(
             warning.text
         ])
         .map(|_| ())
-}
-
-/// Every warning with what it is about.
-fn scoped_warnings(run: &Run) -> impl Iterator<Item = (&str, &Warning)> {
-    let own = run.warnings.iter().map(|warning| ("run", warning));
-    let measured = run.measurements.iter().flat_map(|measurement| {
-        measurement
-            .warnings
-            .iter()
-            .map(|warning| (measurement.name.as_str(), warning))
-    });
-    let cells = run.random.iter().flat_map(|found| &found.cells);
-    let cells = cells.flat_map(|cell| &cell.warnings);
-    let curve = run.curve.iter().flat_map(|curve| &curve.warnings);
-    own.chain(measured)
-        .chain(curve.map(|warning| ("curve", warning)))
-        .chain(cells.map(|warning| ("random", warning)))
-}
-
-fn bounds(estimate: Estimate) -> (Option<f64>, Option<f64>, Option<f64>) {
-    (
-        finite(estimate.value),
-        finite(estimate.low),
-        finite(estimate.high),
-    )
 }
 
 fn value(estimate: Option<Estimate>) -> Option<f64> {

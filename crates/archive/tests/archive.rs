@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use archive::{Archive, ArchiveError, RunSummary};
-use report::{ListRow, sample};
+use report::ListRow;
 use results::Status;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -127,7 +127,7 @@ fn runs_are_deleted_together_or_not_at_all() {
     assert_eq!(archive.count().expect("countable"), 1);
     // Rows of the other tables go with their run.
     let connection = Connection::open(&path).expect("SQLite opens it");
-    for table in ["measurements", "curve_points", "levels", "warnings"] {
+    for table in ["figures", "factors", "curve_points", "warnings"] {
         let query = format!("SELECT count(*) FROM {table} WHERE run_id <> 2");
         let rows: i64 = connection
             .query_row(&query, [], |row| row.get(0))
@@ -293,27 +293,30 @@ fn newer_archives_are_refused_in_a_sentence() {
 }
 
 #[test]
-fn newer_documents_are_refused_in_a_sentence() {
+fn documents_of_other_schemas_are_listed_and_refused_in_a_sentence() {
     let (_directory, path) = place();
     let mut archive = open(&path);
     let id = save_sample(&mut archive);
     let connection = Connection::open(&path).expect("SQLite opens it");
-    connection
-        .execute(
-            "UPDATE runs SET document = json_set(document, '$.schema', 9)",
-            [],
-        )
-        .expect("changed");
-    let error = archive.load(id).expect_err("newer than this program");
-    assert!(
-        in_full(&error).contains("run 1 of the archive cannot be read"),
-        "{error}"
-    );
-    assert!(
-        in_full(&error).contains("schema version 9"),
-        "{}",
-        in_full(&error)
-    );
+    for schema in [1, 9] {
+        connection
+            .execute(
+                "UPDATE runs SET document = json_set(document, '$.schema', ?)",
+                [schema],
+            )
+            .expect("changed");
+        let error = in_full(&archive.load(id).expect_err("another schema"));
+        assert!(
+            error.contains("run 1 of the archive cannot be read"),
+            "{error}"
+        );
+        assert!(
+            error.contains(&format!("schema version {schema}, ")),
+            "{error}"
+        );
+        let listed = archive.list(10).expect("a list");
+        assert_eq!(listed.len(), 1);
+    }
 }
 
 #[test]
@@ -378,15 +381,19 @@ fn users_can_ask_with_sql() {
     };
     assert_eq!(
         text(
-            "SELECT printf('%s %s %.1f us', runs.id, file_system, response_mean_ns / 1e3)
-             FROM runs JOIN measurements ON run_id = runs.id
-             WHERE name = 'random-read' AND converged"
+            "SELECT printf('%s %s %.1f us', runs.id, file_system, value * 1e6)
+             FROM runs JOIN figures ON run_id = runs.id
+             WHERE row = 'random-read' AND metric = 'latency' AND trust = 'sound'"
         ),
         "1 ext4 47.1 us"
     );
     assert_eq!(
-        text("SELECT group_concat((level_ns / 1000) || ' ' || outcome, ', ') FROM levels"),
-        "40 exceeded, 100 reached, 250 reached, 1000 between, 10000 not-reached"
+        text(
+            "SELECT group_concat(level || ' ' || metric, ', ')
+             FROM factors JOIN figures USING (run_id, table_name, row)
+             WHERE factor = 'level' AND role = 'headline'"
+        ),
+        "100 us iops, 250 us iops, 1.00 ms iops, 10.0 ms iops"
     );
     assert_eq!(
         text("SELECT group_concat(scope || ' ' || severity, ', ') FROM warnings"),

@@ -5,7 +5,6 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use archive::{Archive, ArchiveError, side_files};
-use report::sample;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

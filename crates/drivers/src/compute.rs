@@ -15,7 +15,7 @@ use units::Instant;
 use workload::{ClientId, Completion, Op, Request};
 
 use crate::buffers::PAGE_BYTES;
-use crate::clock::MonotonicClock;
+use sys::MonotonicClock;
 
 /// Work between two looks at the clock, nanoseconds.
 const CHUNK_NS: u64 = 50_000;

@@ -18,7 +18,6 @@ use rustix::io::Errno as SystemError;
 use units::Instant;
 use workload::{DirectoryNumber, Durability, Errno, FileName, FileOp, OpenFor};
 
-use crate::clock::MonotonicClock;
 use crate::file_content::{Content, Contents};
 use crate::guard::beneath::open_beneath;
 use crate::guard::identity::{self, Found, Identity};
@@ -26,6 +25,7 @@ use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
+use sys::MonotonicClock;
 
 /// The longest read or write of a script.
 const MEMORY_BYTES: usize = 64 << 10;
@@ -61,7 +61,6 @@ pub struct FileSystemDriver {
     work: Arc<WorkDirectory>,
     name: String,
     root: OwnedFd,
-    null: File,
     device: Option<RawDevice>,
     files: Contents,
     /// Which file or directory each path stood for when it was made.
@@ -81,7 +80,7 @@ struct TreeDirectory {
 
 #[derive(Debug)]
 enum Open {
-    Null,
+    Null(File),
     File {
         file: File,
         name: FileName,
@@ -119,8 +118,6 @@ impl FileSystemDriver {
         clock: MonotonicClock,
         options: FileSystemOptions,
     ) -> Result<Self, TargetError> {
-        let null = File::options().write(true).open("/dev/null");
-        let null = null.map_err(|error| TargetError::io("open", "/dev/null", error))?;
         let device = device.map(RawDevice::open).transpose()?;
         let name = tree_directory_name(client);
         let root = make_root(&work, &name)
@@ -131,7 +128,6 @@ impl FileSystemDriver {
             work,
             name,
             root,
-            null,
             device,
             files: Contents::new(),
             made: HashMap::new(),
@@ -155,10 +151,7 @@ impl FileSystemDriver {
             FileOp::RemoveDirectory { directory } => self.remove_directory(directory),
             FileOp::Create { file, bytes } => self.create(file, bytes),
             FileOp::Open { file, purpose } => self.open(file, purpose),
-            FileOp::OpenNull => {
-                self.open = Some(Open::Null);
-                Ok(0)
-            }
+            FileOp::OpenNull => self.open_null(),
             FileOp::Read { bytes } => self.read(bytes as usize),
             FileOp::Write { bytes } => self.write(bytes as usize),
             FileOp::WriteNull { bytes } => self.write_null(bytes as usize),
@@ -331,11 +324,18 @@ impl FileSystemDriver {
         Ok(bytes as u64)
     }
 
+    fn open_null(&mut self) -> Result<u64, SystemError> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        let null = rustix::fs::open("/dev/null", flags, Mode::empty())?;
+        self.open = Some(Open::Null(File::from(null)));
+        Ok(0)
+    }
+
     fn write_null(&mut self, bytes: usize) -> Result<u64, SystemError> {
-        if !matches!(self.open, Some(Open::Null)) {
+        let Some(Open::Null(null)) = &self.open else {
             return Err(SystemError::BADF);
-        }
-        rustix::io::write(&self.null, &self.memory.buffer[..bytes]).map(|moved| moved as u64)
+        };
+        rustix::io::write(null, &self.memory.buffer[..bytes]).map(|moved| moved as u64)
     }
 
     fn close(&mut self) -> Result<u64, SystemError> {
@@ -348,6 +348,7 @@ impl FileSystemDriver {
             at,
         } = open
         else {
+            // Dropping the null device closes it.
             return Ok(0);
         };
         if purpose == Purpose::Read {

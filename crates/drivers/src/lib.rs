@@ -11,21 +11,15 @@ mod alignment;
 mod batch;
 mod blocking;
 mod buffers;
-mod child;
-mod clock;
 mod compute;
 #[doc(hidden)]
 pub mod conformance;
-mod counter;
 mod device;
-mod extents;
 mod file_content;
 mod file_system;
 mod guard;
 mod huge_pages;
-mod network;
 mod open;
-mod page_cache;
 mod payload;
 mod raw_device;
 #[doc(hidden)]
@@ -49,23 +43,18 @@ pub use alignment::{Alignment, find_alignment};
 pub use buffers::{
     AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, VARIETY_BYTES, fill_incompressible,
 };
-pub use child::{Reaped, reap};
-pub use clock::{MonotonicClock, clocks_disagree};
 pub use compute::ComputeSettings;
 pub use device::refuse_if_file_used;
-pub use extents::count_extents;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use guard::identity::{Found, Identity, require as require_same};
 pub use guard::new_file::{NewFile, open_directory, remove_unfinished};
 pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_file};
 pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
 pub use guard::seal::{Proof, Seal};
-pub use network::{limit_window, open_tap, round_trip};
 pub use open::{
     DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, io_threads,
     open_driver,
 };
-pub use page_cache::{drop_cached, resident_share};
 pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog, stamp,
 };

@@ -6,7 +6,6 @@ use engine::{Driver, DriverError};
 use units::Duration;
 
 use crate::buffers::{BufferPool, VARIETY_BYTES};
-use crate::clock::MonotonicClock;
 use crate::compute::ComputeSettings;
 use crate::payload::Payload;
 use crate::table::TargetTable;
@@ -14,6 +13,7 @@ use crate::threads::ThreadsDriver;
 use crate::uring::UringDriver;
 use crate::uring_probe::{UringSupport, probe};
 use crate::uring_ring::Taskrun;
+use sys::MonotonicClock;
 
 /// The most requests that one driver keeps outstanding: as many buffers as the kernel registers.
 /// Blocking threads keep fewer, [`THREADS_MAX`].

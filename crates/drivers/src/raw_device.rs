@@ -11,9 +11,9 @@ use rustix::io::Errno as SystemError;
 use units::{Duration, Instant};
 use workload::{CHUNK_BYTES, Errno, FileOp, device_bytes_read};
 
-use crate::clock::MonotonicClock;
-use crate::page_cache::resident_share;
 use crate::target_error::TargetError;
+use sys::MonotonicClock;
+use sys::resident_share;
 
 /// What TEST11 reads.
 #[derive(Debug)]

@@ -15,6 +15,9 @@ use crate::device::{self, Device};
 use crate::signature::find_content;
 use crate::target_error::TargetError;
 
+/// A name of what each descriptor of this process refers to.
+const OWN_DESCRIPTORS: &str = "/proc/self/fd";
+
 /// What may be done to a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessMode {
@@ -302,8 +305,19 @@ fn reopen(named: &File, path: &Path, options: &TargetOptions) -> Result<File, Ta
                 path: path.to_path_buf(),
             }
         }
-        _ => TargetError::io("open", path, error),
+        _ => again_error("open", error, path),
     })
+}
+
+/// Why a descriptor could not be opened again. Without /proc the system says that there is no such
+/// file, which is true of another one than a user would think.
+fn again_error(operation: &'static str, error: io::Error, path: &Path) -> TargetError {
+    if error.kind() == io::ErrorKind::NotFound && !Path::new(OWN_DESCRIPTORS).exists() {
+        return TargetError::NoProc {
+            path: path.to_path_buf(),
+        };
+    }
+    TargetError::io(operation, path, error)
 }
 
 fn busy_or(error: io::Error, path: &Path) -> TargetError {
@@ -312,7 +326,7 @@ fn busy_or(error: io::Error, path: &Path) -> TargetError {
             device: path.display().to_string(),
         };
     }
-    TargetError::io("open exclusively", path, error)
+    again_error("open exclusively", error, path)
 }
 
 fn examine(file: &File, path: &Path) -> Result<Metadata, TargetError> {
@@ -321,5 +335,5 @@ fn examine(file: &File, path: &Path) -> Result<Metadata, TargetError> {
 }
 
 fn own_path(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    Path::new(OWN_DESCRIPTORS).join(file.as_raw_fd().to_string())
 }

@@ -18,6 +18,15 @@ pub enum TargetError {
         /// What the system said.
         source: io::Error,
     },
+    /// What was opened is opened again by its descriptor, which takes /proc.
+    #[error(
+        "cannot open {}: /proc is not mounted; mount it (mount -t proc proc /proc)",
+        path.display()
+    )]
+    NoProc {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// The path is neither a regular file nor a block device.
     #[error("{} is a {kind}: name a regular file or a block device", path.display())]
     NotStorage {

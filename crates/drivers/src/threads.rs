@@ -13,11 +13,11 @@ use workload::{Completion, Op, Request};
 
 use crate::blocking::{Memory, carry_out};
 use crate::buffers::BufferPool;
-use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
 use crate::compute::ComputePool;
 use crate::open::{DriverOptions, THREADS_MAX};
 use crate::payload::Payload;
 use crate::table::TargetTable;
+use sys::{MonotonicClock, linger, nap, want_punctual_timers};
 
 /// A stack for threads that call little else than the kernel: thousands of them must fit.
 pub const IO_STACK_BYTES: usize = 128 << 10;
@@ -133,8 +133,9 @@ impl Driver for ThreadsDriver {
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
         if self.outstanding + self.computing == 0 {
-            self.clock
-                .wait_until(deadline.ok_or(DriverError::Idle)?, self.awake);
+            let deadline = deadline.ok_or(DriverError::Idle)?;
+            let awake = self.clock.wait_until(deadline, self.awake);
+            self.own_work.awake_ns += awake.as_nanos();
             return Ok(());
         }
         let before = done.len();
@@ -144,7 +145,10 @@ impl Driver for ThreadsDriver {
                 self.blocked_until = completion.completed;
                 done.push(completion);
             }
-            Place::Pool(pool) => pool.wait(self.clock, deadline, self.awake, done),
+            Place::Pool(pool) => {
+                let awake = pool.wait(self.clock, deadline, self.awake, done);
+                self.own_work.awake_ns += awake.as_nanos();
+            }
         }
         let new = &done[before..];
         let computed = match self.computing {
@@ -277,13 +281,15 @@ impl Pool {
             .submit(request);
     }
 
+    /// Wait for results; tells how long it was awake for the deadline alone.
     fn wait(
         &self,
         clock: MonotonicClock,
         deadline: Option<Instant>,
         awake: Duration,
         done: &mut Vec<Completion>,
-    ) {
+    ) -> Duration {
+        let mut spent_awake = Duration::ZERO;
         let mut state = self.shared.state();
         while state.done.is_empty() {
             let Some(deadline) = deadline else {
@@ -291,14 +297,16 @@ impl Pool {
                 state = woken.unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let left = deadline.since(clock.now());
+            let now = clock.now();
+            let left = deadline.since(now);
             if left == Duration::ZERO {
-                return;
+                return spent_awake;
             }
             let Some(span) = nap(left, awake) else {
                 // The threads need the lock to deliver what they have.
                 drop(state);
                 linger();
+                spent_awake += clock.now().since(now);
                 state = self.shared.state();
                 continue;
             };
@@ -309,6 +317,7 @@ impl Pool {
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         done.append(&mut state.done);
+        spent_awake
     }
 }
 

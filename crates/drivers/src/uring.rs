@@ -20,13 +20,13 @@ use workload::{Completion, Errno, Op, Request};
 use crate::batch::Batch;
 use crate::blocking::change_file;
 use crate::buffers::BufferPool;
-use crate::clock::{MonotonicClock, linger, nap, want_punctual_timers};
 use crate::open::DriverOptions;
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::uring_compute::RingCompute;
 use crate::uring_ring::{Features, Patience, Ring};
 use crate::uring_slot::{FLUSH_MARK, Outcome, Slot};
+use sys::{MonotonicClock, linger, nap, want_punctual_timers};
 
 /// Marks the completion of a cancellation.
 const CANCEL_MARK: u64 = 1 << 33;
@@ -408,8 +408,9 @@ impl Driver for UringDriver {
             }
         }
         if self.in_kernel() == 0 && !self.is_computing() {
-            self.clock
-                .wait_until(deadline.ok_or(DriverError::Idle)?, self.awake);
+            let deadline = deadline.ok_or(DriverError::Idle)?;
+            let awake = self.clock.wait_until(deadline, self.awake);
+            self.own_work.awake_ns += awake.as_nanos();
             return Ok(());
         }
         if self.fresh.is_empty() {
@@ -431,6 +432,7 @@ impl Driver for UringDriver {
             }
             if patience == Patience::Poll && done.len() == before {
                 linger();
+                self.own_work.awake_ns += self.clock.now().since(now).as_nanos();
             }
         }
         Ok(())

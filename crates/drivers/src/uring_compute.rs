@@ -8,8 +8,8 @@ use io_uring::{opcode, squeue, types};
 use rustix::event::{EventfdFlags, eventfd};
 use workload::{Completion, Request};
 
-use crate::clock::MonotonicClock;
 use crate::compute::{ComputePool, ComputeSettings};
+use sys::MonotonicClock;
 
 /// Threads that compute for a ring.
 pub(crate) struct RingCompute {

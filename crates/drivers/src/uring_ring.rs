@@ -8,9 +8,9 @@ use io_uring::{IoUring, cqueue, squeue};
 use units::Duration;
 
 use crate::buffers::BufferPool;
-use crate::clock::timespec;
 use crate::open::{DriverOptions, UringSettings};
 use crate::target::Target;
+use sys::timespec;
 
 /// Enter flags and register calls that the binding does not export.
 const ENTER_GETEVENTS: u32 = 1;

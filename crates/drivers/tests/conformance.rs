@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use drivers::conformance::{Scene, check_contract, check_storage};
 use drivers::{
-    Caching, DriverKind, DriverOptions, MonotonicClock, Owner, Payload, TargetTable, Taskrun,
-    ThreadsDriver, UringDriver, UringSupport, WorkDirectory, open_driver, probe,
+    Caching, DriverKind, DriverOptions, Owner, Payload, TargetTable, Taskrun, ThreadsDriver,
+    UringDriver, UringSupport, WorkDirectory, open_driver, probe,
 };
 use engine::{Clock, Driver};
+use sys::MonotonicClock;
 use workload::{ClientId, Durability, Errno, Op, Request, TargetId};
 
 const BUFFER_BYTES: usize = 32 << 10;

@@ -98,6 +98,8 @@ pub struct OwnWork {
     pub entries_timed_ns: u64,
     /// The length of the longest, nanoseconds.
     pub entry_longest_ns: u64,
+    /// Time spent awake for nothing but the next deadline, nanoseconds.
+    pub awake_ns: u64,
 }
 
 impl OwnWork {
@@ -110,6 +112,7 @@ impl OwnWork {
             entries_timed: self.entries_timed + other.entries_timed,
             entries_timed_ns: self.entries_timed_ns + other.entries_timed_ns,
             entry_longest_ns: self.entry_longest_ns.max(other.entry_longest_ns),
+            awake_ns: self.awake_ns + other.awake_ns,
         }
     }
 }

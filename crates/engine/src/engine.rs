@@ -31,6 +31,16 @@ pub struct EngineOptions {
     pub stride: u32,
 }
 
+/// What a failed operation does to a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It ends the trial.
+    #[default]
+    Stop,
+    /// It is counted, and the trial goes on.
+    Count,
+}
+
 /// Where an engine stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineState {
@@ -53,6 +63,7 @@ pub struct Engine<D, C> {
     timer_sequence: u64,
     backlog: VecDeque<Request>,
     backlog_max: usize,
+    on_error: OnError,
     in_flight: usize,
     /// The sum of the instants at which these were due, modulo 2^64: what is known of them without
     /// a list.
@@ -108,6 +119,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
             timer_sequence: 0,
             backlog: VecDeque::new(),
             backlog_max: BACKLOG_MAX,
+            on_error: OnError::Stop,
             in_flight: 0,
             in_flight_due: 0,
             computing: 0,
@@ -134,6 +146,19 @@ impl<D: Driver, C: Client> Engine<D, C> {
     pub const fn with_backlog(mut self, backlog_max: usize) -> Self {
         self.backlog_max = backlog_max;
         self
+    }
+
+    /// Let a failed operation end the trial, or not.
+    #[must_use]
+    pub const fn with_errors(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
+    /// Whether an operation failed that ends the trial.
+    #[must_use]
+    pub const fn has_failed(&self) -> bool {
+        matches!(self.on_error, OnError::Stop) && self.recorder.errors_total() > 0
     }
 
     /// Run until `end`, or until there is nothing left to do.
@@ -354,6 +379,7 @@ impl<D: Driver, C: Client> Engine<D, C> {
         if agenda.finished && !self.finished[index] {
             self.finished[index] = true;
             self.finished_count += 1;
+            self.recorder.record_left(asked);
         }
         agenda.finished = false;
         self.agenda = agenda;

@@ -117,7 +117,7 @@ pub struct Played {
     pub began: Instant,
     /// When it ended.
     pub ended: Instant,
-    /// Calls that succeeded.
+    /// Calls of the system that succeeded.
     pub ops: u64,
     /// Bytes moved, the null device's included.
     pub bytes: u64,
@@ -166,10 +166,12 @@ pub fn play<D: FileDriver + ?Sized>(
         let now = driver.now();
         match done {
             Ok(moved) => {
-                let times = counts[op.kind() as usize].get_or_insert_default();
-                times.record(now.since(ended).as_nanos());
-                ops += 1;
                 bytes += moved;
+                if op.kind().is_call() {
+                    let times = counts[op.kind() as usize].get_or_insert_default();
+                    times.record(now.since(ended).as_nanos());
+                    ops += 1;
+                }
             }
             Err(error) => {
                 end = PlayEnd::Failed { op, error };

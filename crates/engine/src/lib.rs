@@ -9,7 +9,7 @@ mod null;
 mod recorder;
 
 pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
-pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState};
+pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError};
 pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 pub use null::NullDriver;
 pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, RoomWaits, Unfinished};

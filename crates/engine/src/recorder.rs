@@ -127,10 +127,10 @@ pub struct Record {
     pub units: BTreeMap<u32, KindRecord>,
     /// The generator's own lateness, in nanoseconds.
     pub lateness: Histogram,
-    /// Failed operations by kind and error number.
-    pub errors: BTreeMap<(OpKind, Errno), u64>,
-    /// Operations that ended before they had moved all their bytes.
-    pub short: u64,
+    /// Times of failed operations by kind and error number: no success has them.
+    pub errors: BTreeMap<(OpKind, Errno), KindRecord>,
+    /// Times of operations that ended before they had moved all their bytes, by kind.
+    pub short: BTreeMap<OpKind, KindRecord>,
     /// What was not done yet at the end.
     pub unfinished: Unfinished,
     /// Waits for room.
@@ -140,19 +140,19 @@ pub struct Record {
 impl Record {
     /// Add all of `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (kind, record) in &other.kinds {
-            self.kinds.entry(*kind).or_default().merge(record);
-        }
-        for (kind, record) in &other.units {
-            self.units.entry(*kind).or_default().merge(record);
-        }
+        merge_all(&mut self.kinds, &other.kinds);
+        merge_all(&mut self.units, &other.units);
+        merge_all(&mut self.errors, &other.errors);
+        merge_all(&mut self.short, &other.short);
         self.lateness.merge(&other.lateness);
-        for (key, count) in &other.errors {
-            *self.errors.entry(*key).or_default() += count;
-        }
-        self.short += other.short;
         self.unfinished.merge(&other.unfinished);
         self.room.merge(&other.room);
+    }
+}
+
+fn merge_all<K: Ord + Copy>(all: &mut BTreeMap<K, KindRecord>, more: &BTreeMap<K, KindRecord>) {
+    for (key, record) in more {
+        all.entry(*key).or_default().merge(record);
     }
 }
 
@@ -176,9 +176,9 @@ pub struct Recorder {
     kinds: [Option<Box<KindCounts>>; OpKind::ALL.len()],
     units: BTreeMap<u32, KindCounts>,
     lateness: TimeCounts,
-    errors: BTreeMap<(OpKind, Errno), u64>,
+    errors: BTreeMap<(OpKind, Errno), KindCounts>,
     errors_total: u64,
-    short: u64,
+    short: BTreeMap<OpKind, KindCounts>,
     unfinished: Unfinished,
     room: RoomWaits,
     slot: SlotAccumulator,
@@ -197,6 +197,18 @@ struct KindCounts {
 }
 
 impl KindCounts {
+    #[inline]
+    fn record(&mut self, response: u64, service: u64, moved: u32) {
+        self.response.record(response);
+        self.service.record(service);
+        self.bytes += u64::from(moved);
+    }
+
+    fn record_failed(&mut self, failed: &Completion, moved: u32) {
+        let response = failed.response_time().as_nanos();
+        self.record(response, failed.service_time().as_nanos(), moved);
+    }
+
     fn to_record(&self) -> KindRecord {
         KindRecord {
             response: self.response.to_histogram(),
@@ -204,6 +216,12 @@ impl KindCounts {
             bytes: self.bytes,
         }
     }
+}
+
+fn to_records<K: Ord + Copy>(counts: &BTreeMap<K, KindCounts>) -> BTreeMap<K, KindRecord> {
+    let all = counts.iter();
+    all.map(|(key, counts)| (*key, counts.to_record()))
+        .collect()
 }
 
 /// What must be known of a client to see think times and warm-up.
@@ -231,7 +249,7 @@ impl Recorder {
             lateness: TimeCounts::new(),
             errors: BTreeMap::new(),
             errors_total: 0,
-            short: 0,
+            short: BTreeMap::new(),
             unfinished: Unfinished::default(),
             room: RoomWaits::default(),
             slot: SlotAccumulator::new(),
@@ -256,18 +274,16 @@ impl Recorder {
         let kind = completion.request.op.kind();
         let moved = match completion.result {
             Ok(moved) => moved,
-            Err(errno) => return self.record_error(kind, errno),
+            Err(errno) => return self.record_error(completion, errno),
         };
         if moved != completion.request.op.len() {
-            self.short += 1;
+            return self.record_short(completion, moved);
         }
         let response = completion.response_time().as_nanos();
         let service = completion.service_time().as_nanos();
         let lateness = completion.lateness().as_nanos();
         let record = self.kinds[kind as usize].get_or_insert_with(Box::default);
-        record.response.record(response);
-        record.service.record(service);
-        record.bytes += u64::from(moved);
+        record.record(response, service, moved);
         self.lateness.record(lateness);
         let wait = completion.request.ready.since(completion.request.due);
         self.room.note(wait.as_nanos(), service);
@@ -295,6 +311,14 @@ impl Recorder {
         self.note_progress(unit.due, unit.completed, index);
     }
 
+    /// Note that a client finished at `at`.
+    pub fn record_left(&mut self, at: Instant) {
+        if at >= self.slot_end {
+            self.close_until(at);
+        }
+        self.slot.record_left();
+    }
+
     #[inline]
     fn note_progress(&mut self, due: Instant, completed: Instant, index: usize) {
         let progress = &mut self.progress[index];
@@ -312,9 +336,18 @@ impl Recorder {
     }
 
     #[cold]
-    fn record_error(&mut self, kind: OpKind, errno: Errno) {
-        *self.errors.entry((kind, errno)).or_default() += 1;
+    fn record_error(&mut self, failed: &Completion, errno: Errno) {
+        let kind = failed.request.op.kind();
+        let record = self.errors.entry((kind, errno)).or_default();
+        record.record_failed(failed, 0);
         self.errors_total += 1;
+        self.slot.record_error();
+    }
+
+    #[cold]
+    fn record_short(&mut self, short: &Completion, moved: u32) {
+        let record = self.short.entry(short.request.op.kind()).or_default();
+        record.record_failed(short, moved);
         self.slot.record_error();
     }
 
@@ -355,15 +388,12 @@ impl Recorder {
             .zip(self.kinds)
             .filter_map(|(kind, record)| Some((kind, record?.to_record())))
             .collect();
-        let units = self.units.iter();
         Record {
             kinds,
-            units: units
-                .map(|(kind, counts)| (*kind, counts.to_record()))
-                .collect(),
+            units: to_records(&self.units),
             lateness: self.lateness.to_histogram(),
-            errors: self.errors,
-            short: self.short,
+            errors: to_records(&self.errors),
+            short: to_records(&self.short),
             unfinished: self.unfinished,
             room: self.room,
         }

@@ -46,9 +46,8 @@ impl SocketOptions {
     /// # Errors
     /// When the system refuses.
     pub(crate) fn hold_window(&self, stream: &TcpStream) -> io::Result<()> {
-        self.window.map_or(Ok(()), |window| {
-            drivers::limit_window(stream.as_fd(), window)
-        })
+        self.window
+            .map_or(Ok(()), |window| sys::limit_window(stream.as_fd(), window))
     }
 
     /// Before it connects or listens: the scale of windows is agreed on when a connection begins.
@@ -61,7 +60,7 @@ impl SocketOptions {
             let bytes = window as usize;
             sockopt::set_socket_recv_buffer_size(socket, bytes.saturating_mul(2))?;
             sockopt::set_socket_send_buffer_size(socket, bytes)?;
-            drivers::limit_window(socket.as_fd(), window)?;
+            sys::limit_window(socket.as_fd(), window)?;
         }
         if let Some(name) = &self.congestion {
             sockopt::set_tcp_congestion(socket, name)

@@ -258,7 +258,7 @@ fn pour(
     patience: Patience<'_>,
     sent: &mut Sent,
 ) -> Result<(), Weary> {
-    sent.idle_round_trip = drivers::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
+    sent.idle_round_trip = sys::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
     let mut left = plan.bytes;
     while left > 0 {
         let part = buffer
@@ -274,7 +274,7 @@ fn pour(
     // weary of waiting.
     loop {
         let closed = stream.read(&mut [0]);
-        let seen = drivers::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
+        let seen = sys::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
         sent.round_trips.0 += seen;
         sent.round_trips.1 += 1;
         match closed {

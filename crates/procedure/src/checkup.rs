@@ -7,7 +7,7 @@ mod arrivals;
 mod findings;
 mod phases;
 
-use results::{Access, Curve, Measurement};
+use results::{Access, Curve, Measurement, Warning};
 use units::{Bytes, Duration};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
@@ -89,6 +89,8 @@ pub struct CheckUp {
     /// Levels of the curve that were tried under random arrivals, or need not be.
     tried_open: usize,
     measurements: Vec<Measurement>,
+    /// Rows for which no time was left.
+    left_out: Vec<&'static str>,
 }
 
 /// The smallest test file that is worth measuring.
@@ -100,6 +102,10 @@ const TRIAL_LAYOUTS: [Bytes; 2] = [Bytes::from_mib(8), Bytes::from_mib(128)];
 const SIZE_ENOUGH: Bytes = Bytes::from_gib(8);
 /// Share of the room that a test file takes unless the user says otherwise.
 const ROOM_PART: u64 = 4;
+/// A row lasts so long at least: it then shows what comes once in 3 s ...
+const ROW_LEAST: Duration = Duration::from_secs(10);
+/// ... or this part of a budget that is smaller than that of the default.
+const ROW_PART: f64 = 1.0 / 11.0;
 
 impl CheckUp {
     /// A check-up that has measured nothing yet.
@@ -119,6 +125,7 @@ impl CheckUp {
             finished_curve: None,
             tried_open: 0,
             measurements: Vec::new(),
+            left_out: Vec::new(),
             options,
         }
     }
@@ -129,13 +136,17 @@ impl CheckUp {
             let Some(&phase) = self.phases.get(self.position) else {
                 return CheckUpStep::Finish;
             };
-            let time = self.time_for(phase);
+            let time = match phase.is_fixed_work() {
+                true => self.time_for(phase),
+                false => self.time_for(phase).max(self.row_least()),
+            };
             let step = match phase {
                 Phase::SequentialWrite => self.layout_step(time),
                 Phase::Curve => self.curve_step(time),
                 Phase::Arrivals => self.arrivals_step(time),
                 Phase::FilesRead | Phase::FilesRemove if self.files_made == 0 => None,
-                simple => phases::trial(simple, &self.scene(), time).map(CheckUpStep::Measure),
+                _ if self.is_left_out(phase) => None,
+                simple => self.row(simple, time).map(CheckUpStep::Measure),
             };
             match step {
                 Some(step) => return step,
@@ -198,6 +209,38 @@ impl CheckUp {
         ((weight(&self.phases[..self.position.min(self.phases.len())]) + part) / all).min(1.0)
     }
 
+    /// The shortest row. Fewer rows are better than shorter ones: what is rare shows in none of
+    /// them.
+    fn row_least(&self) -> Duration {
+        self.options.budget.mul_f64(ROW_PART).min(ROW_LEAST)
+    }
+
+    /// Whether no time is left for a whole row of a phase that can do without.
+    fn is_left_out(&mut self, phase: Phase) -> bool {
+        let left = self.options.budget.saturating_sub(self.spent);
+        let left_out = phase.left_out_as().filter(|_| left < self.row_least());
+        self.left_out.extend(left_out);
+        left_out.is_some()
+    }
+
+    fn row(&self, phase: Phase, time: Duration) -> Option<Trial> {
+        phases::trial(phase, &self.scene(), time, self.row_least())
+    }
+
+    /// Which rows were left out, if any.
+    #[must_use]
+    pub fn doubts(&self) -> Option<Warning> {
+        (!self.left_out.is_empty()).then(|| {
+            Warning::note(
+                "rows-left-out",
+                format!(
+                    "not measured, since the time was up: {}. Allow more time with --budget.",
+                    self.left_out.join(", ")
+                ),
+            )
+        })
+    }
+
     fn keep(&mut self, measurement: Measurement) {
         self.measurements.push(measurement);
         self.position += 1;
@@ -228,7 +271,7 @@ impl CheckUp {
     fn layout_step(&mut self, time: Duration) -> Option<CheckUpStep> {
         if !self.options.facts.makes_files {
             // An existing target that may be written: the pass covers what the time allows.
-            let trial = phases::trial(Phase::SequentialWrite, &self.scene(), time)?;
+            let trial = self.row(Phase::SequentialWrite, time)?;
             return Some(CheckUpStep::Measure(trial));
         }
         let most = self.size_most();
@@ -240,7 +283,7 @@ impl CheckUp {
             },
         };
         self.size = round_down(size.max(SIZE_MIN.min(most)));
-        let mut trial = phases::trial(Phase::SequentialWrite, &self.scene(), time)?;
+        let mut trial = self.row(Phase::SequentialWrite, time)?;
         // All of the file must be written, or reads would meet holes: the pass ends when it is
         // done. The limit only guards against a target that all but stops.
         trial.goal = None;

@@ -14,9 +14,12 @@ mod options;
 mod outcome;
 mod visit;
 
-use results::{Arrivals, Curve, CurvePoint, Level, Measurement, Severity, Warning};
+use crate::failures::{FAILED_OPERATIONS, Failures};
+use crate::own_limits::BUSY_WORKER;
+use results::{Arrivals, Curve, CurvePoint, Level, Measurement, Resolution, Severity, Warning};
 use stats::{Channel, Goal};
 use units::Duration;
+use workload::ClientSpec;
 
 pub use options::{CurveOptions, Levels, level_grid};
 use visit::Visit;
@@ -28,8 +31,10 @@ pub struct PointPlan {
     pub clients: u32,
     /// When the point is good enough.
     pub goal: Goal,
-    /// When to stop in any case.
+    /// When to stop in any case, the warm-up included.
     pub duration_max: Duration,
+    /// What is left out at the start, whatever it looks like; a rule finds it when absent.
+    pub warm_up: Option<Duration>,
     /// Which time the goal is about.
     pub channel: Channel,
     /// Makes every point draw afresh.
@@ -72,8 +77,12 @@ pub struct LoadCurve {
     is_saturated: bool,
     /// How fast arrivals come from each source, once that is known.
     sources: Option<Sources>,
-    /// Why a point's numbers must not be used.
-    voids: Vec<Warning>,
+    /// Why a point's numbers must not be used, or mean something else than a reader might think.
+    kept: Vec<Warning>,
+    /// Operations that failed at any point.
+    failures: Failures,
+    /// What each client did at the first point.
+    workload: Option<ClientSpec>,
 }
 
 /// The search for one level.
@@ -103,6 +112,9 @@ const BEYOND_MIN: f64 = 10.0;
 /// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
 /// answers fill all the room that there is, and among few of ours any I/O of others is much.
 const MAY_MISLEAD_SCOUTS: [&str; 2] = ["own-limit", "foreign-io"];
+/// Doubts about the load of a point that is cited are the curve's: a thread of ours that had no
+/// time for more, and I/O of others.
+const KEPT_DOUBTS: [&str; 2] = [BUSY_WORKER, "foreign-io"];
 /// So many sources of random arrivals offer what one client does that never thinks: few enough for
 /// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
 const SOURCES_PER_CLIENT: f64 = 32.0;
@@ -120,7 +132,9 @@ impl LoadCurve {
             is_scouted: false,
             is_saturated: false,
             sources: None,
-            voids: Vec::new(),
+            kept: Vec::new(),
+            failures: Failures::default(),
+            workload: None,
         }
     }
 
@@ -183,16 +197,38 @@ impl LoadCurve {
             });
             return;
         }
+        if self.workload.is_none() {
+            self.workload.clone_from(&measurement.workload);
+        }
         // A curve keeps numbers only, and a void one must not pass for sound.
         for warning in &measurement.warnings {
-            let is_new = self.voids.iter().all(|known| known.code != warning.code);
             let is_about_load = plan.is_scout && MAY_MISLEAD_SCOUTS.contains(&&*warning.code);
-            if warning.severity == Severity::Void && is_new && !is_about_load {
-                self.voids.push(warning.clone());
+            // What failed is judged over all points.
+            let is_of_all = warning.code == FAILED_OPERATIONS;
+            let is_cited = KEPT_DOUBTS.contains(&&*warning.code) && !plan.is_scout;
+            let is_void = warning.severity == Severity::Void && !is_about_load && !is_of_all;
+            if is_void || is_cited {
+                self.keep(warning);
             }
         }
+        self.count_failures(measurement);
         self.visits
             .push(Visit::new(plan, self.options.channel, measurement, elapsed));
+    }
+
+    /// Keep a warning of a point; of two with one code the more severe.
+    fn keep(&mut self, warning: &Warning) {
+        let mut kept = self.kept.iter_mut();
+        match kept.find(|known| known.code == warning.code) {
+            None => self.kept.push(warning.clone()),
+            Some(known) if known.severity < warning.severity => known.clone_from(warning),
+            Some(_) => {}
+        }
+    }
+
+    /// Count what failed in a measurement that may be of another curve of the same load.
+    pub fn count_failures(&mut self, measurement: &Measurement) {
+        self.failures.add(measurement);
     }
 
     /// Share of the work done so far, for a screen: a guess that never falls.
@@ -219,18 +255,29 @@ impl LoadCurve {
                 outcome,
             })
             .collect();
-        let mut warnings = self.voids.clone();
+        let mut warnings = self.kept.clone();
+        warnings.extend(self.failures.warning("load curve"));
         warnings.extend(self.warnings(&levels));
         Curve {
             title: title.into(),
+            workload: self.workload.clone(),
             channel: self.options.channel,
             arrivals: self.options.arrivals,
             percentile: self.options.percentile,
             points,
             levels,
             saturation: self.saturation(),
+            resolution: self.resolution(),
+            errors: self.failures.errors().to_vec(),
             warnings,
         }
+    }
+
+    /// What every point that is cited was long enough to see.
+    fn resolution(&self) -> Option<Resolution> {
+        let cited = self.visits.iter().filter(|visit| !visit.point.is_scout);
+        let seen = cited.filter_map(|visit| visit.resolution);
+        seen.reduce(Resolution::both)
     }
 
     /// How far apart the ends of a bracket should be: the wider, the less their noise matters; the
@@ -248,7 +295,7 @@ impl LoadCurve {
         };
         let flat = self.flat_steps();
         let are_levels_passed = match &self.options.levels {
-            Levels::Grid { .. } => !self.is_open(),
+            Levels::Grid { .. } | Levels::Chosen(_) => !self.is_open(),
             Levels::Explicit(levels) => levels
                 .iter()
                 .max()
@@ -275,6 +322,11 @@ impl LoadCurve {
                 .saturating_mul(2)
                 .min(self.options.clients_max),
         )
+    }
+
+    /// Time that counts, and the warm-up before it.
+    fn with_warm_up(&self, counted: Duration) -> Duration {
+        counted + self.options.warm_up.unwrap_or(Duration::ZERO)
     }
 
     /// What a trial needs for a percentile: so many independent samples that a few lie beyond it.
@@ -307,12 +359,13 @@ impl LoadCurve {
 
     fn scout(&self, clients: u32) -> CurveStep {
         let mut goal = Goal::scout();
-        goal.duration_min_ns = self.options.scout_min.as_nanos();
+        goal.duration_min_ns = self.with_warm_up(self.options.scout_min).as_nanos();
         self.about_percentile(&mut goal);
         CurveStep::Measure(PointPlan {
             clients,
             goal,
-            duration_max: self.options.scout_max,
+            duration_max: self.with_warm_up(self.options.scout_max),
+            warm_up: self.options.warm_up,
             channel: self.options.channel,
             salt: self.visits.len() as u64,
             sources: self.sources,
@@ -322,7 +375,7 @@ impl LoadCurve {
 
     fn begin_searches(&self) -> Vec<Search> {
         let levels = match &self.options.levels {
-            Levels::Explicit(levels) => levels.clone(),
+            Levels::Explicit(levels) | Levels::Chosen(levels) => levels.clone(),
             Levels::Grid { count } => self.levels_of_grid(*count),
             Levels::Thirds { min, max } => self.levels_of_thirds(*min, *max),
         };
@@ -349,7 +402,7 @@ impl LoadCurve {
         let CurveStep::Measure(mut plan) = self.final_point(1, self.options.precision) else {
             return None;
         };
-        plan.duration_max = plan.duration_max.min(no_load_max);
+        plan.duration_max = plan.duration_max.min(self.with_warm_up(no_load_max));
         Some(CurveStep::Measure(plan))
     }
 

@@ -5,6 +5,7 @@ use stats::{Finding, Verdict};
 use units::format_duration_ns;
 use workload::ClientSpec;
 
+use crate::failures::short_operations;
 use crate::own_limits::{own_limit, who_kept_back};
 use crate::trial::Trial;
 
@@ -39,8 +40,10 @@ pub fn doubts(
     if trial.limit.is_none() {
         warnings.extend(precision(trial, measurement));
     }
-    warnings.extend(warm_up(measurement, mean_whole_ns));
-    match own_limit(trial, measurement) {
+    if trial.warm_up.is_none() {
+        warnings.extend(warm_up(measurement, mean_whole_ns));
+    }
+    match own_limit(trial, measurement, mean_whole_ns, findings) {
         Some(ours) if ours.severity == Severity::Void => warnings.push(ours),
         perhaps => warnings.extend(offered_load(measurement).or(perhaps)),
     }
@@ -63,7 +66,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
         Finding::Rare { .. } => (Severity::Note, "rare-episodes"),
         Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
         Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
-        Finding::Outlier { .. } => (Severity::Doubt, "heavy-tail"),
+        Finding::Outlier { .. } | Finding::HeavyTail { .. } => (Severity::Doubt, "heavy-tail"),
         Finding::Drifting { .. } => (Severity::Doubt, "drift"),
         Finding::Shifted {
             before_ns,
@@ -183,8 +186,8 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::Short { is_citable: true } => Some(Warning::note(
             "too-short",
             format!(
-                "{title}: too short to tell slow ups and downs from chance; none are seen. Allow \
-                 more time with --budget."
+                "{title}: too short to test whether results are correlated; nothing suggests it. \
+                 Allow more time with --budget."
             ),
         )),
         Verdict::Budget { .. } | Verdict::Short { .. } => {
@@ -208,8 +211,8 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::Correlated => Some(Warning::doubt(
             "correlated",
             format!(
-                "{title}: slow ups and downs fill too much of the trial for its interval to be \
-                 trusted. Allow more time with --budget."
+                "{title}: results are correlated over most of the trial, so its confidence \
+                 interval is unreliable. Allow more time with --budget."
             ),
         )),
     }
@@ -328,17 +331,4 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
             measurement.title, measurement.effective_depth
         ),
     ))
-}
-
-fn short_operations(measurement: &Measurement) -> Option<Warning> {
-    (measurement.short > 0).then(|| {
-        Warning::void(
-            "short-operations",
-            format!(
-                "{}: {} operations moved fewer bytes than asked for: the target is shorter than \
-                 it was when the trial began.",
-                measurement.title, measurement.short
-            ),
-        )
-    })
 }

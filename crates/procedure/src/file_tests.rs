@@ -16,7 +16,8 @@ use results::{FileState, FileSystemRole};
 use units::Duration;
 use workload::{DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
-use crate::transfer::{PassCount, PassRule};
+use crate::rounds::RoundsRule;
+use crate::transfer::PassCount;
 
 pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory};
 
@@ -99,7 +100,7 @@ pub struct FilesPlan {
     /// What TEST11 reads.
     pub device: DeviceRead,
     /// When a test has been repeated often enough. The budget is that of the whole run.
-    pub rule: PassRule,
+    pub rule: RoundsRule,
     /// In which order.
     pub order: RoundOrder,
     /// Seed of the order.
@@ -215,7 +216,7 @@ impl FilesProcedure {
         let cells = plan.cells();
         assert!(!cells.is_empty(), "a plan without a test");
         // The budget is the run's: it is looked at here, and not test by test.
-        let rule = PassRule {
+        let rule = RoundsRule {
             budget: Duration(u64::MAX),
             ..plan.rule
         };
@@ -295,7 +296,7 @@ impl FilesProcedure {
     /// Share of the passes that are done, as far as is known; for a screen.
     #[must_use]
     pub fn share_done(&self) -> f64 {
-        let least = self.plan.rule.passes.unwrap_or(PASSES_LEAST);
+        let least = self.plan.rule.rounds.unwrap_or(PASSES_LEAST);
         let done = |count: &Count| f64::from(count.counted.min(least)) / f64::from(least.max(1));
         self.counts.values().map(done).sum::<f64>() / self.counts.len() as f64
     }
@@ -307,7 +308,7 @@ impl FilesProcedure {
 
     /// Whether a number of passes was asked for, which no budget cuts short.
     const fn is_fixed(&self) -> bool {
-        self.plan.rule.passes.is_some()
+        self.plan.rule.rounds.is_some()
     }
 
     fn begin_round(&mut self, is_over: bool) {

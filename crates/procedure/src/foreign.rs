@@ -72,13 +72,17 @@ pub fn foreign_warning(
     }
     let all = (device.read_bytes + device.written_bytes).max(1);
     let of_bytes = foreign.bytes as f64 / all as f64;
+    // Where either could all be ours, nothing is said of it.
+    let requests = (foreign.requests > 0)
+        .then(|| format!("{} requests", format_count(foreign.requests as f64)));
+    let bytes = (foreign.bytes > 0).then(|| Bytes(foreign.bytes).to_string());
+    let what: Vec<String> = requests.into_iter().chain(bytes).collect();
     let text = format!(
-        "{title}: {:.0} % of the I/O of {} was foreign: {} requests, {} of other processes; \
-         stop them and repeat",
+        "{title}: {:.0} % of the I/O of {} was foreign: {} of other processes; stop them \
+         and repeat",
         foreign.share * 100.0,
         device.name,
-        format_count(foreign.requests as f64),
-        Bytes(foreign.bytes),
+        what.join(", "),
     );
     let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= ForeignIo::MARKED_SHARE;
     Some(if is_void {

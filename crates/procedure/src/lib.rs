@@ -6,6 +6,8 @@
 mod checkup;
 mod curve;
 mod doubts;
+mod failures;
+mod figure_name;
 mod file_tests;
 mod foreign;
 mod monitor;
@@ -15,6 +17,8 @@ mod rab;
 mod rab_summary;
 mod random_access;
 mod replay;
+mod requirement;
+mod rounds;
 mod sampler;
 mod single;
 pub mod study;
@@ -31,12 +35,14 @@ pub use checkup::{
 };
 pub use curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, level_grid};
 pub use doubts::doubts;
+pub use engine::OnError;
 pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory,
 };
 pub use foreign::{OwnIo, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
+pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,
 };
@@ -47,16 +53,14 @@ pub use random_access::{
     ShapeError, TRIAL_MIN, random_doubts, random_findings,
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
+pub use requirement::Requirement;
+pub use rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
-pub use timing::{
-    ROUNDS_MIN, TimingEnd, TimingProcedure, TimingRule, TimingStep, compare_commands,
-    summarise_command,
-};
+pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{
-    PassCount, PassRule, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over,
-    transfer_doubts,
+    PassCount, SeriesPlan, TransferShape, alone_together, memory_up_to, rate_over, transfer_doubts,
 };
 pub use trial::{Preparation, TimeLimit, Trial};
 pub use user_search::{SearchOptions, SearchPlan, SearchStep, UserSearch};

@@ -37,6 +37,9 @@ pub const PERCENTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 /// The percentiles of transactions: 90 and 95 % are what requirements for users speak of.
 pub const USER_PERCENTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
+/// How much longer than planned a trial waits for its first answer.
+const FIRST_ANSWER_MAX: Duration = Duration::from_secs(10);
+
 /// Collects slots and decides.
 #[derive(Debug)]
 pub struct Monitor {
@@ -50,6 +53,20 @@ pub struct Monitor {
     latest: Option<Evaluation>,
     sampler: Option<Sampler>,
     limit: Option<TimeLimit>,
+    /// Whether any operation was done or failed.
+    has_answer: bool,
+    leaving: Leaving,
+}
+
+/// What becomes of the slots after a client has finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaving {
+    /// They count like the others.
+    Counts,
+    /// They count no more: the load is that of fewer clients.
+    Ends,
+    /// A client finished in this epoch, and nothing counts from there on.
+    Ended { epoch: u64 },
 }
 
 /// How a trial stands to a limit of the response time.
@@ -83,6 +100,8 @@ impl Monitor {
             latest: None,
             sampler: None,
             limit: None,
+            has_answer: false,
+            leaving: Leaving::Counts,
         }
     }
 
@@ -91,6 +110,26 @@ impl Monitor {
     pub fn arriving(self, arrivals: Arrivals) -> Self {
         Self {
             store: self.store.arriving(arrivals),
+            ..self
+        }
+    }
+
+    /// The same monitor, which leaves out so much at the start.
+    #[must_use]
+    pub fn warming_up(self, warm_up: Option<Duration>) -> Self {
+        Self {
+            store: self.store.warming_up(warm_up.map(Duration::as_nanos)),
+            ..self
+        }
+    }
+
+    /// The same monitor of clients each of which is at work `lead_in` after the start, and only
+    /// as long as none has finished: what came before and comes later is another load.
+    #[must_use]
+    pub fn all_at_work(self, lead_in: Duration) -> Self {
+        Self {
+            store: self.store.leading_in(lead_in.as_nanos()),
+            leaving: Leaving::Ends,
             ..self
         }
     }
@@ -176,6 +215,7 @@ impl Monitor {
     /// Take the slots that `worker` closed; none of its later slots begins before `elapsed`.
     pub fn push(&mut self, worker: usize, slots: Vec<Slot>, elapsed: Duration) {
         for slot in slots {
+            self.has_answer |= slot.completions + slot.errors > 0;
             if let Some(sampler) = &mut self.sampler {
                 sampler.count(&slot, slot.epoch * self.slot_width.as_nanos());
             }
@@ -207,7 +247,16 @@ impl Monitor {
                 return Some(Ending::Goal);
             }
         }
-        (elapsed >= self.duration_max).then_some(Ending::Budget)
+        (elapsed >= self.longest()).then_some(Ending::Budget)
+    }
+
+    /// After how long the trial ends in any case. One that is to tell something, and whose clients
+    /// may not even have asked by then, waits for its first answer, but not for ever.
+    fn longest(&self) -> Duration {
+        if self.goal.is_none() || self.has_answer {
+            return self.duration_max;
+        }
+        self.duration_max + FIRST_ANSWER_MAX
     }
 
     /// The last look, for a screen.
@@ -223,7 +272,10 @@ impl Monitor {
         let end = elapsed.as_nanos() / self.slot_width.as_nanos();
         self.pass_on(end);
         self.pending.clear();
-        self.store.close(end);
+        self.store.close(match self.leaving {
+            Leaving::Ended { epoch } => end.min(epoch),
+            Leaving::Counts | Leaving::Ends => end,
+        });
     }
 
     /// The whole evaluation of one kind of time, percentiles and findings included.
@@ -270,7 +322,13 @@ impl Monitor {
             if *entry.key() >= before {
                 break;
             }
-            self.store.push(entry.remove());
+            let slot = entry.remove();
+            if self.leaving == Leaving::Ends && slot.left > 0 {
+                self.leaving = Leaving::Ended { epoch: slot.epoch };
+            }
+            if !matches!(self.leaving, Leaving::Ended { .. }) {
+                self.store.push(slot);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use engine::{Record, RoomWaits};
 use results::{Measurement, RoomWait, Severity, Warning};
+use stats::Finding;
 use workload::{ClientSpec, OpKind};
 
 use crate::trial::Trial;
@@ -19,6 +20,13 @@ const SHARE_VOID: f64 = 0.05;
 /// Service times that grow by less than this with all room taken are no sign of a queue at the
 /// storage.
 const RATIO_OURS: f64 = 1.5;
+/// Waiting for a free slot is blamed on a stall as long as it is at most this many times what
+/// arrivals wait during the stall: until the queue behind it is gone, later requests wait, too.
+const STALL_FACTOR: f64 = 4.0;
+/// A worker that is at work for this share of the time has no time left for more.
+const WORKER_FULL: f64 = 0.95;
+/// The code of the warning that a worker was the limit.
+pub(crate) const BUSY_WORKER: &str = "busy-worker";
 /// Operations of either kind without which their service times are not compared.
 const COMPARED_MIN: u64 = 30;
 
@@ -42,8 +50,14 @@ pub(crate) fn room_wait(room: &RoomWaits, record: &Record) -> Option<RoomWait> {
     })
 }
 
-/// The doubt that a number is as good as the room for outstanding requests.
-pub(crate) fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
+/// The doubt that a number is as good as the room for outstanding requests. `mean_whole_ns` is the
+/// mean response time with the warm-up.
+pub(crate) fn own_limit(
+    trial: &Trial,
+    measurement: &Measurement,
+    mean_whole_ns: f64,
+    findings: &[Finding],
+) -> Option<Warning> {
     // Control threads have clocks of their own, and a client that never thinks has no schedule to
     // be late for: with fewer requests than clients the queue here was asked for.
     let is_told = match trial.spec {
@@ -54,6 +68,11 @@ pub(crate) fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warn
     let room = measurement
         .room
         .filter(|room| is_told && room.share > SHARE_TOLD)?;
+    let waited_ns = room.share * mean_whole_ns * measurement.completions_all as f64;
+    // That a storage which answers nothing fills all room is said of the stall.
+    if waited_ns <= STALL_FACTOR * behind_stalls_ns(measurement, findings) {
+        return None;
+    }
     let mean = measurement.response.mean;
     let bar = SHARE_VOID.min(mean.relative_half_width()).max(SHARE_TOLD);
     let is_ours = is_ours(room);
@@ -78,6 +97,67 @@ pub(crate) fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warn
             measurement.nominal_depth,
         ),
     ))
+}
+
+/// The doubt that a load is as high as one thread of this program can make it. A worker that has
+/// one request at a time is the storage's own path, and no limit.
+#[must_use]
+pub fn busy_worker(measurement: &Measurement) -> Option<Warning> {
+    let generator = measurement.generator.as_ref()?;
+    let (busiest, mean) = (generator.busiest_worker?, generator.workers_busy?);
+    let at_once = match measurement.offered {
+        Some(_) => measurement.nominal_depth,
+        None => measurement.clients.min(measurement.nominal_depth),
+    };
+    if busiest < WORKER_FULL || at_once <= measurement.workers {
+        return None;
+    }
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let who = match measurement.workers {
+        1 => format!("the only worker was at work for {}", percent(busiest)),
+        all => format!(
+            "the busiest of {all} workers was at work for {} (all of them for {} on average)",
+            percent(busiest),
+            percent(mean)
+        ),
+    };
+    let waited = generator.processor_wait.unwrap_or(0.0);
+    let advice = if waited > busiest / 4.0 {
+        format!(
+            "It waited for a processor for {}: stop what else runs here.",
+            percent(waited)
+        )
+    } else if mean < busiest / 2.0 {
+        "Clients are dealt to workers in turn: give their number as a multiple of --workers.".into()
+    } else {
+        "Raise --workers, as far as there are processors for them.".into()
+    };
+    Some(Warning::doubt(
+        BUSY_WORKER,
+        format!(
+            "{}: {who} of the time: the load may be what a thread of this program can ask for, and \
+             not what the storage can do. {advice}",
+            measurement.title
+        ),
+    ))
+}
+
+/// What arrivals wait behind stalls at least, summed over them: at a rate `r` that is `r L^2 / 2`
+/// of a stall of `L`, and all but the longest are taken to be as short as the shortest.
+fn behind_stalls_ns(measurement: &Measurement, findings: &[Finding]) -> f64 {
+    let per_second = measurement.offered.unwrap_or(measurement.throughput.value);
+    let squares = findings.iter().map(|finding| match finding {
+        Finding::Stalled {
+            longest_ns,
+            count,
+            shortest_ns,
+        } => {
+            let others = count.saturating_sub(1) as f64;
+            (*longest_ns as f64).powi(2) + others * (*shortest_ns as f64).powi(2)
+        }
+        _ => 0.0,
+    });
+    squares.sum::<f64>() / 2.0 * per_second / 1e9
 }
 
 /// Whether the room for outstanding requests held the load up, and not the storage.
@@ -112,6 +192,43 @@ mod tests {
             free: 100,
             free_service_ns: 100 * 5000,
         }
+    }
+
+    #[test]
+    fn a_worker_without_time_for_more_is_the_limit_of_what_it_may_have_outstanding() {
+        let check = |clients, workers, (busiest, mean), expected: Option<&str>| {
+            let measurement = Measurement {
+                clients,
+                workers,
+                nominal_depth: 32,
+                generator: Some(results::Generator {
+                    busiest_worker: Some(busiest),
+                    workers_busy: Some(mean),
+                    ..results::Generator::default()
+                }),
+                ..Measurement::empty()
+            };
+            let text = busy_worker(&measurement).map(|it| it.text);
+            let is_told = text.as_deref().unwrap_or_default();
+            assert_eq!(text.is_some(), expected.is_some(), "{clients} on {workers}");
+            assert!(is_told.contains(expected.unwrap_or_default()), "{is_told}");
+        };
+        check(16, 1, (0.94, 0.94), None);
+        check(
+            16,
+            1,
+            (0.99, 0.99),
+            Some("the only worker was at work for 99 %"),
+        );
+        check(1, 1, (1.0, 1.0), None);
+        check(4, 4, (1.0, 1.0), None);
+        check(
+            5,
+            4,
+            (0.97, 0.3),
+            Some("97 % (all of them for 30 % on average)"),
+        );
+        check(64, 4, (0.97, 0.96), Some("Raise --workers"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A transaction workload is a load curve whose levels are about the service time, which the RPT
 //! manual calls response time; the loads at which the response time from due crosses the same
 //! levels are found beside them. A batch workload is one load, measured until it is precise. The
-//! manual's own procedure, step for step, is in the crate `classic`.
+//! manual's own procedure, step for step, is in `vintage::rpt`.
 
 use results::{
     Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
@@ -13,6 +13,7 @@ use stats::{Channel, Goal};
 use units::{Duration, format_duration_ns};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
+use crate::failures::FAILED_OPERATIONS;
 
 /// What a workload is measured for.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,14 +141,25 @@ impl RabProcedure {
         match &mut self.stage {
             Stage::Batch(found) => *found = Some(Box::new(measurement.clone())),
             Stage::Service(curve) => curve.record(plan, measurement, elapsed),
-            Stage::Response { response, .. } => response.record(plan, measurement, elapsed),
+            Stage::Response { service, response } => {
+                response.record(plan, measurement, elapsed);
+                service.count_failures(measurement);
+            }
         }
         if let Stage::Response { .. } = self.stage {
             // Of this curve only the levels are kept.
             let all = measurement.warnings.iter();
-            all.filter(|warning| warning.severity == Severity::Void)
+            let is_void =
+                |it: &&Warning| it.severity == Severity::Void && it.code != FAILED_OPERATIONS;
+            all.filter(is_void)
                 .for_each(|warning| self.warn(warning.clone()));
         }
+    }
+
+    /// Take in a trial of `elapsed` in which nothing was done; returns what is left of the time.
+    pub fn after_silence(&mut self, elapsed: Duration) -> Duration {
+        self.spent += elapsed;
+        self.options.budget.saturating_sub(self.spent)
     }
 
     /// Note what is to be said about the whole workload; the first of each kind is enough.
@@ -226,6 +238,7 @@ impl RabProcedure {
             clients: self.subject.clients.unwrap_or(1),
             goal: Goal::result(self.options.precision),
             duration_max: self.options.budget,
+            warm_up: None,
             channel: Channel::Service,
             salt: 0,
             sources: None,
@@ -313,6 +326,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         },
         clients_max: options.clients_max,
         precision: options.precision,
+        warm_up: None,
         scout_min: share(0.005, 200, 1_000),
         scout_max: long(0.02, 300, 10_000, LONG_SCOUT),
         final_min: share(0.04, 300, 5_000),

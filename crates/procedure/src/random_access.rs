@@ -220,6 +220,7 @@ impl RandomProcedure {
             salt: u64::from(round) << 32 | step.cell as u64,
             sample_every: None,
             limit: None,
+            warm_up: None,
         }
     }
 

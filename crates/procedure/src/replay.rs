@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::{KindRecord, KindSet, Recorder, RecorderOptions};
-use results::{Access, KindTimes, Lateness, Measurement, Times};
-use stats::{CONFIDENCE, Channel, Drift, DriftVerdict, Estimate, Verdict, student_t};
+use engine::{KindRecord, KindSet, OnError, Recorder, RecorderOptions};
+use results::{Measurement, Times};
+use stats::{CONFIDENCE, Channel, Estimate, Verdict, student_t};
 use units::{Duration, Instant};
 use workload::{Errno, UnitOfWork};
 
@@ -63,6 +63,7 @@ pub fn replay(
         seed: 0,
         nominal_depth: trial.depth,
         elapsed,
+        on_error: OnError::Stop,
     };
     let name = |errno: Errno| errno.0.to_string();
     let measurement = summarise(trial, &monitor, &record, &circumstances, name)?;
@@ -114,16 +115,6 @@ pub fn passes_measured(
 
 /// Operations, one at a time, of which the mean time is known and nothing else.
 pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
-    let throughput = Estimate {
-        value: 1e9 / mean.value,
-        low: 1e9 / mean.high,
-        high: if mean.low > 0.0 {
-            1e9 / mean.low
-        } else {
-            f64::INFINITY
-        },
-        ..mean
-    };
     let times = Times {
         mean,
         percentiles: Vec::new(),
@@ -131,53 +122,31 @@ pub(crate) fn of_mean(mean: Estimate, operations: u64) -> Measurement {
         max_ns: 0,
     };
     Measurement {
-        name: String::new(),
-        title: String::new(),
-        clients: 1,
-        workers: 1,
-        access: Access::Buffered,
-        driver: String::new(),
-        seed: 0,
-        offered: None,
         response: times.clone(),
         service: times,
-        throughput,
-        bandwidth: None,
-        lateness: Lateness::default(),
-        kinds: Vec::<KindTimes>::new(),
-        errors: Vec::new(),
-        short: 0,
-        unfinished: None,
-        room: None,
-        cpu: None,
-        page_cache_share: None,
-        counters: None,
+        throughput: rate_of(mean),
         completions: operations,
         completions_all: operations,
-        bytes_all: 0,
-        duration_ns: 0,
-        warmup_ns: 0,
         effective_depth: 1.0,
-        nominal_depth: 1,
-        kernel_entries: None,
-        generator: None,
         verdict: Verdict::Budget {
             is_citable: mean.is_bounded(),
         },
-        drift: Drift {
-            total: 0.0,
-            standard_error: 0.0,
-            bound: f64::INFINITY,
-            verdict: DriftVerdict::Undecided,
-        },
-        snia_steady: None,
-        warnings: Vec::new(),
-        window: None,
-        service_window: None,
-        tails: None,
-        series: None,
-        law: None,
-        service_quantiles: Vec::new(),
+        ..Measurement::empty()
+    }
+}
+
+/// Operations per second, one at a time, that take so many nanoseconds on average.
+fn rate_of(mean: Estimate) -> Estimate {
+    let high = if mean.low > 0.0 {
+        1e9 / mean.low
+    } else {
+        f64::INFINITY
+    };
+    Estimate {
+        value: 1e9 / mean.value,
+        low: 1e9 / mean.high,
+        high,
+        ..mean
     }
 }
 
@@ -205,6 +174,8 @@ fn around(value: f64, means: &[f64]) -> Estimate {
 mod tests {
     use results::TransactionLoad;
     use workload::{ClientSpec, Gap, GapShape, LoadFactor, Profile, Records, TargetId, UsersSpec};
+
+    use results::Access;
 
     use super::*;
     use crate::transactions::{UnitCounts, transaction_load};
@@ -243,6 +214,7 @@ mod tests {
             salt: 0,
             sample_every: None,
             limit: None,
+            warm_up: None,
         }
     }
 

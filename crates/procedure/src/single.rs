@@ -1,11 +1,11 @@
 //! One trial: runs it where everything happens on one thread, and sums it up.
 
-use std::collections::BTreeMap;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::{Driver, DriverError, Engine, EngineState, KindRecord, Record};
-use results::{ErrorCount, KindTimes, Lateness, Measurement, Tails, Times, Unfinished};
+use engine::{Driver, DriverError, Engine, EngineState, KindRecord, OnError, Record};
+use results::{
+    ErrorClass, ErrorCount, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished,
+};
 use stats::{
     Channel, Drift, DriftVerdict, Estimate, Evaluation, Finding, Histogram, PercentileEstimate,
     Tail, Verdict,
@@ -14,6 +14,7 @@ use units::{Bytes, Duration, Instant};
 use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::{doubts, is_kept_back};
+use crate::failures::{Failures, short_operations};
 use crate::monitor::{Ending, Monitor};
 use crate::own_limits::room_wait;
 use crate::transactions::value_at;
@@ -21,6 +22,9 @@ use crate::trial::Trial;
 
 /// Base slots between two looks at the watch.
 const SLICE_SLOTS: u64 = 16;
+/// Of independent events of which none was seen, at most so many were to be expected, with 95 %
+/// confidence: -ln 0.05.
+const NONE_SEEN: f64 = 2.996;
 
 /// Run an engine and its monitor on this thread: in virtual time, or where one worker is enough.
 /// `go_on` is asked between slices.
@@ -54,7 +58,7 @@ pub fn run_inline<D: Driver, C: Client>(
             EngineState::Overloaded => break (Ending::Overloaded, elapsed),
             EngineState::Running => {}
         }
-        if engine.recorder_mut().errors_total() > 0 {
+        if engine.has_failed() {
             break (Ending::Failed, elapsed);
         }
         if let Some(ending) = monitor.decide(elapsed) {
@@ -71,7 +75,7 @@ pub fn run_inline<D: Driver, C: Client>(
     monitor.push(0, engine.recorder_mut().take_slots(), end);
     monitor.close_sample(end, &activity(engine));
     monitor.finish(end);
-    let ending = if engine.recorder_mut().errors_total() > 0 {
+    let ending = if engine.has_failed() {
         Ending::Failed
     } else {
         ending
@@ -92,22 +96,30 @@ pub struct Circumstances {
     pub nominal_depth: u32,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
+    /// What a failed operation did to it.
+    pub on_error: OnError,
 }
 
 /// Why a trial gave no measurement.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrialError {
     /// An operation failed.
-    #[error("{kind} failed: {name}{times}")]
+    #[error("{kind} failed: {name}{}", times_failed(*count))]
     Operation {
         /// Kind of operation.
-        kind: OpKind,
-        /// Error number.
-        errno: Errno,
+        kind: String,
         /// What the system calls it.
         name: String,
-        /// " (N times)" where it failed more than once.
-        times: String,
+        /// How often it failed.
+        count: u64,
+    },
+    /// Every operation failed, and the trial went on.
+    #[error("{failure}")]
+    AllFailed {
+        /// The most frequent failure.
+        failure: Box<TrialError>,
+        /// What is known of the failures.
+        measurement: Box<Measurement>,
     },
     /// Nothing was done in the time allowed.
     #[error(
@@ -135,26 +147,100 @@ pub enum TrialError {
     Driver(#[from] DriverError),
 }
 
-/// The first error of a record, if there is one.
+/// The most frequent error of a record, if there is one. A short transfer is none: it voids the
+/// numbers, and ends no trial.
 pub fn first_error(record: &Record, name: impl Fn(Errno) -> String) -> Option<TrialError> {
-    let (&(kind, errno), &count) = record.errors.iter().max_by_key(|(_, count)| **count)?;
-    let times = if count > 1 {
-        format!(" ({count} times)")
-    } else {
-        String::new()
+    let all = errors(record, name).into_iter();
+    most_frequent(all.filter(|error| error.class != ErrorClass::Short))
+}
+
+fn most_frequent(errors: impl Iterator<Item = ErrorCount>) -> Option<TrialError> {
+    let ErrorCount {
+        kind, name, count, ..
+    } = errors.max_by_key(|error| error.count)?;
+    Some(TrialError::Operation { kind, name, count })
+}
+
+/// Why not one operation was done.
+fn nothing_done(
+    trial: &Trial,
+    record: &Record,
+    circumstances: &Circumstances,
+    name: impl Fn(Errno) -> String,
+) -> TrialError {
+    let elapsed = circumstances.elapsed;
+    let errors = errors(record, name);
+    match most_frequent(errors.iter().cloned()) {
+        None => TrialError::Nothing { elapsed },
+        Some(failure) if circumstances.on_error == OnError::Stop => failure,
+        Some(failure) => TrialError::AllFailed {
+            failure: Box::new(failure),
+            measurement: Box::new(all_failed(trial, record, circumstances, errors)),
+        },
+    }
+}
+
+/// The measurement of a trial in which every operation failed: no time of a success, none done per
+/// second, and the failures with theirs.
+fn all_failed(
+    trial: &Trial,
+    record: &Record,
+    circumstances: &Circumstances,
+    errors: Vec<ErrorCount>,
+) -> Measurement {
+    let elapsed = circumstances.elapsed;
+    let with_storage = |error: &ErrorCount| error.service_mean_ns * error.count as f64;
+    let busy_ns: f64 = errors.iter().map(with_storage).sum();
+    let mut measurement = Measurement {
+        throughput: Estimate {
+            high: NONE_SEEN / elapsed.as_secs_f64().max(1e-9),
+            ..Estimate::exact(0.0, 0.0)
+        },
+        short: shorts(record),
+        unfinished: unfinished(record),
+        lateness: lateness(&record.lateness),
+        duration_ns: elapsed.as_nanos(),
+        effective_depth: busy_ns / elapsed.as_nanos().max(1) as f64,
+        verdict: verdict(trial, None, elapsed),
+        errors,
+        ..asked(trial, circumstances)
     };
-    Some(TrialError::Operation {
-        kind,
-        errno,
-        name: name(errno),
-        times,
-    })
+    let failed = Failures::of(&measurement).warning(&measurement.title);
+    let short = short_operations(&measurement);
+    measurement.warnings = failed.into_iter().chain(short).collect();
+    measurement
+}
+
+/// What is known of a trial before anything is summed up.
+fn asked(trial: &Trial, circumstances: &Circumstances) -> Measurement {
+    Measurement {
+        name: trial.name.clone(),
+        title: trial.title.clone(),
+        workload: Some(trial.spec.clone()),
+        work: trial.work(),
+        clients: trial.clients,
+        workers: circumstances.workers,
+        access: trial.access,
+        driver: circumstances.driver.clone(),
+        seed: circumstances.seed,
+        offered: trial.offered(),
+        nominal_depth: circumstances.nominal_depth,
+        ..Measurement::empty()
+    }
+}
+
+fn times_failed(count: u64) -> String {
+    match count {
+        0 | 1 => String::new(),
+        count => format!(" ({count} times)"),
+    }
 }
 
 /// Sum a trial up.
 ///
 /// # Errors
-/// When nothing was done at all.
+/// When nothing was done at all; where every operation failed and that was to be counted, with
+/// what is known of the failures.
 pub fn summarise(
     trial: &Trial,
     monitor: &Monitor,
@@ -162,10 +248,9 @@ pub fn summarise(
     circumstances: &Circumstances,
     name: impl Fn(Errno) -> String,
 ) -> Result<Measurement, TrialError> {
-    let (elapsed, counted) = (circumstances.elapsed, counted_record(trial, record));
-    if counted.response.is_empty() {
-        return Err(TrialError::Nothing { elapsed });
-    }
+    let elapsed = circumstances.elapsed;
+    let counted = counted_record(trial, record)
+        .ok_or_else(|| nothing_done(trial, record, circumstances, &name))?;
     let response = monitor.evaluate_at(Channel::Response, trial.percentiles());
     let service = monitor.evaluate_at(Channel::Service, trial.percentiles());
     let series = |found: Option<&Evaluation>| found?.window(monitor.store());
@@ -178,65 +263,57 @@ pub fn summarise(
     let throughput = throughput_of(chosen, completions_all, elapsed);
     let effective_depth = effective_depth(trial, record, elapsed, throughput, &service_times);
     let mut measurement = Measurement {
-        name: trial.name.clone(),
-        title: trial.title.clone(),
-        clients: trial.clients,
-        workers: circumstances.workers,
-        access: trial.access,
-        driver: circumstances.driver.clone(),
-        seed: circumstances.seed,
-        offered: trial.offered(),
         response: times(trial, response.as_ref(), &counted.response),
         service: service_times,
         throughput,
         bandwidth: bandwidth(throughput, bytes_all, completions_all),
         lateness: lateness(&record.lateness),
         kinds: kinds(record),
-        errors: errors(&record.errors, name),
-        short: record.short,
+        errors: errors(record, name),
+        short: shorts(record),
         unfinished: unfinished(record),
         room: room_wait(&record.room, record),
-        cpu: None,
-        page_cache_share: None,
-        counters: None,
         completions: chosen.map_or(completions_all, |evaluation| evaluation.completions),
         completions_all,
         bytes_all,
         duration_ns: chosen.map_or(elapsed.as_nanos(), |evaluation| evaluation.duration_ns),
         warmup_ns: chosen.map_or(0, |evaluation| evaluation.cut.nanos),
         effective_depth,
-        nominal_depth: circumstances.nominal_depth,
-        kernel_entries: None,
-        generator: None,
         verdict: verdict(trial, chosen, elapsed),
         drift: chosen.map_or(no_drift(), |evaluation| evaluation.drift),
         snia_steady: chosen.map(|evaluation| evaluation.is_steady_by_snia),
-        warnings: Vec::new(),
         window: series(response.as_ref()),
         service_window: series(service.as_ref()),
-        series: None,
-        law: None,
         tails: tails(trial, monitor, response.as_ref(), service.as_ref()),
         service_quantiles: quantiles(trial, monitor, service.as_ref()),
+        ..asked(trial, circumstances)
     };
-    let found = findings(chosen, monitor, record);
-    let known = (&counted, record, elapsed);
+    let (found, known) = (
+        findings(chosen, monitor, record),
+        (&counted, record, circumstances),
+    );
     judge(trial, &mut measurement, known, &found);
     Ok(measurement)
 }
 
-/// Count in what the storage kept, and say what is doubtful.
+/// Say what could be seen, count in what the storage kept, and say what is doubtful.
 fn judge(
     trial: &Trial,
     measurement: &mut Measurement,
-    (counted, record, elapsed): (&KindRecord, &Record, Duration),
+    (counted, record, circumstances): (&KindRecord, &Record, &Circumstances),
     findings: &[Finding],
 ) {
     let mean_whole_ns = counted.response.mean();
+    let (count, length) = (measurement.completions, measurement.duration_ns);
+    measurement.resolution = Some(Resolution::of(count, length));
     if is_kept_back(trial, measurement, mean_whole_ns) {
-        count_unfinished(measurement, &record.unfinished, elapsed);
+        count_unfinished(measurement, &record.unfinished, circumstances.elapsed);
     }
     measurement.warnings = doubts(trial, measurement, mean_whole_ns, findings);
+    if circumstances.on_error == OnError::Count {
+        let failed = Failures::of(measurement).warning(&measurement.title);
+        measurement.warnings.extend(failed);
+    }
 }
 
 fn bytes_of(record: &Record) -> u64 {
@@ -254,6 +331,7 @@ fn findings(evaluation: Option<&Evaluation>, monitor: &Monitor, record: &Record)
     findings.extend(stalls.map(|stalls| Finding::Stalled {
         longest_ns: stalls.longest_ns,
         count: stalls.count,
+        shortest_ns: stalls.shortest_ns,
     }));
     findings
 }
@@ -327,7 +405,7 @@ fn quantiles(
     service.map_or_else(Vec::new, quantiles)
 }
 
-fn counted_record(trial: &Trial, record: &Record) -> KindRecord {
+fn counted_record(trial: &Trial, record: &Record) -> Option<KindRecord> {
     let mut sum = KindRecord::default();
     for unit in record.units.values() {
         sum.merge(unit);
@@ -337,7 +415,7 @@ fn counted_record(trial: &Trial, record: &Record) -> KindRecord {
             sum.merge(kind);
         }
     }
-    sum
+    (!sum.response.is_empty()).then_some(sum)
 }
 
 /// How many requests were with the storage on average.
@@ -446,25 +524,47 @@ fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
         response_mean_ns: record.response.mean(),
         response_p99_ns: record.response.quantile(0.99),
         response_max_ns: record.response.max(),
-        response_histogram: record
-            .response
-            .to_bytes()
-            .map(|bytes| STANDARD.encode(bytes))
-            .unwrap_or_default(),
+        response_histogram: encoded(&record.response),
+        service_histogram: encoded(&record.service),
     }
 }
 
-fn errors(
-    errors: &BTreeMap<(OpKind, Errno), u64>,
-    name: impl Fn(Errno) -> String,
-) -> Vec<ErrorCount> {
-    errors
-        .iter()
-        .map(|(&(kind, errno), &count)| ErrorCount {
-            kind: kind.name().into(),
-            errno: errno.0,
-            name: name(errno),
-            count,
-        })
-        .collect()
+fn encoded(histogram: &Histogram) -> String {
+    let bytes = histogram.to_bytes();
+    bytes.map_or_else(|_| String::new(), |it| STANDARD.encode(it))
+}
+
+fn shorts(record: &Record) -> u64 {
+    record.short.values().map(|short| short.service.len()).sum()
+}
+
+/// What failed, short transfers last.
+fn errors(record: &Record, name: impl Fn(Errno) -> String) -> Vec<ErrorCount> {
+    let failed = record.errors.iter().map(|(&(kind, errno), times)| {
+        let class = ErrorClass::of(errno.0);
+        error_count(kind, (class, errno.0, name(errno)), times)
+    });
+    let short = record.short.iter().map(|(&kind, times)| {
+        let name = "fewer bytes were moved than asked for".into();
+        error_count(kind, (ErrorClass::Short, 0, name), times)
+    });
+    failed.chain(short).collect()
+}
+
+fn error_count(
+    kind: OpKind,
+    (class, errno, name): (ErrorClass, i32, String),
+    times: &KindRecord,
+) -> ErrorCount {
+    ErrorCount {
+        kind: kind.name().into(),
+        class,
+        errno,
+        name,
+        count: times.service.len(),
+        response_mean_ns: times.response.mean(),
+        response_max_ns: times.response.max(),
+        service_mean_ns: times.service.mean(),
+        service_max_ns: times.service.max(),
+    }
 }

@@ -10,6 +10,7 @@ mod definition;
 mod effects;
 mod fault;
 mod form;
+mod limit;
 mod plan;
 mod reader;
 mod variables;
@@ -21,6 +22,7 @@ pub use definition::{
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
 pub use fault::{StudyError, StudyFault};
+pub use limit::{Limit, judge};
 pub use plan::{Group, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};
 pub use variables::{level_variable, names_variable};

@@ -2,44 +2,22 @@
 //! show.
 //!
 //! In each round every command runs once; an even round takes them in the reverse order of the one
-//! before (ABBA), so that a machine that slows down steadily favours none. It ends on precision,
-//! never on a verdict: who stops as soon as a difference shows always finds one. An interval
-//! that is narrow by luck would end it, too, so that the first look that finds it narrow enough
-//! only calls for a quarter of rounds more. With 4.2 % of noise in a pair and 2 % asked for, the
-//! interval then covers in .946 of 3,000 simulated runs; without that, from five rounds on, in
-//! .913.
+//! before (ABBA), so that a machine that slows down steadily favours none. When there are enough
+//! rounds is said by `rounds`.
 
 use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, Warning};
 use stats::{
     CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, compare_pairs, holm, median, outliers,
-    replicate_mean,
 };
 use units::Duration;
 
-/// Rounds before the first look at the precision.
-const FIRST_LOOK: u32 = 10;
-/// From one look to the next the number of rounds grows by this.
-const LOOK_FACTOR: f64 = 1.25;
+use crate::rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
+
 /// Below this many times what the shell takes a command's time is mostly the shell's.
 const SHELL_SHARE: f64 = 5.0;
 /// Below this elapsed time starting a process is most of it, seconds.
 const SHORT_S: f64 = 0.005;
-
-/// When there are enough rounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimingRule {
-    /// Exactly so many rounds; until precise when absent.
-    pub rounds: Option<u32>,
-    /// The fewest, whatever they take.
-    pub rounds_min: u32,
-    /// The most.
-    pub rounds_max: u32,
-    /// Relative half-width wanted: of the mean of one command, of the ratios of several.
-    pub precision: f64,
-    /// No round begins after it, once the fewest are done.
-    pub budget: Duration,
-}
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,36 +30,13 @@ pub enum TimingStep {
         round: u32,
     },
     /// It is over.
-    Finish(TimingEnd),
-}
-
-/// Why it is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimingEnd {
-    /// The rounds that were asked for, or the most, are done.
-    Rounds,
-    /// The figures are as precise as wanted.
-    Precise,
-    /// Time is up.
-    Budget,
-}
-
-impl TimingEnd {
-    /// As in the JSON form.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rounds => "rounds",
-            Self::Precise => "precise",
-            Self::Budget => "budget",
-        }
-    }
+    Finish(RoundsEnd),
 }
 
 /// Says which command runs next.
 #[derive(Clone, Debug)]
 pub struct TimingProcedure {
-    rule: TimingRule,
+    rounds: Rounds,
     seed: u64,
     /// Elapsed seconds of each command, by round.
     seconds: Vec<Vec<f64>>,
@@ -89,24 +44,19 @@ pub struct TimingProcedure {
     /// How many of `order` have run.
     done: usize,
     round: u32,
-    next_look: u32,
-    /// A look has found it precise.
-    was_precise: bool,
 }
 
 impl TimingProcedure {
     /// For so many commands, at least one.
     #[must_use]
-    pub fn new(commands: usize, rule: TimingRule, seed: u64) -> Self {
+    pub fn new(commands: usize, rule: RoundsRule, seed: u64) -> Self {
         let mut procedure = Self {
-            rule,
+            rounds: Rounds::new(rule),
             seed,
             seconds: vec![Vec::new(); commands],
             order: (0..commands).collect(),
             done: 0,
             round: 1,
-            next_look: rule.rounds_min.max(FIRST_LOOK),
-            was_precise: false,
         };
         procedure.shuffle();
         procedure
@@ -143,44 +93,21 @@ impl TimingProcedure {
     pub fn progress(&self, elapsed: Duration) -> f64 {
         let steps = self.order.len() as f64;
         let done = f64::from(self.round - 1) + self.done as f64 / steps;
-        let by_rounds = done / f64::from(self.rule.rounds.unwrap_or(self.next_look).max(1));
-        if self.rule.rounds.is_some() {
+        let by_rounds = done / f64::from(self.rounds.next_look());
+        let rule = self.rounds.rule();
+        if rule.rounds.is_some() {
             return by_rounds.min(1.0);
         }
-        let by_time = elapsed.as_secs_f64() / self.rule.budget.as_secs_f64();
+        let by_time = elapsed.as_secs_f64() / rule.budget.as_secs_f64();
         by_rounds.max(by_time).min(1.0)
     }
 
-    fn end(&mut self, elapsed: Duration) -> Option<TimingEnd> {
-        if self.round >= self.rule.rounds.unwrap_or(self.rule.rounds_max) {
-            return Some(TimingEnd::Rounds);
-        }
-        if self.rule.rounds.is_some() || self.round < self.rule.rounds_min {
-            return None;
-        }
-        if self.round >= self.next_look {
-            let next = (f64::from(self.round) * LOOK_FACTOR).ceil() as u32;
-            self.next_look = next.max(self.round + 1);
-            if self.was_precise {
-                return Some(TimingEnd::Precise);
-            }
-            self.was_precise = self.is_precise();
-        }
-        (elapsed >= self.rule.budget).then_some(TimingEnd::Budget)
-    }
-
-    fn is_precise(&self) -> bool {
-        let is_narrow = |estimate: Option<Estimate>| {
-            estimate.is_some_and(|it| it.relative_half_width() <= self.rule.precision)
-        };
-        let (first, others) = self.seconds.split_first().expect("one command at least");
-        if others.is_empty() {
-            return is_narrow(replicate_mean(first, CONFIDENCE));
-        }
-        others.iter().all(|other| {
-            let pairs: Vec<(f64, f64)> = other.iter().copied().zip(first.iter().copied()).collect();
-            is_narrow(compare_pairs(&pairs, CONFIDENCE).map(|found| found.ratio))
-        })
+    fn end(&mut self, elapsed: Duration) -> Option<RoundsEnd> {
+        let Self {
+            rounds, seconds, ..
+        } = self;
+        let precision = rounds.rule().precision;
+        rounds.end(self.round, elapsed, || is_precise(seconds, precision))
     }
 
     fn shuffle(&mut self) {
@@ -190,6 +117,21 @@ impl TimingProcedure {
                 .swap(last, stream.below(last as u64 + 1) as usize);
         }
     }
+}
+
+/// Whether the mean of one command, or the ratio of each further one to the first, is known to
+/// `precision`.
+fn is_precise(seconds: &[Vec<f64>], precision: f64) -> bool {
+    let is_narrow = |half: Option<f64>| half.is_some_and(|half| half <= precision);
+    let (first, others) = seconds.split_first().expect("one command at least");
+    if others.is_empty() {
+        return is_narrow(rounds_mean(first).map(|mean| mean.relative_half_width()));
+    }
+    others.iter().all(|other| {
+        let pairs = other.iter().zip(first);
+        let logs: Vec<f64> = pairs.map(|(one, first)| (one / first).ln()).collect();
+        is_narrow(rounds_mean(&logs).map(|ratio| (ratio.high - ratio.value).exp_m1()))
+    })
 }
 
 /// Means, outliers and doubts of one command.
@@ -237,7 +179,7 @@ fn mean(seconds: &[f64]) -> Option<Estimate> {
             ..Estimate::exact(*only, 1.0)
         });
     }
-    let found = replicate_mean(seconds, CONFIDENCE)?;
+    let found = rounds_mean(seconds)?;
     Some(Estimate {
         low: found.low.max(0.0),
         ..found

@@ -1,6 +1,6 @@
 use super::*;
 
-const RULE: TimingRule = TimingRule {
+const RULE: RoundsRule = RoundsRule {
     rounds: None,
     rounds_min: 8,
     rounds_max: 100,
@@ -33,7 +33,7 @@ fn noise(stream: &mut Stream) -> f64 {
 
 /// Run to the end on a machine where command `i` takes `truth[i]` seconds, with 3 % of noise, and
 /// everything takes 0.2 % more from run to run.
-fn simulate(truth: &[f64], rule: TimingRule, seed: u64) -> (Vec<TimedCommand>, TimingEnd) {
+fn simulate(truth: &[f64], rule: RoundsRule, seed: u64) -> (Vec<TimedCommand>, RoundsEnd) {
     let mut procedure = TimingProcedure::new(truth.len(), rule, seed);
     let mut stream = Stream::new(seed, 1, Purpose::Demand);
     let mut runs = vec![Vec::new(); truth.len()];
@@ -60,7 +60,7 @@ fn simulate(truth: &[f64], rule: TimingRule, seed: u64) -> (Vec<TimedCommand>, T
 
 #[test]
 fn each_round_runs_every_command_once_and_the_next_in_reverse() {
-    let rule = TimingRule {
+    let rule = RoundsRule {
         rounds: Some(6),
         ..RULE
     };
@@ -103,18 +103,18 @@ fn constant_times_end_after_the_fewest_rounds() {
         }
     };
     // Precise at the first look, after ten, and ended by the second.
-    assert_eq!((rounds, end), (13, TimingEnd::Precise));
+    assert_eq!((rounds, end), (13, RoundsEnd::Precise));
 }
 
 #[test]
 fn time_is_up_only_after_the_fewest_rounds() {
-    let rule = TimingRule {
+    let rule = RoundsRule {
         budget: Duration::from_secs(1),
         precision: 1e-6,
         ..RULE
     };
     let (commands, end) = simulate(&[10.0, 10.0], rule, 3);
-    assert_eq!(end, TimingEnd::Budget);
+    assert_eq!(end, RoundsEnd::Budget);
     assert_eq!(commands[0].runs.len(), 8);
 }
 
@@ -145,6 +145,39 @@ fn equal_commands_are_seldom_told_apart_however_many_they_are() {
     }
     // 5 % of 400, and three standard deviations.
     assert!(false_claims <= 33, "{false_claims} of 400");
+}
+
+/// The share of 2000 runs in which the interval of a command's mean holds the truth, if each run
+/// resembles the one before with `correlation`.
+fn coverage(correlation: f64) -> f64 {
+    let all = 2000;
+    let covered = (0..all).filter(|&seed| {
+        let mut procedure = TimingProcedure::new(1, RULE, seed);
+        let mut stream = Stream::new(seed, 2, Purpose::Demand);
+        let mut level = noise(&mut stream);
+        let mut runs = Vec::new();
+        while let TimingStep::Run { round, .. } = procedure.next(Duration::ZERO) {
+            let seconds = 1.0 + 0.03 * level;
+            level =
+                correlation * level + (1.0 - correlation * correlation).sqrt() * noise(&mut stream);
+            procedure.record(seconds);
+            runs.push(run(round, seconds));
+        }
+        let command = summarise_command("c".into(), "c".into(), runs, None);
+        command.real_s.expect("many runs").contains(1.0)
+    });
+    covered.count() as f64 / all as f64
+}
+
+#[test]
+fn the_interval_of_a_command_covers_when_precision_ends_it() {
+    for correlation in [0.0, 0.3, 0.6] {
+        let share = coverage(correlation);
+        assert!(
+            (0.93..=0.985).contains(&share),
+            "{correlation}, seeds from 0: {share}"
+        );
+    }
 }
 
 #[test]

@@ -233,12 +233,21 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
             ),
         ));
     }
-    // Users who leave break the laws, which are about a number that stays.
-    let all_stay = spec
-        .profiles()
-        .iter()
-        .all(|profile| profile.transactions.is_none());
-    if all_stay && ramp < lasted && !laws.holds(users) {
+    if ramp < lasted && m.window.is_none() && m.clients > 1 {
+        warnings.push(Warning::doubt(
+            "users-not-together",
+            format!(
+                "{}: the time from the first think time of the last user to the end of the first \
+                 one who left was too short, or there was none: rate and times are those of the \
+                 whole run, in which {} users were at work on average. Start all users together \
+                 with --synchronise=0s, or give them more --transactions.",
+                m.title,
+                format_count(laws.users.value),
+            ),
+        ));
+    }
+    // The laws are about a number that stays: what is measured while all users are at work.
+    if m.window.is_some() && ramp < lasted && !laws.holds(users) {
         warnings.push(Warning::doubt(
             "law-broken",
             format!(

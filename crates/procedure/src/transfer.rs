@@ -1,16 +1,13 @@
 //! Transfer passes: in which order series of passes are measured, when a rate is precise, and what
 //! series say about each other.
 //!
-//! The rate of a series is its bytes over its time. Its interval is Student's, from the variation
-//! of the passes' times. Passes that follow each other resemble each other (heat, caches,
-//! cleaning): their lag-1 correlation widens it, as that of an autoregressive series would.
-//! Precision is looked at after 5, 7, 9, 12 ... passes only, since looking often enough always
-//! finds a lucky moment, and the next look must confirm it.
+//! The rate of a series is its bytes over its time, and its interval that of its passes' times.
+//! When there are enough passes is said by `rounds`.
 
 use results::{
     Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
 };
-use stats::{CONFIDENCE, Channel, Estimate, student_t};
+use stats::{Channel, Estimate};
 use units::{Bytes, Duration};
 use workload::{
     AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
@@ -18,14 +15,11 @@ use workload::{
 };
 
 use crate::checkup::MAIN_DIRECT;
+use crate::rounds::{Rounds, RoundsRule, rounds_mean};
 use crate::trial::{Preparation, Trial};
 
-/// Passes before the first look at the precision.
+/// Passes in which a change shows at least in each half of them.
 const PASSES_MIN: u32 = 5;
-/// From one look to the next the number of passes grows by this.
-const LOOK_FACTOR: f64 = 1.25;
-/// A correlation above this is a drift, which is told by itself.
-const CORRELATION_MAX: f64 = 0.8;
 /// Growing parts of a file begin with this many bytes.
 const PART_MIN: u64 = 1 << 20;
 /// From this share of the page cache on a part counts as read from memory.
@@ -37,65 +31,40 @@ const DRIFT_MIN: f64 = 0.05;
 /// Passes whose shares of the page cache differ by more have no one rate.
 const SHARE_SPREAD: f64 = 0.2;
 
-/// When a series of passes ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PassRule {
-    /// Exactly so many passes; until precise when absent.
-    pub passes: Option<u32>,
-    /// Relative half-width wanted.
-    pub precision: f64,
-    /// The most passes.
-    pub passes_max: u32,
-    /// Time for a series.
-    pub budget: Duration,
-}
-
 /// Counts the passes of a series and says when there are enough.
 #[derive(Clone, Debug)]
 pub struct PassCount {
-    rule: PassRule,
+    rounds: Rounds,
     seconds: Vec<f64>,
     bytes: u64,
-    next_look: u32,
-    /// Whether the last look found the rate precise.
-    was_precise: bool,
 }
 
 impl PassCount {
     /// A series that has no pass yet.
     #[must_use]
-    pub const fn new(rule: PassRule) -> Self {
+    pub fn new(rule: RoundsRule) -> Self {
         Self {
-            rule,
+            rounds: Rounds::new(rule),
             seconds: Vec::new(),
             bytes: 0,
-            next_look: PASSES_MIN,
-            was_precise: false,
         }
     }
 
     /// The number of the next pass; `None` when there are enough.
     pub fn next_pass(&mut self) -> Option<u32> {
         let done = self.seconds.len() as u32;
-        if done >= self.rule.passes.unwrap_or(self.rule.passes_max).max(1) {
-            return None;
+        let spent = Duration::from_secs_f64(self.seconds.iter().sum());
+        let Self {
+            rounds,
+            seconds,
+            bytes,
+        } = self;
+        let precision = rounds.rule().precision;
+        let is_precise = || rate_over(*bytes, seconds, None).relative_half_width() <= precision;
+        match rounds.end(done, spent, is_precise) {
+            Some(_) => None,
+            None => Some(done + 1),
         }
-        if self.rule.passes.is_none() && done > 0 {
-            let spent: f64 = self.seconds.iter().sum();
-            if spent >= self.rule.budget.as_secs_f64() {
-                return None;
-            }
-            if done >= self.next_look {
-                self.next_look = (f64::from(done) * LOOK_FACTOR).ceil() as u32;
-                self.next_look = self.next_look.max(done + 2);
-                let is_precise = self.is_precise();
-                if is_precise && self.was_precise {
-                    return None;
-                }
-                self.was_precise = is_precise;
-            }
-        }
-        Some(done + 1)
     }
 
     /// A pass that is done.
@@ -113,7 +82,8 @@ impl PassCount {
     /// Whether the interval is as narrow as was asked for, or nothing was asked for.
     #[must_use]
     pub fn is_precise(&self) -> bool {
-        self.rule.passes.is_some() || self.rate(None).relative_half_width() <= self.rule.precision
+        let rule = self.rounds.rule();
+        rule.rounds.is_some() || self.rate(None).relative_half_width() <= rule.precision
     }
 }
 
@@ -123,7 +93,7 @@ pub fn rate_over(bytes: u64, seconds: &[f64], within: Option<Estimate>) -> Estim
     let count = seconds.len() as f64;
     let total: f64 = seconds.iter().sum();
     let value = bytes as f64 / total.max(1e-9);
-    let Some(freedom) = seconds.len().checked_sub(1).filter(|&freedom| freedom > 0) else {
+    let Some(time) = rounds_mean(seconds) else {
         return within.map_or_else(
             || Estimate {
                 low: 0.0,
@@ -133,34 +103,15 @@ pub fn rate_over(bytes: u64, seconds: &[f64], within: Option<Estimate>) -> Estim
             |within| within.scale(value / within.value),
         );
     };
-    let mean = total / count;
-    let squares: f64 = seconds.iter().map(|it| (it - mean).powi(2)).sum();
-    let correlation = lag_one(seconds, mean, squares);
-    let dependence = (1.0 + correlation) / (1.0 - correlation);
-    let error = (squares / freedom as f64 / count * dependence).sqrt();
-    let freedom = (freedom as f64 / dependence).max(1.0);
-    let half = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
     Estimate {
-        low: value * mean / (mean + half),
-        high: if half < mean {
-            value * mean / (mean - half)
+        low: value * time.value / time.high,
+        high: if time.low > 0.0 {
+            value * time.value / time.low
         } else {
             f64::INFINITY
         },
         ..Estimate::exact(value, count)
     }
-}
-
-/// The lag-1 correlation of passes, when it is positive. Its estimate is too low by about
-/// `(1 + 3 r) / n` (Kendall 1954), and of a few passes says next to nothing.
-fn lag_one(seconds: &[f64], mean: f64, squares: f64) -> f64 {
-    if seconds.len() < PASSES_MIN as usize || squares <= 0.0 {
-        return 0.0;
-    }
-    let pairs = seconds.windows(2);
-    let products: f64 = pairs.map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
-    let found = products / squares;
-    (found + (1.0 + 3.0 * found.max(0.0)) / seconds.len() as f64).clamp(0.0, CORRELATION_MAX)
 }
 
 /// What is to be measured.
@@ -179,7 +130,7 @@ pub struct TransferShape {
     /// Whether each stream is measured alone, too.
     pub alone: bool,
     /// When a series of reads ends.
-    pub rule: PassRule,
+    pub rule: RoundsRule,
 }
 
 /// One series before it is measured.
@@ -198,7 +149,7 @@ pub struct SeriesPlan {
     /// Whether the page cache is dropped before each pass.
     pub drops_cache: bool,
     /// When it ends.
-    pub rule: PassRule,
+    pub rule: RoundsRule,
 }
 
 impl TransferShape {
@@ -239,7 +190,7 @@ impl TransferShape {
             let size = part / unit * unit;
             let mut first = self.plan(TransferKind::Read, block, size, all.to_vec());
             first.drops_cache = true;
-            first.rule.passes = Some(1);
+            first.rule.rounds = Some(1);
             first.title = format!("{}, first", first.title);
             let mut again = self.plan(TransferKind::Read, block, size, all.to_vec());
             again.title = format!("{}, again", again.title);
@@ -264,8 +215,8 @@ impl TransferShape {
         };
         let rule = match kind {
             TransferKind::Read => self.rule,
-            TransferKind::Write => PassRule {
-                passes: Some(1),
+            TransferKind::Write => RoundsRule {
+                rounds: Some(1),
                 ..self.rule
             },
         };
@@ -282,10 +233,37 @@ impl TransferShape {
 }
 
 impl SeriesPlan {
-    /// One pass of one stream; on a model, of as many clients as there are streams.
+    /// One pass of one stream; on a model, of as many clients as there are streams. What is no
+    /// whole block is left to [`SeriesPlan::rest`].
     #[must_use]
     pub fn trial(&self, access: Access, number: u32, clients: u32, left: Duration) -> Trial {
-        let block = u64::from(self.block);
+        let whole = self.size - self.size % u64::from(self.block);
+        let title = format!("{}, pass {number}", self.title);
+        let trial = self.part(title, (0, whole), self.block, clients);
+        Trial {
+            access,
+            duration_max: left,
+            salt: u64::from(number) | u64::from(self.block) << 16,
+            ..trial
+        }
+    }
+
+    /// The end of such a pass, in one operation: what is less than a block.
+    #[must_use]
+    pub fn rest(&self, access: Access, number: u32, left: Duration) -> Option<Trial> {
+        let rest = self.size % u64::from(self.block);
+        let title = format!("{}, pass {number}, its end", self.title);
+        let trial = self.part(title, (self.size - rest, rest), rest as u32, 1);
+        (rest > 0).then(|| Trial {
+            access,
+            duration_max: left,
+            salt: u64::from(number) | rest << 16,
+            ..trial
+        })
+    }
+
+    /// So many bytes from an offset on, in operations of `block`.
+    fn part(&self, title: String, (offset, len): (u64, u64), block: u32, clients: u32) -> Trial {
         let name = match self.kind {
             TransferKind::Write => "sequential-write",
             TransferKind::Read => "sequential-read",
@@ -296,14 +274,14 @@ impl SeriesPlan {
         };
         Trial {
             name: name.into(),
-            title: format!("{}, pass {number}", self.title),
+            title,
             spec: ClientSpec::Mix(MixSpec {
                 addresses: AddressSpec {
                     region: Region {
                         target: MAIN_DIRECT,
-                        offset: 0,
-                        len: self.size,
-                        block,
+                        offset,
+                        len,
+                        block: u64::from(block),
                     },
                     partition: Partition::Contending,
                     pattern: Pattern::Sequential { step: 1 },
@@ -311,23 +289,24 @@ impl SeriesPlan {
                 },
                 mix,
                 sizes: vec![Size {
-                    len: self.block,
+                    len: block,
                     weight: 1,
                 }],
                 durability: Durability::Volatile,
                 pacing: Pacing::Closed { think: Gap::NONE },
-                operations: Some(self.size / block),
+                operations: Some(len / u64::from(block).max(1)),
             }),
             clients,
             depth: clients,
-            access,
+            access: Access::Direct,
             preparation: Preparation::None,
             goal: None,
             channel: Channel::Response,
-            duration_max: left,
-            salt: u64::from(number) | block << 16,
+            duration_max: Duration::ZERO,
+            salt: 0,
             sample_every: None,
             limit: None,
+            warm_up: None,
         }
     }
 }

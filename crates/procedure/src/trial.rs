@@ -1,9 +1,10 @@
 //! A trial: one interval with fixed settings.
 
-use results::Access;
+use engine::OnError;
+use results::{Access, Work};
 use stats::{Arrivals, Channel, Goal};
 use units::Duration;
-use workload::{ClientSpec, Pacing, ThreadType};
+use workload::{ClientSpec, FilesPhase, Pacing, ThreadType};
 
 use crate::monitor::{PERCENTILES, USER_PERCENTILES};
 
@@ -58,6 +59,8 @@ pub struct Trial {
     pub sample_every: Option<Duration>,
     /// A limit of the response time: the trial may end as soon as it is clear whether it is met.
     pub limit: Option<TimeLimit>,
+    /// What is left out at the start, whatever it looks like; a rule finds it when absent.
+    pub warm_up: Option<Duration>,
 }
 
 impl Trial {
@@ -76,6 +79,16 @@ impl Trial {
         }
     }
 
+    /// What its clients do over and over.
+    #[must_use]
+    pub const fn work(&self) -> Work {
+        match self.spec {
+            ClientSpec::Mix(_) | ClientSpec::Control(_) => Work::Operation,
+            ClientSpec::Files(_) => Work::File,
+            ClientSpec::Users(_) => Work::Transaction,
+        }
+    }
+
     /// When its clients ask for operations.
     #[must_use]
     pub fn arrivals(&self) -> Arrivals {
@@ -86,6 +99,20 @@ impl Trial {
         }
     }
 
+    /// After how long all its users are at work: the last has come and thought once. Only what they
+    /// do together counts. `None` for other clients.
+    #[must_use]
+    pub fn lead_in(&self) -> Option<Duration> {
+        let ClientSpec::Users(users) = &self.spec else {
+            return None;
+        };
+        let rate = users.ramp_per_second.unwrap_or(f64::INFINITY);
+        let ramp = f64::from(self.clients.saturating_sub(1)) / rate;
+        let thinks = users.profiles().iter().map(|it| it.think.mean_ns);
+        let think = thinks.fold(0.0, f64::max);
+        Some(Duration::from_secs_f64(ramp + think / 1e9))
+    }
+
     /// The percentiles that its measurement states.
     #[must_use]
     pub const fn percentiles(&self) -> &'static [f64] {
@@ -93,6 +120,18 @@ impl Trial {
             ClientSpec::Users(_) => &USER_PERCENTILES,
             _ => &PERCENTILES,
         }
+    }
+
+    /// What a failed operation does to it, where `asked` is what was asked for. A pass ends at an
+    /// error whatever was asked for: what it leaves out would be a hole.
+    #[must_use]
+    pub fn on_error(&self, asked: OnError) -> OnError {
+        let is_pass = match &self.spec {
+            ClientSpec::Mix(mix) => mix.operations.is_some(),
+            ClientSpec::Files(files) => files.phase != FilesPhase::Read,
+            ClientSpec::Control(_) | ClientSpec::Users(_) => false,
+        };
+        if is_pass { OnError::Stop } else { asked }
     }
 
     /// Whether every client has exactly one operation outstanding all the time, so that the depth

@@ -294,3 +294,33 @@ fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
         assert_eq!(has_warning(&run.curve, code), is_void, "{code}");
     }
 }
+
+/// Bug: of a point that is cited, others may have done half of the I/O, and a curve did not say so.
+#[test]
+fn what_others_did_during_a_point_that_is_cited_is_told() {
+    use results::{Severity, Warning};
+    let severity = |spoil: fn(usize) -> Option<Warning>| {
+        let count = std::cell::Cell::new(0);
+        let spoil = |measurement: &mut Measurement| {
+            measurement.warnings.extend(spoil(count.get()));
+            count.set(count.get() + 1);
+        };
+        let pacing = thinking(Duration::from_millis(20));
+        let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 16), 1, spoil);
+        let mut warnings = run.curve.warnings.into_iter();
+        warnings
+            .find(|it| it.code == "foreign-io")
+            .map(|it| it.severity)
+    };
+    let doubt = |_| Some(Warning::doubt("foreign-io", "30 % was foreign"));
+    assert_eq!(severity(doubt), Some(Severity::Doubt));
+    let worse = |count| {
+        Some(if count % 2 == 0 {
+            Warning::doubt("foreign-io", "30 % was foreign")
+        } else {
+            Warning::void("foreign-io", "60 % was foreign")
+        })
+    };
+    assert_eq!(severity(worse), Some(Severity::Void));
+    assert_eq!(severity(|_| None), None);
+}

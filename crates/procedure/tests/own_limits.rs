@@ -53,3 +53,23 @@ fn a_queue_of_the_storage_is_its_own_wherever_it_waits() {
         Some(Severity::Doubt)
     );
 }
+
+/// Bug: arrivals that filled all room while the storage answered nothing were called a limit of
+/// this program, and the number void: the stall is the cause, and is named.
+#[test]
+fn room_that_a_stall_fills_is_no_limit_of_ours() {
+    for (device, seconds) in [
+        ("sim:delay?time=5ms&stall=2s@20000", 30.0),
+        ("sim:delay?time=5ms&stall=10s@40000", 60.0),
+        ("sim:mm1?mean=100us&stall=2s@20000", 30.0),
+    ] {
+        let found = open(device, 2000.0, 256, seconds);
+        let share = found.room.map_or(0.0, |room| room.share);
+        assert!(share > 0.5, "{device}: {share}");
+        assert_eq!(severity(&found, "own-limit"), None, "{device}");
+        assert_eq!(severity(&found, "stall"), Some(Severity::Doubt), "{device}");
+    }
+    // A short stall does not excuse a room that is too small all the time.
+    let both = open("sim:delay?time=5ms&stall=200ms@20000", 60e3, 256, 4.0);
+    assert_eq!(severity(&both, "own-limit"), Some(Severity::Void));
+}

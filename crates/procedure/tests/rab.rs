@@ -70,6 +70,7 @@ fn measure(name: &str, device: &str, options: RabOptions, seed: u64) -> RabWorkl
             salt: plan.salt,
             sample_every: None,
             limit: None,
+            warm_up: None,
         };
         let outcome = support::run_trial(&device, &trial, seed, Duration::from_millis(1));
         let measurement = outcome

@@ -2,7 +2,7 @@
 
 mod support;
 
-use procedure::Ending;
+use procedure::{Ending, TrialError};
 use stats::{Channel, Goal};
 use support::{Bench, poisson, thinking};
 use units::Duration;
@@ -122,4 +122,43 @@ fn measured_clients_account_for_all_their_time() {
     let tolerance = 3.29 / (measurement.completions as f64).sqrt();
     let error = measurement.throughput.value / offered - 1.0;
     assert!(error.abs() < tolerance, "{error}, at most {tolerance}");
+}
+
+/// Bug: a scout of 304 ms into which no arrival of twenty a second fell ended the whole run with
+/// "not one operation was done".
+#[test]
+fn a_scout_waits_for_its_first_answer_but_not_for_ever() {
+    let scout = |device: &str, clients| Bench::new(device, clients, thinking(Duration::ZERO), 0.3);
+    let slow = scout("sim:delay?time=2s", 1).run(1);
+    assert_eq!(slow.ending, Ending::Budget);
+    assert!(
+        slow.elapsed < Duration::from_millis(2050),
+        "{:?}",
+        slow.elapsed
+    );
+    let measurement = slow.measurement.expect("one operation");
+    assert_eq!(measurement.completions_all, 1);
+
+    // 0.3 s and ten more, to the slice of 16 ms.
+    let silent = scout("sim:delay?time=1h", 1).run(1);
+    assert!(matches!(
+        silent.measurement,
+        Err(TrialError::Nothing { .. })
+    ));
+    let longest = Duration::from_millis(10_320);
+    assert!(silent.elapsed < longest, "{:?}", silent.elapsed);
+
+    // Of 20 arrivals a second, none in 304 ms comes to one seed in 440.
+    let sparse = Bench::new("sim:delay?time=1ms", 1, poisson(1.0), 0.304);
+    for seed in 1..=20 {
+        sparse.measure(seed);
+    }
+
+    // What was to last exactly so long does.
+    let timed = scout("sim:delay?time=2s", 1).goal(None).run(1);
+    assert!(
+        timed.elapsed < Duration::from_millis(320),
+        "{:?}",
+        timed.elapsed
+    );
 }

@@ -6,9 +6,11 @@
 
 use crate::exponential::Exponential;
 use crate::stream::Stream;
+use serde::{Deserialize, Serialize};
 
 /// How gaps spread around their mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GapShape {
     /// All gaps are equal.
     Constant,

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use results::environment::ForeignIo;
-use results::{Measurement, Run, Status};
-use units::{Bytes, format_duration_ns};
+use results::{Measurement, Run, Status, Trust};
+use units::{Bytes, format_count, format_duration_ns};
 
 use crate::curve;
-use crate::figure::{INDICATIVE, Standing, cpu, figure, indicative_legend, percent};
+use crate::figure::{
+    INDICATIVE, cpu, figure, indicative_legend, legend, mark, percent, tone_of, trust,
+};
 use crate::files;
+use crate::measurement::not_looked_for;
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
@@ -19,6 +22,7 @@ use crate::target;
 use crate::timing;
 use crate::transactions;
 use crate::transfer;
+use crate::verdicts::goals;
 use crate::warnings;
 
 /// Everything an administrator needs of a run, on one screen. Where it was saved is not said.
@@ -62,6 +66,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
         page.blank();
         files::section(&mut page, found, run.target.kind);
     }
+    goals(&mut page, run);
     if !run.findings.is_empty() {
         page.blank();
         page.heading("Findings");
@@ -73,13 +78,18 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     page.finish()
 }
 
-fn header(page: &mut Page<'_>, run: &Run) {
+/// What was measured, such as `check-up of /data`.
+pub(crate) fn title(run: &Run) -> String {
     let what = match run.settings.command.as_str() {
         "run" => "check-up",
         other => other,
     };
+    format!("{what} of {}", run.target.given)
+}
+
+pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     let number = run.id.map_or_else(String::new, |id| format!("run {id}: "));
-    let title = format!("{number}{what} of {}", run.target.given);
+    let title = format!("{number}{}", title(run));
     let how = format!(
         "{}, seed {}",
         format_duration_ns(run.elapsed_ns as f64),
@@ -106,7 +116,7 @@ fn header(page: &mut Page<'_>, run: &Run) {
 }
 
 /// What others did on the device, where it was enough to disturb.
-fn neighbours(measurements: &[Measurement]) -> String {
+pub(crate) fn neighbours(measurements: &[Measurement]) -> String {
     let foreign = |it: &Measurement| Some(it.counters.as_ref()?.foreign?.share);
     let shares = measurements.iter().filter_map(foreign);
     let highest = shares.fold(0.0, f64::max);
@@ -131,8 +141,9 @@ pub(crate) fn machine(run: &Run) -> String {
         Some(environment.kernel.clone()),
         environment.virtualised.clone(),
         run.settings
-            .size_bytes
-            .map(|bytes| format!("test file {}", Bytes(bytes))),
+            .value("size")
+            .and_then(|size| size.parse::<Bytes>().ok())
+            .map(|size| format!("test file {size}")),
     ];
     let parts: Vec<String> = parts
         .into_iter()
@@ -155,21 +166,16 @@ fn measurements(page: &mut Page<'_>, measurements: &[Measurement]) {
     let mut used = BTreeSet::new();
     let mut is_indicative = false;
     for measurement in measurements {
-        let standing = Standing::of(measurement);
-        used.insert(standing);
+        let trust = trust(measurement);
+        used.insert(trust);
         let p99 = percentile_99(measurement);
         is_indicative |= p99.ends_with(INDICATIVE);
         let figure = figure(measurement);
-        let tone = match standing {
-            Standing::Sound | Standing::Narrow => Tone::Plain,
-            Standing::Shaky => Tone::Doubtful,
-            Standing::Void => Tone::Bad,
-        };
         table.row(
-            tone,
+            tone_of(trust),
             [
                 format!("{}{}", measurement.title, figure.addition),
-                format!("{}{}", standing.mark(), figure.value),
+                format!("{}{}", mark(trust), figure.value),
                 figure.interval,
                 p99,
                 cpu(measurement),
@@ -180,18 +186,41 @@ fn measurements(page: &mut Page<'_>, measurements: &[Measurement]) {
         );
     }
     page.table(&table);
-    for standing in used
-        .into_iter()
-        .filter(|standing| *standing != Standing::Sound)
-    {
-        page.paragraph(
-            Tone::Quiet,
-            &format!("{} {}", standing.mark(), standing.legend()),
-        );
+    used.remove(&Trust::Sound);
+    for trust in used {
+        let text = format!("{} {}", mark(trust), legend(trust));
+        page.paragraph(Tone::Quiet, &text);
     }
     if is_indicative {
         page.paragraph(Tone::Quiet, &indicative_legend());
     }
+    unseen(page, measurements);
+}
+
+/// What rows of this length cannot show: of all together, or of each.
+fn unseen(page: &mut Page<'_>, measurements: &[Measurement]) {
+    let seen = |row: &Measurement| row.resolution;
+    if page.style.all {
+        for row in measurements {
+            if let Some(seen) = seen(row) {
+                let text = format!("{}: not looked for: {}", row.title, not_looked_for(&seen));
+                page.item(Tone::Quiet, "-", &text);
+            }
+        }
+        return;
+    }
+    let all = || measurements.iter().filter_map(seen);
+    let Some(shortest) = all().min_by_key(|seen| seen.rarest_ns) else {
+        return;
+    };
+    let operations = all().map(|seen| seen.rarest_operations).min();
+    let text = format!(
+        "Nothing rarer than one in {} or {} operations, or slower than {}, shows in every row.",
+        format_duration_ns(shortest.rarest_ns as f64),
+        format_count(operations.unwrap_or(0) as f64),
+        format_duration_ns(shortest.slowest_change_ns as f64),
+    );
+    page.paragraph(Tone::Quiet, &text);
 }
 
 /// The 99th percentile of the response time where the row is about times and the sample bears it.

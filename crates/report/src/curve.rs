@@ -11,6 +11,9 @@ use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::warnings;
 
+/// A point of this length or more sees what storage does by the second, nanoseconds.
+const SHORT_NS: u64 = 10_000_000_000;
+
 /// Columns of the table of levels beside the chart, and of the gap before it.
 const PANEL: usize = 46;
 const GAP: usize = 2;
@@ -85,6 +88,7 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
     for line in panel(curve, style.columns() - INDENT) {
         page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
     }
+    unseen(&mut page, curve);
     for warning in warnings::in_order(curve.warnings.iter()) {
         warnings::item(&mut page, warning);
     }
@@ -173,6 +177,7 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
         for line in drawn.iter().chain(&panel) {
             page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
         }
+        unseen(page, curve);
         return;
     }
     let panel = panel(curve, PANEL);
@@ -185,6 +190,25 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
             &format!("{:INDENT$}{left:columns$}{:GAP$}{right}", "", ""),
         );
     }
+    unseen(page, curve);
+}
+
+/// What the points that are cited were too short for, where the shortest is.
+fn unseen(page: &mut Page<'_>, curve: &Curve) {
+    let Some(seen) = curve
+        .resolution
+        .filter(|seen| seen.rarest_ns < SHORT_NS / 3)
+    else {
+        return;
+    };
+    let text = format!(
+        "Nothing rarer than one in {} or {} operations, or slower than {}, shows in every point \
+         that is cited.",
+        format_duration_ns(seen.rarest_ns as f64),
+        format_count(seen.rarest_operations as f64),
+        format_duration_ns(seen.slowest_change_ns as f64),
+    );
+    page.paragraph(Tone::Quiet, &text);
 }
 
 /// The load carried at each level, and the highest load.

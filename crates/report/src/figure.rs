@@ -1,10 +1,12 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
+use crate::style::Tone;
 use crate::timing;
 use results::{
-    Access, Curve, LevelOutcome, Measurement, RandomAccess, RandomCell, RandomKind, Run, Severity,
+    Access, Curve, LevelOutcome, Measurement, RandomAccess, RandomCell, RandomKind, Run, Trust,
+    Unit, Work,
 };
-use stats::{Estimate, Verdict};
+use stats::Estimate;
 use units::{
     Bytes, format_count, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,
@@ -41,59 +43,37 @@ pub(crate) struct Figure {
     pub addition: String,
 }
 
-/// How far a number may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
-    /// Its interval can be trusted, however wide it is.
-    Sound,
-    /// Slow ups and downs make its interval doubtful.
-    Narrow,
-    /// There is no good interval.
-    Shaky,
-    /// A warning says that it must not be used.
-    Void,
+/// How far the number of a measurement may be used.
+pub(crate) fn trust(measurement: &Measurement) -> Trust {
+    Trust::of(&measurement.verdict, &measurement.warnings)
 }
 
-impl Standing {
-    pub fn of(measurement: &Measurement) -> Self {
-        if measurement
-            .warnings
-            .iter()
-            .any(|warning| warning.severity == Severity::Void)
-        {
-            return Self::Void;
-        }
-        match measurement.verdict {
-            Verdict::Converged
-            | Verdict::Timed { is_citable: true }
-            | Verdict::Budget { is_citable: true }
-            | Verdict::Short { is_citable: true } => Self::Sound,
-            Verdict::Correlated => Self::Narrow,
-            Verdict::Budget { is_citable: false }
-            | Verdict::Timed { is_citable: false }
-            | Verdict::Short { is_citable: false }
-            | Verdict::NotStationary => Self::Shaky,
-        }
+/// The sign before a number.
+pub(crate) const fn mark(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Sound => "",
+        Trust::Narrow => "~",
+        Trust::Shaky => "!",
+        Trust::Void => "x",
     }
+}
 
-    /// The sign before a number.
-    pub const fn mark(self) -> &'static str {
-        match self {
-            Self::Sound => "",
-            Self::Narrow => "~",
-            Self::Shaky => "!",
-            Self::Void => "x",
-        }
+/// The tone of a row.
+pub(crate) const fn tone_of(trust: Trust) -> Tone {
+    match trust {
+        Trust::Sound | Trust::Narrow => Tone::Plain,
+        Trust::Shaky => Tone::Doubtful,
+        Trust::Void => Tone::Bad,
     }
+}
 
-    /// What the sign means.
-    pub const fn legend(self) -> &'static str {
-        match self {
-            Self::Sound => "",
-            Self::Narrow => "slow ups and downs: the interval may be too narrow, measure longer",
-            Self::Shaky => "not settled: do not quote, see the warnings",
-            Self::Void => "void: do not use, see the warnings",
-        }
+/// What the sign means.
+pub(crate) const fn legend(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Sound => "",
+        Trust::Narrow => "correlated results: the interval may be too narrow, run longer",
+        Trust::Shaky => "not settled: do not quote, see the warnings",
+        Trust::Void => "void: do not use, see the warnings",
     }
 }
 
@@ -107,27 +87,27 @@ pub(crate) fn bytes_per_operation(measurement: &Measurement) -> f64 {
 
 /// Whether operations are so large that costs are better stated per byte.
 pub(crate) fn is_streaming(measurement: &Measurement) -> bool {
-    bytes_per_operation(measurement) >= STREAMING_BYTES && !is_transactions(measurement)
-}
-
-/// Whether units of work are transactions: those are about time, however many bytes they move.
-fn is_transactions(measurement: &Measurement) -> bool {
-    measurement.name.starts_with("transactions")
+    bytes_per_operation(measurement) >= STREAMING_BYTES && measurement.work == Work::Operation
 }
 
 pub(crate) fn aspect(measurement: &Measurement) -> Aspect {
-    let is_sequential = measurement.name.starts_with("sequential-") || is_streaming(measurement);
-    if measurement.name.starts_with("files-") {
-        Aspect::Operations
-    } else if is_sequential && measurement.bandwidth.is_some() {
-        Aspect::Bandwidth
-    } else {
-        Aspect::Time
+    match measurement.work {
+        Work::File => Aspect::Operations,
+        _ if is_streaming(measurement) && measurement.bandwidth.is_some() => Aspect::Bandwidth,
+        _ => Aspect::Time,
     }
 }
 
 pub(crate) fn figure(measurement: &Measurement) -> Figure {
     let mean = measurement.response.mean;
+    if measurement.is_all_failed() {
+        let (value, interval) = operations(measurement.throughput);
+        return Figure {
+            value,
+            interval,
+            addition: String::new(),
+        };
+    }
     match (aspect(measurement), measurement.bandwidth) {
         (Aspect::Bandwidth, Some(bandwidth)) => {
             let (value, interval) = rate(bandwidth);
@@ -160,6 +140,41 @@ pub(crate) fn figure(measurement: &Measurement) -> Figure {
                 addition,
             }
         }
+    }
+}
+
+/// A value in that unit and its interval; of an interval without an upper end, its lower one.
+pub(crate) fn estimated(unit: Unit, estimate: Estimate) -> (String, String) {
+    let Estimate {
+        value, low, high, ..
+    } = estimate;
+    if !estimate.is_bounded() {
+        let interval = match low > 0.0 {
+            true => format!("at least {}", unit.format(low)),
+            false => String::new(),
+        };
+        return (unit.format(value), interval);
+    }
+    match unit {
+        Unit::Seconds => format_interval_ns(value * 1e9, low * 1e9, high * 1e9),
+        Unit::SecondsPerMib => {
+            let (value, interval) = format_interval_ns(value * 1e9, low * 1e9, high * 1e9);
+            (format!("{value}/MiB"), interval)
+        }
+        Unit::BytesPerSecond => format_interval_rate(value, low, high),
+        Unit::PerSecond => {
+            let (value, interval) = format_interval_count(value, low, high);
+            (format!("{value}/s"), interval)
+        }
+        Unit::Share => {
+            let (value, interval) = format_interval_count(value * 100.0, low * 100.0, high * 100.0);
+            (format!("{value} %"), interval)
+        }
+        Unit::Count | Unit::Ratio => format_interval_count(value, low, high),
+        Unit::Bytes => (
+            unit.format(value),
+            format!("{} .. {}", unit.format(low.max(0.0)), unit.format(high)),
+        ),
     }
 }
 
@@ -326,7 +341,7 @@ fn of_random(found: &RandomAccess) -> Vec<String> {
 }
 
 fn part(measurement: &Measurement) -> String {
-    let mark = Standing::of(measurement).mark();
+    let mark = mark(trust(measurement));
     format!("{} {mark}{}", measurement.name, figure(measurement).value)
 }
 

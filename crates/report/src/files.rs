@@ -3,7 +3,7 @@
 
 use results::environment::TargetKind;
 use results::{FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests};
-use stats::{CONFIDENCE, Estimate, replicate_mean};
+use stats::Estimate;
 use units::{format_count, format_duration_ns, format_interval_count, format_rate};
 
 use crate::page::Page;
@@ -186,11 +186,13 @@ fn costs_table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
     ]);
     for test in tests {
         let cpu = |of: fn(&FilePass) -> Option<u64>| {
-            pass_mean(test, of, 1e-9).map_or_else(String::new, |it| digits(it.value) + &half(&it))
+            test.pass_mean(of, 1e-9)
+                .map_or_else(String::new, |it| digits(it.value) + &half(&it))
         };
         let number = |it: &Estimate| format_count(it.value) + &half(it);
         let count = |of: fn(&FilePass) -> Option<u64>| {
-            pass_mean(test, of, 1.0).map_or_else(String::new, |it| number(&it))
+            test.pass_mean(of, 1.0)
+                .map_or_else(String::new, |it| number(&it))
         };
         table.row(
             Tone::Plain,
@@ -206,29 +208,6 @@ fn costs_table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
         );
     }
     page.table(&table);
-}
-
-/// The mean of something that is counted in each pass, over the passes that are in the figures.
-pub(crate) fn pass_mean(
-    test: &FileTest,
-    of: fn(&FilePass) -> Option<u64>,
-    unit: f64,
-) -> Option<Estimate> {
-    let counted = test.passes.iter().filter(|pass| !pass.is_warm_up);
-    let values: Vec<f64> = counted
-        .map(|pass| of(pass).map(|value| value as f64 * unit))
-        .collect::<Option<_>>()?;
-    let alone = values.first().map(|&value| Estimate {
-        low: 0.0,
-        high: f64::INFINITY,
-        ..Estimate::exact(value, 1.0)
-    });
-    // Nothing that is counted is negative.
-    let mean = replicate_mean(&values, CONFIDENCE).map(|mean| Estimate {
-        low: mean.low.max(0.0),
-        ..mean
-    });
-    mean.or(alone)
 }
 
 /// Half of the interval, in percent; nothing where there is none.

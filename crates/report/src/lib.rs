@@ -1,29 +1,32 @@
-//! Runs as text: the check-up's one screen, details, tables, JSON and CSV.
+//! Runs as text: the check-up's one screen, a page, details, tables and CSV.
 //!
 //! Values in, text out: knows nothing about clocks, files, terminals or the environment. The
 //! caller says in a [`Style`] how wide the page is and what the terminal understands.
 
 mod chart;
 mod check_up;
+mod compare;
 mod csv;
-mod csv_curve;
-mod csv_files;
+mod csv_intervals;
+mod csv_points;
 mod curve;
 mod devices;
 mod figure;
 mod files;
 mod files_comparison;
+mod html;
 mod inspection;
-mod json;
 mod list;
+mod markdown;
 mod measurement;
+mod openmetrics;
 mod page;
 mod picture;
 mod positioning;
 mod rab;
 mod random_access;
-#[doc(hidden)]
-pub mod sample;
+mod setup;
+mod side_by_side;
 mod study;
 mod study_note;
 mod style;
@@ -33,25 +36,29 @@ mod timing;
 mod transactions;
 mod transfer;
 mod validation;
+mod verdicts;
 mod warnings;
 mod what_if;
 
 pub use check_up::check_up;
-pub use csv::{csv_intervals, csv_measurements, csv_passes, csv_timed_runs};
-pub use csv_curve::{csv_levels, csv_points, csv_series};
-pub use csv_files::csv_files;
+pub use compare::{ComparisonError, comparison};
+pub use csv::{csv_figures, csv_replicates};
+pub use csv_intervals::csv_intervals;
+pub use csv_points::csv_points;
 pub use curve::curve_table;
 pub use devices::{DeviceRow, DeviceSheet, device_list, device_sheet};
 pub use figure::headline;
 pub use files_comparison::{FilesComparisonError, files_comparison};
+pub use html::{comparison_html, html, run_in_page};
 pub use inspection::inspection;
-pub use json::{JsonError, from_json, json};
 pub use list::{ListRow, run_list};
+pub use markdown::markdown;
 pub use measurement::measurement;
+pub use openmetrics::openmetrics;
 pub use picture::{curves_svg, positioning_svg, series_svg};
 pub use positioning::{positioning, positioning_json};
-pub use study::{csv_study, csv_study_replicates};
-pub use study_note::markdown_note;
+pub use setup::setup;
+pub use side_by_side::side_by_side;
 pub use style::Style;
 pub use validation::{validation, validation_json};
 pub use what_if::{what_if, what_if_json};

@@ -1,7 +1,7 @@
 //! Everything about one measurement.
 
 use results::environment::CountersDelta;
-use results::{KindTimes, Measurement};
+use results::{ErrorCount, KindTimes, Law, Measurement, Resolution};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
@@ -22,8 +22,10 @@ pub fn measurement(m: &Measurement, style: &Style) -> String {
     let mut page = Page::new(style);
     page.heading(&format!("{} [{}]", m.title, m.name));
     page.paragraph(Tone::Plain, &settings(m));
-    page.blank();
-    times(&mut page, m);
+    if !m.is_all_failed() {
+        page.blank();
+        times(&mut page, m);
+    }
     if !m.kinds.is_empty() {
         page.blank();
         kinds(&mut page, &m.kinds);
@@ -36,26 +38,14 @@ pub fn measurement(m: &Measurement, style: &Style) -> String {
     if let Some(offered) = m.offered {
         page.fact("offered", &format!("{}/s", format_count(offered)));
     }
+    queue(&mut page, m);
     quality(&mut page, m);
     costs(&mut page, m);
     if let Some(counters) = &m.counters {
         system(&mut page, counters);
     }
     for error in &m.errors {
-        let text = format!(
-            "{} {}: {}",
-            format_count(error.count as f64),
-            error.kind,
-            error.name
-        );
-        page.fact("errors", &format!("{text} (error {})", error.errno));
-    }
-    if m.short > 0 {
-        let count = format_count(m.short as f64);
-        page.fact(
-            "short operations",
-            &format!("{count} moved fewer bytes than asked for"),
-        );
+        page.fact("errors", &failed(error));
     }
     over_time(&mut page, m);
     let doubts = warnings::in_order(m.warnings.iter());
@@ -68,6 +58,55 @@ pub fn measurement(m: &Measurement, style: &Style) -> String {
     page.finish()
 }
 
+/// Wait and service apart, and what the law of the queue says.
+fn queue(page: &mut Page<'_>, m: &Measurement) {
+    if let Some(server) = &m.server {
+        let (wait, service) = (
+            with_interval(time(server.wait)),
+            with_interval(time(server.service)),
+        );
+        page.fact("queue", &format!("wait {wait}; service {service}"));
+    }
+    let Some(Law::Queue(law)) = &m.law else {
+        return;
+    };
+    let off = (m.response.mean.value / law.response_mean_ns - 1.0) * 100.0;
+    let mean = &m.response.mean;
+    let place = match mean.contains(law.response_mean_ns) {
+        _ if !mean.is_bounded() => "no interval to hold it against",
+        true => "inside the interval",
+        false => "outside the interval",
+    };
+    let text = format!(
+        "{}: response {} ({place}, measured {off:+.1} %), wait {}, service {}, {}/s",
+        law.name,
+        format_duration_ns(law.response_mean_ns),
+        format_duration_ns(law.wait_mean_ns),
+        format_duration_ns(law.service_mean_ns),
+        format_count(law.per_second),
+    );
+    page.fact("theory", &text);
+}
+
+/// One kind of failure with its times, which are in no other figure.
+fn failed(error: &ErrorCount) -> String {
+    let number = match error.errno {
+        0 => String::new(),
+        number => format!(", errno {number}"),
+    };
+    format!(
+        "{} {}: {} ({}{number}); response time {} on average, {} at most; service time {}, {}",
+        format_count(error.count as f64),
+        error.kind,
+        error.name,
+        error.class.name(),
+        format_duration_ns(error.response_mean_ns),
+        format_duration_ns(error.response_max_ns as f64),
+        format_duration_ns(error.service_mean_ns),
+        format_duration_ns(error.service_max_ns as f64),
+    )
+}
+
 /// The load interval by interval, with bars, in no more rows than a screen has.
 fn over_time(page: &mut Page<'_>, m: &Measurement) {
     let Some(series) = &m.series else { return };
@@ -77,7 +116,7 @@ fn over_time(page: &mut Page<'_>, m: &Measurement) {
         INTERVALS.0
     });
     let rates = samples.iter().map(|sample| sample.per_second);
-    let by_law = m.law.iter().map(|law| law.fresh_per_second);
+    let by_law = m.steady_law().into_iter().map(|law| law.fresh_per_second);
     let highest = rates.chain(by_law).fold(f64::MIN_POSITIVE, f64::max);
     let bytes_each = m.bytes_all as f64 / (m.completions_all as f64).max(1.0);
     let ink = if page.style.unicode { "█" } else { "#" };
@@ -109,7 +148,7 @@ fn over_time(page: &mut Page<'_>, m: &Measurement) {
         ];
         table.row(Tone::Plain, row);
     }
-    if let Some(law) = &m.law {
+    if let Some(law) = m.steady_law() {
         let of_law = [
             ("law: fresh", law.fresh_per_second),
             ("law: steady", law.steady_per_second),
@@ -122,7 +161,7 @@ fn over_time(page: &mut Page<'_>, m: &Measurement) {
     }
     page.blank();
     page.table(&table);
-    if let Some(law) = &m.law {
+    if let Some(law) = m.steady_law() {
         page.paragraph(Tone::Quiet, &format!("law: {}", law.name));
     }
 }
@@ -288,23 +327,9 @@ fn kinds(page: &mut Page<'_>, kinds: &[KindTimes]) {
 /// How much the numbers can be relied on.
 fn quality(page: &mut Page<'_>, m: &Measurement) {
     page.fact("verdict", &verdict(m));
-    let steady = format_duration_ns(m.duration_ns as f64);
-    let warmup = if m.warmup_ns == 0 {
-        "nothing cut off as warm-up".to_owned()
-    } else {
-        format!(
-            "after {} of warm-up",
-            format_duration_ns(m.warmup_ns as f64)
-        )
-    };
-    let counted = format_count(m.completions as f64);
-    let all = format_count(m.completions_all as f64);
-    page.fact(
-        "steady part",
-        &format!("{steady}, {warmup}; {counted} of {all} operations"),
-    );
-    page.fact("drift", &drift(m));
-    page.fact("not looked for", &not_looked_for(m));
+    if !m.is_all_failed() {
+        steadiness(page, m);
+    }
     page.fact(
         "depth",
         &format!(
@@ -327,14 +352,36 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
     );
 }
 
+/// What was counted, and whether it stayed as it was.
+fn steadiness(page: &mut Page<'_>, m: &Measurement) {
+    let steady = format_duration_ns(m.duration_ns as f64);
+    let warmup = if m.warmup_ns == 0 {
+        "nothing cut off as warm-up".to_owned()
+    } else {
+        format!(
+            "after {} of warm-up",
+            format_duration_ns(m.warmup_ns as f64)
+        )
+    };
+    let counted = format_count(m.completions as f64);
+    let all = format_count(m.completions_all as f64);
+    page.fact(
+        "steady part",
+        &format!("{steady}, {warmup}; {counted} of {all} operations"),
+    );
+    page.fact("drift", &drift(m));
+    if let Some(seen) = &m.resolution {
+        page.fact("not looked for", &not_looked_for(seen));
+    }
+}
+
 /// What the trial was too short for.
-fn not_looked_for(m: &Measurement) -> String {
-    let (operations, nanos) = m.rarest_event();
+pub(crate) fn not_looked_for(seen: &Resolution) -> String {
     format!(
         "changes slower than {}, events rarer than one in {} operations or {}",
-        format_duration_ns(m.slowest_change_ns() as f64),
-        format_count(operations as f64),
-        format_duration_ns(nanos as f64)
+        format_duration_ns(seen.slowest_change_ns as f64),
+        format_count(seen.rarest_operations as f64),
+        format_duration_ns(seen.rarest_ns as f64)
     )
 }
 
@@ -344,6 +391,9 @@ fn rounded(depth: f64) -> f64 {
 }
 
 fn verdict(m: &Measurement) -> String {
+    if m.is_all_failed() {
+        return "void: every operation failed".into();
+    }
     let Estimate { samples, .. } = m.response.mean;
     let width = m.response.mean.relative_half_width();
     let precision = if width.is_finite() {
@@ -381,7 +431,10 @@ fn drift(m: &Measurement) -> String {
 fn costs(page: &mut Page<'_>, m: &Measurement) {
     if let Some(cost) = m.cpu {
         let busy = cost.cores_busy;
-        page.fact("CPU", &format!("{}, {busy:.2} cores busy", cpu(m)));
+        let awake = awake(m).map_or_else(String::new, |share| {
+            format!(", {} of it awake for the next arrival", percent(share))
+        });
+        page.fact("CPU", &format!("{}, {busy:.2} cores busy{awake}", cpu(m)));
     }
     if let Some(share) = m.page_cache_share {
         page.fact(
@@ -389,6 +442,14 @@ fn costs(page: &mut Page<'_>, m: &Measurement) {
             &format!("answered {} of the bytes", percent(share)),
         );
     }
+}
+
+/// The share of the processor time that was spent waiting awake, where it is worth a word.
+fn awake(m: &Measurement) -> Option<f64> {
+    const WORTH_A_WORD: f64 = 0.05;
+    let awake_ns = m.generator.as_ref()?.awake_ns? as f64;
+    let share = awake_ns / m.counters.as_ref()?.cpu_ns as f64;
+    (share > WORTH_A_WORD).then_some(share.min(1.0))
 }
 
 /// What the system counted during the trial.

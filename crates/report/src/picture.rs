@@ -3,10 +3,11 @@
 //! The same values give the same text to the last character, so that a picture can be kept beside
 //! the command that made it and compared.
 
-mod scale;
+pub(crate) mod scale;
 mod scenes;
 mod svg;
 
+pub(crate) use scenes::cited_points;
 pub use scenes::{curves_svg, positioning_svg, series_svg};
 
 use scale::Scale;

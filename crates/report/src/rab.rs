@@ -2,13 +2,13 @@
 
 use results::{
     Group, LevelOutcome, Measurement, Mode, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload,
-    Rabmark, Severity,
+    Rabmark, Severity, Trust,
 };
 use stats::Estimate;
 use units::{format_count, format_counted, format_duration_ns, format_interval_count};
 
 use crate::curve::{self, level_name};
-use crate::figure::{Standing, operations, rate, time};
+use crate::figure::{legend, mark as sign, operations, rate, time, tone_of, trust};
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
@@ -197,30 +197,22 @@ fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
         ("RABmark[r]", Align::Right, 7),
         ("RABmark[s]", Align::Right, 7),
     ]);
-    let mut worst = Standing::Sound;
+    let mut worst = Trust::Sound;
     for workload in workloads {
         let Some(load) = &workload.measurement else {
             continue;
         };
-        worst = worst.max(Standing::of(load));
-        table.row(tone(load), batch_row(workload, load));
+        worst = worst.max(trust(load));
+        table.row(tone_of(trust(load)), batch_row(workload, load));
     }
     if table.is_empty() {
         return;
     }
     page.blank();
     page.table(&table);
-    if worst != Standing::Sound {
-        let text = format!("{} {}", worst.mark(), worst.legend());
+    if worst != Trust::Sound {
+        let text = format!("{} {}", sign(worst), legend(worst));
         page.paragraph(Tone::Quiet, &text);
-    }
-}
-
-fn tone(load: &Measurement) -> Tone {
-    match Standing::of(load) {
-        Standing::Sound | Standing::Narrow => Tone::Plain,
-        Standing::Shaky => Tone::Doubtful,
-        Standing::Void => Tone::Bad,
     }
 }
 
@@ -232,7 +224,7 @@ fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 9] {
         workload.run.to_string(),
         workload.mode.to_string(),
         format_count(f64::from(load.clients)),
-        format!("{}{value}", Standing::of(load).mark()),
+        format!("{}{value}", sign(trust(load))),
         interval,
         time(load.service.mean).0,
         shown(workload.rabmark_r),

@@ -301,7 +301,7 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
     for (sign, meaning) in [
         (
             "~",
-            "wider interval than was asked for, or slow ups and downs that make it too narrow",
+            "wider interval than requested, or correlated results that make it too narrow",
         ),
         (
             "*",

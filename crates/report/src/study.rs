@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
-use results::{Run, Study, StudyCell, StudyFigure, Unit};
+use results::{Study, StudyCell, StudyFigure, Unit};
 use stats::Estimate;
-use units::{format_counted, format_interval_count, format_interval_ns, format_interval_rate};
+use units::format_counted;
 
-use crate::csv;
+use crate::figure::estimated;
 use crate::list::moment;
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
 use crate::target;
+use crate::verdicts::limits;
 
 /// Columns between the border of the page and the text of a section.
 const INDENT: usize = 2;
@@ -54,6 +55,7 @@ pub(crate) fn section(page: &mut Page<'_>, study: &Study) {
             page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
         }
     }
+    limits(page, study);
     if !study.conclusions.is_empty() {
         page.blank();
         page.heading("Conclusions");
@@ -125,32 +127,10 @@ pub(crate) fn shown(cell: &StudyCell, reading: &str) -> (String, String) {
 }
 
 fn with_interval(unit: Unit, estimate: Estimate) -> (String, String) {
-    let Estimate {
-        value, low, high, ..
-    } = estimate;
-    if !estimate.is_bounded() {
-        return (unit.format(value), "one replicate".into());
-    }
-    match unit {
-        Unit::Seconds => format_interval_ns(value * 1e9, low * 1e9, high * 1e9),
-        Unit::SecondsPerMib => {
-            let (value, interval) = format_interval_ns(value * 1e9, low * 1e9, high * 1e9);
-            (format!("{value}/MiB"), interval)
-        }
-        Unit::BytesPerSecond => format_interval_rate(value, low, high),
-        Unit::PerSecond => {
-            let (value, interval) = format_interval_count(value, low, high);
-            (format!("{value}/s"), interval)
-        }
-        Unit::Share => {
-            let (value, interval) = format_interval_count(value * 100.0, low * 100.0, high * 100.0);
-            (format!("{value} %"), interval)
-        }
-        Unit::Count | Unit::Ratio => format_interval_count(value, low, high),
-        Unit::Bytes => (
-            unit.format(value),
-            format!("{} .. {}", unit.format(low.max(0.0)), unit.format(high)),
-        ),
+    if estimate.is_bounded() {
+        estimated(unit, estimate)
+    } else {
+        (unit.format(estimate.value), "one replicate".into())
     }
 }
 
@@ -332,71 +312,6 @@ fn round_step(least: f64) -> f64 {
     let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
     let fitting = steps.into_iter().find(|step| *step >= least * 0.999_999);
     fitting.unwrap_or(10.0 * power)
-}
-
-/// The results as comma-separated values, one line for each combination and reading; `None` for a
-/// run that is no study.
-#[must_use]
-pub fn csv_study(run: &Run) -> Option<String> {
-    let study = run.study.as_ref()?;
-    let mut text = String::new();
-    let factors = study.factors.iter().map(|factor| factor.name.clone());
-    let columns = ["reading", "unit", "mean", "low", "high", "replicates"];
-    csv::line(&mut text, factors.chain(columns.map(str::to_owned)));
-    for cell in &study.cells {
-        for figure in &cell.figures {
-            let values = [
-                figure.reading.clone(),
-                unit_name(figure.unit).to_owned(),
-                csv::number(figure.value.value),
-                csv::number(figure.value.low),
-                csv::number(figure.value.high),
-                format!("{:.0}", figure.value.samples),
-            ];
-            csv::line(&mut text, cell.levels.iter().cloned().chain(values));
-        }
-    }
-    Some(text)
-}
-
-/// Every replicate, one line for each of its readings; `None` for a run that is no study.
-#[must_use]
-pub fn csv_study_replicates(run: &Run) -> Option<String> {
-    let study = run.study.as_ref()?;
-    let mut text = String::new();
-    let factors = study.factors.iter().map(|factor| factor.name.clone());
-    let first = ["replicate", "round", "started_at", "elapsed_s"].map(str::to_owned);
-    let last = ["reading", "unit", "value"].map(str::to_owned);
-    csv::line(&mut text, first.into_iter().chain(factors).chain(last));
-    for replicate in &study.replicates {
-        for reading in &replicate.readings {
-            let first = [
-                replicate.number.to_string(),
-                replicate.round.to_string(),
-                replicate.started_at.clone(),
-                csv::number(replicate.elapsed_ns as f64 / 1e9),
-            ];
-            let last = [
-                reading.name.clone(),
-                unit_name(reading.unit).to_owned(),
-                csv::number(reading.value),
-            ];
-            let levels = replicate.levels.iter().cloned();
-            csv::line(&mut text, first.into_iter().chain(levels).chain(last));
-        }
-    }
-    Some(text)
-}
-
-fn unit_name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Seconds => "s",
-        Unit::BytesPerSecond => "B/s",
-        Unit::SecondsPerMib => "s/MiB",
-        Unit::PerSecond => "1/s",
-        Unit::Bytes => "B",
-        Unit::Count | Unit::Ratio | Unit::Share => "1",
-    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use results::{Run, Status, Study};
 
 use crate::check_up::machine;
+use crate::markdown::{line, plain};
 use crate::study::{LEGEND, distributions, environment, outliers, readings, shown};
 use crate::target;
+use crate::verdicts::limit_in_words;
 
-/// The note: test environment, results, conclusions; `None` for a run that is no study.
-#[must_use]
-pub fn markdown_note(run: &Run) -> Option<String> {
-    let study = run.study.as_ref()?;
+/// The note: test environment, results, conclusions.
+pub(crate) fn note(run: &Run, study: &Study) -> String {
     let mut text = format!("# {}\n\n## Test environment\n\n", plain(&study.title));
     let target = format!("{}: {}", run.target.given, target::in_brief(&run.target));
     let machine = format!("{}, {}", run.environment.host_name, machine(run));
@@ -32,6 +32,17 @@ pub fn markdown_note(run: &Run) -> Option<String> {
             lines.join("\n")
         ));
     }
+    if !study.limits.is_empty() {
+        text.push_str("\n## Limits\n\n| verdict | limit | evidence |\n| --- | --- | --- |\n");
+        for limit in &study.limits {
+            let (_, verdict, evidence) = limit_in_words(limit);
+            let evidence = evidence
+                .trim_start_matches(&limit.rule)
+                .trim_start_matches(": ");
+            let cells = [verdict, &limit.rule, evidence].map(plain);
+            text.push_str(&(line(&cells) + "\n"));
+        }
+    }
     if !study.conclusions.is_empty() {
         text.push_str("\n## Conclusions\n\n");
         for conclusion in &study.conclusions {
@@ -45,7 +56,7 @@ pub fn markdown_note(run: &Run) -> Option<String> {
             text.push_str(&format!("- {}\n", plain(&warning.text)));
         }
     }
-    Some(text)
+    text
 }
 
 fn table(study: &Study) -> String {
@@ -56,34 +67,14 @@ fn table(study: &Study) -> String {
         header.extend([plain(reading), "95 % interval".to_owned()]);
         sides.extend(["---:", "---"]);
     }
-    let mut lines = vec![row(&header), format!("| {} |", sides.join(" | "))];
+    let mut lines = vec![line(&header), format!("| {} |", sides.join(" | "))];
     for cell in &study.cells {
         let mut fields: Vec<String> = cell.levels.iter().map(|level| plain(level)).collect();
         for reading in &readings {
             let (value, interval) = shown(cell, reading);
             fields.extend([plain(&value), plain(&interval)]);
         }
-        lines.push(row(&fields));
+        lines.push(line(&fields));
     }
     lines.join("\n") + "\n"
-}
-
-fn row(fields: &[String]) -> String {
-    format!("| {} |", fields.join(" | "))
-}
-
-/// Text in which nothing is markup: one line, no signs that Markdown would take.
-fn plain(text: &str) -> String {
-    let mut safe = String::new();
-    for c in text.chars() {
-        match c {
-            '\\' | '|' | '*' | '_' | '`' | '<' | '#' | '[' => {
-                safe.push('\\');
-                safe.push(c);
-            }
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
 }

@@ -14,8 +14,10 @@ use crate::table::{Align, Table};
 
 /// What the columns mean.
 const LEGEND: &str = "From due: from the end of the think time. From start: from the issue of the \
-                      transaction's first operation. Whole run: transactions over elapsed time, as \
-                      the document of 1997 has it, the users' start and stragglers included. \
+                      transaction's first operation. Steady, and the response times: while all \
+                      users are at work, from the last one's first think time to the first one's \
+                      leaving. Whole run: transactions over elapsed time, as the document of 1997 \
+                      has it, the users' start and stragglers included. \
                       Intervals: CPU is that of all processes, and device what the kernel counts \
                       for all of them; a transfer is the time of one request with the device; \
                       cache misses are pages of 4 KiB that were fetched, read-ahead included.";
@@ -56,8 +58,12 @@ fn one(page: &mut Page<'_>, load: &TransactionLoad) {
         format_counted(load.all.transactions, "transaction"),
         format_duration_ns(load.elapsed_ns as f64)
     ));
-    let (steady, interval) = operations(load.per_second_steady);
-    page.fact("steady", &format!("{steady}  ({interval})"));
+    if load.per_second_steady.high.is_finite() {
+        let (steady, interval) = operations(load.per_second_steady);
+        page.fact("steady", &format!("{steady}  ({interval})"));
+    } else {
+        page.fact("steady", "not long enough to be measured");
+    }
     page.fact(
         "whole run",
         &format!("{}/s", format_count(load.per_second_whole)),
@@ -289,11 +295,11 @@ fn searched(page: &mut Page<'_>, search: &UserSearchResult) {
     let meets = match search.meets {
         0 => "no number of users surely meets the limit".to_owned(),
         1 => "1 user surely meets the limit".to_owned(),
-        users => format!("{} users surely meet the limit", format_count(users.into())),
+        users => format!("{} users surely meet the limit", whole(users)),
     };
     let misses = match search.misses {
         None => "none surely miss it".to_owned(),
-        Some(users) => format!("{} surely miss it", format_count(users.into())),
+        Some(users) => format!("{} surely miss it", whole(users)),
     };
     page.paragraph(Tone::Strong, &format!("{meets}, {misses}"));
     let mut table = Table::new(&[
@@ -343,7 +349,7 @@ fn step_row(search: &UserSearchResult, step: &UserSearchStep) -> [String; 7] {
     let (within, span) = within.unwrap_or_default();
     [
         if step.is_final { "fresh" } else { "scout" }.into(),
-        format_count(step.users.into()),
+        whole(step.users),
         if is_firm(search, step) {
             value
         } else {
@@ -354,6 +360,12 @@ fn step_row(search: &UserSearchResult, step: &UserSearchStep) -> [String; 7] {
         span,
         step.outcome.clone(),
     ]
+}
+
+/// A number of users that was tried, none of its digits rounded: the rounded one was not tried.
+fn whole(users: u32) -> String {
+    let counted = format_counted(users.into(), "user");
+    counted.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// The interval of a share, in percent.

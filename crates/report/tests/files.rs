@@ -1,6 +1,6 @@
-//! File tests as text, as CSV, and several systems beside each other.
+//! File tests as text, and several systems compared.
 
-use report::{FilesComparisonError, Style, check_up, csv_files, files_comparison, sample};
+use report::{FilesComparisonError, Style, check_up, files_comparison};
 use results::{FileState, FileSystemRole, Run};
 
 fn run(id: i64, factor: f64) -> Run {
@@ -56,27 +56,6 @@ fn a_narrow_page_keeps_time_and_interval() {
         text.lines().all(|line| line.chars().count() <= 60),
         "{text}"
     );
-}
-
-#[test]
-fn csv_has_a_line_for_each_row_and_a_field_for_each_column() {
-    let text = csv_files(&run(7, 1.0)).expect("file tests");
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 1 + 5);
-    let columns = lines[0].split(',').count();
-    for line in &lines[1..] {
-        assert_eq!(
-            line.replace(", ", " ").split(',').count(),
-            columns,
-            "{line}"
-        );
-    }
-    assert!(
-        lines[1].starts_with("target,3,,as-is,1,300,2,0.0125,"),
-        "{}",
-        lines[1]
-    );
-    assert_eq!(csv_files(&sample::run()), None);
 }
 
 #[test]
@@ -317,15 +296,12 @@ fn what_a_pass_costs_has_intervals() {
         row.contains("0.00500 +-0 %") && row.contains("4.31 +-4 %"),
         "{row}"
     );
-    let csv = csv_files(&run).expect("file tests");
-    let (heads, row) = (csv.lines().next(), csv.lines().nth(1));
-    let heads: Vec<&str> = heads.expect("heads").split(',').collect();
-    let row: Vec<&str> = row.expect("a row").split(',').collect();
-    let of = |name: &str| {
-        let place = heads.iter().position(|head| *head == name);
-        row[place.unwrap_or_else(|| panic!("no {name} in {heads:?}"))]
-    };
-    assert!(of("device_reads_low").starts_with("5.14"), "{csv}");
-    assert!(of("device_reads_high").starts_with("17.85"), "{csv}");
-    assert_eq!(of("cpu_user_low_s"), "0.001");
+    let tables = run.tables();
+    let files = tables.iter().find(|table| table.name == "files");
+    let row = &files.expect("file tests").rows[0];
+    let of = |metric: &str| row.figure(metric).expect(metric).value;
+    let reads = of("device-reads");
+    assert!((reads.low - 5.14).abs() < 0.01, "{reads:?}");
+    assert!((reads.high - 17.85).abs() < 0.01, "{reads:?}");
+    assert!((of("cpu-user").low - 0.001).abs() < 1e-9);
 }

@@ -1,6 +1,6 @@
 //! Percentiles with little evidence carry their sign wherever they are printed.
 
-use report::{Style, check_up, curve_table, sample};
+use report::{Style, check_up, curve_table};
 
 const LEGEND: &str = "? too few independent observations lie beyond it to rely on it";
 

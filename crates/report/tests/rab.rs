@@ -1,6 +1,6 @@
 //! The screen of the workloads of the RAID Performance Test, with invented figures.
 
-use report::{Style, check_up, headline, sample};
+use report::{Style, check_up, headline};
 use results::Run;
 
 /// A run that measured nothing but the workloads.

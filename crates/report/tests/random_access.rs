@@ -1,6 +1,6 @@
-//! The screen of random access and its CSV form, with invented figures.
+//! The screen of random access, with invented figures.
 
-use report::{Style, check_up, csv_measurements, headline, sample};
+use report::{Style, check_up, headline};
 use results::Run;
 
 /// A run that measured nothing but random access.
@@ -57,7 +57,7 @@ fn a_table_for_each_sweep() {
       write, depth 1  95.0 us  93.1 .. 96.9   90.2 us  142 us  238 us?  10,500/s  9.80 us    0 %
       write, depth 8  *300 us  294 .. 306      285 us  450 us  750 us?  26,700/s  9.80 us    0 %
 
-      ~ wider interval than was asked for, or slow ups and downs that make it too narrow
+      ~ wider interval than requested, or correlated results that make it too narrow
       * the rounds differ by more than their own intervals; the interval holds that
       ! not settled: do not quote, see the warnings
       ? too few independent observations lie beyond it to rely on it
@@ -94,22 +94,6 @@ fn all_combinations_stand_in_one_table() {
     let text = check_up(&run, &NARROW);
     assert!(text.contains("All combinations"), "{text}");
     assert!(text.contains("read 8 KiB in 2 MiB, depth 1"), "{text}");
-}
-
-#[test]
-fn a_cell_is_a_line_of_numbers() {
-    let text = csv_measurements(&run()).expect("cells");
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 11);
-    assert!(lines[0].starts_with("kind,span_bytes,block_bytes,depth,service_mean_ns,"));
-    assert!(
-        lines[1].starts_with("read,32768,4096,1,52000,50960,53040,"),
-        "{}",
-        lines[1]
-    );
-    assert!(lines[9].ends_with(",2,false,true,sample"), "{}", lines[9]);
-    let columns = lines[0].split(',').count();
-    assert!(lines.iter().all(|line| line.split(',').count() == columns));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pages as a reader sees them.
 
-use report::{Style, check_up, curve_table, headline, inspection, measurement, sample};
-use results::{CurvePoint, Run, Status, Warning};
+use report::{Style, check_up, curve_table, headline, inspection, measurement};
+use results::{CurvePoint, Resolution, Run, Status, Warning};
 use stats::Verdict;
 
 const ASCII: Style = Style {
@@ -32,6 +32,7 @@ check-up of .                                                                   
   durable write 4 KiB, one at a time    1.24 ms  1.17 .. 1.31    1.86 ms?   9.80 us/op         0 %
   create files of 4 KiB, 806 us each    1,240/s  1,220 .. 1,270   1.21 ms   9.80 us/op         0 %
   ? too few independent observations lie beyond it to rely on it
+  Nothing rarer than one in 1.90 s or 1,610 operations, or slower than 190 ms, shows in every row.
 
 random reads of 4 KiB: mean response time against load
            │                                      ●   closed load at a mean response time of
@@ -95,6 +96,8 @@ run 12: check-up of .                                          58.2 s, seed 8213
   create files of 4 KiB, 806      1,240/s  1,220 .. 1,270   1.21 ms   9.80 us/op
     us each
   ? too few independent observations lie beyond it to rely on it
+  Nothing rarer than one in 1.90 s or 1,610 operations, or slower than 190 ms,
+  shows in every row.
 
 random reads of 4 KiB: mean response time against load
            |                                                           *
@@ -174,7 +177,8 @@ durable write 4 KiB, one at a time [durable-write]
   page faults        321 from memory, 0 from a device
   process            caused 18.9 MiB of reads and 0 B of writes
   device             vda: 4,840 reads, 18.9 MiB; 0 writes, 0 B; 0 flushes; busy for 5.60 s
-  errors             3 write: no space left on device (error 28)
+  errors             3 write: no space left on device (no space, errno 28); response time 80.0 us on
+                     average, 120 us at most; service time 60.0 us, 90.0 us
 
   doubt durable write 4 KiB, one at a time: stopped by its time limit; the interval is right but
         wider than was asked for. Give it more time.
@@ -332,7 +336,7 @@ fn numbers_that_must_not_be_used_are_marked() {
         "~1.24 ms",
         "x void:",
         "! not settled:",
-        "~ slow ups and downs:",
+        "~ correlated results:",
     ] {
         assert!(
             screen.contains(expected),
@@ -479,4 +483,15 @@ fn empty() -> Run {
     run.findings.clear();
     run.warnings.clear();
     run
+}
+
+/// What points of a few seconds cannot show is said under the curve, and of longer ones nothing.
+#[test]
+fn a_curve_of_short_points_says_what_it_could_not_see() {
+    let mut run = sample::run();
+    let told = |run: &Run| check_up(run, &ASCII).contains("shows in every point");
+    assert!(!told(&run));
+    let curve = run.curve.as_mut().expect("a curve");
+    curve.resolution = Some(Resolution::of(30_000, 3_000_000_000));
+    assert!(told(&run));
 }

@@ -1,6 +1,6 @@
-//! The note of a study as text, Markdown and comma-separated values.
+//! The note of a study as text and Markdown.
 
-use report::{Style, check_up, csv_study, csv_study_replicates, markdown_note, sample};
+use report::{Style, check_up, markdown};
 use results::Run;
 
 fn run() -> Run {
@@ -63,7 +63,7 @@ fn readings_that_do_not_fit_stand_in_tables_below_each_other() {
 
 #[test]
 fn the_note_has_the_form_of_the_source() {
-    let note = markdown_note(&run()).expect("a study");
+    let note = markdown(&run());
     let headings: Vec<&str> = note.lines().filter(|line| line.starts_with('#')).collect();
     let expected = [
         "# Block size and host",
@@ -80,19 +80,4 @@ fn the_note_has_the_form_of_the_source() {
         note.contains("| 1KiB | linux1 | 6.10 MB/s\\* | 5.49 .. 6.71 |"),
         "{note}"
     );
-    assert_eq!(markdown_note(&sample::run()), None);
-}
-
-#[test]
-fn every_figure_and_every_replicate_is_exported() {
-    let csv = csv_study(&run()).expect("a study");
-    assert!(
-        csv.starts_with("block,host,reading,unit,mean,low,high,replicates"),
-        "{csv}"
-    );
-    assert_eq!(csv.lines().count(), 1 + 4 * 8);
-    let csv = csv_study_replicates(&run()).expect("a study");
-    assert_eq!(csv.lines().count(), 1 + 4 * 3);
-    assert_eq!(csv_study(&sample::run()), None);
-    assert_eq!(csv_study_replicates(&sample::run()), None);
 }

@@ -1,6 +1,6 @@
-//! Lists and comma-separated values.
+//! Lists of runs.
 
-use report::{ListRow, csv_measurements, run_list, sample};
+use report::{ListRow, run_list};
 
 #[test]
 fn archived_runs_are_listed() {
@@ -21,19 +21,4 @@ fn archived_runs_are_listed() {
     "
     );
     assert_eq!(run_list(&[]), "no runs are archived\n");
-}
-
-#[test]
-fn every_row_of_the_csv_has_every_column() {
-    let text = csv_measurements(&sample::run()).expect("measurements");
-    let lines: Vec<&str> = text.split_terminator("\r\n").collect();
-    assert_eq!(lines.len(), 1 + sample::run().measurements.len());
-    assert!(lines[0].starts_with("name,title,clients,"), "{}", lines[0]);
-    let columns = lines[0].split(',').count();
-    for line in &lines[1..] {
-        // Commas inside quotes do not separate.
-        let outside: String = line.split('"').step_by(2).collect();
-        assert_eq!(outside.split(',').count(), columns, "{line}");
-    }
-    assert!(lines[4].starts_with("random-read,\"random read 4 KiB, one at a time\",1,1,direct,"));
 }

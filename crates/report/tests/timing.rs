@@ -1,6 +1,6 @@
 //! The screen of commands timed side by side, with invented figures.
 
-use report::{Style, check_up, csv_timed_runs, headline, sample};
+use report::{Style, check_up, headline};
 use results::Run;
 
 /// A run that did nothing but time commands.
@@ -81,15 +81,6 @@ fn a_verdict_says_what_the_interval_says() {
         said("too-few"),
         format!("- zstd takes {ratio} as gzip {few}")
     );
-}
-
-#[test]
-fn every_run_is_exported() {
-    let text = csv_timed_runs(&run()).expect("there are runs");
-    assert_eq!(text.lines().count(), 11);
-    let slow = "gzip,5,1.9,1.71,0.095,0,4194304,52428800,0";
-    assert_eq!(text.lines().nth(5), Some(slow));
-    assert_eq!(csv_timed_runs(&sample::run()), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The screen of transfer rates, with invented figures.
 
-use report::{Style, check_up, headline, sample};
+use report::{Style, check_up, headline};
 use results::Run;
 
 /// A run that measured nothing but transfer rates.

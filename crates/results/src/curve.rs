@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use stats::{Channel, Estimate};
+use workload::ClientSpec;
 
+use crate::failure::ErrorCount;
+use crate::measurement::Resolution;
 use crate::warning::Warning;
 
 /// What asks the storage for its operations.
@@ -152,6 +155,8 @@ pub struct Saturation {
 pub struct Curve {
     /// What one client does, in words.
     pub title: String,
+    /// What each client did at the first point; absent where nothing was measured.
+    pub workload: Option<ClientSpec>,
     /// Which time the levels are about.
     #[serde(default)]
     pub channel: Channel,
@@ -168,6 +173,13 @@ pub struct Curve {
     pub levels: Vec<Level>,
     /// The highest load.
     pub saturation: Option<Saturation>,
+    /// What every point that is cited was long enough to see; absent where none is, and in runs of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
+    /// Operations that failed at any point, scouts included; no other figure has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ErrorCount>,
     /// Doubts.
     pub warnings: Vec<Warning>,
 }

@@ -1,6 +1,6 @@
 //! Where a run happened: the machine, the target, and what about them would mislead a reader.
 //!
-//! Plain values only. The runner captures them; archive, reports and screens read them. A fact
+//! Plain values only. Crate `host` captures them; archive, reports and screens read them. A fact
 //! that the machine did not reveal is `None`, never a guess.
 
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,25 @@ pub struct TargetDescription {
     pub remote: bool,
     /// State of the RAID that the target stands on.
     pub raid: Option<RaidState>,
+}
+
+impl TargetDescription {
+    /// A model: `given` as the user typed it, `path` as it was resolved.
+    #[must_use]
+    pub fn simulated(given: &str, path: &str, size_bytes: Option<u64>) -> Self {
+        Self {
+            given: given.to_owned(),
+            path: path.to_owned(),
+            kind: TargetKind::Simulated,
+            size_bytes,
+            allocated_bytes: None,
+            file_system: None,
+            devices: Vec::new(),
+            memory_backed: false,
+            remote: false,
+            raid: None,
+        }
+    }
 }
 
 /// A mounted file system.

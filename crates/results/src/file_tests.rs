@@ -1,7 +1,7 @@
 //! Times of programs that use files: the DECUS tests, and metadata at scale.
 
 use serde::{Deserialize, Serialize};
-use stats::Estimate;
+use stats::{CONFIDENCE, Estimate, replicate_mean};
 
 use crate::environment::TargetDescription;
 use crate::warning::Warning;
@@ -145,6 +145,26 @@ impl FileTest {
     pub fn name(&self) -> String {
         let scale = self.scale;
         row_name(self.system, (&self.test, &self.spacing), self.state, scale)
+    }
+
+    /// The mean of something that is counted in each pass, over the passes that are in the figures.
+    #[must_use]
+    pub fn pass_mean(&self, of: fn(&FilePass) -> Option<u64>, unit: f64) -> Option<Estimate> {
+        let counted = self.passes.iter().filter(|pass| !pass.is_warm_up);
+        let values: Vec<f64> = counted
+            .map(|pass| of(pass).map(|value| value as f64 * unit))
+            .collect::<Option<_>>()?;
+        let alone = values.first().map(|&value| Estimate {
+            low: 0.0,
+            high: f64::INFINITY,
+            ..Estimate::exact(value, 1.0)
+        });
+        // Nothing that is counted is negative.
+        let mean = replicate_mean(&values, CONFIDENCE).map(|mean| Estimate {
+            low: mean.low.max(0.0),
+            ..mean
+        });
+        mean.or(alone)
     }
 }
 

@@ -22,6 +22,22 @@ pub struct Generator {
     /// Length of the longest of them, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_longest_ns: Option<u64>,
+    /// Share of the trial, 0 to 1, that the busiest worker was at work or waited for a processor;
+    /// waiting awake is no work. Near 1, that one thread is the limit. Absent in runs of earlier
+    /// versions, as the next three.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_worker: Option<f64>,
+    /// Share of the trial, 0 to 1, that the busiest worker waited for a processor; 0 where the
+    /// kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_wait: Option<f64>,
+    /// As the busiest worker's, the mean of all workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers_busy: Option<f64>,
+    /// Time, nanoseconds, that all workers waited awake for the next deadline: processor time that
+    /// buys punctuality, and is no cost of an operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awake_ns: Option<u64>,
 }
 
 /// Operations that waited for room, since as many as this program lets be outstanding were.

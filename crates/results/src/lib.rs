@@ -1,19 +1,27 @@
 //! What a run found, as plain values: what archive, reports and screens read.
 
+mod comparison;
 mod curve;
 pub mod environment;
+mod failure;
 mod file_tests;
 mod generator;
+mod goal;
+mod json;
 pub mod live;
 mod measurement;
 mod mode;
+mod named;
 mod positioning;
 mod rab;
 mod random_access;
 mod reading;
 mod run;
 mod series;
+mod setup;
 mod study;
+mod table;
+mod tables;
 mod timing;
 mod transactions;
 mod transfer;
@@ -21,27 +29,34 @@ mod validation;
 mod warning;
 mod what_if;
 
+pub use comparison::{FigureRatio, SetupDifference, Shown, compare, setup_differences};
 pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
 pub use environment::{Caution, Environment, TargetDescription};
+pub use failure::{ErrorClass, ErrorCount};
 pub use file_tests::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     MetadataTree,
 };
 pub use generator::{Generator, RoomWait};
+pub use goal::{GoalVerdict, LimitVerdict, StudyLimit};
+pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
-    Access, CpuCost, ErrorCount, KindTimes, Lateness, Measurement, Tails, Times, Unfinished,
+    Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished, Work,
 };
 pub use mode::Mode;
+pub use named::NamedFigure;
 pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
-pub use run::{Run, SCHEMA_VERSION, Settings, Status};
-pub use series::{SteadyLaw, SystemSample, SystemSeries};
+pub use run::{Run, SCHEMA_VERSION, Status};
+pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
+pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
 pub use study::{
     Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
     StudyScale, StudySetting, StudyVerdict,
 };
+pub use table::{Figure, Metric, Replicate, Role, Row, Table, Trust, percentile_name};
 pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing};
 pub use transactions::{
     StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,

@@ -1,11 +1,13 @@
 //! The outcome of one trial.
 
 use serde::{Deserialize, Serialize};
-use stats::{Channel, Drift, Estimate, PercentileEstimate, Tail, Verdict, Window};
+use stats::{Channel, Drift, DriftVerdict, Estimate, PercentileEstimate, Tail, Verdict, Window};
+use workload::ClientSpec;
 
 use crate::environment::CountersDelta;
+use crate::failure::ErrorCount;
 use crate::generator::{Generator, RoomWait};
-use crate::series::{SteadyLaw, SystemSeries};
+use crate::series::{Law, ServerTimes, SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
 /// How a trial reached its storage.
@@ -33,6 +35,19 @@ impl Access {
             Self::Null => "null",
         }
     }
+}
+
+/// What a client does over and over, and a trial counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// One operation.
+    #[default]
+    Operation,
+    /// A file made, written or read, and removed.
+    File,
+    /// A transaction of several operations.
+    Transaction,
 }
 
 /// A distribution of times in nanoseconds.
@@ -84,6 +99,9 @@ pub struct KindTimes {
     pub response_max_ns: u64,
     /// All response times: HdrHistogram V2, base 64.
     pub response_histogram: String,
+    /// All service times, in the same form; empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub service_histogram: String,
 }
 
 /// The generator's own lateness: from ready to issued, over the whole trial; nanoseconds.
@@ -96,19 +114,6 @@ pub struct Lateness {
     pub p99_ns: Option<u64>,
     /// Longest.
     pub max_ns: u64,
-}
-
-/// Failed operations of one kind with one error number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorCount {
-    /// Kind of operation.
-    pub kind: String,
-    /// Error number.
-    pub errno: i32,
-    /// What the system calls it.
-    pub name: String,
-    /// How many.
-    pub count: u64,
 }
 
 /// What a trial cost this process, its kernel helpers included and the observing thread left out.
@@ -155,6 +160,40 @@ impl Tails {
     }
 }
 
+/// What a trial was long enough to see: what is slower or rarer may be there all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolution {
+    /// Changes that take longer than this, nanoseconds, could not be told from a drift.
+    pub slowest_change_ns: u64,
+    /// Of events that come once in more operations than this, the trial may have seen none: it
+    /// misses them with a chance above 5 % (the rule of three).
+    pub rarest_operations: u64,
+    /// The same of events that come once in more nanoseconds than this.
+    pub rarest_ns: u64,
+}
+
+impl Resolution {
+    /// That of a steady part of so many operations and nanoseconds.
+    #[must_use]
+    pub const fn of(operations: u64, duration_ns: u64) -> Self {
+        Self {
+            slowest_change_ns: duration_ns / stats::RESOLVABLE,
+            rarest_operations: operations / 3,
+            rarest_ns: duration_ns / 3,
+        }
+    }
+
+    /// What both were long enough to see.
+    #[must_use]
+    pub fn both(self, other: Self) -> Self {
+        Self {
+            slowest_change_ns: self.slowest_change_ns.min(other.slowest_change_ns),
+            rarest_operations: self.rarest_operations.min(other.rarest_operations),
+            rarest_ns: self.rarest_ns.min(other.rarest_ns),
+        }
+    }
+}
+
 /// The outcome of one trial: one interval with fixed settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -162,6 +201,11 @@ pub struct Measurement {
     pub name: String,
     /// What was done, in words.
     pub title: String,
+    /// What each client did; absent where it was not measured by clients of ours.
+    pub workload: Option<ClientSpec>,
+    /// What is counted: the unit of response time and throughput.
+    #[serde(default)]
+    pub work: Work,
     /// Number of virtual clients.
     pub clients: u32,
     /// Number of workers.
@@ -186,7 +230,7 @@ pub struct Measurement {
     pub lateness: Lateness,
     /// Times by kind of operation.
     pub kinds: Vec<KindTimes>,
-    /// Failed operations.
+    /// Failed operations; no other figure has them.
     pub errors: Vec<ErrorCount>,
     /// Operations that moved fewer bytes than asked for.
     pub short: u64,
@@ -222,6 +266,9 @@ pub struct Measurement {
     /// What this program itself had and did, on real storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<Generator>,
+    /// What the trial was long enough to see; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
     /// Whether precision and steadiness were reached.
     pub verdict: Verdict,
     /// Trend of the response time over the steady part.
@@ -234,7 +281,10 @@ pub struct Measurement {
     pub series: Option<SystemSeries>,
     /// What a law says of the same load, where a model has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<SteadyLaw>,
+    pub law: Option<Law>,
+    /// Wait and service apart, on a simulated queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerTimes>,
     /// Doubts.
     pub warnings: Vec<Warning>,
     /// The series behind the intervals of response time and load; not archived.
@@ -253,23 +303,89 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// A trial of one client in which nothing was measured: for `..Measurement::empty()` behind
+    /// what was.
+    #[must_use]
+    pub fn empty() -> Self {
+        let nothing = Estimate::exact(f64::NAN, 0.0).without_interval();
+        let times = Times {
+            mean: nothing,
+            percentiles: Vec::new(),
+            min_ns: 0,
+            max_ns: 0,
+        };
+        Self {
+            name: String::new(),
+            title: String::new(),
+            work: Work::Operation,
+            workload: None,
+            clients: 1,
+            workers: 1,
+            access: Access::Buffered,
+            driver: String::new(),
+            seed: 0,
+            offered: None,
+            response: times.clone(),
+            service: times,
+            throughput: nothing,
+            bandwidth: None,
+            lateness: Lateness::default(),
+            kinds: Vec::new(),
+            errors: Vec::new(),
+            short: 0,
+            unfinished: None,
+            room: None,
+            cpu: None,
+            page_cache_share: None,
+            counters: None,
+            completions: 0,
+            completions_all: 0,
+            bytes_all: 0,
+            duration_ns: 0,
+            warmup_ns: 0,
+            effective_depth: f64::NAN,
+            nominal_depth: 1,
+            kernel_entries: None,
+            generator: None,
+            resolution: None,
+            verdict: Verdict::Budget { is_citable: false },
+            drift: Drift {
+                total: 0.0,
+                standard_error: 0.0,
+                bound: f64::INFINITY,
+                verdict: DriftVerdict::Undecided,
+            },
+            snia_steady: None,
+            warnings: Vec::new(),
+            window: None,
+            service_window: None,
+            tails: None,
+            series: None,
+            law: None,
+            server: None,
+            service_quantiles: Vec::new(),
+        }
+    }
+
     /// Whether every condition of the goal was met.
     #[must_use]
     pub const fn is_converged(&self) -> bool {
         matches!(self.verdict, Verdict::Converged)
     }
 
-    /// Changes that take longer than this, nanoseconds, could not be told from a drift.
+    /// The law of random writes to flash, where it holds.
     #[must_use]
-    pub const fn slowest_change_ns(&self) -> u64 {
-        self.duration_ns / stats::RESOLVABLE
+    pub const fn steady_law(&self) -> Option<&SteadyLaw> {
+        match &self.law {
+            Some(Law::Steady(law)) => Some(law),
+            _ => None,
+        }
     }
 
-    /// The rarest event that could be seen: one in so many operations, and one in so many
-    /// nanoseconds. A rarer one is missed with a chance above 5 % (the rule of three).
+    /// Whether operations were asked for and every one of them failed.
     #[must_use]
-    pub const fn rarest_event(&self) -> (u64, u64) {
-        (self.completions / 3, self.duration_ns / 3)
+    pub fn is_all_failed(&self) -> bool {
+        self.completions_all == 0 && self.errors_total() > 0
     }
 
     /// Failed operations of all kinds.

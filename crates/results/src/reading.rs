@@ -86,7 +86,34 @@ impl Reading {
     }
 }
 
+impl Better {
+    /// The word of machine-readable forms.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Neither => "neither",
+        }
+    }
+}
+
 impl Unit {
+    /// The word of machine-readable forms.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::BytesPerSecond => "bytes-per-second",
+            Self::SecondsPerMib => "seconds-per-mib",
+            Self::PerSecond => "per-second",
+            Self::Bytes => "bytes",
+            Self::Count => "count",
+            Self::Share => "share",
+            Self::Ratio => "ratio",
+        }
+    }
+
     /// The value with its unit, such as `412 MB/s` or `1.30 s`.
     #[must_use]
     pub fn format(self, value: f64) -> String {

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::curve::Curve;
 use crate::environment::{Environment, TargetDescription};
 use crate::file_tests::FileTests;
+use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
-use crate::rab::{Rab, RabWorkload};
+use crate::rab::Rab;
 use crate::random_access::RandomAccess;
+use crate::series::SystemSeries;
+use crate::setup::Setup;
 use crate::study::Study;
 use crate::timing::Timing;
 use crate::transactions::Transactions;
@@ -15,8 +18,8 @@ use crate::transfer::Transfer;
 use crate::warning::{Severity, Warning};
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
-/// wrong.
-pub const SCHEMA_VERSION: u32 = 1;
+/// wrong; a run of any other version is not read.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,29 +34,6 @@ pub enum Status {
     },
 }
 
-/// The settings that fix what was done, as resolved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The command, as in `run`.
-    pub command: String,
-    /// The arguments as typed.
-    pub arguments: Vec<String>,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// Time allowed, nanoseconds.
-    pub budget_ns: Option<u64>,
-    /// Bytes of the test file.
-    pub size_bytes: Option<u64>,
-    /// Levels asked for, nanoseconds.
-    pub levels_ns: Vec<u64>,
-    /// Number of workers.
-    pub workers: u32,
-    /// Which driver was asked for.
-    pub driver: String,
-    /// Requests handed to the kernel together at most; 0: an eighth of each worker's depth.
-    pub batch: u32,
-}
-
 /// One invocation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -63,8 +43,9 @@ pub struct Run {
     pub id: Option<i64>,
     /// How it ended.
     pub status: Status,
-    /// What was asked for.
-    pub settings: Settings,
+    /// What was asked for, as resolved.
+    #[serde(rename = "setup")]
+    pub settings: Setup,
     /// Where it ran.
     pub environment: Environment,
     /// What was measured.
@@ -96,6 +77,9 @@ pub struct Run {
     /// Times of programs that use files.
     #[serde(default)]
     pub files: Option<FileTests>,
+    /// What its figures were required to be, and whether they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalVerdict>,
     /// What the run says about its target, in plain words; the most important first.
     pub findings: Vec<String>,
     /// Doubts about the whole run; those about one number are with it.
@@ -106,7 +90,7 @@ impl Run {
     /// A complete run of no length, in which nothing was measured: for `..Run::empty(…)` behind
     /// what a command did measure.
     #[must_use]
-    pub fn empty(settings: Settings, environment: Environment, target: TargetDescription) -> Self {
+    pub fn empty(settings: Setup, environment: Environment, target: TargetDescription) -> Self {
         Self {
             schema: SCHEMA_VERSION,
             id: None,
@@ -124,6 +108,7 @@ impl Run {
             timing: None,
             study: None,
             files: None,
+            goals: Vec::new(),
             findings: Vec::new(),
             warnings: Vec::new(),
         }
@@ -137,45 +122,55 @@ impl Run {
             .find(|measurement| measurement.name == name)
     }
 
+    /// Every load curve of the run with its title.
+    pub fn curves(&self) -> impl Iterator<Item = (&str, &Curve)> {
+        let workloads = self.rab.iter().flat_map(|rab| &rab.workloads);
+        let of_rab = workloads.filter_map(|it| Some((it.name.as_str(), it.curve.as_ref()?)));
+        let own = self.curve.iter().map(|curve| (curve.title.as_str(), curve));
+        own.chain(of_rab)
+    }
+
+    /// Everything that was recorded interval by interval: the measurement, how many clients or
+    /// users it had, and what came in each interval.
+    pub fn intervals(&self) -> impl Iterator<Item = (&str, u32, &SystemSeries)> {
+        let loads = self.transactions.iter().flat_map(|found| &found.loads);
+        let of_loads =
+            loads.filter_map(|it| Some((it.measurement.as_str(), it.users, it.series.as_ref()?)));
+        let trials = self.measurements.iter();
+        let of_trials =
+            trials.filter_map(|it| Some((it.name.as_str(), it.clients, it.series.as_ref()?)));
+        of_loads.chain(of_trials)
+    }
+
+    /// Every warning, with what it is about: `run`, `curve`, or the name of a row.
+    pub fn scoped_warnings(&self) -> impl Iterator<Item = (String, &Warning)> {
+        fn of<'a>(
+            scope: impl Into<String>,
+            warnings: impl IntoIterator<Item = &'a Warning>,
+        ) -> impl Iterator<Item = (String, &'a Warning)> {
+            let scope = scope.into();
+            warnings.into_iter().map(move |it| (scope.clone(), it))
+        }
+        let measured = self.measurements.iter();
+        let curve = self.curve.iter().flat_map(|it| &it.warnings);
+        let workloads = self.rab.iter().flat_map(|it| &it.workloads);
+        let series = self.transfer.iter().flat_map(|it| &it.series);
+        let cells = self.random.iter().flat_map(|it| &it.cells);
+        let commands = self.timing.iter().flat_map(|it| &it.commands);
+        let tests = self.files.iter().flat_map(|it| &it.tests);
+        of("run", &self.warnings)
+            .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
+            .chain(of("curve", curve))
+            .chain(workloads.flat_map(|it| of(&it.name, it.all_warnings())))
+            .chain(series.flat_map(|it| of(&it.title, &it.warnings)))
+            .chain(cells.flat_map(|it| of("random", &it.warnings)))
+            .chain(commands.flat_map(|it| of(&it.name, &it.warnings)))
+            .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
+    }
+
     /// Every warning of the run, its measurements and its curve.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
-        self.warnings
-            .iter()
-            .chain(
-                self.measurements
-                    .iter()
-                    .flat_map(|measurement| &measurement.warnings),
-            )
-            .chain(self.curve.iter().flat_map(|curve| &curve.warnings))
-            .chain(
-                self.rab
-                    .iter()
-                    .flat_map(|rab| rab.workloads.iter().flat_map(RabWorkload::all_warnings)),
-            )
-            .chain(
-                self.transfer
-                    .iter()
-                    .flat_map(|found| &found.series)
-                    .flat_map(|series| &series.warnings),
-            )
-            .chain(
-                self.random
-                    .iter()
-                    .flat_map(|found| &found.cells)
-                    .flat_map(|cell| &cell.warnings),
-            )
-            .chain(
-                self.timing
-                    .iter()
-                    .flat_map(|found| &found.commands)
-                    .flat_map(|command| &command.warnings),
-            )
-            .chain(
-                self.files
-                    .iter()
-                    .flat_map(|found| &found.tests)
-                    .flat_map(|test| &test.warnings),
-            )
+        self.scoped_warnings().map(|(_, warning)| warning)
     }
 
     /// Whether a warning makes a number useless.

@@ -1,6 +1,7 @@
 //! What the machine did while users worked, interval by interval, all on one time base.
 
 use serde::{Deserialize, Serialize};
+use stats::Estimate;
 
 /// One interval. What the machine or the model does not reveal is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,45 @@ pub struct SteadyLaw {
     /// Operations per second in the long run.
     #[serde(with = "stats::undefined")]
     pub steady_per_second: f64,
+}
+
+/// What a queue's law says of a load in the long run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueueLaw {
+    /// The law, as in `M/M/1`.
+    pub name: String,
+    /// Mean time in the queue, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub wait_mean_ns: f64,
+    /// Mean time with a server, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub service_mean_ns: f64,
+    /// Mean of both together, nanoseconds.
+    #[serde(with = "stats::undefined")]
+    pub response_mean_ns: f64,
+    /// Operations per second.
+    #[serde(with = "stats::undefined")]
+    pub per_second: f64,
+}
+
+/// What theory says of a load on a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Law {
+    /// Of random writes to flash.
+    Steady(SteadyLaw),
+    /// Of a queue.
+    Queue(QueueLaw),
+}
+
+/// The terms of the textbook, measured: what an operation on a simulated queue waited, and how
+/// long a server took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServerTimes {
+    /// Mean time from due until a server began, nanoseconds.
+    pub wait: Estimate,
+    /// Mean time with a server, nanoseconds.
+    pub service: Estimate,
 }
 
 /// The intervals of a trial, in their order and without gaps.

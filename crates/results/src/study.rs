@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
 use crate::environment::TargetDescription;
+use crate::goal::StudyLimit;
 use crate::reading::{Better, Reading, Unit};
+use crate::warning::Warning;
 
 /// A setting of the measurement that all cells share, as TOML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +43,9 @@ pub struct StudyReplicate {
     pub elapsed_ns: u64,
     /// What was measured.
     pub readings: Vec<Reading>,
+    /// What a reader of them must know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
 }
 
 /// A replicate that lies far from the others of its cell.
@@ -177,4 +182,7 @@ pub struct Study {
     pub comparisons: Vec<StudyComparison>,
     /// What the statistics bear, in words.
     pub conclusions: Vec<String>,
+    /// Limits on changes, held against each level.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<StudyLimit>,
 }

@@ -1,6 +1,8 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
 mod classic;
+mod common;
+mod compare;
 mod devices;
 mod diskmbps;
 mod diskrand;
@@ -9,6 +11,7 @@ pub mod parse;
 mod positioning;
 mod rab;
 mod random;
+mod repeat;
 mod study;
 mod time;
 mod transactions;
@@ -23,7 +26,9 @@ use units::{Bytes, Duration, Rate};
 
 use crate::output::Output;
 
-pub use self::classic::{ClassicReach, RptArgs, TransactArgs};
+pub use self::classic::{ClassicArgs, ClassicCommand, ClassicReach, RptArgs, TransactArgs};
+pub use self::common::{Common, Force, Outputs};
+pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
@@ -35,6 +40,7 @@ use parse::{
 pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
+pub use repeat::RepeatArgs;
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
@@ -88,6 +94,10 @@ pub enum Command {
     Diskrand(DiskRandArgs),
     /// Run one control thread of the RAID Performance Test, and print its messages.
     Transact(Box<TransactArgs>),
+    /// Compare targets in interleaved rounds: ratios with intervals, and limits that fail a build.
+    Compare(Box<CompareArgs>),
+    /// Make links that call the four programs of the documents by their own names.
+    Classic(ClassicArgs),
     /// Measure how something depends on factors, and note environment, results and conclusions.
     Study(Box<StudyArgs>),
     /// Measure programs that use files: the DECUS tests, and metadata at scale.
@@ -112,41 +122,6 @@ pub enum Command {
     Man,
 }
 
-/// What every measuring command takes.
-#[derive(Args, Clone, Debug)]
-pub struct Common {
-    /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<Output>,
-    /// What may be replaced.
-    #[command(flatten)]
-    pub force: Force,
-    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
-    #[arg(long, value_name = "FILE")]
-    pub archive: Option<PathBuf>,
-    /// Do not keep the run in the archive.
-    #[arg(long)]
-    pub no_save: bool,
-    /// Show no progress.
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Remove without asking what killed runs left behind.
-    #[arg(long, short)]
-    pub yes: bool,
-}
-
-/// What may be replaced by what a command writes.
-#[derive(Args, Clone, Debug, Default)]
-pub struct Force {
-    /// Replace a file that is there, whoever wrote it [default: only an empty one, or one that
-    /// Seekstone wrote and nobody changed].
-    #[arg(long)]
-    pub force: bool,
-}
-
 /// How storage is reached and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
@@ -167,6 +142,10 @@ pub struct Reach {
     /// depth].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub batch: Option<u16>,
+    /// What a failed operation does. Latency and throughput never contain failed operations; they
+    /// are listed by kind and error, with latencies of their own.
+    #[arg(long, value_enum, default_value_t = ErrorsChoice::Stop)]
+    pub errors: ErrorsChoice,
     /// Worker threads [default: half the processors, at most 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
@@ -190,6 +169,16 @@ pub enum DriverChoice {
     Threads,
 }
 
+/// What a failed operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ErrorsChoice {
+    /// It ends the run; what was measured before is kept.
+    Stop,
+    /// It is counted, and the run goes on; a transaction with a failed operation is not completed.
+    /// Writing a test file still stops at an error.
+    Count,
+}
+
 /// `seekstone run`.
 #[derive(Args, Debug)]
 pub struct RunArgs {
@@ -198,7 +187,7 @@ pub struct RunArgs {
     pub target: String,
     /// Time for everything.
     #[arg(
-        long, value_name = "TIME", default_value = "90s", value_parser = parse_budget,
+        long, value_name = "TIME", default_value = "110s", value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
@@ -311,6 +300,10 @@ pub struct TrialArgs {
         conflicts_with_all = ["precision", "budget"]
     )]
     pub duration: Option<Duration>,
+    /// Leave out this much of the start, whatever it looks like; it is part of --duration and
+    /// --budget [default: at most 1 s or a twentieth, where the storage had not settled].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub warm_up: Option<Duration>,
     /// Stop after this long in any case.
     #[arg(
         long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
@@ -367,6 +360,10 @@ pub struct CurveArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
+    /// Leave out this much of the start of every point, whatever it looks like; it is part of
+    /// --budget [default: at most 1 s or a twentieth, where the storage had not settled].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub warm_up: Option<Duration>,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,
@@ -442,8 +439,12 @@ pub enum RunsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Write a run as JSON, its measurements, curve or passes as CSV, the note of a study, or a
-    /// picture of its curve or intervals.
+    /// Measure a run again, with every setting and definition that it had.
+    ///
+    /// A default that changed since changes nothing, and a simulated run gives the same figures.
+    /// What was allowed for the run, as with --overwrite, must be allowed anew.
+    Repeat(Box<RepeatArgs>),
+    /// Write a run as JSON, CSV, Markdown, a page, OpenMetrics text or a picture.
     Export {
         /// Its number.
         id: i64,
@@ -460,9 +461,10 @@ pub enum RunsCommand {
         #[command(flatten)]
         force: Force,
     },
-    /// Archive a run that was exported as JSON, or what a log file of `rpt` or `diskrand` holds.
+    /// Archive a run that was exported as JSON or as a page, or what a log file of `rpt` or
+    /// `diskrand` holds.
     Import {
-        /// The exported run, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
+        /// The exported run or page, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
         file: PathBuf,
     },
     /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.
@@ -471,17 +473,27 @@ pub enum RunsCommand {
         #[arg(required = true, value_name = "FILE|ID")]
         sources: Vec<String>,
     },
-    /// Print runs of `files` beside each other.
+    /// Compare runs with the first of them, figure by figure, and name what differs in their
+    /// setups.
     Compare {
-        /// What of them.
-        #[arg(long, value_enum)]
-        table: TableChoice,
-        /// Their numbers.
+        /// The numbers of the runs; the others are compared with the first.
         #[arg(required = true, value_name = "ID")]
         ids: Vec<i64>,
+        /// Every figure and every difference of the setups.
+        #[arg(long)]
+        all: bool,
+        /// Systems as columns and tests as rows, as in the DECUS paper.
+        #[arg(long, value_enum)]
+        table: Option<TableChoice>,
         /// The number of the system, as it stands in the table, that the others are divided by.
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", requires = "table")]
         against: Option<u32>,
+        /// Write the comparison as one page for a browser, with all curves in one chart.
+        #[arg(long, value_name = "FILE", conflicts_with = "table")]
+        html: Option<Output>,
+        /// What may be replaced.
+        #[command(flatten)]
+        force: Force,
     },
     /// Delete runs.
     Delete {
@@ -496,31 +508,27 @@ pub enum RunsCommand {
 pub enum ExportForm {
     /// Everything, as documented in docs/json-schema.md.
     Json,
-    /// One line for each measurement; of a study for each combination and reading.
+    /// Every figure of every table, one line each; the same columns for every command.
+    #[value(alias = "levels", alias = "series", alias = "files")]
     Csv,
+    /// The tables with their intervals; of a study its note.
+    Markdown,
+    /// A page for a browser, with charts and the run's JSON in it; it needs no network.
+    Html,
+    /// Every figure as a gauge, for Prometheus (OpenMetrics text).
+    Openmetrics,
+    /// Every repetition behind the figures: passes, rounds, runs, replicates.
+    #[value(alias = "passes", alias = "times")]
+    Replicates,
     /// One line for each point of a load curve, scouts marked.
     Points,
-    /// One line for each level of a load curve, and for its highest load.
-    Levels,
-    /// One line for each series of `transfer`.
-    Series,
-    /// What `runs show` prints.
-    Text,
-    /// The note of a study.
-    Markdown,
-    /// One line for each replicate of a study and each of its readings.
-    Replicates,
     /// One line for each interval of `transactions`, with what the machine did, or of `trial
     /// --interval`.
     Intervals,
-    /// One line for each pass of `transfer`.
-    Passes,
-    /// One line for each run of the commands of `time`.
-    Times,
+    /// What `runs show` prints.
+    Text,
     /// A picture: the load curve of a run, or the load over the intervals of a trial.
     Svg,
-    /// One line for each test of `files`.
-    Files,
 }
 
 /// Tables of `runs compare`.

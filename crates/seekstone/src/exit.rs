@@ -1,11 +1,13 @@
-//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done with a warning that voids a number.
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done with a warning that voids a number, 4 a
+//! limit was exceeded, 5 that is undecided.
 
 use std::process::ExitCode;
 
-use results::{Run, Status};
-use runner::bench::BenchError;
-use runner::laboratory::LaboratoryError;
-use runner::study::StudyRunError;
+use kinds::measure::MeasureError;
+use lab::bench::BenchError;
+use lab::laboratory::LaboratoryError;
+use results::{LimitVerdict, Run, Status};
+use study::StudyRunError;
 
 use crate::output;
 
@@ -20,6 +22,10 @@ pub enum Exit {
     Usage,
     /// Done, but a number must not be used.
     Void,
+    /// Done, and a limit was exceeded, or a goal missed.
+    Exceeded,
+    /// Done, and whether a limit was exceeded, or a goal met, is open.
+    Undecided,
 }
 
 impl From<Exit> for ExitCode {
@@ -29,6 +35,8 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Void => 3,
+            Exit::Exceeded => 4,
+            Exit::Undecided => 5,
         })
     }
 }
@@ -39,7 +47,23 @@ impl Exit {
         match run.status {
             Status::Partial { .. } => Self::Failed,
             Status::Complete if run.has_void_number() => Self::Void,
-            Status::Complete => Self::Done,
+            Status::Complete => Self::of_limits(run),
+        }
+    }
+
+    fn of_limits(run: &Run) -> Self {
+        let has = |verdict| {
+            let limits = run.study.iter().flat_map(|it| &it.limits);
+            let goals = run.goals.iter().map(|it| it.verdict);
+            limits
+                .map(|it| it.verdict)
+                .chain(goals)
+                .any(|it| it == verdict)
+        };
+        match (has(LimitVerdict::Exceeded), has(LimitVerdict::Undecided)) {
+            (true, _) => Self::Exceeded,
+            (_, true) => Self::Undecided,
+            _ => Self::Done,
         }
     }
 
@@ -55,7 +79,17 @@ impl Exit {
             {
                 return Self::Usage;
             }
-            Some(StudyRunError::Target(error)) => Some(error),
+            Some(StudyRunError::Measure {
+                source: MeasureError::Usage(_),
+                ..
+            }) => return Self::Usage,
+            Some(
+                StudyRunError::Target(error)
+                | StudyRunError::Measure {
+                    source: MeasureError::Bench(error),
+                    ..
+                },
+            ) => Some(error),
             _ => error.downcast_ref::<BenchError>(),
         };
         match bench {

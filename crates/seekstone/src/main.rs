@@ -6,57 +6,77 @@ mod exit;
 mod onlooker;
 mod output;
 mod progress;
+mod recorded;
 mod stack;
 mod studies;
 mod written;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
-use args::{Command, Seekstone};
+use args::{ClassicCommand, Command, Seekstone};
+use commands::drive::{drive, ready};
+use commands::vintage::names;
+use exit::Exit;
+use results::Setup;
 
 fn main() -> ExitCode {
     stack::with_enough(seekstone)
 }
 
 fn seekstone() -> ExitCode {
-    let command = match Seekstone::try_parse() {
-        Ok(seekstone) => seekstone.command,
+    let mut definition = Seekstone::command();
+    let parsed = definition.try_get_matches_from_mut(names::typed(std::env::args_os().collect()));
+    let parsed = parsed.and_then(|matches| {
+        let command = Seekstone::from_arg_matches(&matches)?.command;
+        Ok((command, recorded::setup(&definition, &matches)))
+    });
+    let (command, setup) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return exit::usage(&error),
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
-    let _ = runner::interrupt::outlive_file_size_limit();
-    if let Err(error) = written::check_command(&command) {
-        return exit::failed(&error);
-    }
-    let done = match command {
-        Command::Run(args) => commands::run::run(&args),
-        Command::Trial(args) => commands::trial::trial(&args),
-        Command::Curve(args) => commands::curve::curve(&args),
-        Command::Rab(args) => commands::rab::rab(&args),
-        Command::Random(args) => commands::random::random(&args),
-        Command::Positioning(args) => commands::positioning::positioning(&args),
-        Command::Rpt(args) => commands::rpt::rpt(&args),
-        Command::Transfer(args) => commands::transfer::transfer(&args),
-        Command::Diskmbps(args) => commands::diskmbps::diskmbps(&args),
-        Command::Diskrand(args) => commands::diskrand::diskrand(&args),
-        Command::Transact(args) => commands::transact::transact(&args),
-        Command::Transactions(args) => commands::transactions::transactions(&args),
-        Command::Study(args) => commands::study::study(&args),
-        Command::Files(args) => commands::files::files(&args),
-        Command::Inspect(args) => commands::inspect::inspect(&args),
-        Command::Devices(args) => commands::devices::devices(&args),
-        Command::Whatif(args) => commands::what_if::what_if(&args),
-        Command::Time(args) => commands::time::time(&args),
-        Command::Wire(args) => commands::wire::wire(&args),
-        Command::Runs(args) => commands::runs::runs(&args),
-        Command::Clean(args) => commands::clean::clean(&args),
-        Command::Completions(args) => commands::generate::completions(&args),
-        Command::Man => commands::generate::man(),
-    };
-    match done {
+    let _ = host::interrupt::outlive_file_size_limit();
+    match perform(&command, setup) {
         Ok(exit) => exit.into(),
         Err(error) => exit::failed(&error),
+    }
+}
+
+/// Carry a command out, whose settings stand in `setup`.
+fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
+    written::check_command(command)?;
+    match command {
+        Command::Run(_)
+        | Command::Trial(_)
+        | Command::Curve(_)
+        | Command::Random(_)
+        | Command::Transfer(_)
+        | Command::Transactions(_)
+        | Command::Files(_)
+        | Command::Time(_) => drive(ready(command, setup)?),
+        Command::Rab(args) => match &args.print_workload {
+            Some(name) => commands::rab::print_workload(name),
+            None => drive(ready(command, setup)?),
+        },
+        Command::Positioning(args) => commands::positioning::positioning(args),
+        Command::Rpt(args) => commands::vintage::rpt::rpt(args),
+        Command::Diskmbps(args) => commands::vintage::diskmbps::diskmbps(args),
+        Command::Diskrand(args) => commands::vintage::diskrand::diskrand(args),
+        Command::Transact(args) => commands::vintage::transact::transact(args),
+        Command::Compare(args) => commands::compare::compare(args, setup),
+        Command::Classic(args) => match &args.command {
+            ClassicCommand::Install { directory } => names::install(directory),
+        },
+        Command::Study(args) => commands::study::study(args, setup),
+        Command::Inspect(args) => commands::inspect::inspect(args),
+        Command::Devices(args) => commands::devices::devices(args),
+        Command::Whatif(args) => commands::what_if::what_if(args),
+        Command::Wire(args) => commands::wire::wire(args),
+        Command::Runs(args) => commands::runs::runs(args),
+        Command::Clean(args) => commands::clean::clean(args),
+        Command::Completions(args) => commands::generate::completions(args),
+        Command::Man => commands::generate::man(),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use host::interrupt::{Interrupt, Wait};
+use kinds::check_up::Stage;
+use kinds::rab::Desk;
 use results::live::{Command, Live};
-use runner::check_up::Stage;
-use runner::interrupt::{Interrupt, Wait};
-use runner::rab::Desk;
 use tui::Screen;
 
 use crate::progress::Progress;

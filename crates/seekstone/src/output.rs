@@ -8,8 +8,8 @@ mod place;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
+use host::interrupt::Wait;
 use report::Style;
-use runner::interrupt::Wait;
 
 use crate::exit::Exit;
 

@@ -3,10 +3,10 @@
 use std::io::IsTerminal as _;
 use std::time::Duration as StdDuration;
 
+use host::interrupt::Wait;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use runner::check_up::Stage;
-use runner::interrupt::Wait;
-use runner::study::StudyStage;
+use kinds::check_up::Stage;
+use study::StudyStage;
 use units::{Duration, format_count, format_duration_ns};
 
 use crate::output;

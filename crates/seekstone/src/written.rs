@@ -37,13 +37,16 @@ impl<'a> Files<'a> {
             false => archive_path(common.archive.as_ref()).ok(),
         };
         let used = targets.into_iter().map(|target| used_path(target));
+        let written = common
+            .outputs
+            .asked()
+            .map(|((option, _), output)| (option, output));
         Self {
-            written: Vec::new(),
+            written: written.collect(),
             archive,
             used: used.collect(),
-            force: common.force.clone(),
+            force: common.outputs.force.clone(),
         }
-        .and("--json", common.json.as_ref())
     }
 
     /// With an output, unless it is none.
@@ -110,7 +113,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             DevicesCommand::Validate(args) => {
                 Files::only("--json", args.json.as_ref(), &args.force)
             }
-            _ => return Ok(()),
+            DevicesCommand::List | DevicesCommand::Show { .. } => return Ok(()),
         },
         Command::Runs(args) => match &args.command {
             RunsCommand::Export { output, force, .. } => {
@@ -119,9 +122,29 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             RunsCommand::Import { file } => Files::default()
                 .and_archive(args.archive.as_ref())
                 .and_used([file.clone()]),
-            _ => return Ok(()),
+            RunsCommand::Compare { html, force, .. } => {
+                Files::only("--html", html.as_ref(), force).and_archive(args.archive.as_ref())
+            }
+            // A repeat looks as the command that it repeats.
+            RunsCommand::List { .. }
+            | RunsCommand::Repeat(_)
+            | RunsCommand::Show { .. }
+            | RunsCommand::Merge { .. }
+            | RunsCommand::Delete { .. } => return Ok(()),
         },
-        _ => return Ok(()),
+        // A study looks when it knows what it measures; the old programs name their files
+        // themselves; the others write nothing but to the terminal.
+        Command::Compare(_)
+        | Command::Study(_)
+        | Command::Rpt(_)
+        | Command::Diskmbps(_)
+        | Command::Diskrand(_)
+        | Command::Transact(_)
+        | Command::Classic(_)
+        | Command::Wire(_)
+        | Command::Clean(_)
+        | Command::Completions(_)
+        | Command::Man => return Ok(()),
     })
 }
 
@@ -133,6 +156,12 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
 pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
     let written = files.written.iter().filter(|(_, it)| !it.is_stdout());
     let written: Vec<&Written<'_>> = written.collect();
+    let mut to_stdout = files.written.iter().filter(|(_, it)| it.is_stdout());
+    if let (Some((one, _)), Some((other, _))) = (to_stdout.next(), to_stdout.next()) {
+        let text =
+            format!("{one} - and {other} - would both be standard output: name a file for one");
+        return Err(UsageError(text).into());
+    }
     if let Some(archive) = &files.archive {
         check_archive(archive, &files.used)?;
     }

@@ -408,6 +408,10 @@ fn one_control_thread_tells_messages_and_ios() {
         2,
         "-S: is 7, and must be 0 to 3",
     );
+    // What `rpt` writes of threads that contend.
+    let more = ["-a", "2", "-C", "1", "-c", "2", "--messages", "1"];
+    let args = [&["transact", "-b", "4096", "-f", DISK], &more[..]].concat();
+    scratch.check(&args, 0, "#02:");
     let args = ["transact", "-C", "2", "-c", "2", "-b", "4096", "-f", DISK];
     scratch.check(
         &args,
@@ -453,7 +457,7 @@ fn a_log_becomes_runs_in_the_archive() {
     import("none.rpl", 1, "cannot read none.rpl");
     fs::write(scratch.path("b.rpl"), [0xff, 0xfe, 0]).expect("a file");
     import("b.rpl", 2, "is no text, so no log of rpt");
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../classic/src/fixtures/excerpt.rpl");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vintage/src/fixtures/excerpt.rpl");
     import(
         fixture.to_str().expect("a plain path"),
         0,

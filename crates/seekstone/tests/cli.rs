@@ -238,7 +238,7 @@ fn all_of_an_odd_size_is_written_before_it_is_read() {
             "-",
         ];
         let ended = scratch.check(&args, 0, "complete");
-        assert_eq!(ended.json()["settings"]["size_bytes"], 4 << 20);
+        assert_eq!(setting(&ended.json(), "size"), "4MiB");
     }
 }
 
@@ -251,10 +251,17 @@ fn sizes_and_times_are_taken_as_written() {
     let ended = finish(scratch.seekstone(args.iter().chain(&["--json", "-", "--no-save", "-q"])));
     ended.check(&args, 0, "");
     assert_eq!(ended.stderr, "");
-    let settings = &ended.json()["settings"];
-    assert_eq!(settings["budget_ns"], 10_000_000_000_u64);
-    assert_eq!(settings["size_bytes"], 3_u64 << 29);
-    assert_eq!(settings["levels_ns"][0], 90_000_000_000_u64);
+    let run = ended.json();
+    assert_eq!(setting(&run, "budget"), "10s");
+    assert_eq!(setting(&run, "size"), "1536MiB");
+    assert_eq!(setting(&run, "level"), "90s");
+}
+
+/// The first value of a setting that a run recorded.
+fn setting(run: &serde_json::Value, name: &str) -> String {
+    let settings = run["setup"]["settings"].as_array().expect("settings");
+    let setting = settings.iter().find(|it| it["name"] == name).expect(name);
+    setting["values"][0].as_str().expect("a value").to_owned()
 }
 
 #[test]
@@ -276,7 +283,7 @@ fn help_is_for_whoever_asks() {
         scratch.check(&["--help"], 0, &format!("\n  {command} "));
     }
     for (command, expected) in [
-        ("run", "[default: 90s]"),
+        ("run", "[default: 110s]"),
         ("run", "[default: the larger of 5 % and 1 GiB]"),
         ("run", "--size <BYTES>"),
         ("run", "--level <TIME[@pN]>"),
@@ -456,8 +463,8 @@ fn archived_runs_are_listed_shown_exported_and_deleted() {
     let written = scratch.check(&["runs", "export", "1", "-o", "run.json"], 0, "");
     assert_eq!(written.stdout, "");
     let text = fs::read_to_string(scratch.path("run.json")).expect("the export");
-    let run = report::from_json(&text).expect("a run");
-    assert_eq!(report::json(&run).trim_end(), exported.stdout.trim_end());
+    let run = results::from_json(&text).expect("a run");
+    assert_eq!(results::json(&run).trim_end(), exported.stdout.trim_end());
     let table = scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "random-read");
     assert!(table.stdout.lines().count() > run.measurements.len());
 

@@ -69,6 +69,45 @@ fn a_model_is_written_and_read_in_virtual_time() {
     }
 }
 
+/// Passes of 2 s all carried the moment at which the computing was over.
+#[test]
+fn passes_of_a_model_end_when_its_clock_says_so() {
+    let scratch = Scratch::new();
+    let disk = "sim:delay?time=15.625ms&size=8MiB";
+    scratch.check(&["diskmbps", "8", "2", "A", disk], 0, "End of program");
+    let log = log_of(&scratch).1;
+    let passes = log
+        .lines()
+        .filter(|line| line.contains(" at ") && line.contains(';'));
+    let clocks: Vec<f64> = passes
+        .map(|line| {
+            let mut words = line
+                .split(';')
+                .nth(1)
+                .expect("a comment")
+                .split_whitespace();
+            let clock = words.find_map(|word| word.parse().ok());
+            clock.expect("the monotonic clock")
+        })
+        .collect();
+    assert_eq!(clocks.len(), 3, "{log}");
+    for pair in clocks.windows(2) {
+        assert!((pair[1] - pair[0] - 2.0).abs() < 0.01, "{clocks:?}");
+    }
+}
+
+/// A log is named after its second. The documents' batches run job after job, and a job took
+/// minutes then; the second one of a second was refused.
+#[test]
+fn jobs_of_a_batch_follow_each_other() {
+    let scratch = Scratch::new();
+    let disk = "sim:delay?time=1ms&size=8MiB";
+    for _ in 0..3 {
+        scratch.check(&["diskmbps", "1", "1", "Z", disk], 0, "End of program");
+    }
+    assert_eq!(files_of_jobs(&scratch.path(".")).len(), 3);
+}
+
 #[test]
 fn a_file_is_written_read_and_removed() {
     let scratch = Scratch::new();
@@ -188,7 +227,7 @@ fn four_at_once_share_a_directory() {
     assert!(files_of_jobs(Path::new(&data)).is_empty(), "data are left");
     let mut args = vec!["runs", "merge"];
     args.extend(logs.iter().map(String::as_str));
-    let merged = scratch.check(&args, 0, "All reading");
+    let merged = scratch.check(&args, 0, "1 MB is 1048576 bytes");
     assert_eq!(
         merged.stdout.matches(" MB/s  ").count(),
         4 * 6,

@@ -28,6 +28,28 @@ fn shape(line: &str) -> String {
     words.join(" ")
 }
 
+/// Sections 7 and 9.5 restrict the file cache by the programs' memory. The log told of memory that
+/// was allocated, and ten transactions took 10.0 s whatever it was.
+#[test]
+fn memory_of_a_program_is_taken_from_a_models_file_cache() {
+    let scratch = Scratch::new();
+    let seconds = |log: &str, kilobytes: &str| -> f64 {
+        let disk = "sim:ppro?size=40M";
+        let args = [
+            "diskrand", "Read", disk, "99", "10", log, "1000", "0", kilobytes, "0",
+        ];
+        let ended = scratch.check(&args, 0, "10 transactions, 10000 I/Os in ");
+        let (_, after) = ended.stdout.split_once("response mean ").expect("a mean");
+        let number = after.split_whitespace().next().expect("a number");
+        number.parse().expect("seconds")
+    };
+    let (little, much) = (seconds("A", "10"), seconds("B", "18000"));
+    assert!(
+        much > 1.2 * little,
+        "{little} s, and {much} s with 18 MB less"
+    );
+}
+
 #[test]
 fn without_arguments_it_shows_its_commands() {
     let scratch = Scratch::new();
@@ -252,7 +274,7 @@ fn four_users_share_a_log_without_mixing_lines() {
 #[test]
 fn the_documents_logs_are_imported() {
     let scratch = Scratch::new();
-    let sample = include_str!("../../classic/src/fixtures/diskrand.log");
+    let sample = include_str!("../../vintage/src/fixtures/diskrand.log");
     fs::write(scratch.path("LogFile.txt"), sample).expect("a file");
     let ended = scratch.check(&["runs", "import", "LogFile.txt"], 0, "run 5: ");
     for expected in [

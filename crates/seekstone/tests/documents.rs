@@ -28,7 +28,7 @@ fn shortened(example: &str) -> String {
         Some("curve") if example.contains("sim:") => " --budget 5s",
         Some("run") if example.contains("big.file") => " --budget 2s",
         Some("run" | "curve") => " --budget 2s --size 16MiB --reserve 0",
-        Some("trial") if example.contains("null:") => "",
+        Some("trial") if example.contains("null:") || example.contains("--goal") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
         Some("files") if example.contains("sim:") => " --passes 2",
@@ -41,6 +41,8 @@ fn shortened(example: &str) -> String {
         Some("study") if example.contains("--target") => {
             " --replicates 1 --set size=1MiB --reserve 0"
         }
+        Some("compare") if example.contains("sim:") => " --rounds 2 --set duration=2s",
+        Some("compare") => " --rounds 2 --set duration=100ms --set size=16MiB --reserve 0",
         Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
         Some("time") => " --runs 2",
@@ -83,6 +85,7 @@ fn run_example(scratch: &Scratch, data: &str, example: &str) {
     let line = shortened(example)
         .replace("/data", data)
         .replace(" 12", " 1")
+        .replace(" 1 15", " 1 1")
         .replace(" 34", " 2");
     let line = line.replacen("seekstone", PROGRAM, 1);
     let mut command = std::process::Command::new("sh");

@@ -19,7 +19,7 @@ fn rows(text: &str) -> (Vec<&str>, Vec<Vec<&str>>) {
 
 /// It was a bare header, and the exit code said that all was well.
 #[test]
-fn curves_are_exported_as_points_and_levels() {
+fn curves_are_exported_as_points_and_figures() {
     let scratch = Scratch::new();
     let args = ["curve", DEVICE, "--level", "2ms", "--seed", "1", "--quiet"];
     scratch.check(&args, 0, "Saved as run 1");
@@ -42,31 +42,31 @@ fn curves_are_exported_as_points_and_levels() {
         );
         assert_eq!(cell("scout"), point["is_scout"].to_string());
     }
-    let levels = exported(&scratch, "1", "levels").stdout;
-    let (_, found) = rows(&levels);
-    assert!(found[0][1..3] == ["2000000", "reached"], "{levels}");
-    assert_eq!(found[found.len() - 1][2], "saturation", "{levels}");
+    // Its levels, highest load and points stand among the figures.
+    let figures = exported(&scratch, "1", "csv").stdout;
+    let (columns, found) = rows(&figures);
+    let table = columns.iter().position(|it| *it == "table");
+    let table = table.expect("a column");
+    for name in ["levels", "saturation", "points"] {
+        assert!(found.iter().any(|row| row[table] == name), "{figures}");
+    }
+    exported(&scratch, "1", "markdown");
+    let metrics = exported(&scratch, "1", "openmetrics").stdout;
+    assert!(metrics.contains("seekstone_iops_per_second{"), "{metrics}");
 
     let refused = |form: &str, expected: &str| {
         let args = ["runs", "export", "1", "--form", form];
         let ended = scratch.check(&args, 2, "");
         assert!(ended.error().contains(expected), "{}", ended.error());
-        assert!(
-            ended
-                .error()
-                .contains("--form json, points, levels, text, svg"),
-            "{}",
-            ended.error()
-        );
+        let there = "--form json, csv, markdown, html, openmetrics, points, text, svg";
+        assert!(ended.error().contains(there), "{}", ended.error());
     };
-    refused("csv", "run 1 has no measurements");
-    refused("series", "run 1 has no series");
+    refused("replicates", "run 1 has no repetitions");
     refused("intervals", "run 1 has no intervals");
-    refused("markdown", "run 1 has no note");
 }
 
 #[test]
-fn transfers_are_exported_as_series() {
+fn the_passes_of_transfers_are_exported() {
     let scratch = Scratch::new();
     let args = [
         "transfer",
@@ -79,16 +79,15 @@ fn transfers_are_exported_as_series() {
     ];
     scratch.check(&args, 0, "Saved as run 1");
     let run = exported(&scratch, "1", "json").json();
-    let text = exported(&scratch, "1", "series").stdout;
-    let series = run["transfer"]["series"].as_array().expect("series");
-    assert_eq!(text.lines().count(), 1 + series.len(), "{text}");
-    let args = ["runs", "export", "1", "--form", "csv"];
-    let ended = scratch.check(&args, 2, "");
-    assert!(
-        ended.error().contains("--form json, series, text, passes"),
-        "{}",
-        ended.error()
-    );
+    let tables = run["tables"].as_array().expect("tables");
+    let rows = tables[0]["rows"].as_array().expect("rows");
+    let passes = exported(&scratch, "1", "replicates").stdout;
+    let throughputs = passes.lines().filter(|line| line.contains(",throughput,"));
+    let counted: usize = rows
+        .iter()
+        .map(|row| row["replicates"].as_array().map_or(0, Vec::len))
+        .sum();
+    assert_eq!(throughputs.count(), counted, "{passes}");
 }
 
 #[test]
@@ -150,10 +149,146 @@ fn a_run_is_shown_as_it_was_printed() {
                 .map(|line| line.trim_end().to_owned())
                 .collect()
         };
+        // The setup stands below what was printed.
+        let (shown, setup) = shown.split_once("\nSetup\n").expect("a setup");
+        assert!(setup.contains("target sim:mmc"), "{setup}");
         assert_eq!(
             body(shown.trim_end()),
             body(printed.trim_end()),
             "run {number}"
         );
     }
+}
+
+#[test]
+fn a_run_is_written_in_every_form_that_was_asked_for() {
+    let scratch = Scratch::new();
+    let trial = ["trial", DEVICE, "--duration", "2s", "--quiet"];
+    let forms = [
+        ("--csv", "run.csv", ",latency-p99,"),
+        ("--markdown", "run.md", "| trial |"),
+        (
+            "--html",
+            "run.html",
+            "<h1>Trial of sim:mmc?servers=4&amp;mean=1ms</h1>",
+        ),
+        ("--openmetrics", "run.prom", "# EOF"),
+        ("--json", "run.json", "\"tables\""),
+    ];
+    let asked: Vec<&str> = forms.iter().flat_map(|it| [it.0, it.1]).collect();
+    scratch.check(&[&trial[..], &asked].concat(), 0, "Saved as run 1");
+    for (option, file, expected) in forms {
+        let text = std::fs::read_to_string(scratch.path(file)).expect(file);
+        assert!(text.contains(expected), "{option}:\n{text}");
+    }
+    let twice = ["--csv", "-", "--json", "-"];
+    let refused = scratch.check(&[&trial[..], &twice].concat(), 2, "");
+    let expected = "--json - and --csv - would both be standard output";
+    assert!(refused.error().contains(expected), "{}", refused.error());
+    let alone = scratch.check(&[&trial[..], &["--csv", "-"]].concat(), 0, "");
+    assert!(
+        alone.stdout.starts_with("run,command,target,"),
+        "{}",
+        alone.stdout
+    );
+}
+
+/// A page is what others are sent: what it holds is archived and measured again elsewhere.
+#[test]
+fn a_page_is_imported_and_repeated() {
+    let scratch = Scratch::new();
+    let trial = [
+        "trial",
+        DEVICE,
+        "--duration",
+        "2s",
+        "--seed",
+        "5",
+        "--quiet",
+    ];
+    let page = ["--html", "run.html", "--no-save"];
+    scratch.check(&[&trial[..], &page].concat(), 0, "");
+    scratch.check(
+        &["runs", "import", "run.html"],
+        0,
+        "run 1: trial of sim:mmc",
+    );
+    scratch.check(&["runs", "repeat", "--quiet"], 0, "Saved as run 2");
+    let same = scratch.check(&["runs", "compare", "1", "2"], 0, "without a difference");
+    assert!(!same.stdout.contains("worse"), "{}", same.stdout);
+    let again = exported(&scratch, "2", "html").stdout;
+    let page = std::fs::read_to_string(scratch.path("run.html")).expect("a page");
+    let lead = |page: &str| {
+        page.lines()
+            .find(|it| it.contains("class=\"lead\""))
+            .map(str::to_owned)
+    };
+    assert!(lead(&page).is_some());
+    assert_eq!(lead(&page), lead(&again));
+}
+
+/// Only runs of `files` could be compared.
+#[test]
+fn any_two_runs_are_compared() {
+    let scratch = Scratch::new();
+    let trial = |device: &str| {
+        let args = [
+            "trial",
+            device,
+            "--duration",
+            "20s",
+            "--seed",
+            "1",
+            "--quiet",
+        ];
+        scratch.check(&args, 0, "Saved as run");
+    };
+    trial("sim:mm1?mean=1ms");
+    trial("sim:mm1?mean=2ms");
+    trial("sim:mm1?mean=1ms");
+    let transfer = ["transfer", "sim:fireball", "--size", "8MiB", "-q"];
+    scratch.check(&transfer, 0, "Saved as run 4");
+    let slower = scratch
+        .check(&["runs", "compare", "1", "2"], 0, "worse")
+        .stdout;
+    for expected in ["latency ", "iops ", "2.0", "target.given", "One run a side"] {
+        assert!(slower.contains(expected), "no {expected} in\n{slower}");
+    }
+    let same = scratch
+        .check(&["runs", "compare", "1", "3"], 0, "without a difference")
+        .stdout;
+    assert!(
+        !same.contains("worse") && same.contains("are the same"),
+        "{same}"
+    );
+    let page = ["runs", "compare", "1", "2", "--html", "compared.html"];
+    scratch.check(&page, 0, "worse");
+    let page = std::fs::read_to_string(scratch.path("compared.html")).expect("a page");
+    assert!(
+        page.contains("<span class=\"t void\">worse</span>"),
+        "{page}"
+    );
+    let over = ["runs", "compare", "1", "2", "--html", "archive.db"];
+    let refused = scratch.check(&over, 2, "");
+    assert!(
+        refused.error().contains("the archive of runs"),
+        "{}",
+        refused.error()
+    );
+    let three = scratch
+        .check(&["runs", "compare", "1", "2", "3"], 0, "run 3")
+        .stdout;
+    assert_eq!(three.matches("compared with run 1").count(), 2, "{three}");
+    let refused = scratch.check(&["runs", "compare", "1", "4"], 2, "");
+    assert!(
+        refused.error().contains("no row in common"),
+        "{}",
+        refused.error()
+    );
+    let alone = scratch.check(&["runs", "compare", "1"], 2, "");
+    assert!(
+        alone.error().contains("two runs or more"),
+        "{}",
+        alone.error()
+    );
 }

@@ -248,3 +248,24 @@ fn system_calls_that_fail_end_the_run_in_order() {
         scratch.assert_clean(&target);
     }
 }
+
+/// Bug: without /proc a file that is there was said not to be.
+#[test]
+fn a_target_without_proc_is_refused_by_its_cause() {
+    let test = "a_target_without_proc_is_refused_by_its_cause";
+    let scratch = Scratch::new();
+    fs::write(scratch.path("file"), vec![7; 1 << 20]).expect("a file");
+    let hidden = |then: &[&str]| {
+        let mut command = Command::new("unshare");
+        let hide = "mount -t tmpfs none /proc && exec \"$@\"";
+        command.args(["-m", "sh", "-c", hide, "sh"]).args(then);
+        scratch.settle(&mut command);
+        command
+    };
+    if !hidden(&["true"]).status().is_ok_and(|it| it.success()) {
+        skipped(test, "unshare is missing, or may not hide /proc");
+        return;
+    }
+    let args = [PROGRAM, "trial", "file", "--duration", "1s", "--no-save"];
+    finish(hidden(&args)).check(&args, 1, "cannot open file: /proc is not mounted; mount it");
+}

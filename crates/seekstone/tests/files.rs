@@ -52,7 +52,7 @@ fn every_test_is_measured_and_nothing_is_left() {
         );
         if row["test"] == "4" {
             assert_eq!(passes[1]["bytes"], 307_200);
-            assert_eq!(passes[1]["calls"], 300 * 7);
+            assert_eq!(passes[1]["calls"], 300 * 6);
         }
     }
     assert_eq!(run["files"]["device"], "own file");
@@ -91,15 +91,9 @@ fn a_run_is_kept_shown_exported_and_compared() {
         }
     }
     scratch.check(&["runs", "show", "1", "--all"], 0, "TEST6: create");
-    let csv = scratch.check(&["runs", "export", "2", "--form", "files"], 0, "");
-    let lines: Vec<&str> = csv.stdout.lines().collect();
-    assert!(lines[0].starts_with("system,test,spacing,state,scale,items,passes,elapsed_s"));
-    assert_eq!(
-        (lines.len(), &lines[1][..9]),
-        (3, "target,2,"),
-        "{}",
-        csv.stdout
-    );
+    let csv = scratch.check(&["runs", "export", "2", "--form", "csv"], 0, "");
+    let elapsed = csv.stdout.lines().filter(|it| it.contains(",elapsed,"));
+    assert_eq!(elapsed.count(), 2, "{}", csv.stdout);
     let compare = [
         "runs",
         "compare",
@@ -158,8 +152,6 @@ fn a_run_is_carried_to_another_site_and_replaces_nothing() {
     );
     let none = ["runs", "compare", "--table", "files", "1", "2"];
     scratch.check(&none, 2, "run 1 holds no file tests");
-    let none = ["runs", "export", "1", "--form", "files"];
-    scratch.check(&none, 2, "run 1 has no file tests");
 }
 
 #[test]

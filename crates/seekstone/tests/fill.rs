@@ -6,9 +6,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use host::interrupt::Interrupt;
+use kinds::measure::{MeasureError, Measurement, Place};
 use results::Reading;
-use runner::interrupt::Interrupt;
-use runner::measure::{MeasureError, Measurement, Place};
 use support::storage::FileSystem;
 use support::{Scratch, leftovers};
 

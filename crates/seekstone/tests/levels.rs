@@ -35,6 +35,42 @@ fn random_arrivals_have_their_own_load_at_a_level() {
     covers(&of_p99["curve"]["levels"][0]["load"], truth);
 }
 
+/// Bug: a curve could not be told how long a storage takes to settle. Eight servers of 1 ms carry
+/// 8000 per second; every trial of this model is three times as slow at first, for 2 s.
+#[test]
+fn a_curve_leaves_out_the_warm_up_of_every_point() {
+    let model = "sim:mmc?mean=1ms&servers=8&warm-up=200%@2s";
+    let asked = ["curve", model, "--level", "1500us", "--budget", "10min"];
+    let names = |run: &Value| {
+        let warnings = run["curve"]["warnings"].as_array().expect("warnings");
+        let names = warnings
+            .iter()
+            .map(|it| it["code"].as_str().expect("a code").to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let as_it_is = found(&asked);
+    assert_eq!(names(&as_it_is), ["curve-drift"]);
+    let settled = found(&[&asked[..], &["--warm-up", "2s"]].concat());
+    assert_eq!(names(&settled), ["warm-up-left-out"]);
+    covers(&settled["curve"]["levels"][0]["load"], 8000.0);
+    let settings = settled["setup"]["settings"].as_array().expect("settings");
+    let warm_up = settings.iter().find(|it| it["name"] == "warm-up");
+    assert_eq!(warm_up.expect("it is recorded")["values"][0], "2s");
+}
+
+#[test]
+fn a_warm_up_that_leaves_no_time_for_a_curve_is_refused() {
+    let args = [
+        "curve",
+        "sim:mm1?mean=1ms",
+        "--budget",
+        "60s",
+        "--warm-up",
+        "10s",
+    ];
+    Scratch::new().check(&args, 2, "nothing would be left of --budget 1 min");
+}
+
 /// A closed load of 100 % at 2 ms, and what everybody else waits for at nine tenths of it.
 #[test]
 fn the_check_up_tries_each_level_under_random_arrivals() {

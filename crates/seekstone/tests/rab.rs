@@ -125,7 +125,7 @@ fn the_seed_decides_everything() {
     let of_seed = |seed: &str| {
         let mut run = measure(&scratch, &[FOUR_SERVERS, "--budget", "10s", "--seed", seed]);
         run["environment"] = Value::Null;
-        run["settings"] = Value::Null;
+        run["setup"] = Value::Null;
         run
     };
     let first = of_seed("1");
@@ -295,6 +295,40 @@ fn the_load_of_a_client_is_the_users() {
     }
 }
 
+/// A client that asks once in ten seconds asks for nothing in a short trial, one time in five. That
+/// used to end the run, and no later workload was measured.
+#[test]
+fn a_silent_trial_is_measured_for_longer() {
+    let scratch = Scratch::new();
+    let one = "sim:mmc?mean=15ms";
+    let mut args = vec!["-w", "transaction,batch", "--iops-per-client", "0.1"];
+    args.extend([one, "--seed", "2"]);
+    let run = measure(&scratch, &args);
+    let found = workloads(&run);
+    assert_eq!(column(found, "name"), ["transaction", "batch"]);
+    assert!(found.iter().all(|workload| workload["is_complete"] == true));
+    let told = list(&found[0]["warnings"]);
+    assert!(column(told, "code").contains(&"no-answer"), "{told:#?}");
+}
+
+#[test]
+fn a_workload_that_nothing_answers_leaves_the_others_theirs() {
+    let scratch = Scratch::new();
+    let mut args = vec!["rab", "sim:mmc?mean=15ms", "-w", "transaction,batch"];
+    args.extend(["--iops-per-client", "0.00001", "--seed", "1"]);
+    args.extend(["--no-save", "--json", "-", "--quiet"]);
+    let run = scratch.check(&args, 3, "\"rab\"").json();
+    let found = workloads(&run);
+    assert_eq!(column(found, "name"), ["transaction", "batch"]);
+    let told = list(&found[0]["warnings"]);
+    assert!(column(told, "code").contains(&"no-operation"), "{told:#?}");
+    assert_eq!(
+        (&found[0]["is_complete"], &found[1]["is_complete"]),
+        (&Value::Bool(false), &Value::Bool(true))
+    );
+    assert!(number(&found[1]["rabmark_s"]["value"]["value"]) > 0.0);
+}
+
 #[test]
 fn runs_and_modes_stamp_their_results() {
     let scratch = Scratch::new();
@@ -348,10 +382,10 @@ fn a_run_is_archived_shown_and_exported() {
         assert!(ended.stdout.contains(expected), "{expected}");
     }
     let exported = scratch.check(&["runs", "export", "1", "--form", "json"], 0, "\"rab\"");
-    let run = report::from_json(&exported.stdout).expect("a run");
-    assert_eq!(report::json(&run).trim_end(), exported.stdout.trim_end());
+    let run = results::from_json(&exported.stdout).expect("a run");
+    assert_eq!(results::json(&run).trim_end(), exported.stdout.trim_end());
     let table = scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "scientific");
-    assert_eq!(table.stdout.lines().count(), 5, "{}", table.stdout);
+    assert!(table.stdout.contains(",rab-workloads,"), "{}", table.stdout);
 }
 
 #[test]

@@ -74,27 +74,22 @@ fn a_models_times_are_found() {
 
 /// A device that stalls for longer than a round lasts ended the run.
 #[test]
-fn a_stall_is_told_and_measured_again() {
+fn a_slow_answer_is_waited_for_and_a_silent_device_is_told() {
     let scratch = Scratch::new();
     let slow = "sim:md1?time=700ms&size=1MiB";
     let args = [
         "--reads", "--spans", "all", "--blocks", "4KiB", "--depths", "1", "--budget", "1s",
     ];
     let found = run(&scratch, &[&[slow], &args[..]].concat());
-    let texts = found["warnings"].to_string();
-    assert!(
-        texts.contains("not one operation was done in 500 ms of round 1"),
-        "{texts}"
-    );
     let mean = &cells(&found)[0]["service"]["mean"];
     assert!((number(&mean["value"]) / 7e8 - 1.0).abs() < 1e-6, "{mean}");
     let args = [
-        &["random", slow],
+        &["random", "sim:md1?time=20s&size=1MiB"],
         &args[..],
         &["--max-time", "600ms", "--no-save", "-q"],
     ]
     .concat();
-    scratch.check(&args, 1, "not one operation was done in 608 ms");
+    scratch.check(&args, 1, "not one operation was done in 10.6 s");
 }
 
 #[test]
@@ -131,7 +126,7 @@ fn a_file_is_made_checked_and_removed() {
     let random = &found["random"];
     assert_eq!(random["check"], "record");
     assert!(number(&random["fill_rate"]["value"]) > 0.0);
-    assert_eq!(found["settings"]["command"], "random");
+    assert_eq!(found["setup"]["command"], "random");
     let spans: Vec<(&str, f64)> = cells(&found)
         .iter()
         .map(|cell| {
@@ -475,10 +470,13 @@ fn archived_cells_are_shown_listed_and_exported() {
     let ended = scratch.check(
         &["runs", "export", "1", "--form", "csv"],
         0,
-        "kind,span_bytes",
+        "run,command,target,table,row",
     );
     // Spans of 32, 128, 512 KiB and all; blocks of 16 and 64 KiB; depth 4: read and written.
-    assert_eq!(ended.stdout.lines().count(), 1 + 2 * 7, "{}", ended.stdout);
+    let means = ended.stdout.lines();
+    let means =
+        means.filter(|it| it.contains(",random,\"operation=") && it.contains(",service-time,"));
+    assert_eq!(means.count(), 2 * 7, "{}", ended.stdout);
     let ended = scratch.check(&["runs", "export", "1"], 0, "\"rounds_agree\"");
     assert_eq!(cells(&ended.json()).len(), 14);
 }

@@ -1,6 +1,6 @@
 //! What stalls, errors, drift, warm-up, two modes and a write cliff of a simulated device do to the
 //! answer of each procedure is known beforehand, and so is what must be named, and what must not.
-//! Check-ups are tested with many seeds by `crates/runner/tests/detection.rs`.
+//! Check-ups are tested with many seeds by `crates/validation/tests/detection.rs`.
 
 mod support;
 
@@ -125,6 +125,22 @@ mod trial {
         assert_names(&closed["warnings"], &["stall", "kept-back"]);
         assert_eq!(number(&closed["unfinished"]["count"]), 8.0);
         assert_near(&closed["effective_depth"], 8.0, 0.01);
+    }
+
+    /// More than a second or a twentieth is left out only where somebody says so.
+    #[test]
+    fn a_long_warm_up_is_left_out_when_it_is_said_to_be_one() {
+        let target = "sim:mm1?mean=1ms&warm-up=200%@10s";
+        let told = trial(target, &["--duration", "40s"]);
+        assert_names(&told["warnings"], &["warm-up"]);
+        let cut = trial(target, &["--duration", "40s", "--warm-up", "10s"]);
+        assert_names(&cut["warnings"], &[]);
+        assert_covers(&cut["response"]["mean"], 1e6, 0.05);
+        assert_near(&cut["warmup_ns"], 10e9, 0.02);
+        let open = ["--rate", "500/s", "--duration", "40s", "--warm-up", "10s"];
+        let open = trial("sim:delay?time=1ms&warm-up=200%@10s", &open);
+        assert_names(&open["warnings"], &[]);
+        assert_covers(&open["response"]["mean"], 1e6, 0.05);
     }
 
     /// With some seeds fewer arrivals fell due than were to be expected, and the storage was called

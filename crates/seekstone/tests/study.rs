@@ -100,7 +100,8 @@ fn a_study_is_run_kept_and_noted() {
         "{markdown}"
     );
     assert!(markdown.contains("| 64KiB | two | "), "{markdown}");
-    assert_eq!(export("csv").lines().count(), 1 + 4 * 2);
+    let figures = export("csv");
+    assert_eq!(figures.lines().count(), 1 + 4 * 2, "{figures}");
     let replicates = export("replicates");
     assert!(replicates.lines().count() > 8 * 2, "{replicates}");
     assert!(export("text").contains("Test environment"));

@@ -206,7 +206,7 @@ fn what_the_machine_did_is_listed_by_intervals() {
         .check(&with("intervals"), 0, "device_busy_share")
         .stdout;
     assert_eq!(csv.lines().count(), 1 + samples.len());
-    scratch.check(&with("passes"), 2, "run 1 has no passes");
+    scratch.check(&with("passes"), 2, "run 1 has no repetitions");
     scratch.check(
         &["runs", "show", "1", "--archive", "runs.db"],
         0,

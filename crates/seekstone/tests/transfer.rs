@@ -40,8 +40,8 @@ fn a_models_rate_is_found() {
     let read = reads(&found)[0];
     let rate = number(&read["rate"]["value"]);
     assert!((rate / 65_536_000.0 - 1.0).abs() < 1e-6, "seed 7: {rate}");
-    // Five, and two that confirm them.
-    assert_eq!(read["passes"].as_array().map(Vec::len), Some(7));
+    // Ten, and three that confirm them.
+    assert_eq!(read["passes"].as_array().map(Vec::len), Some(13));
     assert_eq!(read["is_precise"], true);
     assert!(read["passes"][0]["ended_at"].is_null());
 }
@@ -414,7 +414,9 @@ fn archived_passes_are_merged_with_logs() {
         .filter_map(|name| name.into_string().ok())
         .find(|name| name.ends_with("M.TXT"))
         .expect("a log");
-    let merged = scratch.check(&["runs", "merge", "1", &log], 0, "Both reading");
+    let merged = scratch.check(&["runs", "merge", "1", &log], 0, "1 MB is 1048576 bytes");
+    // One began when the other had ended.
+    assert!(!merged.stdout.contains("reading"), "{}", merged.stdout);
     assert_eq!(
         merged.stdout.matches(" MB/s  ").count(),
         3 + 4,
@@ -427,6 +429,31 @@ fn archived_passes_are_merged_with_logs() {
         merged.stdout
     );
     scratch.check(&["runs", "show", "1"], 0, "read 4 MiB by 64 KiB");
+}
+
+/// Of a file of 3,000,000 bytes 30 % were not read.
+#[test]
+fn a_file_is_read_to_its_last_byte() {
+    let scratch = Scratch::new();
+    let file = scratch.path("odd");
+    fs::write(&file, vec![7; 3_000_001]).expect("a file");
+    let path = file.display().to_string();
+    let read = |mode: &str, blocks: &[&str]| -> Vec<u64> {
+        let mut args = vec!["transfer", &path, "--mode", mode, "--passes", "2"];
+        args.extend(["--no-save", "-q", "--json", "-"]);
+        args.extend(blocks.iter().flat_map(|block| ["--block", block]));
+        let run = scratch.check(&args, 0, "").json();
+        let series = run["transfer"]["series"].as_array().expect("series");
+        let passes = series.iter().filter_map(|it| it["passes"].as_array());
+        let bytes = passes.flatten().map(|pass| pass["bytes"].as_u64());
+        bytes.map(|bytes| bytes.expect("bytes")).collect()
+    };
+    assert_eq!(read("buffered", &["1MiB"]), [3_000_001; 2]);
+    assert_eq!(read("buffered", &["64KiB", "192KiB"]), [3_000_001; 4]);
+    // Past the page cache only whole blocks of 4 KiB can be read.
+    let direct = read("direct", &["1MiB"]);
+    assert_eq!(direct, [3_000_001 / 4096 * 4096; 2]);
+    assert_eq!(fs::read(&file).expect("the file"), vec![7; 3_000_001]);
 }
 
 /// One row for each pass, and for each of its streams; of what several streams write, too, the page
@@ -446,28 +473,23 @@ fn passes_are_exported_as_comma_separated_values() {
         "-q",
     ];
     scratch.check(&[&args[..], &more].concat(), 0, "Saved as run 1");
-    let export = ["runs", "export", "1", "--form", "passes"];
-    let csv = scratch.check(&export, 0, "page_cache_share").stdout;
-    // Titles are quoted, and hold commas.
-    let unquoted = csv.lines().filter_map(|line| line.rsplit('"').next());
-    let rows: Vec<Vec<&str>> = unquoted.map(|line| line.split(',').collect()).collect();
-    let place = |name: &str| rows[0].iter().position(|it| *it == name).expect("a column");
+    let export = ["runs", "export", "1", "--form", "replicates"];
+    let csv = scratch.check(&export, 0, "page-cache-share").stdout;
+    let of = |metric: &str| {
+        let found = csv.lines().filter(|it| it.contains(&format!(",{metric},")));
+        let values = found.filter_map(|it| it.rsplit(',').next()?.parse::<f64>().ok());
+        values.collect::<Vec<_>>()
+    };
     // One write pass and two read passes, each with two streams.
-    assert_eq!(rows.len(), 1 + 3 * 3, "{csv}");
-    for row in &rows[1..] {
-        assert_eq!(row.len(), rows[0].len(), "{csv}");
-        let mib = if row[place("stream")].is_empty() {
-            8
-        } else {
-            4
-        };
-        assert_eq!(row[place("bytes")], (mib << 20).to_string(), "{csv}");
+    assert_eq!(of("bytes"), [f64::from(8 << 20); 3], "{csv}");
+    for stream in ["throughput-stream-1", "throughput-stream-2"] {
+        assert!(
+            of(stream).len() == 3 && of(stream).iter().all(|&it| it > 0.0),
+            "{csv}"
+        );
     }
-    let written = rows[1..].iter().find(|row| row[place("kind")] == "write");
-    let written = written.expect("a write pass");
-    if let Ok(share) = written[place("page_cache_share")].parse::<f64>() {
-        assert!((0.0..=1.0).contains(&share), "{csv}");
-    }
+    let shares = of("page-cache-share");
+    assert!(shares.iter().all(|it| (0.0..=1.0).contains(it)), "{csv}");
     scratch.check(
         &["runs", "export", "1", "--form", "intervals"],
         2,

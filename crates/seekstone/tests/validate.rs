@@ -37,6 +37,32 @@ fn every_judged_row_keeps_its_bar_and_the_document_shows_them() {
     };
     assert!(rows().filter(|row| row["standing"] == "within").count() >= 90);
     assert!(rows().all(|row| row["standing"] != "outside"));
+    // Every row of the standard tables stands somewhere, one task and taken memory included.
+    let has = |title: &str, row: &str| {
+        let mut all = tables.iter();
+        all.any(|table| {
+            let is_there = table["title"].as_str().is_some_and(|it| it.contains(title));
+            let rows = table["rows"].as_array().expect("rows");
+            is_there && rows.iter().any(|it| it["row"] == row)
+        })
+    };
+    for section in ["9.2", "9.3", "9.4"] {
+        for machine in ["486", "P100", "PPro"] {
+            for tasks in ["1 task", "2 tasks", "4 tasks"] {
+                let row = format!("{machine}, {tasks}");
+                assert!(
+                    has(&format!("DISKRAND {section}"), &row),
+                    "{section}: {row}"
+                );
+            }
+        }
+    }
+    for taken in [
+        "PPro, 4", "PPro, 8", "PPro, 12", "PPro, 16", "PPro, 20", "PPro, 24",
+    ] {
+        assert!(has("DISKRAND 9.5", &format!("{taken} MB")), "{taken}");
+    }
+    assert!(has("DISKRAND 9.5", "P100, 4 MB") && has("DISKRAND 9.5", "P100, 8 MB"));
     // Whoever is not judged says why.
     for row in rows().filter(|row| row["standing"] == "not-judged") {
         assert_ne!(row["note"], "", "{row}");

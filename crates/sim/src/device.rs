@@ -11,6 +11,7 @@ use units::Instant;
 use workload::{ClientId, Durability, Errno};
 
 use crate::raid::ArrayState;
+use crate::station::Served;
 
 /// What a command asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +109,11 @@ pub trait Device: Debug + Send {
 
     /// In which state the array is that is in here, if one is.
     fn array_state(&self) -> Option<ArrayState> {
+        None
+    }
+
+    /// The service times that it gave, without its queue, if it is a queue.
+    fn served(&self) -> Option<Served> {
         None
     }
 

@@ -10,6 +10,7 @@ use workload::{Completion, Errno, Op, Request};
 use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
 use crate::faults::{Faults, Trigger};
 use crate::processor::Processors;
+use crate::station::Served;
 
 /// The error number of an operation on files, which no model has: EOPNOTSUPP.
 const UNSUPPORTED: Errno = Errno(95);
@@ -28,6 +29,8 @@ pub struct SimDriver {
     stream: Stream,
     begun: u64,
     gate: Gate,
+    /// When the next stall of a period is due.
+    due: Option<Instant>,
     /// What fails before it comes to the device.
     refused: Calendar<u64>,
     answers: Vec<Answer>,
@@ -107,6 +110,7 @@ impl SimDriver {
             stream: Stream::new(0, 0, Purpose::Fault),
             begun: 0,
             gate: Gate::Open,
+            due: None,
             refused: Calendar::default(),
             answers: Vec::new(),
             shape: Shape::Queue,
@@ -140,6 +144,12 @@ impl SimDriver {
             has_host,
         };
         self
+    }
+
+    /// The service times that the device gave, without its queue, if it is a queue.
+    #[must_use]
+    pub fn served(&self) -> Option<Served> {
+        self.device.served()
     }
 
     /// What became of reads at the file cache in front of the device, if there is one.
@@ -238,6 +248,7 @@ impl SimDriver {
         match trigger {
             Trigger::After(count) => self.begun >= *count,
             Trigger::Chance(share) => self.stream.unit() < *share,
+            Trigger::Every(period) => self.is_due(*period),
             Trigger::Place(bytes) => {
                 let start = match self.shape {
                     Shape::Queue => 0,
@@ -247,6 +258,17 @@ impl SimDriver {
                 command.len > 0 && offset < bytes.end && bytes.start < offset + command.len
             }
         }
+    }
+
+    /// Whether a moment that comes again and again has come since the last operation.
+    fn is_due(&mut self, period: Duration) -> bool {
+        let due = *self.due.get_or_insert(self.now + period);
+        let is_due = self.now >= due;
+        if is_due {
+            let missed = self.now.since(due).as_nanos() / period.as_nanos();
+            self.due = Some(due + period * (missed + 1));
+        }
+        is_due
     }
 
     /// The device has answered: all of a request, or the first part of a short transfer.

@@ -23,14 +23,24 @@ pub enum Trigger {
     Chance(f64),
     /// Operations that touch these bytes.
     Place(std::ops::Range<u64>),
+    /// The first operation after each such time, which counts from the first of all.
+    Every(Duration),
 }
 
 /// Error numbers that can be asked for.
 const ERRORS: [(&str, i32); 3] = [("EIO", 5), ("ENOSPC", 28), ("EROFS", 30)];
 
 impl Trigger {
-    /// `N` operations, a share such as `0.1%`, or bytes such as `1GiB+4KiB`.
+    /// `N` operations, a share such as `0.1%`, bytes such as `1GiB+4KiB`, or `every:10s`.
     fn parse(text: &str) -> Result<Self, String> {
+        if let Some(period) = text.strip_prefix("every:") {
+            let period: Duration = period.parse().map_err(|error| format!("{error}"))?;
+            return if period == Duration::ZERO {
+                Err("the time must be above zero".into())
+            } else {
+                Ok(Self::Every(period))
+            };
+        }
         if let Some((start, len)) = text.split_once('+') {
             let start: Bytes = start.parse().map_err(|error| format!("{error}"))?;
             let len: Bytes = len.parse().map_err(|error| format!("{error}"))?;
@@ -62,7 +72,10 @@ impl Faults {
         let Some((_, errno)) = ERRORS.iter().find(|(name, _)| *name == what) else {
             return Err("known errors are EIO, ENOSPC, EROFS".into());
         };
-        Ok(Some((Errno(*errno), Trigger::parse(when)?)))
+        match Trigger::parse(when)? {
+            Trigger::Every(_) => Err("errors strike at an operation, a rate or a place".into()),
+            trigger => Ok(Some((Errno(*errno), trigger))),
+        }
     }
 
     /// Read `SPAN@WHEN` of stalls.
@@ -77,7 +90,12 @@ impl Faults {
         if span > Duration::from_secs(86_400) {
             return Err("a stall lasts at most a day".into());
         }
-        Ok(Some((span, Trigger::parse(when)?)))
+        match Trigger::parse(when)? {
+            Trigger::Every(period) if span >= period => {
+                Err("a stall is shorter than the time from one to the next".into())
+            }
+            trigger => Ok(Some((span, trigger))),
+        }
     }
 
     /// Read the share of short transfers.
@@ -102,6 +120,7 @@ fn split(text: &str) -> Result<Option<(&str, &str)>, String> {
         return Ok(None);
     }
     let parts = text.split_once('@');
-    let parts = parts.ok_or("say WHAT@WHEN, as in 500ms@1000, EIO@0.1% or EIO@1GiB+4KiB")?;
+    let parts = parts
+        .ok_or("say WHAT@WHEN, as in 500ms@1000, 500ms@every:10s, EIO@0.1% or EIO@1GiB+4KiB")?;
     Ok(Some(parts))
 }

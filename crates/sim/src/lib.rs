@@ -13,6 +13,7 @@ mod facts;
 mod faults;
 mod flash;
 mod host;
+mod laws;
 mod link;
 mod machine;
 mod memory;
@@ -43,6 +44,7 @@ pub use facts::Fact;
 pub use faults::{Faults, Trigger};
 pub use flash::{Cleaning, Content, Flash, FlashSpec, fifo_write_amplification};
 pub use host::{Host, HostSpec, Waiting, WritePolicy};
+pub use laws::{QueueAnswer, QueueLoad};
 pub use link::{Link, LinkSpec};
 pub use machine::{DeviceSpec, MachineSpec};
 pub use memory::{Memory, MemorySpec};
@@ -57,6 +59,6 @@ pub use rt11::{
     default_segments,
 };
 pub use spec::{FileSystemSpec, SIM_PREFIX, SimError, SimSpec};
-pub use station::{ServiceLaw, Station};
+pub use station::{Served, ServiceLaw, Station};
 pub use tape::{Tape, TapeSpec};
 pub use transport::{Between, Side, Step, Steps, Transport, Transported};

@@ -36,6 +36,11 @@ pub const MODELS: &[Model] = &[
         "constant service times",
     ),
     (
+        "pareto",
+        &[("mean", "100us"), ("shape", "1.5"), ("servers", "1")],
+        "heavy tails: no variance up to a shape of 2, no mean at 1",
+    ),
+    (
         "delay",
         &[("time", "100us")],
         "a constant delay without a queue",
@@ -78,6 +83,8 @@ pub const PACES: &[(&str, &str)] = &[("drift", "none"), ("warm-up", "none"), ("w
 /// The most that a service time drifts or is longer while warming up, and that a wave takes off it.
 const CHANGE_MAX: f64 = 100.0;
 const WAVE_MAX: f64 = 0.9;
+/// From here on Pareto times are nearly constant.
+const SHAPE_MAX: f64 = 100.0;
 
 /// A station to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +110,13 @@ impl QueueSpec {
                 hit_share: values.share("hits")?,
                 run_length: values.count("run")? as f64,
             },
+            "pareto" => {
+                let shape = values.shape("shape")?;
+                ServiceLaw::Pareto {
+                    least_ns: values.span("mean")? * (shape - 1.0) / shape,
+                    shape,
+                }
+            }
             "drive" => ServiceLaw::Drive(DriveLaw {
                 size: values.size("size")?.0,
                 cache: values.cache("cache")?,
@@ -144,7 +158,8 @@ pub fn list_models() -> String {
     }
     text.push_str(
         "each with size=64GiB, cpus=1 (for the work of transactions), stall=SPAN@N (one stall \
-         after N operations), error=EIO@N, short=1%,\n\
+         after N operations)\n\
+         or stall=SPAN@every:10s, error=EIO@N, short=1%,\n\
          and the queues with drift=30%@60s (slower by so much after that time), warm-up=200%@2s\n\
          (at first slower by so much, for that time), wave=50%@1s (up and down, of that period)",
     );
@@ -224,6 +239,20 @@ impl Values {
 
     fn change(&self, key: &'static str, most: f64) -> Result<Option<Change>, SimError> {
         Pace::parse(&self.values[key], most).map_err(|reason| self.refuse(key, &reason))
+    }
+
+    fn shape(&self, key: &'static str) -> Result<f64, SimError> {
+        let shape: f64 = self.values[key]
+            .parse()
+            .map_err(|error| self.refuse(key, &error))?;
+        if shape > 1.0 && shape <= SHAPE_MAX {
+            Ok(shape)
+        } else {
+            Err(self.refuse(
+                key,
+                "a shape lies above 1, where there is a mean, and up to 100",
+            ))
+        }
     }
 
     fn share(&self, key: &'static str) -> Result<f64, SimError> {

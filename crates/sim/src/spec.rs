@@ -213,6 +213,14 @@ impl SimSpec {
             Subject::Machine(machine) => Some(machine),
         }
     }
+
+    /// The queue that it is, unless it is a machine.
+    pub(crate) fn queue(&self) -> Option<&QueueSpec> {
+        match &self.subject {
+            Subject::Queue(queue) => Some(queue),
+            Subject::Machine(_) => None,
+        }
+    }
 }
 
 /// A machine with a file system.
@@ -453,6 +461,13 @@ mod tests {
         check("sim:cache?hits=120%", "between 0% and 100%");
         check("sim:mm1?error=EWHAT@3", "known errors are");
         check("sim:mm1?stall=5ms", "WHAT@WHEN");
+        check("sim:mm1?stall=5s@every:5s", "shorter than the time");
+        check("sim:mm1?stall=5s@every:0s", "above zero");
+        check(
+            "sim:mm1?error=EIO@every:5s",
+            "an operation, a rate or a place",
+        );
+        check("sim:pareto?shape=1", "above 1");
         check("sim:mm1?short=3", "short=3");
         // The last one won, and a device's second one was called unknown.
         check(

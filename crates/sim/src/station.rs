@@ -23,6 +23,14 @@ pub enum ServiceLaw {
         /// Mean in nanoseconds.
         mean_ns: f64,
     },
+    /// Times of a Pareto distribution: few that are very long. Up to a shape of 2 they have no
+    /// variance.
+    Pareto {
+        /// The shortest time in nanoseconds.
+        least_ns: f64,
+        /// Of the times longer than `t`, `(least / t)^shape` is the share; above 1.
+        shape: f64,
+    },
     /// A cache that answers in runs: hits and misses follow each other as a two-state Markov chain,
     /// so that neighbours in time resemble each other.
     Cache {
@@ -39,6 +47,52 @@ pub enum ServiceLaw {
     Drive(DriveLaw),
 }
 
+impl ServiceLaw {
+    /// The mean in the long run, nanoseconds; nobody knows that of a head that moves.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        match self {
+            Self::Constant { time_ns } => Some(*time_ns),
+            Self::Exponential { mean_ns } => Some(*mean_ns),
+            Self::Pareto { least_ns, shape } => Some(least_ns * shape / (shape - 1.0)),
+            Self::Cache {
+                hit_ns,
+                miss_ns,
+                hit_share,
+                ..
+            } => Some(hit_share * hit_ns + (1.0 - hit_share) * miss_ns),
+            Self::Drive(_) => None,
+        }
+    }
+
+    /// Whether times are independent of each other, and have a variance.
+    const fn is_independent(&self) -> bool {
+        matches!(self, Self::Constant { .. } | Self::Exponential { .. })
+    }
+}
+
+/// The service times that operations had, the queue left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Served {
+    /// How many.
+    pub operations: u64,
+    /// Their sum, nanoseconds.
+    pub sum_ns: f64,
+    /// The sum of their squares.
+    pub squares: f64,
+    /// Whether they are independent and of one distribution.
+    pub is_independent: bool,
+}
+
+impl Served {
+    const fn add(&mut self, service: Duration) {
+        let nanos = service.as_nanos() as f64;
+        self.operations += 1;
+        self.sum_ns += nanos;
+        self.squares += nanos * nanos;
+    }
+}
+
 /// Servers and their queue.
 #[derive(Clone, Debug)]
 pub struct Station {
@@ -52,6 +106,7 @@ pub struct Station {
     pace: Pace,
     /// When the first operation came.
     started: Option<Instant>,
+    served: Served,
 }
 
 impl Station {
@@ -70,6 +125,10 @@ impl Station {
             ends: Calendar::default(),
             pace: Pace::default(),
             started: None,
+            served: Served {
+                is_independent: law.is_independent(),
+                ..Served::default()
+            },
         }
     }
 
@@ -77,6 +136,7 @@ impl Station {
     #[must_use]
     pub fn at_pace(mut self, pace: Pace) -> Self {
         self.pace = pace;
+        self.served.is_independent &= pace == Pace::default();
         self
     }
 
@@ -87,7 +147,9 @@ impl Station {
         let free = self.free_at.iter().copied().min().unwrap_or(now);
         let begin = now.max(free);
         let factor = self.pace.factor(begin.since(started));
-        let end = begin + self.draw(command, factor);
+        let service = self.draw(command, factor);
+        self.served.add(service);
+        let end = begin + service;
         if let Some(server) = self.free_at.iter_mut().min() {
             *server = end;
         }
@@ -99,6 +161,9 @@ impl Station {
             ServiceLaw::Constant { time_ns } => time_ns,
             ServiceLaw::Exponential { mean_ns } => {
                 Exponential { mean: mean_ns }.sample(&mut self.stream)
+            }
+            ServiceLaw::Pareto { least_ns, shape } => {
+                least_ns * (1.0 - self.stream.unit()).powf(-1.0 / shape)
             }
             ServiceLaw::Cache {
                 hit_ns,
@@ -140,5 +205,9 @@ impl Device for Station {
         while let Some(answer) = self.ends.take(now) {
             answers.push(answer);
         }
+    }
+
+    fn served(&self) -> Option<Served> {
+        Some(self.served)
     }
 }

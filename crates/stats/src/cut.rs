@@ -6,6 +6,7 @@
 //!
 //! What is cut is lost to the answer, so little may be: never a stall, never an arrival that was
 //! offered on a schedule, and of times that merely differ no more than a second or a twentieth.
+//! What the user calls warm-up is cut whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,10 +43,17 @@ pub struct Cut {
 /// estimated: times of slots with few completions differ wildly where the device is slow, and weigh
 /// as much as those with many. MSER looks at `means`, the levels themselves.
 pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> Cut {
+    if let Some(slots) = store.warm_up_slots() {
+        return Cut {
+            slots,
+            nanos: store.width().saturating_mul(slots as u64),
+            is_settled: !moves(&influence[slots..]),
+        };
+    }
     let half = means.len() / 2;
     let most = store.slots_in(CUT_MAX_NS).max(means.len() / CUT_MAX_PART);
     let most = most.max(SLOTS_CUT_MIN).min(half);
-    let filled = filled_from(store);
+    let (filled, lead_in) = (filled_from(store), store.lead_in_slots());
     let (mut slots, mut is_settled) = match store.arrivals() {
         Arrivals::Open => (0, true),
         Arrivals::Thinking => (filled.unwrap_or(most).min(most), true),
@@ -55,11 +63,12 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
     if !is_open {
         slots = before_stall(store, slots.max(SLOTS_CUT_MIN).min(half));
     }
+    slots = slots.max(lead_in);
     if moves(&influence[slots..]) {
         let located = mser(means);
         if !is_open {
             let wanted = (2 * slots.max(located)).min(most).max(slots);
-            slots = before_stall(store, wanted);
+            slots = before_stall(store, wanted).max(lead_in);
         }
         is_settled &= located <= means.len() / 4 && !moves(&influence[slots..]);
     }
@@ -72,9 +81,12 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
 
 /// The first slot of a trial in which all clients are at work, with nothing cut for its times.
 pub(crate) fn steady_from(store: &SlotStore) -> usize {
+    if let Some(slots) = store.warm_up_slots() {
+        return slots;
+    }
     match store.arrivals() {
         Arrivals::Saturating => filled_from(store).unwrap_or(0).max(SLOTS_CUT_MIN),
-        Arrivals::Thinking => SLOTS_CUT_MIN,
+        Arrivals::Thinking => SLOTS_CUT_MIN.max(store.lead_in_slots()),
         Arrivals::Open => 0,
     }
 }
@@ -250,6 +262,27 @@ mod tests {
         let influence = whole.expect("completions").response_influence;
         let means = crate::window::slot_means(&store, crate::Channel::Response);
         find_cut(&store, &influence, &means)
+    }
+
+    #[test]
+    fn what_is_said_to_be_warm_up_is_cut_whole() {
+        for arrivals in [Arrivals::Saturating, Arrivals::Thinking, Arrivals::Open] {
+            let store = SlotStore::with_grouping(100_000_000, 1, 1).arriving(arrivals);
+            let mut store = store.warming_up(Some(6_000_000_000));
+            for epoch in 0..400 {
+                let mut slot = Slot {
+                    completions: 1,
+                    ..Slot::empty(epoch)
+                };
+                let slow = if epoch < 60 { 3 } else { 1 };
+                slot.response.record((1000 + epoch * 7919 % 97) * slow);
+                store.push(slot);
+            }
+            let means = crate::window::slot_means(&store, crate::Channel::Response);
+            let cut = find_cut(&store, &means, &means);
+            assert_eq!((cut.slots, cut.is_settled), (60, true), "{arrivals:?}");
+            assert_eq!(steady_from(&store), 60);
+        }
     }
 
     /// Bug: a stall in the first half was cut as warm-up, and one before the first completion was

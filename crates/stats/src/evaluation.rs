@@ -64,7 +64,7 @@ impl Evaluation {
 /// completions after the warm-up, from which nothing honest can be said.
 #[must_use]
 pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Evaluation> {
-    if store.len() < SLOTS_MIN {
+    if store.len() < SLOTS_MIN.saturating_add(store.lead_in_slots()) {
         return None;
     }
     let cut = match goal.aim {

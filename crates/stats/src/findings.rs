@@ -17,6 +17,7 @@ use crate::modes::valley;
 use crate::quantile::Pool;
 use crate::slot::Slot;
 use crate::store::SlotStore;
+use crate::tail_index::heavy_tail;
 use crate::variance::{autocovariance, centred, long_run_variance, mean, mean_interval};
 use crate::window::{Channel, Window, slot_counts};
 
@@ -84,6 +85,8 @@ pub enum Finding {
         longest_ns: u64,
         /// How often.
         count: u64,
+        /// The shortest, ns.
+        shortest_ns: u64,
     },
     /// What was left out as warm-up is not like the rest.
     CutDiffers {
@@ -102,6 +105,11 @@ pub enum Finding {
         of_sum: f64,
         /// Its share of the sum of their squared deviations.
         of_spread: f64,
+    },
+    /// The times have no variance, so that no interval of the mean is right.
+    HeavyTail {
+        /// With this exponent the share of longer times falls.
+        exponent: f64,
     },
     /// The generator issued requests late that were due and had room.
     Late {
@@ -152,7 +160,9 @@ impl fmt::Display for Finding {
                 after_ns / 1e6,
                 at_ns as f64 / 1e9
             ),
-            Self::Stalled { longest_ns, count } => fmt_stalled(f, longest_ns, count),
+            Self::Stalled {
+                longest_ns, count, ..
+            } => fmt_stalled(f, longest_ns, count),
             Self::CutDiffers {
                 before_ns,
                 after_ns,
@@ -163,6 +173,11 @@ impl fmt::Display for Finding {
                 of_sum,
                 of_spread,
             } => fmt_outlier(f, longest_ns, of_sum, of_spread),
+            Self::HeavyTail { exponent } => write!(
+                f,
+                "the longest 1 % have a tail with the exponent {exponent:.1}: below 2 there is no \
+                 variance, and the interval of the mean is too narrow; quote percentiles"
+            ),
             Self::Late { share } => write!(
                 f,
                 "the generator was late by {:.0} % of the response time: use fewer clients, more \
@@ -239,7 +254,13 @@ pub fn findings(
         bimodal(store, channel, &window),
         oscillation(&window),
         outlier(slots, channel, evaluation, precision),
-        cut_differs(store, channel, evaluation.cut.slots, &window),
+        heavy_tail(&Pool::of(store, channel, &window).bins)
+            .map(|exponent| Finding::HeavyTail { exponent }),
+        store
+            .warm_up_slots()
+            .is_none()
+            .then(|| cut_differs(store, channel, evaluation.cut.slots, &window))
+            .flatten(),
         late(slots),
         unaccounted(slots, store.clients(), &window),
     ]

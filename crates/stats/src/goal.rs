@@ -132,10 +132,8 @@ impl fmt::Display for Verdict {
             }
             Self::Timed { is_citable: true } => "ran for the time that was asked for",
             Self::Timed { is_citable: false } => "ran for the time that was asked for, not citable",
-            Self::Short { is_citable: true } => "too short to tell slow ups and downs",
-            Self::Short { is_citable: false } => {
-                "too short to tell slow ups and downs, not citable"
-            }
+            Self::Short { is_citable: true } => "too short to test for correlation",
+            Self::Short { is_citable: false } => "too short to test for correlation, not citable",
             Self::NotStationary => "not stationary",
             Self::Correlated => "correlated over too much of the trial",
         })

@@ -48,6 +48,7 @@ mod modes;
 mod quantile;
 mod slot;
 mod store;
+mod tail_index;
 mod variance;
 mod window;
 

@@ -90,6 +90,9 @@ pub struct Slot {
     pub think_count: u64,
     /// Clients that reached their second completion in this slot.
     pub newly_warm: u32,
+    /// Clients that finished in this slot.
+    #[serde(default)]
+    pub left: u32,
     /// The longest time without a completion that ended in this slot, epochs, as far as something
     /// was due. The store fills it in.
     #[serde(default)]
@@ -118,6 +121,7 @@ impl Slot {
         self.think_sum += other.think_sum;
         self.think_count += other.think_count;
         self.newly_warm = self.newly_warm.saturating_add(other.newly_warm);
+        self.left = self.left.saturating_add(other.left);
         self.gap = self.gap.max(other.gap);
     }
 }
@@ -180,11 +184,18 @@ impl SlotAccumulator {
         self.slot.newly_warm = self.slot.newly_warm.saturating_add(1);
     }
 
+    /// Notes that one more client has finished.
+    #[inline]
+    pub fn record_left(&mut self) {
+        self.slot.left = self.slot.left.saturating_add(1);
+    }
+
     /// Whether nothing was recorded since the last `take`.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let slot = &self.slot;
-        slot.completions == 0 && slot.errors == 0 && slot.think_count == 0 && slot.newly_warm == 0
+        let counts = [slot.completions, slot.errors, slot.think_count];
+        counts == [0; 3] && slot.newly_warm == 0 && slot.left == 0
     }
 
     /// Hands over what was recorded as the slot of `epoch`, and starts anew.
@@ -313,6 +324,7 @@ mod tests {
         let first = accumulator.take(4);
         accumulator.record(30, 15, 2, 200);
         accumulator.record_think(7);
+        accumulator.record_left();
         let second = accumulator.take(5);
         let mut merged = first;
         merged.merge(&second);
@@ -320,6 +332,7 @@ mod tests {
         accumulator.record_warm();
         accumulator.record(30, 15, 2, 200);
         accumulator.record_think(7);
+        accumulator.record_left();
         assert_eq!(merged, accumulator.take(4));
     }
 }

@@ -49,6 +49,12 @@ pub struct SlotStore {
     clients: u32,
     #[serde(default)]
     arrivals: Arrivals,
+    /// What is warm-up, ns, where somebody said so.
+    #[serde(default)]
+    warm_up_ns: Option<u64>,
+    /// What is left out at the start at least, ns: not all clients are at work yet.
+    #[serde(default)]
+    lead_in_ns: u64,
     /// Complete slots of `group` epochs each.
     slots: Vec<Slot>,
     /// The slot being filled, and how many epochs of it have passed (fewer than `group`).
@@ -74,6 +80,8 @@ impl SlotStore {
             base_width_ns,
             clients,
             arrivals: Arrivals::Saturating,
+            warm_up_ns: None,
+            lead_in_ns: 0,
             slots: Vec::with_capacity(SLOTS_MAX),
             partial: Slot::default(),
             partial_epochs: 0,
@@ -101,6 +109,18 @@ impl SlotStore {
     #[must_use]
     pub fn arriving(self, arrivals: Arrivals) -> Self {
         Self { arrivals, ..self }
+    }
+
+    /// The same store, of whose start so much is left out, whatever it looks like.
+    #[must_use]
+    pub fn warming_up(self, warm_up_ns: Option<u64>) -> Self {
+        Self { warm_up_ns, ..self }
+    }
+
+    /// The same store, of whose start so much is left out at least, and more where it looks so.
+    #[must_use]
+    pub fn leading_in(self, lead_in_ns: u64) -> Self {
+        Self { lead_in_ns, ..self }
     }
 
     /// Adds the slot of one epoch. Epochs left out since the last push were empty, and those before
@@ -143,7 +163,9 @@ impl SlotStore {
         self.epochs += rest;
         if self.base_group.is_none() {
             let mut grouping = self.wanted_grouping();
-            while grouping > self.group && self.epochs / grouping < SLOTS_MIN {
+            let lead_in = self.lead_in_ns.div_ceil(self.base_width_ns);
+            let wanted = |grouping| SLOTS_MIN + lead_in.div_ceil(grouping);
+            while grouping > self.group && self.epochs / grouping < wanted(grouping) {
                 grouping /= 2;
             }
             self.set_grouping(grouping);
@@ -214,6 +236,17 @@ impl SlotStore {
     /// Slots that `nanos` cover, rounded up.
     pub(crate) fn slots_in(&self, nanos: u64) -> usize {
         usize::try_from(nanos.div_ceil(self.width())).unwrap_or(usize::MAX)
+    }
+
+    /// Slots that were said to be warm-up.
+    pub(crate) fn warm_up_slots(&self) -> Option<usize> {
+        self.warm_up_ns
+            .map(|nanos| self.slots_in(nanos).min(self.len()))
+    }
+
+    /// Slots in which not all clients are at work yet.
+    pub(crate) fn lead_in_slots(&self) -> usize {
+        self.slots_in(self.lead_in_ns)
     }
 
     /// When clients ask for operations.

@@ -15,6 +15,6 @@ pub use print::{
     format_count, format_counted, format_duration_ns, format_interval_count, format_interval_ns,
     format_interval_rate, format_rate,
 };
-pub use rate::{Rate, parse_percent, parse_rate};
+pub use rate::{Rate, exact_percent, parse_percent, parse_rate};
 pub use size::Bytes;
 pub use time::{Duration, Instant};

@@ -31,6 +31,12 @@ impl Rate {
         1e9 / self.0
     }
 
+    /// The rate without any loss, such as `2500/s`, for files that are read again.
+    #[must_use]
+    pub fn to_exact_string(self) -> String {
+        format!("{}/s", self.0)
+    }
+
     /// The rate of `count` operations in a span; zero for an empty span.
     #[must_use]
     pub fn of(count: u64, span: Duration) -> Self {
@@ -39,6 +45,15 @@ impl Rate {
         }
         Self(count as f64 / span.as_secs_f64())
     }
+}
+
+/// A share as a percentage without any loss, such as `2.5%`, for files that are read again.
+#[must_use]
+pub fn exact_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let mut texts = (0..=17).map(|digits| format!("{percent:.digits$}%"));
+    let is_exact = |text: &String| parse_percent(text).is_ok_and(|read| read == share);
+    texts.find(is_exact).unwrap_or(format!("{percent}%"))
 }
 
 /// Three significant digits per second, such as `18,400/s`.

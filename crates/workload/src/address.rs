@@ -1,11 +1,12 @@
 //! Where a client's operations go: a partition of the space among clients, and a walk within it.
 
 use random::{ExponentialStep, ParetoStep, Permutation, Purpose, Stream, Zipf, wrap_step};
+use serde::{Deserialize, Serialize};
 
 use crate::op::TargetId;
 
 /// The part of a target that a trial uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     /// File or device.
     pub target: TargetId,
@@ -18,7 +19,8 @@ pub struct Region {
 }
 
 /// How clients share a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Partition {
     /// Each client has one unbroken range of blocks.
     Contiguous,
@@ -29,7 +31,8 @@ pub enum Partition {
 }
 
 /// Which block follows which.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case")]
 pub enum Pattern {
     /// Each block is `step` blocks after the one before; wraps at the end.
     Sequential {
@@ -56,7 +59,8 @@ pub enum Pattern {
 }
 
 /// Where a walk begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// At the first block of the client's share.
     First,
@@ -65,7 +69,7 @@ pub enum Start {
 }
 
 /// Everything that fixes the addresses of a group of clients.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AddressSpec {
     /// The bytes in play.
     pub region: Region,

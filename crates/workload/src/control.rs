@@ -8,6 +8,7 @@
 //! manual's response time is the service time here.
 
 use random::{GapProcess, Purpose, Stream};
+use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
 use crate::address::{AddressError, Partition, Pattern, Places, Region, Share, Start};
@@ -16,7 +17,8 @@ use crate::mix::Gap;
 use crate::op::{Durability, Op, TargetId};
 
 /// Where in a block operations lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// As many as fit, one after the other: `block / io_size` places in each block.
     Packed,
@@ -25,7 +27,7 @@ pub enum Placement {
 }
 
 /// One type of control thread, as resolved and checked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadType {
     /// What the type is called.
     pub name: String,
@@ -73,7 +75,7 @@ impl ThreadType {
 }
 
 /// Everything that fixes what a set of control threads does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlSpec {
     /// File or device.
     pub target: TargetId,

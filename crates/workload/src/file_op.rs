@@ -211,6 +211,12 @@ impl FileOpKind {
         Self::Initialise,
     ];
 
+    /// Whether the system is called: what a program does in its own memory is no call of it.
+    #[must_use]
+    pub const fn is_call(self) -> bool {
+        !matches!(self, Self::Modify)
+    }
+
     /// The word that reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {

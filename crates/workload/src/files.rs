@@ -4,13 +4,15 @@
 //! The operations on one file share one due instant, so the response time of the last of them is
 //! the time for the whole file.
 
+use serde::{Deserialize, Serialize};
 use units::Instant;
 
 use crate::client::{Agenda, Client, Event};
 use crate::op::{Durability, Op, OpKind, TargetId};
 
 /// What is done to each file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FilesPhase {
     /// Create, write, close.
     Make,
@@ -32,7 +34,7 @@ impl FilesPhase {
 }
 
 /// What a group of file clients does. Client `k` of `n` takes every `n`-th file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesSpec {
     /// What is done.
     pub phase: FilesPhase,

@@ -7,9 +7,11 @@ use crate::files::{FilesClient, FilesSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
 use crate::users::{UserClient, UsersSpec};
+use serde::{Deserialize, Serialize};
 
 /// What the clients of a trial do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "clients", rename_all = "kebab-case")]
 pub enum ClientSpec {
     /// A mix of reads, writes and flushes.
     Mix(MixSpec),

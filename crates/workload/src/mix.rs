@@ -1,6 +1,7 @@
 //! A client that issues a mix of reads, writes and flushes, paced by completions or by a schedule.
 
 use random::{GapProcess, Purpose, Stream};
+use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
 use crate::address::{AddressError, AddressSpec, Addresses};
@@ -10,7 +11,7 @@ use crate::op::{Durability, Op, TargetId};
 pub use random::GapShape;
 
 /// A shape for the time between two events, with its mean.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
     /// Constant, uniform or exponential.
     pub shape: GapShape,
@@ -36,7 +37,8 @@ impl Gap {
 }
 
 /// What makes a client issue its next operation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Pacing {
     /// The next operation is due a think time after the last one's completion.
     Closed {
@@ -51,7 +53,7 @@ pub enum Pacing {
 }
 
 /// Relative weights of the operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
     /// Weight of reads.
     pub read: u32,
@@ -77,7 +79,7 @@ impl Mix {
 }
 
 /// A size of operation and its relative weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// Bytes.
     pub len: u32,
@@ -86,7 +88,7 @@ pub struct Size {
 }
 
 /// Everything that fixes what a group of mixing clients does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MixSpec {
     /// Where operations go.
     pub addresses: AddressSpec,

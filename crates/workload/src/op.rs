@@ -1,5 +1,6 @@
 //! What a client can ask of storage, and what comes back.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use units::{Duration, Instant};
@@ -9,7 +10,10 @@ use units::{Duration, Instant};
 pub struct ClientId(pub u32);
 
 /// A file or device that requests go to, as an index into the trial's table of targets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct TargetId(pub u32);
 
 impl TargetId {
@@ -18,7 +22,8 @@ impl TargetId {
 }
 
 /// What a completed write promises.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Durability {
     /// The data may still sit in a cache that loses them with the power.
     #[default]

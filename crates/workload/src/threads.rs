@@ -374,7 +374,10 @@ impl TypeCheck<'_> {
         let Some(thread) = self.parameters.control_thread else {
             return;
         };
-        if self.at_least("control thread", thread, 0).is_some() && shares > 0 && thread >= shares {
+        // Threads that contend share one area, however many they are.
+        let has_share = self.parameters.partition != Partition::Contending;
+        let is_number = self.at_least("control thread", thread, 0).is_some();
+        if is_number && has_share && shares > 0 && thread >= shares {
             self.errors.push(ConstraintError::ControlThread {
                 kind: self.kind.clone(),
                 thread,

@@ -5,6 +5,7 @@
 //! The load factor of a transaction scales its I/Os and its processor work alike, as the
 //! document's `Yread` does.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::mix::Gap;
@@ -20,7 +21,8 @@ pub use user::UserClient;
 pub const USERS_MAX: u32 = 100_000;
 
 /// Everything that fixes what a number of users do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UsersForm", into = "UsersForm")]
 pub struct UsersSpec {
     /// File or device.
     pub target: TargetId,
@@ -31,6 +33,38 @@ pub struct UsersSpec {
     profiles: Arc<[Profile]>,
     /// The profile of each user, begun again when there are more users; never empty.
     order: Arc<[u16]>,
+}
+
+/// [`UsersSpec`] without what follows from it.
+#[derive(Serialize, Deserialize)]
+struct UsersForm {
+    target: TargetId,
+    len: u64,
+    ramp_per_second: Option<f64>,
+    profiles: Vec<Profile>,
+}
+
+impl From<UsersSpec> for UsersForm {
+    fn from(spec: UsersSpec) -> Self {
+        Self {
+            target: spec.target,
+            len: spec.len,
+            ramp_per_second: spec.ramp_per_second,
+            profiles: spec.profiles.to_vec(),
+        }
+    }
+}
+
+impl TryFrom<UsersForm> for UsersSpec {
+    type Error = String;
+
+    fn try_from(form: UsersForm) -> Result<Self, String> {
+        let spec = Self::new(form.target, form.len, form.ramp_per_second, form.profiles);
+        spec.map_err(|errors| {
+            let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            texts.join("; ")
+        })
+    }
 }
 
 impl UsersSpec {

@@ -173,6 +173,18 @@ fn a_fixed_control_thread_is_one_of_the_shares() {
     );
 }
 
+/// The manual: contention "does not prevent there from being more threads".
+#[test]
+fn threads_that_contend_may_be_more_than_the_shares() {
+    check_accepted(
+        |p| {
+            p.partition = Partition::Contending;
+            (p.control_thread, p.threads_max) = (Some(2), 1);
+        },
+        None,
+    );
+}
+
 #[test]
 fn no_reads_and_no_writes_means_reads_only() {
     let mix = |reads, writes| {

@@ -128,7 +128,7 @@ fn carry_out(
     refuse_large(plan, expected)?;
     let mut data = control.open_data(&plan.socket)?;
     // The control connection also waited for the server's address on the Ethernet to be found.
-    outcome.round_trip = drivers::round_trip(data.as_fd())
+    outcome.round_trip = sys::round_trip(data.as_fd())
         .map_err(|error| trouble("connect for data", &Weary::Failed(error), &patience))?;
     let transfer_begun = Instant::now();
     let command = match plan.direction {

@@ -198,7 +198,7 @@ impl Ends {
             }
             ip(&["netns", "add", &end.space])?;
             made.made.push(end.space.clone());
-            let tap = run_in(Some(&end.space), || drivers::open_tap(INTERFACE))?;
+            let tap = run_in(Some(&end.space), || sys::open_tap(INTERFACE))?;
             let tap = tap.map_err(|cause| WireError::Interface {
                 space: end.space.clone(),
                 cause,

@@ -290,8 +290,10 @@ mod tests {
             is_precise,
         };
         Curve {
+            workload: None,
             arrivals: results::Arrivals::Closed,
             percentile: None,
+            resolution: None,
             title: "random read".into(),
             channel: stats::Channel::Response,
             points,
@@ -306,6 +308,7 @@ mod tests {
                 is_saturated: true,
                 is_converged,
             }),
+            errors: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -64,19 +64,31 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Share of the time, relative to the others.
+    /// Share of the time, relative to the others: about seconds where nothing else is asked for.
     pub const fn weight(self) -> f64 {
         match self {
-            Self::SequentialWrite => 12.0,
-            Self::SequentialRead => 6.0,
-            Self::RandomRead => 8.0,
-            Self::Curve => 36.0,
-            Self::Arrivals => 6.0,
-            Self::DurableWrite => 8.0,
-            Self::FilesMake => 4.0,
-            Self::FilesRead => 3.0,
-            Self::FilesRemove | Self::CachedWrite | Self::CachedRead => 2.0,
+            Self::SequentialWrite => 14.0,
+            Self::SequentialRead | Self::RandomRead | Self::DurableWrite => 10.5,
+            Self::Curve => 34.0,
+            Self::Arrivals | Self::CachedWrite | Self::CachedRead => 10.0,
+            // So many files are made within a second where storage is fast.
+            Self::FilesMake | Self::FilesRead | Self::FilesRemove => 0.5,
         }
+    }
+
+    /// What is left out where no time is left for a whole row of it; `None` where the row is always
+    /// measured.
+    pub const fn left_out_as(self) -> Option<&'static str> {
+        match self {
+            Self::CachedWrite => Some("write into the page cache"),
+            Self::CachedRead => Some("read from the page cache"),
+            _ => None,
+        }
+    }
+
+    /// Whether the row ends when its work is done: a number of files, in a second or less.
+    pub const fn is_fixed_work(self) -> bool {
+        matches!(self, Self::FilesMake | Self::FilesRead | Self::FilesRemove)
     }
 }
 
@@ -121,8 +133,9 @@ pub struct Scene<'a> {
     pub files_made: u32,
 }
 
-/// The trial of a phase, with `time` to run; `None` when the target is too small for it.
-pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration) -> Option<Trial> {
+/// The trial of a phase, with `time` to run and `least` to last, however soon it is precise; `None`
+/// when the target is too small for it.
+pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -> Option<Trial> {
     let mut trial = match phase {
         Phase::SequentialWrite => sequential(scene, Mix::WRITE)?,
         Phase::SequentialRead => sequential(scene, Mix::READ)?,
@@ -137,8 +150,7 @@ pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration) -> Option<Trial> {
     };
     trial.duration_max = time;
     if let Some(goal) = &mut trial.goal {
-        let floor = time.mul_f64(0.25).min(Duration::from_secs(5));
-        goal.duration_min_ns = floor.as_nanos();
+        goal.duration_min_ns = least.as_nanos();
     }
     Some(trial)
 }
@@ -186,6 +198,7 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
         salt: 0x1000 + plan.salt,
         sample_every: None,
         limit: None,
+        warm_up: None,
     }
 }
 
@@ -230,6 +243,7 @@ fn base(name: &str, title: String, spec: ClientSpec, clients: u32, access: Acces
         salt: 0,
         sample_every: None,
         limit: None,
+        warm_up: None,
     }
 }
 

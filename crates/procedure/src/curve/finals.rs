@@ -193,7 +193,7 @@ impl LoadCurve {
 
     pub(super) fn final_point(&self, clients: u32, precision: f64) -> CurveStep {
         let mut goal = Goal::result(precision);
-        goal.duration_min_ns = self.options.final_min.as_nanos();
+        goal.duration_min_ns = self.with_warm_up(self.options.final_min).as_nanos();
         self.about_percentile(&mut goal);
         let left = self
             .options
@@ -206,7 +206,8 @@ impl LoadCurve {
         CurveStep::Measure(PointPlan {
             clients,
             goal,
-            duration_max: self.options.final_max.min(left),
+            duration_max: self.with_warm_up(self.options.final_max.min(left)),
+            warm_up: self.options.warm_up,
             channel: self.options.channel,
             salt: self.visits.len() as u64,
             sources: self.sources,

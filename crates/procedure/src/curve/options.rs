@@ -15,6 +15,8 @@ pub enum Levels {
         /// How many.
         count: usize,
     },
+    /// Those that an earlier curve took from the grid: searched for in the same way.
+    Chosen(Vec<Duration>),
     /// A third, two thirds and all of the way from the time of one client, or `min` if that is
     /// more, to `max`. The RPT manual's text divides only the difference; its sample report (19,
     /// 29, 40, 50 ms) adds the time of one client, as is done here.
@@ -42,6 +44,9 @@ pub struct CurveOptions {
     pub clients_max: u32,
     /// Relative half-width wanted for the load at a level.
     pub precision: f64,
+    /// What every point leaves out at its start, whatever it looks like, before its time begins to
+    /// count; a rule finds it when absent.
+    pub warm_up: Option<Duration>,
     /// The least time for a scout.
     pub scout_min: Duration,
     /// The most time for a scout.
@@ -61,17 +66,6 @@ pub struct CurveOptions {
     pub budget: Option<Duration>,
 }
 
-impl CurveOptions {
-    /// The levels asked for, nanoseconds; none when they come from the grid.
-    #[must_use]
-    pub fn levels_ns(&self) -> Vec<u64> {
-        match &self.levels {
-            Levels::Explicit(levels) => levels.iter().map(|level| level.as_nanos()).collect(),
-            Levels::Grid { .. } | Levels::Thirds { .. } => Vec::new(),
-        }
-    }
-}
-
 impl Default for CurveOptions {
     fn default() -> Self {
         Self {
@@ -81,6 +75,7 @@ impl Default for CurveOptions {
             arrivals: Arrivals::Closed,
             clients_max: 256,
             precision: 0.03,
+            warm_up: None,
             scout_min: Duration::from_secs(1),
             scout_max: Duration::from_secs(10),
             final_min: Duration::from_secs(5),

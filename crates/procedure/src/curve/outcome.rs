@@ -193,6 +193,7 @@ impl LoadCurve {
 
     pub(super) fn warnings(&self, levels: &[Level]) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        warnings.extend(self.options.warm_up.map(left_out));
         for level in levels {
             let name = format_duration_ns(level.level_ns as f64);
             if let LevelOutcome::Between { low, high } = level.outcome
@@ -319,4 +320,12 @@ fn between(below: &Visit, above: &Visit) -> LevelOutcome {
         low: below.low.min(above.low),
         high: below.high.max(above.high),
     }
+}
+
+/// A warm-up that the user asked for is named beside the curve that it shortened.
+fn left_out(warm_up: Duration) -> Warning {
+    Warning::note(
+        "warm-up-left-out",
+        format!("the first {warm_up} of every point are left out, as --warm-up asks."),
+    )
 }

@@ -1,6 +1,6 @@
 //! A point of the curve as the procedure keeps it.
 
-use results::{CurvePoint, Measurement, Severity, Tails};
+use results::{CurvePoint, Measurement, Resolution, Severity, Tails};
 use stats::{Aim, Channel, Estimate, Window};
 use units::Duration;
 
@@ -28,6 +28,8 @@ pub(super) struct Visit {
     pub(super) service_window: Option<Window>,
     /// The percentiles that the levels may be about.
     pub(super) tails: Option<Tails>,
+    /// What it was long enough to see.
+    pub(super) resolution: Option<Resolution>,
     /// Bytes that an operation moves on average.
     pub(super) bytes_each: f64,
     /// Whether more was offered than was done, so that the response time has no mean.
@@ -87,6 +89,7 @@ impl Visit {
             window: measurement.window.clone(),
             service_window: measurement.service_window.clone(),
             tails: measurement.tails.clone(),
+            resolution: measurement.resolution,
             bytes_each: measurement.bytes_all as f64 / measurement.completions_all.max(1) as f64,
             is_overloaded: match plan.sources {
                 Some(sources) => is_unbounded(measurement, sources.idle_ns),

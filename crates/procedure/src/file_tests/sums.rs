@@ -1,7 +1,7 @@
 //! Passes summed up into rows, and rows compared.
 //!
-//! The time of a test is the mean over its passes, with Student's interval; passes are taken for
-//! independent. Rates follow from the time, since every pass does the same.
+//! The time of a test is the mean over its passes, with the interval of repeats that
+//! resemble each other. Rates follow from the time, since every pass does the same.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     Warning,
 };
-use stats::{CONFIDENCE, Estimate, Histogram, replicate_mean};
+use stats::{Estimate, Histogram};
 use workload::{FileOpKind, MetadataSpec};
 
 use super::{FileCell, FileItem};
+use crate::rounds::rounds_mean;
 
 /// Halves of the passes that differ by so many standard errors ...
 const DRIFT_ERRORS: f64 = 4.0;
@@ -105,9 +106,9 @@ fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
     }
 }
 
-/// The mean of times that are independent of each other, with Student's interval.
+/// The mean of the times of passes.
 fn mean_over(seconds: &[f64]) -> Estimate {
-    match replicate_mean(seconds, CONFIDENCE) {
+    match rounds_mean(seconds) {
         // No time is negative.
         Some(mean) => Estimate {
             low: mean.low.max(0.0),

@@ -22,8 +22,8 @@ pub struct SettingMistake {
 pub struct KindOutline {
     /// Names of its settings.
     pub settings: Vec<String>,
-    /// Names of its readings.
-    pub readings: Vec<String>,
+    /// Names of its readings; nothing where only a measurement tells.
+    pub readings: Option<Vec<String>>,
     /// The setting that is a command of the user's: it finds the variables of scripts.
     pub command: Option<String>,
 }
@@ -31,10 +31,15 @@ pub struct KindOutline {
 /// The kinds of measurements that a study can choose from.
 pub struct Kinds<'a> {
     /// What a kind has; none for an unknown kind.
-    pub outline_of: &'a dyn Fn(&str) -> Option<KindOutline>,
+    pub outline_of: Box<OutlineOf<'a>>,
     /// Checks settings.
-    pub check: &'a dyn Fn(&str, &toml::Table) -> Result<(), SettingMistake>,
+    pub check: Box<CheckSettings<'a>>,
 }
+
+/// Says what a kind has.
+pub type OutlineOf<'a> = dyn Fn(&str) -> Option<KindOutline> + 'a;
+/// Says what is wrong with the settings of a kind.
+pub type CheckSettings<'a> = dyn Fn(&str, &toml::Table) -> Result<(), SettingMistake> + 'a;
 
 /// Where settings stand, for messages.
 #[derive(Default)]
@@ -162,13 +167,16 @@ pub(super) fn check_readings(
     places: &Places,
     kind: &KindOutline,
 ) {
+    let Some(readings) = &kind.readings else {
+        return;
+    };
     for (name, place) in study.readings.iter().zip(&places.readings) {
-        if !kind.readings.contains(name) {
+        if !readings.contains(name) {
             let message = format!(
                 "{} gives no reading {:?}; it gives {}",
                 study.measurement,
                 shortened(name),
-                kind.readings.join(", ")
+                readings.join(", ")
             );
             source.note(place.clone(), message);
         }

@@ -8,7 +8,8 @@ use units::format_count;
 
 use crate::study::analysis::{Compared, StudyShape};
 
-/// From this quotient on effects are stated as times, below in percent.
+/// From this quotient on what is higher is stated as times, all else in percent: "times lower" is
+/// no English.
 const TIMES_FROM: f64 = 2.0;
 /// What lies this near to a step is meant to lie on it.
 const EXACT: f64 = 1e-9;
@@ -75,11 +76,13 @@ fn of_factor(
         let here = stated.iter().filter(|it| it.context == context);
         let here: Vec<&StudyComparison> = here.copied().collect();
         let place = place(shape, factor, context);
-        sentences.extend(
-            here.iter()
-                .filter(|it| matches!(it.verdict, StudyVerdict::Higher | StudyVerdict::Lower))
-                .map(|it| shown(it, name, &place)),
-        );
+        let claimed = here
+            .iter()
+            .filter(|it| matches!(it.verdict, StudyVerdict::Higher | StudyVerdict::Lower));
+        sentences.extend(claimed.map(|it| match it.value.contains(zero(it)) {
+            false => shown(it, name, &place),
+            true => not_cleared(it, name, &place),
+        }));
         sentences.extend(no_difference(&here, name, reading, &place));
     }
     sentences
@@ -115,7 +118,7 @@ fn place(shape: &StudyShape, factor: usize, context: &[String]) -> String {
 
 fn shown(it: &StudyComparison, factor: &str, place: &str) -> String {
     format!(
-        "{factor} {}: {} {} than with {}{place}.",
+        "{factor} {}: {} {} with {}{place}.",
         it.level,
         it.reading,
         effect(it),
@@ -123,55 +126,64 @@ fn shown(it: &StudyComparison, factor: &str, place: &str) -> String {
     )
 }
 
-/// `5.4 to 6.1 times lower`, `12 to 15 % higher`.
+/// A difference that Holm's rule finds, and whose interval for all comparisons holds none: its size
+/// cannot be told, and an end of it alone would be told as one.
+fn not_cleared(it: &StudyComparison, factor: &str, place: &str) -> String {
+    let word = match it.verdict {
+        StudyVerdict::Higher => "higher",
+        _ => "lower",
+    };
+    format!(
+        "{factor} {}: {} {word} than with {} by Holm's rule{place}, but the interval for all \
+         comparisons together holds no difference, too: {}. More replicates would tell by how \
+         much.",
+        it.level,
+        it.reading,
+        it.against,
+        open_range(it)
+    )
+}
+
+/// `82 to 84 % lower than`, `5.4 to 6.1 times as high as`.
 fn effect(it: &StudyComparison) -> String {
     let (low, high) = (it.value.low, it.value.high);
     let is_higher = it.verdict == StudyVerdict::Higher;
     let word = if is_higher { "higher" } else { "lower" };
     if it.scale == StudyScale::Difference {
-        // The nearer end first; Holm may show what Bonferroni's interval does not clear.
+        // The nearer end first.
         let (near, far) = if is_higher {
             (low, high)
         } else {
             (-high, -low)
         };
-        return difference(near.max(0.0), far, it.unit, word);
+        return format!("{} {word} than", difference(near, far, it.unit));
     }
-    let is_times = if is_higher {
-        low >= TIMES_FROM
+    if low >= TIMES_FROM {
+        return format!("{} as high as", span(low, high, "times"));
+    }
+    let (near, far) = if is_higher {
+        (low - 1.0, high - 1.0)
     } else {
-        high <= 1.0 / TIMES_FROM
+        (1.0 - high, 1.0 - low)
     };
-    let (near, far) = match (is_times, is_higher) {
-        (true, true) => (low, high),
-        (true, false) => (1.0 / high, 1.0 / low),
-        (false, true) => ((low - 1.0).max(0.0) * 100.0, (high - 1.0) * 100.0),
-        (false, false) => ((1.0 - high).max(0.0) * 100.0, (1.0 - low) * 100.0),
-    };
-    let unit = if is_times { "times" } else { "%" };
-    span(near, far, unit, word)
+    format!("{} {word} than", span(near * 100.0, far * 100.0, "%"))
 }
 
-fn difference(near: f64, far: f64, unit: Unit, word: &str) -> String {
+fn difference(near: f64, far: f64, unit: Unit) -> String {
     if unit == Unit::Share {
-        return span(near * 100.0, far * 100.0, "percentage points", word);
+        return span(near * 100.0, far * 100.0, "percentage points");
     }
-    if near == 0.0 {
-        return format!("up to {} {word}", unit.format(far));
-    }
-    format!("{} to {} {word}", unit.format(near), unit.format(far))
+    format!("{} to {}", unit.format(near), unit.format(far))
 }
 
 /// A range with its ends rounded outwards.
-fn span(near: f64, far: f64, unit: &str, word: &str) -> String {
+fn span(near: f64, far: f64, unit: &str) -> String {
     let digits = digits_for(near, far);
     let (low, high) = (round_down(near, digits), round_up(far, digits));
-    if near <= 0.0 {
-        format!("up to {high} {unit} {word}")
-    } else if low == high {
-        format!("{low} {unit} {word}")
+    if low == high {
+        format!("{low} {unit}")
     } else {
-        format!("{low} to {high} {unit} {word}")
+        format!("{low} to {high} {unit}")
     }
 }
 
@@ -265,8 +277,10 @@ fn zero(it: &StudyComparison) -> f64 {
 fn open_end(it: &StudyComparison, value: f64, is_away: bool, word: &str) -> String {
     let rounded = if is_away { round_up } else { round_down };
     let (size, unit) = match it.scale {
-        StudyScale::Ratio if value >= TIMES_FROM => (value, "times"),
-        StudyScale::Ratio if value <= 1.0 / TIMES_FROM => (-1.0 / value, "times"),
+        StudyScale::Ratio if value >= TIMES_FROM => {
+            let digits = usize::from(value < 10.0);
+            return format!("{} times as high", rounded(value, digits));
+        }
         StudyScale::Ratio => ((value - 1.0) * 100.0, "%"),
         StudyScale::Difference if it.unit == Unit::Share => (value * 100.0, "percentage points"),
         StudyScale::Difference => {
@@ -279,7 +293,12 @@ fn open_end(it: &StudyComparison, value: f64, is_away: bool, word: &str) -> Stri
         _ if size < 0.0 => "lower",
         _ => "higher",
     };
-    let digits = usize::from(size.abs() < 10.0);
+    let digits = match size.abs() {
+        small if small < 10.0 => 1,
+        // Nothing is 100 % lower.
+        nearly_all if nearly_all > 99.0 && unit == "%" => 2,
+        _ => 0,
+    };
     format!("{} {unit} {word}", rounded(size.abs(), digits))
 }
 

@@ -14,7 +14,7 @@
 pub mod curves;
 pub mod queues;
 
-use engine::{Engine, EngineOptions, KindSet, Record};
+use engine::{Engine, EngineOptions, KindSet, OnError, Record};
 use procedure::{
     Circumstances, Ending, Monitor, Preparation, Trial, TrialError, run_inline, summarise,
 };
@@ -63,6 +63,7 @@ impl Bench {
             salt: 0,
             sample_every: None,
             limit: None,
+            warm_up: None,
         };
         let device = SimSpec::parse(device).expect("a valid simulated device");
         Self {
@@ -195,6 +196,7 @@ pub fn run_trial(device: &SimSpec, trial: &Trial, seed: u64, slot_width: Duratio
         seed,
         nominal_depth: trial.depth,
         elapsed,
+        on_error: OnError::Stop,
     };
     let measurement = summarise(trial, &monitor, &record, &circumstances, errno_name);
     Outcome {

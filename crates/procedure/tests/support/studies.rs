@@ -44,7 +44,7 @@ fn outline_of(kind: &str) -> Option<KindOutline> {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     Some(KindOutline {
         settings: owned(settings),
-        readings: owned(readings),
+        readings: Some(owned(readings)),
         command: (kind == "command").then(|| "command".to_owned()),
     })
 }
@@ -70,8 +70,8 @@ fn check_settings(kind: &str, settings: &toml::Table) -> Result<(), SettingMista
 
 pub fn read_with(text: &str, overrides: &StudyOverrides) -> Result<StudyDefinition, String> {
     let kinds = Kinds {
-        outline_of: &outline_of,
-        check: &check_settings,
+        outline_of: Box::new(outline_of),
+        check: Box::new(check_settings),
     };
     read_study("s.toml", text, overrides, &kinds).map_err(|error| error.to_string())
 }

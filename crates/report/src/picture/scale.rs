@@ -17,17 +17,22 @@ pub struct Scale {
 impl Scale {
     /// Values from zero to `end` at pixels `from` to `to`; `end` is rounded up to a tick.
     pub fn new(end: f64, from: f64, to: f64) -> Self {
+        let exact = Self::exactly(end, from, to);
+        let step = round_step(exact.end);
+        Self {
+            end: (exact.end / step - 1e-9).ceil() * step,
+            ..exact
+        }
+    }
+
+    /// The same with its end as it is, tick or not.
+    pub fn exactly(end: f64, from: f64, to: f64) -> Self {
         let end = if end.is_finite() && end > 0.0 {
             end
         } else {
             1.0
         };
-        let step = round_step(end);
-        Self {
-            end: (end / step - 1e-9).ceil() * step,
-            from,
-            to,
-        }
+        Self { end, from, to }
     }
 
     /// The pixel of a value; those beyond the axis are drawn at its end.
@@ -39,7 +44,7 @@ impl Scale {
     /// Round values from zero to the end.
     pub fn ticks(&self) -> Vec<f64> {
         let step = round_step(self.end);
-        let count = (self.end / step).round() as u32;
+        let count = (self.end / step + 1e-9).floor() as u32;
         (0..=count).map(|tick| f64::from(tick) * step).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What pictures there are: load curves, times to a first record, load over time.
 
-use results::{Curve, Measurement, Positioning};
+use results::{Curve, CurvePoint, Measurement, Positioning};
 use stats::{Channel, Estimate, mean_interval};
 use units::{Bytes, format_count, format_duration_ns};
 
@@ -39,17 +39,7 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
     let mut marks = Vec::new();
     let (mut load_max, mut time_max) = (0.0_f64, 0.0_f64);
     for ((name, curve), ink) in curves.iter().zip(inks.into_iter().cycle()) {
-        // Of several points with as many clients, the last is the one that answers.
-        let later = curve.points.iter().skip(1).map(Some).chain([None]);
-        let cited = curve.points.iter().zip(later);
-        let cited = cited
-            .filter(|(point, later)| {
-                let is_followed =
-                    later.is_some_and(|later| later.clients == point.clients && !later.is_scout);
-                !point.is_scout && !is_followed
-            })
-            .map(|(point, _)| point);
-        let at = cited.map(|point| {
+        let at = cited_points(curve).map(|point| {
             let time = Spread::of(point.time(curve.channel), MS);
             [Spread::of(point.load, 1.0), time]
         });
@@ -94,6 +84,17 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
         marks,
     }
     .svg()
+}
+
+/// The points that are results. Of several with as many clients, the last is the one that answers.
+pub(crate) fn cited_points(curve: &Curve) -> impl Iterator<Item = &CurvePoint> {
+    let later = curve.points.iter().skip(1).map(Some).chain([None]);
+    let cited = curve.points.iter().zip(later).filter(|(point, later)| {
+        let is_followed =
+            later.is_some_and(|later| later.clients == point.clients && !later.is_scout);
+        !point.is_scout && !is_followed
+    });
+    cited.map(|(point, _)| point)
 }
 
 fn saturation(curve: &Curve) -> String {
@@ -211,7 +212,7 @@ pub fn series_svg(target: &str, measurement: &Measurement) -> Option<String> {
         let ink = Ink::Blue;
         marks.push((Mark::Band { ink, from, to }, words));
     }
-    if let Some(law) = &measurement.law {
+    if let Some(law) = measurement.steady_law() {
         for (ink, at, name) in [
             (Ink::Grey, law.fresh_per_second, "before cleaning"),
             (Ink::Orange, law.steady_per_second, "steady"),

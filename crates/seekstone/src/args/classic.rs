@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use units::Bytes;
 
 use super::DriverChoice;
@@ -229,7 +229,7 @@ pub struct TransactArgs {
 
 impl RptArgs {
     /// The switches that were typed, with their values.
-    pub fn typed(&self) -> classic::Typed {
+    pub fn typed(&self) -> vintage::rpt::Typed {
         let switches = [
             ("-B", &self.data_size),
             ("-f", &self.data_file),
@@ -272,4 +272,26 @@ impl TransactArgs {
             .map(|(flag, value)| (flag, value.as_str()))
             .collect()
     }
+}
+
+/// `seekstone classic`.
+#[derive(Args, Debug)]
+pub struct ClassicArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ClassicCommand,
+}
+
+/// What `seekstone classic` does.
+#[derive(Debug, Subcommand)]
+pub enum ClassicCommand {
+    /// Make the links `rpt`, `transact`, `diskmbps` and `diskrand` in a directory.
+    ///
+    /// Called by such a link, this program is the one of that name: `rpt -t rptq.rpt` then is
+    /// `seekstone rpt -t rptq.rpt`. Nothing that exists is replaced.
+    Install {
+        /// Directory of the links, such as ~/bin.
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 }

@@ -205,6 +205,16 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
     }
 }
 
+/// A name and a value, such as `size=1MiB`.
+pub fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write NAME=VALUE, as in size=1MiB".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,7 @@ use clap::{Args, Subcommand};
 use units::{Bytes, Duration};
 
 use super::Common;
-use super::parse::{parse_budget, parse_precision};
-use crate::output::Output;
+use super::parse::{parse_budget, parse_pair, parse_precision};
 
 /// `seekstone study`.
 #[derive(Args, Debug)]
@@ -54,9 +53,6 @@ pub struct StudyArgs {
     /// Room that always stays free [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
-    /// Write the note in Markdown; `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub markdown: Option<Output>,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
@@ -82,13 +78,4 @@ pub enum StudyCommand {
         /// One kind; all when absent.
         kind: Option<String>,
     },
-}
-
-fn parse_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
-            Ok((key.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("write NAME=VALUE, as in size=1MiB".into()),
-    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use runner::transactions::StartAt;
+use kinds::transactions::StartAt;
 use units::{Bytes, Duration, Rate};
 use workload::Gap;
 
@@ -110,7 +110,7 @@ pub struct TransactionsArgs {
     /// 40 MB, through the page cache; --transactions replaces its 100 for each task.
     #[arg(
         long, value_name = "SECTION",
-        value_parser = clap::builder::PossibleValuesParser::new(classic::STANDARD_SECTIONS),
+        value_parser = clap::builder::PossibleValuesParser::new(vintage::rpt::STANDARD_SECTIONS),
         conflicts_with_all = [
             "users", "ios", "io", "writes", "think", "cpu", "memory", "load_factor",
             "new_records", "profiles", "duration", "find_users", "precision", "synchronise",

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use drivers::{StaleDirectory, find_closed, find_stale};
-use runner::left_over::data_files;
-use runner::study::LeftScratch;
+use lab::left_over::data_files;
+use study::LeftScratch;
 use units::{Bytes, format_counted};
 
 use crate::args::CleanArgs;

@@ -1,46 +1,43 @@
 //! `seekstone curve`: response time against load.
 
-use procedure::{CurveOptions, Levels};
-use results::Arrivals;
-use runner::single_load::{LoadRequest, Question, measure_load};
+use kinds::check_up::Show;
+use kinds::single_load::{LoadRequest, Question, measure_load};
+use procedure::CurveOptions;
+use results::{Arrivals, Setup};
 use units::Duration;
 
 use crate::args::CurveArgs;
 use crate::args::parse::same_percentile;
-use crate::commands::finish::deliver;
-use crate::commands::runs::show;
-use crate::commands::setup::{Setup, setup};
+use crate::commands::drive::Ready;
+use crate::commands::setup::{bench_request, levels};
 use crate::commands::trial::{caching, spec, think, title};
-use crate::exit::Exit;
-use crate::progress::Progress;
+use crate::exit::UsageError;
 
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
 /// never thinks.
 const SOURCES_MAX: u32 = 1 << 16;
+/// The fewest points that make a curve: three on the way out, both ends of a level, the highest
+/// load.
+const POINTS_MIN: u64 = 6;
 
 /// Measure a load curve.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn curve(args: &CurveArgs) -> anyhow::Result<Exit> {
-    let (levels, percentile) = same_percentile(&args.levels)?;
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+/// When options do not go together.
+pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    warm_up_fits(args)?;
+    let (asked, percentile) = same_percentile(&args.levels)?;
+    let levels = levels(asked, &setup);
+    let bench = bench_request(
         &args.target,
         "load curve",
         args.workload.size,
         caching(&args.workload),
         &args.reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let options = CurveOptions {
-        levels: match levels.as_slice() {
-            [] => Levels::Grid { count: 3 },
-            _ => Levels::Explicit(levels),
-        },
+        levels,
         percentile,
         arrivals: if args.open {
             Arrivals::Open
@@ -53,6 +50,7 @@ pub fn curve(args: &CurveArgs) -> anyhow::Result<Exit> {
             args.clients_max
         },
         precision: args.precision,
+        warm_up: args.warm_up,
         scout_min: args.budget.mul_f64(0.004).min(Duration::from_secs(1)),
         scout_max: args.budget.mul_f64(0.06),
         final_min: args.budget.mul_f64(0.02).min(Duration::from_secs(5)),
@@ -66,10 +64,19 @@ pub fn curve(args: &CurveArgs) -> anyhow::Result<Exit> {
         title: title(&args.workload, None),
         question: Question::Curve(options),
     };
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        show(run, false)
-    })
+    let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
+    Ok(Ready::new(&args.common, &args.target, false, measure))
+}
+
+/// Every point has a warm-up, and what is left of the budget has to be enough for a curve.
+fn warm_up_fits(args: &CurveArgs) -> Result<(), UsageError> {
+    let budget = args.budget;
+    match args.warm_up {
+        Some(warm_up) if warm_up * POINTS_MIN >= budget => Err(UsageError(format!(
+            "--warm-up {warm_up}: each of at least {POINTS_MIN} points of a curve leaves out as \
+             much, and nothing would be left of --budget {budget}; ask for a longer --budget or a \
+             shorter --warm-up"
+        ))),
+        _ => Ok(()),
+    }
 }

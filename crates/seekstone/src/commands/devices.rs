@@ -1,7 +1,7 @@
 //! `seekstone devices`: what `sim:NAME` can be.
 
+use lab::simulated::{definition_text, open_definition};
 use report::{DeviceRow, DeviceSheet};
-use runner::simulated::{definition_text, open_definition};
 use sim::{Definition, SIM_PREFIX};
 
 use crate::args::{DevicesArgs, DevicesCommand};

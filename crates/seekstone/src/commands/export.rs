@@ -5,7 +5,7 @@ use clap::ValueEnum as _;
 use results::{Curve, Run};
 
 use crate::args::ExportForm;
-use crate::commands::runs::show;
+use crate::commands::runs::shown;
 use crate::exit::UsageError;
 
 /// A run in another form.
@@ -20,7 +20,7 @@ pub fn exported(
 ) -> anyhow::Result<String> {
     let run = archive.load(id)?;
     if beside.is_some() && form != ExportForm::Svg {
-        let text = "--beside is about pictures: add --form svg";
+        let text = "--beside draws a second curve: add --form svg";
         return Err(UsageError(text.into()).into());
     }
     if form == ExportForm::Svg {
@@ -33,43 +33,37 @@ pub fn exported(
 /// The run in a form of text; `None` where it has nothing of that form.
 fn written(run: &Run, form: ExportForm) -> Option<String> {
     match form {
-        ExportForm::Json => Some(report::json(run)),
-        ExportForm::Text => Some(show(run, false)),
-        ExportForm::Csv => report::csv_study(run).or_else(|| report::csv_measurements(run)),
+        ExportForm::Json => Some(results::json(run)),
+        ExportForm::Text => Some(shown(run, false)),
+        ExportForm::Csv => Some(report::csv_figures(run)),
+        ExportForm::Markdown => Some(report::markdown(run)),
+        ExportForm::Html => Some(report::html(run)),
+        ExportForm::Openmetrics => Some(report::openmetrics(run)),
+        ExportForm::Replicates => report::csv_replicates(run),
         ExportForm::Points => report::csv_points(run),
-        ExportForm::Levels => report::csv_levels(run),
-        ExportForm::Series => report::csv_series(run),
-        ExportForm::Markdown => report::markdown_note(run),
-        ExportForm::Replicates => report::csv_study_replicates(run),
         ExportForm::Intervals => report::csv_intervals(run),
-        ExportForm::Passes => report::csv_passes(run),
-        ExportForm::Times => report::csv_timed_runs(run),
-        ExportForm::Files => report::csv_files(run),
         ExportForm::Svg => picture(run, None).ok(),
     }
 }
 
-/// What a form holds, and the commands whose runs have it.
+/// What a form holds that not every run has, and the commands whose runs have it.
 const fn held(form: ExportForm) -> (&'static str, &'static str) {
     match form {
-        ExportForm::Json | ExportForm::Text => ("text", "every command"),
-        ExportForm::Csv => (
-            "measurements",
-            "`seekstone run`, `trial`, `rab`, `random`, `transactions` and `study`",
+        ExportForm::Json
+        | ExportForm::Text
+        | ExportForm::Csv
+        | ExportForm::Markdown
+        | ExportForm::Html
+        | ExportForm::Openmetrics => ("figures", "every command"),
+        ExportForm::Replicates => (
+            "repetitions",
+            "`seekstone transfer`, `random`, `files`, `time` and `study`",
         ),
-        ExportForm::Points | ExportForm::Levels => {
-            ("load curve", "`seekstone curve`, `run` and `rab`")
-        }
-        ExportForm::Series => ("series", "`seekstone transfer`"),
-        ExportForm::Markdown => ("note", "`seekstone study`"),
-        ExportForm::Replicates => ("replicates", "`seekstone study`"),
+        ExportForm::Points => ("load curve", "`seekstone curve`, `run` and `rab`"),
         ExportForm::Intervals => (
             "intervals",
             "`seekstone transactions` and `seekstone trial --interval`",
         ),
-        ExportForm::Passes => ("passes", "`seekstone transfer`"),
-        ExportForm::Times => ("times", "`seekstone time`"),
-        ExportForm::Files => ("file tests", "`seekstone files`"),
         ExportForm::Svg => ("picture", "`seekstone curve` and `trial --interval`"),
     }
 }

@@ -3,21 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use drivers::CacheDrop;
-use procedure::PassRule;
-use results::{FileState, MetadataTree};
-use runner::arguments::typed_arguments;
-use runner::bench::directory_of;
-use runner::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
-use runner::inspect::inspect;
+use host::inspect::inspect;
+use kinds::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
+use lab::bench::directory_of;
+use lab::simulated::keep_texts;
+use procedure::RoundsRule;
+use results::{FileState, MetadataTree, Setup};
 use workload::{DecusTest, MetadataSpec, Spacing};
 
 use crate::args::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
-use crate::commands::clean::offer_removal;
-use crate::commands::finish::deliver;
-use crate::commands::setup::{fresh_seed, prepare};
-use crate::exit::{Exit, UsageError};
-use crate::output;
-use crate::progress::Progress;
+use crate::commands::drive::Ready;
+use crate::commands::setup::seeded;
+use crate::exit::UsageError;
 
 /// The most passes of a test that does not become precise.
 const PASSES_MAX: u32 = 1000;
@@ -27,25 +24,21 @@ const NO_MEMORY: &str = "none";
 /// Measure programs that use files.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn files(args: &FilesArgs) -> anyhow::Result<Exit> {
+/// When options do not go together, or the target is not there.
+pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     if !args.target.starts_with(sim::SIM_PREFIX) {
         // What is not there, or out of reach, is no file that only some tests could read.
         inspect(Path::new(&args.target))?;
     }
-    let request = request(args)?;
-    let (archive, interrupt) = prepare(&args.common, || {
-        let places = [directory_of(&args.target), memory_place(&request)];
-        for place in places.into_iter().flatten() {
-            offer_removal(&place, args.common.yes)?;
-        }
-        Ok(())
-    })?;
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = measure_files(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
+    let request = request(args, setup)?;
+    let places = [directory_of(&args.target), memory_place(&request)];
+    Ok(Ready {
+        common: &args.common,
+        places: places.into_iter().flatten().collect(),
+        all: args.all,
+        measure: Box::new(move |looking| {
+            looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
+        }),
     })
 }
 
@@ -56,7 +49,7 @@ fn memory_place(request: &FilesRequest) -> Option<PathBuf> {
     is_wanted.then(|| named.or_else(memory_disk)).flatten()
 }
 
-fn request(args: &FilesArgs) -> Result<FilesRequest, UsageError> {
+fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageError> {
     let is_simulated = args.target.starts_with(sim::SIM_PREFIX);
     let is_directory = is_simulated || Path::new(&args.target).is_dir();
     let work = match args.workload {
@@ -64,21 +57,25 @@ fn request(args: &FilesArgs) -> Result<FilesRequest, UsageError> {
         None => decus(args, is_directory)?,
     };
     check_together(args, is_directory, is_simulated)?;
+    let states = states(args, is_simulated);
+    resolve(&mut setup, &work, &states);
+    keep_texts(&args.target, &mut setup);
     let memory = args.memory.clone();
     let is_without = memory.as_deref() == Some(Path::new(NO_MEMORY));
     Ok(FilesRequest {
         target: args.target.clone(),
         purpose: "file tests".into(),
-        arguments: typed_arguments(1),
-        seed: args.common.seed.unwrap_or_else(fresh_seed),
+        seed: seeded(args.common.seed, &mut setup),
+        setup,
         reserve: args.reserve,
         work,
-        states: states(args, is_simulated),
+        states,
         clients: args.clients,
-        rule: PassRule {
-            passes: args.passes,
+        rule: RoundsRule {
+            rounds: args.passes,
             precision: args.precision,
-            passes_max: PASSES_MAX,
+            rounds_min: 1,
+            rounds_max: PASSES_MAX,
             budget: args.budget,
         },
         device: args.device.clone(),
@@ -94,6 +91,19 @@ fn request(args: &FilesArgs) -> Result<FilesRequest, UsageError> {
         },
         memory_directory: memory.filter(|_| !is_without),
     })
+}
+
+/// What was left to the program.
+fn resolve(setup: &mut Setup, work: &FileWork, states: &[FileState]) {
+    if let FileWork::Decus { tests, .. } = work {
+        setup.resolve("tests", tests.iter().map(|it| it.number().to_owned()));
+    }
+    let names = states.iter().map(|state| match state {
+        FileState::AsIs => "as-is".to_owned(),
+        FileState::Cold => "cold".to_owned(),
+        FileState::Durable => "durable".to_owned(),
+    });
+    setup.resolve("state", names);
 }
 
 /// An option that would do nothing is refused, not ignored.

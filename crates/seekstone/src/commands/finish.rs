@@ -1,13 +1,14 @@
-//! What every measuring command does with its run: print it, archive it, write it as JSON.
+//! What every measuring command does with its run: print it, archive it, write it in the forms
+//! that were asked for.
 
 use anyhow::Context as _;
 use archive::Archive;
+use host::interrupt::Wait;
 use results::{Run, Status};
-use runner::interrupt::Wait;
 
 use crate::args::Common;
 use crate::exit::Exit;
-use crate::output::{self, Output};
+use crate::output;
 
 /// The warning of a run that could not remove what it made.
 const LEFT_BEHIND: &str = "left-behind";
@@ -23,24 +24,26 @@ pub fn deliver(
     common: &Common,
     text: impl Fn(&Run) -> String,
 ) -> anyhow::Result<Exit> {
-    let json_takes_stdout = common.json.as_ref().is_some_and(Output::is_stdout);
+    run.goals = common.goals.iter().map(|goal| goal.judge(run)).collect();
+    let form_takes_stdout = common.outputs.asked().any(|(_, output)| output.is_stdout());
     // Nothing looks at the flag of signals any more.
     Wait::begin().to_the_end();
-    let printed = if json_takes_stdout {
+    let printed = if form_takes_stdout {
         Ok(Exit::Done)
     } else {
         output::print(text(run).trim_end())
     };
     let saved = save(run, archive).and_then(|id| match id {
-        Some(id) if !json_takes_stdout => {
+        Some(id) if !form_takes_stdout => {
             output::print(&format!("\nSaved as run {id}: seekstone runs show {id}"))
         }
         _ => Ok(Exit::Done),
     });
-    let written = match &common.json {
-        Some(output) => output.write(&report::json(run)),
-        None => Ok(()),
-    };
+    let run: &Run = run;
+    let mut written = Ok(());
+    for ((_, form), output) in common.outputs.asked() {
+        written = written.and(output.write(&form(run)));
+    }
     complain_of(run);
     printed.and(saved).and(written)?;
     Ok(Exit::of_run(run))

@@ -1,19 +1,19 @@
-//! `seekstone runs import`: exported runs, and what a log of a classic program holds, become runs
-//! in the archive. Logs of `rpt` are read here.
+//! `seekstone runs import`: exported runs, pages, and what a log of a classic program holds, become
+//! runs in the archive. Logs of `rpt` are read here.
 
 use std::path::Path;
 
 use anyhow::Context as _;
 use archive::Archive;
-use classic::diskrand::begins_log;
-use classic::log::mode_name;
-use classic::{Imported, LOG_BYTES_MAX, Log, general, imported};
 use drivers::{ReadFileError, read_regular_file};
 use results::environment::{Environment, TargetKind};
-use results::{Run, Settings, Status, TargetDescription, Warning};
+use results::{Run, Setup, Status, TargetDescription, Warning};
+use vintage::diskrand::begins_log;
+use vintage::rpt::log::mode_name;
+use vintage::rpt::{Imported, LOG_BYTES_MAX, Log, general, imported};
 
-use super::import_diskrand::import_diskrand;
 use super::import_run::{begins_run, import_run};
+use super::vintage::import_diskrand::import_diskrand;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -26,13 +26,15 @@ const LOOK_BACK: usize = 1000;
 /// When the file is no log, or the archive cannot be written.
 pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     let text = file_text(file)?;
-    if begins_run(&text) {
-        return import_run(archive, file, &text);
+    // A page holds its run.
+    let text = report::run_in_page(&text).unwrap_or(&text);
+    if begins_run(text) {
+        return import_run(archive, file, text);
     }
-    if begins_log(&text) {
-        return import_diskrand(archive, file, &text);
+    if begins_log(text) {
+        return import_diskrand(archive, file, text);
     }
-    let log = Log::read(&text).map_err(|error| no_log(file, &error.to_string()))?;
+    let log = Log::read(text).map_err(|error| no_log(file, &error.to_string()))?;
     let found = imported(&log);
     if found.is_empty() {
         return Err(no_log(file, "it holds no sums"));
@@ -123,8 +125,7 @@ pub fn earlier(archive: &Archive, wanted: &Run) -> anyhow::Result<Option<i64>> {
         let Ok(run) = archive.load(summary.id) else {
             continue;
         };
-        let is_same = run.settings.command == wanted.settings.command
-            && run.settings.arguments == wanted.settings.arguments
+        let is_same = run.settings == wanted.settings
             && run.environment.host_name == wanted.environment.host_name
             && run.environment.started_at == wanted.environment.started_at;
         if is_same {
@@ -157,20 +158,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn arguments(log: &Log, file: &Path) -> Vec<String> {
-    let typed = log.command.as_deref().unwrap_or("rpt");
-    let mut arguments: Vec<String> = typed.split_whitespace().map(str::to_owned).collect();
-    arguments.push(format!("(imported from {})", file.display()));
-    arguments
-}
-
 fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
-    let levels = one
-        .curve
-        .levels
-        .iter()
-        .map(|level| level.level_ns)
-        .collect();
     let status = if one.is_complete {
         Status::Complete
     } else {
@@ -180,8 +168,9 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
     };
     let mut run = blank_run("rpt", &data_file(log), log.timestamp.as_deref());
     run.status = status;
-    run.settings.arguments = arguments(log, file);
-    run.settings.levels_ns = levels;
+    run.settings = Setup::new("rpt", 0)
+        .with("log", &file.display().to_string())
+        .with("typed", log.command.as_deref().unwrap_or("rpt"));
     run.elapsed_ns = (one.elapsed_s.max(0.0) * 1e9) as u64;
     run.curve = Some(one.curve.clone());
     run.findings = vec![title(one)];
@@ -190,17 +179,6 @@ fn run_of(log: &Log, one: &Imported, file: &Path) -> Run {
 
 /// A run of which nothing is known but its command, its target and when it began.
 pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
-    let settings = Settings {
-        command: command.into(),
-        arguments: Vec::new(),
-        seed: 0,
-        budget_ns: None,
-        size_bytes: None,
-        levels_ns: Vec::new(),
-        workers: 1,
-        driver: "unknown".into(),
-        batch: 1,
-    };
     let target = TargetDescription {
         given: target.into(),
         path: target.into(),
@@ -213,7 +191,7 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
         remote: false,
         raid: None,
     };
-    Run::empty(settings, unknown_environment(started), target)
+    Run::empty(Setup::new(command, 0), unknown_environment(started), target)
 }
 
 /// The data file, if the arguments name it; a log does not.
@@ -228,7 +206,7 @@ fn data_file(log: &Log) -> String {
         .windows(2)
         .find(|pair| pair[0] == "-f")
         .map(|pair| pair[1]);
-    named.unwrap_or(classic::DATA_FILE).to_owned()
+    named.unwrap_or(vintage::rpt::DATA_FILE).to_owned()
 }
 
 fn unknown_environment(started: Option<&str>) -> Environment {

@@ -23,7 +23,7 @@ pub fn begins_run(text: &str) -> bool {
 /// # Errors
 /// When it is no run, is there already, or the archive cannot be written.
 pub fn import_run(archive: &mut Archive, file: &Path, text: &str) -> anyhow::Result<Exit> {
-    let mut run = report::from_json(text).map_err(|error| no_log(file, &error.to_string()))?;
+    let mut run = results::from_json(text).map_err(|error| no_log(file, &error.to_string()))?;
     if let Some(id) = earlier(archive, &run)? {
         let why = format!(
             "is in the archive already, as run {id}: nothing was imported; `seekstone runs show \

@@ -11,8 +11,8 @@ use crate::output;
 /// # Errors
 /// When it cannot be looked at.
 pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
-    let (target, cautions) = runner::inspect::inspect(&args.target)?;
-    let environment = runner::environment::capture();
+    let (target, cautions) = host::inspect::inspect(&args.target)?;
+    let environment = host::environment::capture();
     if let Some(path) = &args.json {
         let document = serde_json::json!({
             "target": target,

@@ -1,33 +1,32 @@
 //! One module for each command.
 
 pub mod clean;
+pub mod compare;
 pub mod curve;
 pub mod devices;
-pub mod diskmbps;
-pub mod diskrand;
+pub mod drive;
 pub mod export;
 pub mod files;
 pub mod finish;
 pub mod generate;
 pub mod import;
-pub mod import_diskrand;
 pub mod import_run;
 pub mod inspect;
-pub mod merge;
+pub mod measures;
 pub mod positioning;
 pub mod rab;
 pub mod random;
-pub mod rpt;
+mod repeat;
 pub mod run;
 pub mod runs;
 pub mod setup;
 pub mod study;
 pub mod time;
-pub mod transact;
 pub mod transactions;
 pub mod transfer;
 pub mod trial;
 pub mod validate;
+pub mod vintage;
 pub mod what_if;
 mod what_if_device;
 pub mod wire;

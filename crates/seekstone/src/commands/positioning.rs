@@ -1,8 +1,8 @@
 //! `seekstone positioning`: times to the first record of files that are opened in random order.
 
 use anyhow::Context as _;
-use runner::interrupt::Interrupt;
-use runner::positioning::{PositioningRequest, Published, measure_positioning};
+use host::interrupt::Interrupt;
+use kinds::positioning::{PositioningRequest, Published, measure_positioning};
 
 use crate::args::PositioningArgs;
 use crate::commands::setup::fresh_seed;

@@ -4,14 +4,16 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use drivers::{Caching, ReadFileError, read_regular_file};
+use kinds::rab::{RabRequest, measure_rab};
+use lab::bench::directory_of;
 use procedure::RabOptions;
-use runner::rab::{RabRequest, measure_rab};
+use results::{Run, Setup};
 use workload::Definition;
 
 use crate::args::RabArgs;
 use crate::args::parse::same_percentile;
-use crate::commands::finish::deliver;
-use crate::commands::setup::{Setup, setup};
+use crate::commands::drive::{Onlooking, Ready};
+use crate::commands::setup::bench_request;
 use crate::exit::{Exit, UsageError};
 use crate::onlooker::Onlooker;
 use crate::output;
@@ -19,15 +21,20 @@ use crate::output;
 /// A file that defines a workload is not larger than this.
 const DEFINITION_MAX: u64 = 1 << 20;
 
-/// Measure the workloads, or print one.
+/// Print the definition of a workload.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn rab(args: &RabArgs) -> anyhow::Result<Exit> {
-    if let Some(name) = &args.print_workload {
-        return output::print(text_of(name)?.trim_end());
-    }
-    let workloads = workloads(&args.workload)?;
+/// When there is none of that name.
+pub fn print_workload(name: &str) -> anyhow::Result<Exit> {
+    output::print(text_of(name)?.trim_end())
+}
+
+/// Measure the workloads.
+///
+/// # Errors
+/// When options do not go together, or a workload cannot be read.
+pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+    let workloads = workloads(&args.workload, &mut setup)?;
     if args.levels.is_empty() && args.response_min >= args.response_max {
         return Err(UsageError(format!(
             "--response-min {} is not below --response-max {}",
@@ -41,17 +48,13 @@ pub fn rab(args: &RabArgs) -> anyhow::Result<Exit> {
         )
         .into());
     }
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+    let bench = bench_request(
         &args.target,
         "RABmarks",
         args.size,
         Caching::Direct,
         &args.reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let (levels, percentile) = same_percentile(&args.levels)?;
     let highest = levels.iter().max().copied();
@@ -73,27 +76,41 @@ pub fn rab(args: &RabArgs) -> anyhow::Result<Exit> {
         duration: args.duration,
         mode: args.mode,
     };
-    let mut onlooker = Onlooker::new("seekstone rab", args.no_screen, args.common.quiet);
-    let measured = measure_rab(&request, &interrupt, &mut onlooker);
-    if args.stay && measured.is_ok() {
-        onlooker.linger(&interrupt);
-    }
-    onlooker.close();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
+    Ok(Ready {
+        common: &args.common,
+        places: directory_of(&args.target).into_iter().collect(),
+        all: args.all,
+        measure: Box::new(move |looking| on_screen(args, &request, looking)),
     })
 }
 
+fn on_screen(args: &RabArgs, request: &RabRequest, looking: &Onlooking<'_>) -> anyhow::Result<Run> {
+    let mut onlooker = Onlooker::new("seekstone rab", args.no_screen, looking.is_quiet);
+    let measured = measure_rab(request, looking.interrupt, &mut onlooker);
+    if args.stay && measured.is_ok() {
+        onlooker.linger(looking.interrupt);
+    }
+    onlooker.close();
+    Ok(measured?)
+}
+
 /// The workloads asked for, with their numbers.
-fn workloads(asked: &[String]) -> anyhow::Result<Vec<(u32, Definition)>> {
+fn workloads(asked: &[String], setup: &mut Setup) -> anyhow::Result<Vec<(u32, Definition)>> {
     if asked.is_empty() {
-        return Ok((1..).zip(Definition::all_built_in()).collect());
+        let all = Definition::all_built_in();
+        setup.resolve("workload", all.iter().map(|it| it.name.clone()));
+        for it in &all {
+            setup.keep_text(&it.name, &it.to_toml());
+        }
+        return Ok((1..).zip(all).collect());
     }
     let mut found: Vec<(u32, Definition)> = Vec::new();
     let mut own = BUILT_IN_COUNT;
     for name in asked {
         let name = name.trim();
-        let definition = definition(name)?;
+        let text = workload_text(name, setup)?;
+        let definition = parsed(name, &text)?;
+        setup.keep_text(name, &text);
         let number = match number_of(&definition) {
             Some(number) => number,
             None => {
@@ -120,9 +137,13 @@ fn number_of(definition: &Definition) -> Option<u32> {
         .map(|(number, _)| number)
 }
 
-fn definition(name: &str) -> anyhow::Result<Definition> {
-    if let Some(found) = Definition::built_in(name) {
-        return Ok(found);
+/// The text that defines a workload: as recorded, as built in, or in a file.
+fn workload_text(name: &str, setup: &Setup) -> anyhow::Result<String> {
+    if let Some(text) = setup
+        .text_of(name)
+        .or_else(|| Definition::built_in_text(name))
+    {
+        return Ok(text.to_owned());
     }
     let path = Path::new(name);
     let looks_like_a_file = name.contains(['/', '.']) || path.exists();
@@ -140,19 +161,23 @@ fn definition(name: &str) -> anyhow::Result<Definition> {
         }
         read => read.with_context(|| format!("{name} cannot be read"))?,
     };
-    let text = String::from_utf8(bytes).map_err(|_| {
-        UsageError(format!(
-            "{name} is no text, and no definition of a workload"
-        ))
-    })?;
-    Definition::parse(&text, name).map_err(|error| UsageError(error.to_string()).into())
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| {
+        let text = format!("{name} is no text, and no definition of a workload");
+        UsageError(text).into()
+    })
+}
+
+fn parsed(name: &str, text: &str) -> Result<Definition, UsageError> {
+    Definition::parse(text, name).map_err(|error| UsageError(error.to_string()))
 }
 
 fn text_of(name: &str) -> anyhow::Result<String> {
     if let Some(text) = Definition::built_in_text(name) {
         return Ok(text.to_owned());
     }
-    Ok(definition(name)?.to_toml())
+    let text = workload_text(name, &Setup::new("rab", 0))?;
+    Ok(parsed(name, &text)?.to_toml())
 }
 
 fn unknown(name: &str) -> UsageError {

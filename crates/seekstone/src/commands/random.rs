@@ -1,19 +1,18 @@
 //! `seekstone random`: service times of random access.
 
 use drivers::Caching;
+use kinds::check_up::Show;
+use kinds::random_access::{RandomRequest, measure_random};
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
-use results::RandomKind;
-use runner::random_access::{RandomRequest, measure_random};
+use results::{RandomKind, Setup};
 use sim::SIM_PREFIX;
 use units::Bytes;
 use workload::Durability;
 
 use crate::args::{Part, RandomArgs};
-use crate::commands::finish::deliver;
-use crate::commands::setup::{Setup, setup};
-use crate::exit::{Exit, UsageError};
-use crate::output;
-use crate::progress::Progress;
+use crate::commands::drive::Ready;
+use crate::commands::setup::bench_request;
+use crate::exit::UsageError;
 
 /// The longest operation.
 const BLOCK_MAX: Bytes = Bytes::from_gib(1);
@@ -21,25 +20,21 @@ const BLOCK_MAX: Bytes = Bytes::from_gib(1);
 /// Measure random access.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn random(args: &RandomArgs) -> anyhow::Result<Exit> {
+/// When options do not go together.
+pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     check(args)?;
     let caching = if args.buffered {
         Caching::Buffered
     } else {
         Caching::Direct
     };
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+    let bench = bench_request(
         &args.target,
         "random access",
         args.size,
         caching,
         &args.reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let options = RandomOptions {
         rounds: args.rounds,
@@ -59,12 +54,8 @@ pub fn random(args: &RandomArgs) -> anyhow::Result<Exit> {
         writes_are_asked: args.writes || args.durable,
         options,
     };
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = measure_random(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
-    })
+    let measure = move |interrupt: &_, show: Show<'_>| measure_random(&request, interrupt, show);
+    Ok(Ready::new(&args.common, &args.target, args.all, measure))
 }
 
 fn check(args: &RandomArgs) -> Result<(), UsageError> {

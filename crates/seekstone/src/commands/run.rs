@@ -1,33 +1,28 @@
 //! `seekstone run`: the check-up.
 
 use drivers::Caching;
-use runner::check_up::{CheckUpRequest, check_up};
+use kinds::check_up::{CheckUpRequest, Show, check_up};
+use results::Setup;
 
 use crate::args::RunArgs;
 use crate::args::parse::same_percentile;
-use crate::commands::finish::deliver;
-use crate::commands::setup::{Setup, setup};
-use crate::exit::Exit;
-use crate::output;
-use crate::progress::Progress;
+use crate::commands::drive::Ready;
+use crate::commands::setup::{bench_request, levels};
 
 /// Check a target up.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    let (levels, percentile) = same_percentile(&args.levels)?;
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+/// When options do not go together.
+pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    let (asked, percentile) = same_percentile(&args.levels)?;
+    let levels = levels(asked, &setup);
+    let bench = bench_request(
         &args.target,
         "check-up",
         args.size,
         Caching::Direct,
         &args.reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let request = CheckUpRequest {
         bench,
@@ -36,11 +31,6 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         percentile,
         clients_max: args.clients_max,
     };
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = check_up(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    let mut run = measured?;
-    deliver(&mut run, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
-    })
+    let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
+    Ok(Ready::new(&args.common, &args.target, args.all, measure))
 }

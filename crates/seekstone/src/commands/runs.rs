@@ -7,10 +7,11 @@ use results::Run;
 use crate::args::{RunsArgs, RunsCommand, TableChoice};
 use crate::commands::export::exported;
 use crate::commands::import::import;
-use crate::commands::merge::merge;
+use crate::commands::repeat::repeat;
 use crate::commands::setup::archive_path;
+use crate::commands::vintage::merge::merge;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Output};
 
 /// List, show, export or delete archived runs.
 ///
@@ -38,19 +39,18 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     let mut archive = Archive::open_existing(&path)?;
     match &args.command {
         RunsCommand::List { limit } => {
-            let rows: Vec<ListRow> = archive
-                .list(*limit as usize)?
-                .into_iter()
-                .map(ListRow::from)
-                .collect();
+            let rows = archive.list(*limit as usize)?.into_iter();
+            let rows: Vec<ListRow> = rows.map(ListRow::from).collect();
             output::print(report::run_list(&rows).trim_end())
         }
         RunsCommand::Show { id, all } => {
-            let run = match id {
-                Some(id) => archive.load(*id)?,
-                None => archive.latest()?,
-            };
-            output::print(show(&run, *all).trim_end())
+            output::print(shown(&run_of(&archive, *id)?, *all).trim_end())
+        }
+        RunsCommand::Repeat(args) => {
+            let run = run_of(&archive, args.id)?;
+            drop(archive);
+            let asked = path.to_string_lossy().into_owned();
+            repeat(&run, (!args.no_save).then_some(asked), args)
         }
         RunsCommand::Export {
             id,
@@ -59,22 +59,27 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output,
             force: _,
         } => {
-            let text = exported(&archive, *id, *beside, *form)?;
-            output.write(&text)?;
+            output.write(&exported(&archive, *id, *beside, *form)?)?;
             Ok(Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {
             unreachable!("done above, where no archive need exist")
         }
         RunsCommand::Compare {
-            table: TableChoice::Files,
             ids,
+            all,
+            table,
             against,
+            html,
+            force: _,
         } => {
-            let runs: Result<Vec<Run>, _> = ids.iter().map(|id| archive.load(*id)).collect();
-            let text = report::files_comparison(&runs?, *against, &output::style(true));
-            let text = text.map_err(|error| UsageError(error.to_string()))?;
-            output::print(text.trim_end())
+            let runs = ids.iter().map(|id| archive.load(*id));
+            let runs = runs.collect::<Result<Vec<Run>, _>>()?;
+            let text = compared(&runs, *table, *against, *all)?;
+            match html {
+                Some(html) => write_page(&runs, html, &text),
+                None => output::print(text.trim_end()),
+            }
         }
         RunsCommand::Delete { ids } => {
             archive.delete(ids)?;
@@ -83,11 +88,50 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     }
 }
 
+/// The run of that number, or the latest.
+fn run_of(archive: &Archive, id: Option<i64>) -> Result<Run, ArchiveError> {
+    id.map_or_else(|| archive.latest(), |id| archive.load(id))
+}
+
+/// A run with its setup.
+pub fn shown(run: &Run, all: bool) -> String {
+    let setup = report::setup(&run.settings, &output::style(all));
+    format!("{}\n\n{setup}", show(run, all).trim_end())
+}
+
+/// Runs compared with the first of them, or in the table that was asked for.
+fn compared(
+    runs: &[Run],
+    table: Option<TableChoice>,
+    against: Option<u32>,
+    all: bool,
+) -> Result<String, UsageError> {
+    let compared = match table {
+        Some(TableChoice::Files) => report::files_comparison(runs, against, &output::style(true))
+            .map_err(|error| error.to_string()),
+        None => report::comparison(runs, &output::style(all)).map_err(|error| error.to_string()),
+    };
+    compared.map_err(UsageError)
+}
+
+/// Write a comparison as a page, and print its `text` unless the page is printed.
+fn write_page(runs: &[Run], html: &Output, text: &str) -> anyhow::Result<Exit> {
+    let page = report::comparison_html(runs).map_err(|error| UsageError(error.to_string()))?;
+    html.write(&page)?;
+    match html.is_stdout() {
+        true => Ok(Exit::Done),
+        false => output::print(text.trim_end()),
+    }
+}
+
 /// What the command that made the run printed of it; with `all` every measurement and every point.
 pub fn show(run: &Run, all: bool) -> String {
     // A trial prints its one measurement in full, a curve all of its warnings.
     let command = run.settings.command.as_str();
     let style = output::style(all || matches!(command, "trial" | "curve"));
+    if command == "compare" && !all {
+        return report::side_by_side(run, &style);
+    }
     let mut text = report::check_up(run, &style);
     if let (true, Some(curve)) = (all, &run.curve) {
         text.push('\n');

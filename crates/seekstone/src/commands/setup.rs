@@ -1,64 +1,47 @@
-//! What every measuring command does before it measures: options resolved, archive opened,
-//! leftovers of killed runs named, signals caught.
+//! Options of measuring commands as they are resolved, and where the archive is.
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use archive::Archive;
 use drivers::{Caching, DriverKind};
-use runner::arguments::typed_arguments;
-use runner::bench::{BenchRequest, default_settings, directory_of};
-use runner::interrupt::Interrupt;
-use runner::single_load::NULL_TARGET;
-use units::Bytes;
+use kinds::single_load::NULL_TARGET;
+use lab::bench::{BenchRequest, default_settings};
+use lab::simulated::keep_texts;
+use procedure::{Levels, OnError};
+use results::{SettingOrigin, Setup};
+use units::{Bytes, Duration};
 
-use crate::args::{Common, DriverChoice, Processors, Reach};
-use crate::commands::clean::offer_removal;
+use crate::args::{Common, DriverChoice, ErrorsChoice, Processors, Reach};
 use crate::exit::UsageError;
 
-/// Files that a run may have open at once, with some to spare.
-const FILES_NEEDED: u64 = 16;
-/// Memory that every command takes, in bytes, with some to spare: what a limit on data refuses
-/// later ends the program without a word.
-const MEMORY_NEEDED: u64 = 8 << 20;
-
-/// What is ready before the first request.
-pub struct Setup {
-    /// The target and what may be done to it.
-    pub bench: BenchRequest,
-    /// The archive, unless the run is not to be kept.
-    pub archive: Option<Archive>,
-    /// Raised by a signal.
-    pub interrupt: Interrupt,
-}
-
-/// Prepare for measuring `target`.
+/// The target and what may be done to it.
 ///
 /// # Errors
-/// When the archive cannot be used, or the machine does not allow what is needed.
-pub fn setup(
+/// When options do not go together.
+pub fn bench_request(
     target: &str,
     purpose: &str,
     size: Option<Bytes>,
     caching: Caching,
     reach: &Reach,
-    common: &Common,
-) -> anyhow::Result<Setup> {
+    (common, mut setup): (&Common, Setup),
+) -> Result<BenchRequest, UsageError> {
     if target == NULL_TARGET && reach.overwrite {
-        return Err(UsageError("null: holds nothing that --overwrite could mean".into()).into());
+        return Err(UsageError(
+            "null: holds nothing that --overwrite could mean".into(),
+        ));
     }
-    runner::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
-    let archive = open_archive(common)?;
-    if let Some(directory) = directory_of(target) {
-        offer_removal(&directory, common.yes)?;
-    }
-    // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    let mut storage = default_settings(common.seed.unwrap_or_else(fresh_seed));
+    let mut storage = default_settings(seeded(common.seed, &mut setup));
+    keep_texts(target, &mut setup);
     storage.driver = match reach.driver {
         DriverChoice::Auto => DriverKind::Auto,
         DriverChoice::Uring => DriverKind::Uring,
         DriverChoice::Threads => DriverKind::Threads,
+    };
+    storage.on_error = match reach.errors {
+        ErrorsChoice::Stop => OnError::Stop,
+        ErrorsChoice::Count => OnError::Count,
     };
     storage.batch = reach.batch.map(usize::from);
     storage.processors = bound_to(reach)?;
@@ -66,7 +49,7 @@ pub fn setup(
     if let Some(workers) = reach.workers {
         storage.workers = usize::from(workers);
     }
-    let bench = BenchRequest {
+    Ok(BenchRequest {
         target: target.into(),
         purpose: purpose.into(),
         size,
@@ -74,12 +57,7 @@ pub fn setup(
         overwrite: reach.overwrite,
         confirmed: reach.confirm.clone(),
         storage,
-        arguments: typed_arguments(1),
-    };
-    Ok(Setup {
-        bench,
-        archive,
-        interrupt,
+        setup,
     })
 }
 
@@ -88,7 +66,7 @@ fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
     let Some(Processors(asked)) = &reach.cpus else {
         return Ok(Vec::new());
     };
-    let there = runner::workers::processors();
+    let there = host::processors::processors();
     match asked.iter().find(|number| !there.contains(number)) {
         Some(number) => {
             let there: Vec<String> = there.iter().map(ToString::to_string).collect();
@@ -99,21 +77,6 @@ fn bound_to(reach: &Reach) -> Result<Vec<usize>, UsageError> {
         }
         None => Ok(asked.clone()),
     }
-}
-
-/// The same for a command that opens its targets itself: `before` offers what it may remove.
-///
-/// # Errors
-/// When the archive cannot be used, or the machine does not allow what is needed.
-pub fn prepare(
-    common: &Common,
-    before: impl FnOnce() -> anyhow::Result<()>,
-) -> anyhow::Result<(Option<Archive>, Interrupt)> {
-    runner::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
-    let archive = open_archive(common)?;
-    before()?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    Ok((archive, interrupt))
 }
 
 /// Where the archive is: as asked for, or in the user's data directory.
@@ -146,6 +109,23 @@ pub fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
     let archive = Archive::open(&path)
         .context("runs cannot be archived (use --archive FILE, or --no-save)")?;
     Ok(Some(archive))
+}
+
+/// The seed: as asked for, or a fresh one.
+pub fn seeded(asked: Option<u64>, setup: &mut Setup) -> u64 {
+    setup.seed = asked.unwrap_or_else(fresh_seed);
+    setup.resolve("seed", [setup.seed.to_string()]);
+    setup.seed
+}
+
+/// The levels of a curve: as asked for, as an earlier curve chose them, or from the grid.
+pub fn levels(asked: Vec<Duration>, setup: &Setup) -> Levels {
+    let origin = setup.setting("level").map(|setting| setting.origin);
+    match (asked, origin) {
+        (asked, _) if asked.is_empty() => Levels::Grid { count: 3 },
+        (asked, Some(SettingOrigin::Default)) => Levels::Chosen(asked),
+        (asked, _) => Levels::Explicit(asked),
+    }
 }
 
 /// A short seed that can be read out and typed in again.

@@ -5,23 +5,27 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use archive::Archive;
 use drivers::{ReadFileError, open_regular_file};
-use procedure::study::{STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study};
-use results::{Run, Status};
-use runner::arguments::typed_arguments;
-use runner::interrupt::Interrupt;
-use runner::measure::{Default as SettingDefault, Kind, Measurement};
-use runner::study::{Beginning, StudyRequest, missing, run_study, study_kinds};
-use units::format_counted;
+use host::interrupt::Interrupt;
+use kinds::measure::{Default as SettingDefault, Kind, Measurement};
+use lab::simulated::{definition_text, keep_texts};
+use procedure::study::{
+    Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
+};
+use results::{Setup, Status};
+use study::{Beginning, StudyRequest, missing, run_study, study_kinds};
+use units::{Bytes, format_counted};
 
-use crate::args::{StudyArgs, StudyCommand};
+use crate::args::{Common, StudyArgs, StudyCommand};
 use crate::commands::clean::offer_removal;
+use crate::commands::drive::page;
 use crate::commands::finish::deliver;
-use crate::commands::setup::{archive_path, fresh_seed, open_archive};
+use crate::commands::measures::{COMMANDS, Everything, command, options};
+use crate::commands::setup::{archive_path, open_archive, seeded};
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, Output};
+use crate::output;
 use crate::progress::Progress;
+use crate::recorded::{is_flag, name as recorded_name};
 use crate::studies::SHIPPED;
 use crate::written::{Files, check as check_files};
 
@@ -29,7 +33,7 @@ use crate::written::{Files, check as check_files};
 ///
 /// # Errors
 /// When the study cannot be read, or nothing could be measured.
-pub fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
+pub fn study(args: &StudyArgs, setup: Setup) -> anyhow::Result<Exit> {
     match &args.command {
         Some(StudyCommand::List) => list(),
         Some(StudyCommand::Show { name }) => {
@@ -38,15 +42,18 @@ pub fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
         }
         Some(StudyCommand::Check { study }) => check(study),
         Some(StudyCommand::Measurements { kind }) => measurements(kind.as_deref()),
-        None => run(args),
+        None => run(args, setup),
     }
 }
 
 /// A study's text, and where it is from.
-struct StudyFile {
-    source: String,
-    text: String,
-    directory: PathBuf,
+pub struct StudyFile {
+    /// The file, or what it comes from.
+    pub source: String,
+    /// Its text.
+    pub text: String,
+    /// Where its scripts are.
+    pub directory: PathBuf,
 }
 
 /// Follows the name of the archive in the name of a journal.
@@ -112,6 +119,23 @@ fn limited(from: impl std::io::Read) -> anyhow::Result<String> {
     }
 }
 
+/// A study as a run recorded it, whose scripts are where its file is; or opened and recorded.
+fn recorded(name: &str, setup: &mut Setup) -> anyhow::Result<StudyFile> {
+    let key = setup.value("study").unwrap_or(name).to_owned();
+    let Some(text) = setup.text_of(&key) else {
+        let file = open(name)?;
+        setup.keep_text(&key, &file.text);
+        return Ok(file);
+    };
+    let beside = Path::new(name).parent().filter(|it| it.is_dir());
+    let here = || std::env::current_dir().unwrap_or_default();
+    Ok(StudyFile {
+        source: name.to_owned(),
+        text: text.to_owned(),
+        directory: beside.map_or_else(here, Path::to_owned),
+    })
+}
+
 fn shipped(name: &str) -> Option<StudyFile> {
     let found = SHIPPED.iter().find(|shipped| shipped.name == name)?;
     Some(StudyFile {
@@ -130,106 +154,155 @@ fn unknown(name: &str) -> UsageError {
 }
 
 fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition, UsageError> {
-    let read = read_study(&file.source, &file.text, overrides, &study_kinds());
+    let read = read_study(
+        &file.source,
+        &file.text,
+        overrides,
+        &study_kinds(&Everything),
+    );
     read.map_err(|error| UsageError(error.to_string()))
 }
 
-/// Whether an option's file is standard output.
-fn is_stdout(output: Option<&Output>) -> bool {
-    output.is_some_and(Output::is_stdout)
+fn run(args: &StudyArgs, mut setup: Setup) -> anyhow::Result<Exit> {
+    let name = args.study.as_deref().unwrap_or_default();
+    let file = recorded(name, &mut setup)?;
+    let only = args.only.iter().map(|(name, levels)| {
+        let levels = levels.split(',').map(str::to_owned);
+        (name.clone(), levels.collect())
+    });
+    let asked = Asked {
+        file,
+        overrides: StudyOverrides {
+            set: args.set.clone(),
+            only: only.collect(),
+            replicates: args.replicates,
+            precision: args.precision,
+            budget: args.budget,
+            target: args.target.clone(),
+        },
+        limits: &[],
+        used: vec![PathBuf::from(name)],
+        common: &args.common,
+        resume: args.resume,
+        restart: args.restart,
+        reserve: args.reserve,
+        again: format!("`seekstone study {name} --resume`, with the same options, goes on"),
+    };
+    conduct(asked, setup)
 }
 
-fn run(args: &StudyArgs) -> anyhow::Result<Exit> {
-    if is_stdout(args.markdown.as_ref()) && is_stdout(args.common.json.as_ref()) {
-        let text = "--markdown - and --json - would both be standard output: name a file for one";
-        return Err(UsageError(text.into()).into());
-    }
-    let name = args.study.as_deref().unwrap_or_default();
-    let file = open(name)?;
-    let overrides = StudyOverrides {
-        set: args.set.clone(),
-        only: args
-            .only
-            .iter()
-            .map(|(name, levels)| {
-                let levels = levels.split(',').map(str::to_owned);
-                (name.clone(), levels.collect())
-            })
-            .collect(),
-        replicates: args.replicates,
-        precision: args.precision,
-        budget: args.budget,
-        target: args.target.clone(),
-    };
-    let definition = read(&file, &overrides)?;
-    check_written(args, &definition)?;
-    let archive = open_archive(&args.common)?;
-    if let Some(directory) = runner::bench::directory_of(&definition.target) {
-        offer_removal(&directory, args.common.yes)?;
+/// A study, and how it is to be measured.
+pub struct Asked<'a> {
+    /// Its definition.
+    pub file: StudyFile,
+    /// What the command line says in place of it.
+    pub overrides: StudyOverrides,
+    /// Changes that must not be.
+    pub limits: &'a [Limit],
+    /// Files that are read.
+    pub used: Vec<PathBuf>,
+    /// What every measuring command takes.
+    pub common: &'a Common,
+    /// Whether it goes on where it was interrupted.
+    pub resume: bool,
+    /// Whether what was measured before is thrown away.
+    pub restart: bool,
+    /// Room that stays free.
+    pub reserve: Option<Bytes>,
+    /// How an interrupted one goes on, in words.
+    pub again: String,
+}
+
+/// Measure a study and deliver its run.
+///
+/// # Errors
+/// When it cannot be read, or nothing could be measured.
+pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
+    let common = asked.common;
+    let definition = read(&asked.file, &asked.overrides)?;
+    check_written(&asked, &definition)?;
+    keep_models(&definition, &mut setup)?;
+    let archive = open_archive(common)?;
+    if let Some(directory) = lab::bench::directory_of(&definition.target) {
+        offer_removal(&directory, common.yes)?;
     }
     let journal = match &archive {
         None => None,
         Some(_) => Some(journal_path(
-            &archive_path(args.common.archive.as_ref())?,
+            &archive_path(common.archive.as_ref())?,
             &definition,
         )),
     };
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
     let request = StudyRequest {
-        seed: args
-            .common
-            .seed
-            .or(definition.seed)
-            .unwrap_or_else(fresh_seed),
+        measures: &Everything,
+        seed: seeded(common.seed.or(definition.seed), &mut setup),
         definition,
-        source: file.source,
-        text: file.text,
-        directory: file.directory,
-        beginning: match (args.resume, args.restart) {
+        source: asked.file.source,
+        text: asked.file.text,
+        directory: asked.file.directory,
+        beginning: match (asked.resume, asked.restart) {
             (true, _) => Beginning::Resume,
             (_, true) => Beginning::Restart,
             _ => Beginning::New,
         },
         journal,
-        reserve: args.reserve,
-        arguments: typed_arguments(1),
+        reserve: asked.reserve,
+        limits: asked.limits,
+        setup,
     };
-    let mut progress = Progress::new(args.common.quiet);
+    let mut progress = Progress::new(common.quiet);
     let measured = run_study(&request, &interrupt, &mut |stage| {
         progress.show_study(stage);
     });
     progress.finish();
     let (mut run, journal) = measured?;
-    let delivered = finish(&mut run, archive, args, name);
+    let is_resumable = archive.is_some();
+    let delivered = deliver(&mut run, archive, common, |run| page(run, false));
+    let kept = format!("What was measured is kept: {}.", asked.again);
+    if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
+        output::complain(&kept);
+    }
     match journal {
         // The replicates are in the archive now.
         Some(journal) if run.id.is_some() => journal.remove()?,
-        Some(_) => output::complain(&kept(name)),
+        Some(_) => output::complain(&kept),
         None => {}
     }
     delivered
 }
 
-fn kept(name: &str) -> String {
-    format!(
-        "What was measured is kept: `seekstone study {name} --resume`, with the same options, goes \
-         on."
-    )
-}
-
 /// What the study measures and reads is not written over.
-fn check_written(args: &StudyArgs, definition: &StudyDefinition) -> anyhow::Result<()> {
+fn check_written(asked: &Asked<'_>, definition: &StudyDefinition) -> anyhow::Result<()> {
     let levels = definition.factors.iter().flat_map(|it| &it.levels);
     let mut used = vec![PathBuf::from(&definition.target)];
-    used.extend(args.study.iter().map(PathBuf::from));
+    used.extend(asked.used.clone());
     for level in levels.clone() {
         used.extend(level.target.iter().map(PathBuf::from));
     }
     let tables = levels.map(|it| &it.set).chain([&definition.settings]);
     let texts = tables.flat_map(|table| table.values().filter_map(|value| value.as_str()));
     used.extend(texts.map(PathBuf::from));
-    let files = Files::of(&args.common, []).and("--markdown", args.markdown.as_ref());
-    check_files(&files.and_used(used))
+    check_files(&Files::of(asked.common, []).and_used(used))
+}
+
+/// Keep the definitions of the study's models. Its measurements read them from their files, which
+/// must hold the same when it is repeated.
+fn keep_models(definition: &StudyDefinition, setup: &mut Setup) -> Result<(), UsageError> {
+    for file in setup.files.iter().skip(1) {
+        if definition_text(&file.name).ok().as_ref() != Some(&file.text) {
+            return Err(UsageError(format!(
+                "{} does not hold any more what it held for the run: the run has its text",
+                file.name
+            )));
+        }
+    }
+    let levels = definition.factors.iter().flat_map(|it| &it.levels);
+    let targets = levels.filter_map(|level| level.target.as_ref());
+    for target in targets.chain([&definition.target]) {
+        keep_texts(target, setup);
+    }
+    Ok(())
 }
 
 /// Beside the archive, named by what the study means.
@@ -237,32 +310,6 @@ fn journal_path(archive: &Path, definition: &StudyDefinition) -> PathBuf {
     let mut name = archive.file_name().unwrap_or_default().to_owned();
     name.push(format!("{STUDY_JOURNAL}{}", digest(&definition.meaning())));
     archive.with_file_name(name)
-}
-
-fn finish(
-    run: &mut Run,
-    archive: Option<Archive>,
-    args: &StudyArgs,
-    name: &str,
-) -> anyhow::Result<Exit> {
-    let is_resumable = archive.is_some();
-    let takes_stdout = is_stdout(args.markdown.as_ref());
-    let delivered = if takes_stdout {
-        deliver(run, archive, &args.common, |run| {
-            report::markdown_note(run).unwrap_or_default()
-        })
-    } else {
-        deliver(run, archive, &args.common, |run| {
-            report::check_up(run, &output::style(false))
-        })
-    };
-    if let (Some(path), false) = (&args.markdown, takes_stdout) {
-        path.write(&report::markdown_note(run).unwrap_or_default())?;
-    }
-    if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
-        output::complain(&kept(name));
-    }
-    delivered
 }
 
 fn list() -> anyhow::Result<Exit> {
@@ -308,12 +355,17 @@ fn check(name: &str) -> anyhow::Result<Exit> {
 
 fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
     let kinds = Measurement::kinds();
-    let chosen: Vec<&Kind> = kinds
-        .iter()
-        .filter(|known| kind.is_none_or(|kind| kind == known.name))
+    let is_chosen = |name: &str| kind.is_none_or(|kind| kind == name);
+    let own = kinds.iter().filter(|known| is_chosen(known.name));
+    let commands = COMMANDS.iter().filter(|name| is_chosen(name));
+    let commands = commands.filter_map(|name| command(name));
+    let texts: Vec<String> = own
+        .map(described)
+        .chain(commands.map(|it| described_command(&it)))
         .collect();
-    if chosen.is_empty() {
-        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    if texts.is_empty() {
+        let names = kinds.iter().map(|kind| kind.name).chain(COMMANDS);
+        let names: Vec<&str> = names.collect();
         let kind = kind.unwrap_or_default();
         let text = format!(
             "there is no measurement {kind:?}; there are {}",
@@ -321,8 +373,36 @@ fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
         );
         return Err(UsageError(text).into());
     }
-    let texts: Vec<String> = chosen.into_iter().map(described).collect();
     output::print(texts.join("\n\n").trim_end())
+}
+
+/// A command as a measurement: its options are the settings.
+fn described_command(definition: &clap::Command) -> String {
+    let about = |text: Option<&clap::builder::StyledStr>| {
+        let text = text.map(ToString::to_string).unwrap_or_default();
+        text.trim_end_matches('.').to_owned()
+    };
+    let name = definition.get_name();
+    let mut lines = vec![format!("{name}: {}", about(definition.get_about()))];
+    for arg in options(definition) {
+        let mut names = arg.get_value_names().unwrap_or_default().iter();
+        let form = match is_flag(arg) {
+            true => "true or false".to_owned(),
+            false => names.next().map(ToString::to_string).unwrap_or_default(),
+        };
+        let defaults = arg.get_default_values().iter();
+        let defaults: Vec<_> = defaults.map(|it| it.to_string_lossy()).collect();
+        let default = match defaults.join(",") {
+            none if none.is_empty() || is_flag(arg) => String::new(),
+            values => format!(" [default: {values}]"),
+        };
+        lines.push(format!("  {} = {form}{default}", recorded_name(arg)));
+        lines.push(format!("      {}", about(arg.get_help())));
+    }
+    lines.push(format!(
+        "  gives the columns of its tables: `seekstone {name} TARGET --csv -` names them"
+    ));
+    lines.join("\n")
 }
 
 fn described(kind: &Kind) -> String {

@@ -1,17 +1,14 @@
 //! `seekstone time`: commands side by side.
 
-use anyhow::Context as _;
-use procedure::{ROUNDS_MIN, TimingRule};
-use runner::interrupt::Interrupt;
-use runner::timing::{CommandLine, TimingRequest, time_commands};
+use kinds::timing::{CommandLine, TimingRequest, time_commands};
+use procedure::{ROUNDS_MIN, RoundsRule};
+use results::Setup;
 use units::format_counted;
 
 use crate::args::TimeArgs;
-use crate::commands::finish::deliver;
-use crate::commands::setup::{fresh_seed, open_archive};
-use crate::exit::{Exit, UsageError};
-use crate::output;
-use crate::progress::Progress;
+use crate::commands::drive::{Onlooking, Ready};
+use crate::commands::setup::seeded;
+use crate::exit::UsageError;
 
 /// The most rounds of commands whose times do not become precise.
 const ROUNDS_MAX: u32 = 10_000;
@@ -21,11 +18,11 @@ const NAME_COLUMNS: usize = 28;
 /// Time commands.
 ///
 /// # Errors
-/// When a command cannot be run, or fails.
-pub fn time(args: &TimeArgs) -> anyhow::Result<Exit> {
+/// When options do not go together.
+pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let commands = commands(args)?;
-    let archive = open_archive(&args.common)?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let warm_ups = args.warm_ups.unwrap_or(u32::from(!args.cold));
+    setup.resolve("warm-ups", [warm_ups.to_string()]);
     let request = TimingRequest {
         commands,
         prepare: args.prepare.clone(),
@@ -35,23 +32,30 @@ pub fn time(args: &TimeArgs) -> anyhow::Result<Exit> {
         shows_output: args.show_output,
         counts_failures: args.ignore_failure,
         time_limit: args.time_limit,
-        warm_ups: args.warm_ups.unwrap_or(u32::from(!args.cold)),
+        warm_ups,
         is_cold: args.cold,
         margin: args.margin,
-        rule: TimingRule {
+        rule: RoundsRule {
             rounds: args.runs,
             rounds_min: ROUNDS_MIN,
             rounds_max: ROUNDS_MAX,
             precision: args.precision,
             budget: args.budget,
         },
-        seed: args.common.seed.unwrap_or_else(fresh_seed),
+        seed: seeded(args.common.seed, &mut setup),
+        setup,
     };
-    let mut progress = Progress::new(args.common.quiet || args.show_output);
-    let measured = time_commands(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
+    Ok(Ready {
+        common: &args.common,
+        places: Vec::new(),
+        all: args.all,
+        measure: Box::new(move |looking| {
+            let looking = Onlooking {
+                is_quiet: looking.is_quiet || args.show_output,
+                ..*looking
+            };
+            looking.watch(|interrupt, show| time_commands(&request, interrupt, show))
+        }),
     })
 }
 

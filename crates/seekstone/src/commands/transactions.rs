@@ -3,22 +3,24 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use classic::{STANDARD_FILE, StandardTest};
 use drivers::{Caching, ReadFileError, read_regular_file};
-use procedure::{Preparation, SearchOptions};
-use runner::transactions::{
+use kinds::check_up::Show;
+use kinds::transactions::{
     Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
 };
+use lab::bench::BenchError;
+use procedure::{Preparation, SearchOptions};
+use results::{Run, Setup};
 use stats::Goal;
 use units::Duration;
+use vintage::rpt::{STANDARD_FILE, StandardTest};
 use workload::{LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_profiles};
 
 use crate::args::{LoadFactorChoice, TransactionsArgs};
-use crate::commands::finish::deliver;
-use crate::commands::setup::{Setup, setup};
-use crate::exit::{Exit, UsageError};
+use crate::commands::drive::Ready;
+use crate::commands::setup::bench_request;
+use crate::exit::UsageError;
 use crate::output;
-use crate::progress::Progress;
 
 /// Shares are drawn as whole parts of this.
 const MIX_PARTS: f64 = 10_000.0;
@@ -35,14 +37,18 @@ const THINKS_MIN: f64 = 3.0;
 /// Measure users.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn transactions(args: &TransactionsArgs) -> anyhow::Result<Exit> {
+/// When options do not go together, or a file of profiles cannot be read.
+pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let standard = args
         .standard
         .as_ref()
         .and_then(|section| StandardTest::find(section, args.cpu_unit, args.transactions));
-    let profiles = profiles(args)?;
+    let profiles = profiles(args, &mut setup)?;
     let users = users(args, &profiles)?;
+    if standard.is_none() {
+        setup.resolve("users", [users.to_string()]);
+    }
+    setup.resolve("budget", [budget(args).to_exact_string()]);
     let caching = if args.buffered || standard.is_some() {
         Caching::Buffered
     } else {
@@ -52,17 +58,13 @@ pub fn transactions(args: &TransactionsArgs) -> anyhow::Result<Exit> {
         Some(test) => standard_loads(test, args),
         None => question(args, profiles, users),
     };
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+    let bench = bench_request(
         &args.target,
         "transactions",
         args.size.or(standard.as_ref().map(|_| STANDARD_FILE)),
         caching,
         &args.reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let request = TransactionsRequest {
         bench,
@@ -79,19 +81,17 @@ pub fn transactions(args: &TransactionsArgs) -> anyhow::Result<Exit> {
         start_at: args.synchronise,
         sample_every: args.interval,
     };
-    if let Some(test) = &standard {
-        announce(test, args);
-    }
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = measure_transactions(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    let mut run = measured?;
-    if let (Some(test), Some(found)) = (&standard, &mut run.transactions) {
-        found.standard = Some(test.table(&found.loads));
-    }
-    deliver(&mut run, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
-    })
+    let measure = move |interrupt: &_, show: Show<'_>| {
+        if let Some(test) = &standard {
+            announce(test, args);
+        }
+        let mut run = measure_transactions(&request, interrupt, show)?;
+        if let (Some(test), Some(found)) = (&standard, &mut run.transactions) {
+            found.standard = Some(test.table(&found.loads));
+        }
+        Ok::<Run, BenchError>(run)
+    };
+    Ok(Ready::new(&args.common, &args.target, args.all, measure))
 }
 
 /// Time for everything; for a standard test, for each row, whose users leave by themselves.
@@ -191,9 +191,9 @@ fn users(args: &TransactionsArgs, profiles: &[Profile]) -> Result<u32, UsageErro
     Ok(users.min(USERS_MAX))
 }
 
-fn profiles(args: &TransactionsArgs) -> anyhow::Result<Vec<Profile>> {
+fn profiles(args: &TransactionsArgs, setup: &mut Setup) -> anyhow::Result<Vec<Profile>> {
     if let Some(path) = &args.profiles {
-        return from_file(path, args.cpu_unit);
+        return from_file(path, args.cpu_unit, setup);
     }
     let io_size = u32::try_from(args.io.as_u64()).unwrap_or(u32::MAX);
     let writes = (args.writes * MIX_PARTS).round() as u32;
@@ -225,8 +225,19 @@ fn profiles(args: &TransactionsArgs) -> anyhow::Result<Vec<Profile>> {
     Ok(profiles)
 }
 
-fn from_file(path: &Path, unit: Duration) -> anyhow::Result<Vec<Profile>> {
+fn from_file(path: &Path, unit: Duration, setup: &mut Setup) -> anyhow::Result<Vec<Profile>> {
     let name = path.display().to_string();
+    let text = match setup.text_of(&name) {
+        Some(text) => text.to_owned(),
+        None => profiles_text(path, &name)?,
+    };
+    let profiles = parse_profiles(&text, &name, unit);
+    let profiles = profiles.map_err(|error| UsageError(error.to_string()))?;
+    setup.keep_text(&name, &text);
+    Ok(profiles)
+}
+
+fn profiles_text(path: &Path, name: &str) -> anyhow::Result<String> {
     let bytes = match read_regular_file(path, PROFILES_BYTES_MAX) {
         Err(ReadFileError::NotRegular | ReadFileError::TooLarge { .. }) => {
             let text = format!("{name} is no file of users' profiles (of 64 KiB at most)");
@@ -234,7 +245,6 @@ fn from_file(path: &Path, unit: Duration) -> anyhow::Result<Vec<Profile>> {
         }
         read => read.with_context(|| format!("{name} cannot be read"))?,
     };
-    let text = String::from_utf8(bytes)
-        .map_err(|_| UsageError(format!("{name} is no text, and no file of profiles")))?;
-    parse_profiles(&text, &name, unit).map_err(|error| UsageError(error.to_string()).into())
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| UsageError(format!("{name} is no text, and no file of profiles")).into())
 }

@@ -1,19 +1,19 @@
 //! `seekstone transfer`: transfer rates, pass by pass.
 
 use drivers::{Caching, Checking};
-use procedure::PassRule;
-use results::TransferMode;
-use runner::bench::BenchRequest;
-use runner::transfer::{Sharing, TransferRequest, measure_transfer};
+use kinds::check_up::Show;
+use kinds::transfer::{Sharing, TransferRequest, measure_transfer};
+use lab::bench::BenchRequest;
+use lab::simulated::keep_texts;
+use procedure::RoundsRule;
+use results::{Setup, TransferMode};
 use sim::SIM_PREFIX;
 use units::Bytes;
 
-use crate::args::{CheckChoice, ModeChoice, Reach, TransferArgs};
-use crate::commands::finish::deliver;
-use crate::commands::setup::{Setup, setup};
-use crate::exit::{Exit, UsageError};
-use crate::output;
-use crate::progress::Progress;
+use crate::args::{CheckChoice, ErrorsChoice, ModeChoice, Reach, TransferArgs};
+use crate::commands::drive::Ready;
+use crate::commands::setup::bench_request;
+use crate::exit::UsageError;
 
 /// The longest operation.
 const BLOCK_MAX: u64 = 1 << 30;
@@ -23,10 +23,16 @@ const PASSES_MAX: u32 = 1000;
 /// Measure transfer rates.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn transfer(args: &TransferArgs) -> anyhow::Result<Exit> {
+/// When options do not go together.
+pub fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     check_together(args)?;
     let mode = mode(args);
+    if mode == TransferMode::Direct {
+        setup.resolve("mode", ["direct".to_owned()]);
+    }
+    if let Some(beside) = &args.beside {
+        keep_texts(beside, &mut setup);
+    }
     let caching = match mode {
         TransferMode::Direct | TransferMode::Simulated => Caching::Direct,
         _ => Caching::Buffered,
@@ -39,18 +45,15 @@ pub fn transfer(args: &TransferArgs) -> anyhow::Result<Exit> {
         batch: Some(1),
         workers: Some(1),
         cpus: None,
+        errors: ErrorsChoice::Stop,
     };
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+    let bench = bench_request(
         &args.target,
         "transfer rates",
         args.size,
         caching,
         &reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let beside = args.beside.as_ref().map(|target| BenchRequest {
         target: target.clone(),
@@ -68,24 +71,25 @@ pub fn transfer(args: &TransferArgs) -> anyhow::Result<Exit> {
             Sharing::OwnFiles
         },
         alone: args.compare_alone,
-        rule: PassRule {
-            passes: args.passes,
+        rule: RoundsRule {
+            rounds: args.passes,
             precision: args.precision,
-            passes_max: PASSES_MAX,
+            rounds_min: 1,
+            rounds_max: PASSES_MAX,
             budget: args.budget,
         },
-        check: match args.check {
-            CheckChoice::None => None,
-            CheckChoice::Last => Some(Checking::LastStamp),
-            CheckChoice::Block => Some(Checking::WholeBlock),
-        },
+        check: checking(args.check),
     };
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = measure_transfer(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        report::check_up(run, &output::style(args.all))
-    })
+    let measure = move |interrupt: &_, show: Show<'_>| measure_transfer(&request, interrupt, show);
+    Ok(Ready::new(&args.common, &args.target, args.all, measure))
+}
+
+const fn checking(choice: CheckChoice) -> Option<Checking> {
+    match choice {
+        CheckChoice::None => None,
+        CheckChoice::Last => Some(Checking::LastStamp),
+        CheckChoice::Block => Some(Checking::WholeBlock),
+    }
 }
 
 fn check_together(args: &TransferArgs) -> Result<(), UsageError> {

@@ -1,7 +1,9 @@
 //! `seekstone trial`: one load with fixed settings.
 
 use drivers::Caching;
-use runner::single_load::{LoadRequest, Question, measure_load, open_depth};
+use kinds::check_up::Show;
+use kinds::single_load::{LoadRequest, Question, measure_load, open_depth};
+use results::Setup;
 use stats::Goal;
 use units::{format_count, format_duration_ns};
 use workload::{
@@ -10,11 +12,9 @@ use workload::{
 };
 
 use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
-use crate::commands::finish::deliver;
-use crate::commands::runs::show;
-use crate::commands::setup::{Setup, setup};
-use crate::exit::{Exit, UsageError};
-use crate::progress::Progress;
+use crate::commands::drive::Ready;
+use crate::commands::setup::bench_request;
+use crate::exit::UsageError;
 
 /// Requests outstanding unless asked for otherwise.
 const DEPTH_DEFAULT_MAX: u32 = 1024;
@@ -24,20 +24,17 @@ const MIX_PARTS: f64 = 10_000.0;
 /// Measure one load.
 ///
 /// # Errors
-/// When nothing could be measured.
-pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
+/// When options do not go together.
+pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    warm_up_ends(args)?;
     let caching = caching(&args.workload);
-    let Setup {
-        bench,
-        archive,
-        interrupt,
-    } = setup(
+    let bench = bench_request(
         &args.target,
         "trial",
         args.workload.size,
         caching,
         &args.reach,
-        &args.common,
+        (&args.common, setup),
     )?;
     let pacing = match args.rate {
         Some(rate) => Pacing::Open {
@@ -79,14 +76,26 @@ pub fn trial(args: &TrialArgs) -> anyhow::Result<Exit> {
             goal,
             duration_max,
             sample_every: args.interval,
+            warm_up: args.warm_up,
         },
     };
-    let mut progress = Progress::new(args.common.quiet);
-    let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
-    progress.finish();
-    deliver(&mut measured?, archive, &args.common, |run| {
-        show(run, false)
-    })
+    let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
+    Ok(Ready::new(&args.common, &args.target, false, measure))
+}
+
+/// A warm-up has to leave time that counts.
+fn warm_up_ends(args: &TrialArgs) -> Result<(), UsageError> {
+    let (option, time) = match args.duration {
+        Some(duration) => ("--duration", duration),
+        None => ("--budget", args.budget),
+    };
+    match args.warm_up {
+        Some(warm_up) if warm_up >= time => Err(UsageError(format!(
+            "--warm-up {warm_up}: nothing would be left of {option} {time}; \
+             ask for a longer {option} or a shorter --warm-up"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the page cache takes part.

@@ -1,9 +1,9 @@
 //! `seekstone devices validate`: simulated machines beside what was published of them.
 
 use anyhow::Context as _;
+use host::interrupt::Interrupt;
 use results::Standing;
-use runner::interrupt::Interrupt;
-use runner::validation::{ValidationError, validate as run};
+use validation::{ValidationError, validate as run};
 
 use crate::args::ValidateArgs;
 use crate::exit::{Exit, UsageError};

@@ -1,14 +1,14 @@
 //! `seekstone whatif`: a model of a measured run, its scores, and what it predicts.
 
 use archive::{Archive, ArchiveError};
-use clap::Parser as _;
 use procedure::{
     Analysis, CacheClasses, Change, Evidence, GROUPS_MIN, Inquiry, Question, cache_classes,
     evidence,
 };
 use results::{Run, Status, Warning, WhatIf};
+use workload::{ClientSpec, MixSpec, Pacing};
 
-use crate::args::{Command, Seekstone, WhatIfArgs, WorkloadArgs};
+use crate::args::WhatIfArgs;
 use crate::commands::setup::archive_path;
 use crate::commands::what_if_device::same_load;
 use crate::exit::{Exit, UsageError};
@@ -71,7 +71,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
     }
     if let Some(device) = &args.device {
         let workload = workload_of(&runs[0]);
-        let (rows, stopped) = same_load(device, &analysis.evidence, workload.as_ref(), args, seed)?;
+        let (rows, stopped) = same_load(device, &analysis.evidence, workload, args, seed)?;
         found.device = Some(device.clone());
         found.device_rows = rows;
         if stopped {
@@ -134,8 +134,7 @@ fn refuse_doubles(args: &WhatIfArgs) -> Result<(), UsageError> {
 /// The points of all runs, and those that no fit sees.
 fn all_evidence(runs: &[Run], checks: &[Run]) -> Result<Evidence, UsageError> {
     let of = |run: &Run| {
-        let think = workload_of(run).map(|workload| workload.think.as_nanos() as f64);
-        evidence(run, think).map_err(|error| UsageError(error.to_string()))
+        evidence(run, workload_of(run).map(think_ns)).map_err(|error| UsageError(error.to_string()))
     };
     let refuse = |error: procedure::EvidenceError| UsageError(error.to_string());
     let id = |run: &Run| run.id.unwrap_or_default();
@@ -151,13 +150,19 @@ fn all_evidence(runs: &[Run], checks: &[Run]) -> Result<Evidence, UsageError> {
     Ok(all)
 }
 
-/// What the clients of a curve did, from the arguments that made it.
-pub fn workload_of(run: &Run) -> Option<WorkloadArgs> {
-    let typed =
-        std::iter::once("seekstone").chain(run.settings.arguments.iter().map(String::as_str));
-    match Seekstone::try_parse_from(typed).ok()?.command {
-        Command::Curve(args) => Some(args.workload),
+/// What each client of a curve did.
+fn workload_of(run: &Run) -> Option<&MixSpec> {
+    match run.curve.as_ref()?.workload.as_ref()? {
+        ClientSpec::Mix(spec) => Some(spec),
         _ => None,
+    }
+}
+
+/// The mean think time, nanoseconds.
+fn think_ns(spec: &MixSpec) -> f64 {
+    match spec.pacing {
+        Pacing::Closed { think } => think.mean_ns,
+        Pacing::Open { .. } => 0.0,
     }
 }
 

@@ -1,17 +1,17 @@
 //! The load of a measured run on a simulated device.
 
 use anyhow::Context as _;
+use host::interrupt::Interrupt;
+use kinds::single_load::{LoadRequest, Question, measure_load};
+use lab::bench::{BenchRequest, default_settings};
 use procedure::{Evidence, LoadPoint};
-use results::DeviceRow;
-use runner::bench::{BenchRequest, default_settings};
-use runner::interrupt::Interrupt;
-use runner::single_load::{LoadRequest, Question, measure_load};
+use results::{DeviceRow, Setup};
 use sim::{SIM_PREFIX, SimSpec};
 use stats::Goal;
 use units::Duration;
+use workload::MixSpec;
 
-use crate::args::{WhatIfArgs, WorkloadArgs};
-use crate::commands::trial::{spec, think};
+use crate::args::WhatIfArgs;
 use crate::exit::UsageError;
 use crate::progress::Progress;
 
@@ -30,7 +30,7 @@ const DEPTH_MAX: u32 = 65_536;
 pub fn same_load(
     device: &str,
     evidence: &Evidence,
-    workload: Option<&WorkloadArgs>,
+    workload: Option<&MixSpec>,
     args: &WhatIfArgs,
     seed: u64,
 ) -> anyhow::Result<(Vec<DeviceRow>, bool)> {
@@ -41,8 +41,8 @@ pub fn same_load(
     SimSpec::parse(device).map_err(|error| UsageError(format!("--device: {error}")))?;
     let workload = workload.filter(|_| args.runs.len() == 1).ok_or_else(|| {
         UsageError(
-            "--device takes one run of `seekstone curve`: only there the workload is known that \
-             would be run"
+            "--device takes one run of `seekstone curve` or `run`: only there all clients do the \
+             same, which the device could be asked for"
                 .into(),
         )
     })?;
@@ -59,9 +59,9 @@ pub fn same_load(
                 overwrite: false,
                 confirmed: None,
                 storage: default_settings(seed.wrapping_add(index as u64)),
-                arguments: Vec::new(),
+                setup: Setup::new("whatif", seed),
             },
-            spec: spec(workload, think(workload))?,
+            spec: workload.clone(),
             title: format!("{} clients", point.clients),
             question: Question::Trial {
                 clients: point.clients,
@@ -69,6 +69,7 @@ pub fn same_load(
                 goal: Some(Goal::result(PRECISION)),
                 duration_max: DURATION_MAX,
                 sample_every: None,
+                warm_up: None,
             },
         };
         let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
+use host::interrupt::Interrupt;
 use network::wire::{End, Ends, LaneSettings, LaneTally, WireError, check_ends, relay};
-use runner::interrupt::Interrupt;
 use units::{Bytes, format_duration_ns};
 
 use crate::args::WireArgs;

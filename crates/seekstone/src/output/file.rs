@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use drivers::{NewFile, TargetError};
-use runner::interrupt::Wait;
+use host::interrupt::Wait;
 use rustix::fs::{Gid, Mode, OFlags, Uid, XattrFlags, fchmod, fchown, fsetxattr, openat};
 use sha2::{Digest as _, Sha256};
 

@@ -392,7 +392,7 @@ pub const IMPORT: Case = Case {
     args: &["runs", "import", "t.rpl"],
     files: &[(
         "t.rpl",
-        include_str!("../../../classic/src/fixtures/excerpt.rpl"),
+        include_str!("../../../vintage/src/fixtures/excerpt.rpl"),
     )],
     span_ms: 15,
     ..PLAIN

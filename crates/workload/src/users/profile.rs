@@ -1,5 +1,6 @@
 //! What users of one kind do, and what is wrong with a kind that nobody could be of.
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use crate::mix::Gap;
@@ -24,7 +25,8 @@ const SPAN_MAX: Duration = Duration::from_secs(7 * 86_400);
 const PROFILES_MAX: usize = 64;
 
 /// Whether all transactions ask for the same work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LoadFactor {
     /// Each is like the other.
     Constant,
@@ -34,7 +36,8 @@ pub enum LoadFactor {
 }
 
 /// Which records users read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Records {
     /// Those of every other run: a user's number alone says which.
     Repeat,
@@ -43,7 +46,7 @@ pub enum Records {
 }
 
 /// What users of one kind do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// What reports call it.
     pub name: String,

@@ -1,0 +1,312 @@
+//! Says what a target is, what it stands on, and what about it would mislead a reader of results.
+//!
+//! Only looks: nothing is opened, read or written but the kernel's own text files. A fact that is
+//! missing stays unknown; only a target that is not there or out of reach is an error.
+
+pub(crate) mod block;
+pub(crate) mod cautions;
+pub(crate) mod cgroup;
+mod device_cautions;
+pub mod facts;
+pub mod mounts;
+pub(crate) mod raid;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use results::environment::{
+    BlockDevice, Caution, FileSystem, RaidState, TargetDescription, TargetKind,
+};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use rustix::io::Errno;
+
+pub use self::cautions::{of_machine as machine_cautions, warnings};
+pub use self::facts::Facts;
+use self::mounts::Mount;
+use crate::environment;
+
+/// File systems that keep their files in main memory.
+const MEMORY_KINDS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+
+/// File systems whose data lives on another machine, or on the host of a virtual one.
+const REMOTE_KINDS: [&str; 32] = [
+    "nfs",
+    "nfs3",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "virtiofs",
+    "vboxsf",
+    "prl_fs",
+    "ceph",
+    "lustre",
+    "afs",
+    "coda",
+    "gpfs",
+    "beegfs",
+    "orangefs",
+    "davfs",
+    "glusterfs",
+    "fuse.sshfs",
+    "fuse.glusterfs",
+    "fuse.ceph",
+    "fuse.ceph-fuse",
+    "fuse.s3fs",
+    "fuse.rclone",
+    "fuse.gcsfuse",
+    "fuse.davfs",
+    "fuse.davfs2",
+    "fuse.smbnetfs",
+    "fuse.fuse-nfs",
+    "fuse.mfs",
+    "fuse.juicefs",
+];
+
+/// Transports of devices that are main memory.
+const MEMORY_TRANSPORTS: [&str; 2] = ["zram", "ram"];
+
+/// Transports of devices that live on another machine.
+const REMOTE_TRANSPORTS: [&str; 5] = ["nbd", "rbd", "iscsi", "nvme-tcp", "nvme-rdma"];
+
+/// Overlays stacked on overlays: a bound for what the outside can grow.
+const LAYERS_MAX: usize = 8;
+
+/// Why a target cannot be inspected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InspectError {
+    /// Nothing is at this path.
+    #[error(
+        "there is nothing at `{}`; check the spelling, or make the directory first",
+        .0.display()
+    )]
+    Missing(PathBuf),
+    /// The user may not reach this path.
+    #[error(
+        "no permission to reach `{}`; choose a target of your own, or ask its owner for access",
+        .0.display()
+    )]
+    Denied(PathBuf),
+    /// The path is neither a directory, a regular file nor a block device.
+    #[error(
+        "`{}` is {found}, which cannot be measured; give a directory, a file or a block device",
+        path.display()
+    )]
+    Unsupported {
+        /// The path as given.
+        path: PathBuf,
+        /// What is there, in words.
+        found: &'static str,
+    },
+    /// The system refused for another reason.
+    #[error("cannot look at `{}`", path.display())]
+    System {
+        /// The path as given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Describes the target at `path`, with what would mislead a reader of its results.
+///
+/// # Errors
+///
+/// When nothing is there, when it may not be reached, or when it is of a kind (a pipe, a socket, a
+/// character device) that has no storage.
+pub fn inspect(path: &Path) -> Result<(TargetDescription, Vec<Caution>), InspectError> {
+    let subject = Subject::look(path)?;
+    let facts = Facts::default();
+    let (description, mut cautions) = describe(&facts, &subject);
+    cautions.extend(machine_cautions(&environment::capture_from(&facts)));
+    Ok((description, cautions))
+}
+
+/// What system calls say about the path itself; the rest comes from the kernel's text files.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    pub(crate) given: String,
+    pub(crate) path: PathBuf,
+    pub(crate) kind: TargetKind,
+    /// `major:minor` of a block device itself.
+    pub(crate) device: Option<String>,
+    pub(crate) mount_id: Option<u64>,
+    pub(crate) size_bytes: Option<u64>,
+    pub(crate) allocated_bytes: Option<u64>,
+    pub(crate) space: Option<Space>,
+}
+
+/// Room in a file system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Space {
+    pub(crate) size_bytes: u64,
+    pub(crate) available_bytes: u64,
+    pub(crate) files_free: Option<u64>,
+}
+
+impl Subject {
+    fn look(given: &Path) -> Result<Self, InspectError> {
+        let path = fs::canonicalize(given).map_err(|error| explain(given, error))?;
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+        let found = rustix::fs::statx(CWD, &path, AtFlags::empty(), wanted)
+            .map_err(|error| explain(given, error.into()))?;
+        let kind = kind_of(given, FileType::from_raw_mode(found.stx_mode.into()))?;
+        let (is_file, is_device) = (kind == TargetKind::File, kind == TargetKind::BlockDevice);
+        let has_mount = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+        Ok(Subject {
+            given: given.display().to_string(),
+            kind,
+            device: is_device.then(|| format!("{}:{}", found.stx_rdev_major, found.stx_rdev_minor)),
+            mount_id: has_mount.then_some(found.stx_mnt_id),
+            size_bytes: is_file.then_some(found.stx_size),
+            allocated_bytes: is_file.then(|| found.stx_blocks.saturating_mul(512)),
+            space: if is_device { None } else { Space::of(&path) },
+            path,
+        })
+    }
+}
+
+impl Space {
+    fn of(path: &Path) -> Option<Self> {
+        let found = rustix::fs::statvfs(path).ok()?;
+        Some(Space {
+            size_bytes: found.f_blocks.saturating_mul(found.f_frsize),
+            available_bytes: found.f_bavail.saturating_mul(found.f_frsize),
+            files_free: (found.f_files > 0).then_some(found.f_favail),
+        })
+    }
+}
+
+fn explain(path: &Path, error: io::Error) -> InspectError {
+    match Errno::from_io_error(&error) {
+        Some(Errno::NOENT | Errno::NOTDIR) => InspectError::Missing(path.to_path_buf()),
+        Some(Errno::ACCESS | Errno::PERM) => InspectError::Denied(path.to_path_buf()),
+        _ => InspectError::System {
+            path: path.to_path_buf(),
+            source: error,
+        },
+    }
+}
+
+fn kind_of(path: &Path, found: FileType) -> Result<TargetKind, InspectError> {
+    let found = match found {
+        FileType::Directory => return Ok(TargetKind::Directory),
+        FileType::RegularFile => return Ok(TargetKind::File),
+        FileType::BlockDevice => return Ok(TargetKind::BlockDevice),
+        FileType::CharacterDevice => "a character device",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        _ => "of an unknown kind",
+    };
+    Err(InspectError::Unsupported {
+        path: path.to_path_buf(),
+        found,
+    })
+}
+
+/// Everything that was found; the ground on which cautions are given.
+pub(crate) struct Evidence<'a> {
+    pub(crate) facts: &'a Facts,
+    pub(crate) mounts: &'a [Mount],
+    pub(crate) mount: Option<&'a Mount>,
+    pub(crate) target: &'a TargetDescription,
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+/// Describes a subject by the given trees.
+pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
+    let table = mounts::read(facts);
+    let layers = layers(&table, subject);
+    let mount = layers.first().copied();
+    let names: Vec<String> = match &subject.device {
+        Some(number) => block::name_of_number(facts, number).into_iter().collect(),
+        None => layers
+            .last()
+            .map(|m| block::names_beneath(facts, m))
+            .unwrap_or_default(),
+    };
+    let stack = block::stack(facts, &table, &names);
+    let on_any = |kinds: &[&str], transports: &[&str]| {
+        let mounts = layers.iter().chain(&stack.backing);
+        let transport = |device: &BlockDevice| device.transport.clone().unwrap_or_default();
+        mounts
+            .into_iter()
+            .any(|mount| kinds.contains(&mount.kind.as_str()))
+            || stack
+                .devices
+                .iter()
+                .any(|d| transports.contains(&transport(d).as_str()))
+    };
+    let raid: Option<RaidState> = raid::state(facts, layers.last().copied(), &stack.devices);
+    let device_size = stack.devices.first().and_then(|device| device.size_bytes);
+    let target = TargetDescription {
+        given: subject.given.clone(),
+        path: subject.path.display().to_string(),
+        kind: subject.kind,
+        size_bytes: subject
+            .size_bytes
+            .or(subject.device.as_ref().and(device_size)),
+        allocated_bytes: subject.allocated_bytes,
+        file_system: mount.map(|mount| file_system(mount, subject.space)),
+        memory_backed: on_any(&MEMORY_KINDS, &MEMORY_TRANSPORTS),
+        remote: on_any(&REMOTE_KINDS, &REMOTE_TRANSPORTS),
+        raid,
+        devices: stack.devices,
+    };
+    let memory_bytes = facts.memory_bytes("MemTotal");
+    let evidence = Evidence {
+        facts,
+        mounts: &table,
+        mount,
+        target: &target,
+        memory_bytes,
+    };
+    let mut cautions = cautions::of_blindness(&evidence);
+    cautions.extend(cautions::of_file_system(&evidence));
+    cautions.extend(device_cautions::of_devices(&evidence));
+    (target, cautions)
+}
+
+/// The mount that holds the subject, then those that an overlay writes to. A block device is held
+/// by no file system: its node's mount says nothing about it.
+fn layers<'a>(table: &'a [Mount], subject: &Subject) -> Vec<&'a Mount> {
+    if subject.kind == TargetKind::BlockDevice {
+        return Vec::new();
+    }
+    let mut layers: Vec<&Mount> = mounts::holding(table, subject.mount_id, &subject.path)
+        .into_iter()
+        .collect();
+    while let Some(upper) = layers
+        .last()
+        .filter(|_| layers.len() < LAYERS_MAX)
+        .and_then(|top| {
+            // In a container the path belongs to the host and leads back to the overlay itself.
+            let path = top.value("upperdir").filter(|_| top.kind == "overlay")?;
+            mounts::holding(table, None, Path::new(path))
+                .filter(|mount| mount.kind != "overlay")
+                .or_else(|| mounts::from_same_place(table, Path::new(path)))
+        })
+    {
+        layers.push(upper);
+    }
+    layers
+}
+
+fn file_system(mount: &Mount, space: Option<Space>) -> FileSystem {
+    FileSystem {
+        kind: mount.kind.clone(),
+        source: mount.source.clone(),
+        mount_point: mount.point.display().to_string(),
+        options: mount.options.clone(),
+        super_options: mount.super_options.clone(),
+        read_only: mount.is_read_only(),
+        size_bytes: space.map(|space| space.size_bytes),
+        available_bytes: space.map(|space| space.available_bytes),
+        files_free: space.and_then(|space| space.files_free),
+    }
+}

@@ -1,0 +1,15 @@
+//! What this machine and target are: inspection, environment, counters, limits, signals and child
+//! processes. Measures nothing.
+
+pub mod arguments;
+pub mod counters;
+pub mod environment;
+pub mod inspect;
+pub mod interrupt;
+pub mod limits;
+pub mod process;
+pub mod processors;
+#[doc(hidden)]
+pub mod readers;
+pub mod starting_line;
+pub mod together;

@@ -1,0 +1,180 @@
+//! Limits of this process on address space, data and threads, and what is used of them.
+
+use rustix::process::{Resource, Rlimit, getrlimit};
+
+use crate::inspect::facts::{self, Facts};
+use crate::inspect::{cgroup, mounts};
+use crate::processors::processors;
+
+/// Address space of an arena of glibc's allocator, and how many it makes (mallopt(3)).
+const ARENA_BYTES: u64 = 64 << 20;
+const ARENAS_PER_PROCESSOR: u64 = 8;
+
+/// A limit of a process on bytes that it may map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpaceKind {
+    /// Everything that is mapped.
+    Address,
+    /// What is mapped for this process alone and can be written: the heap, stacks.
+    Data,
+}
+
+impl SpaceKind {
+    /// The words of messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Address => "address space",
+            Self::Data => "data",
+        }
+    }
+
+    /// What the allocator reserves for so many threads. It takes no memory, but where the address
+    /// space ends with it, the next allocation is an abort.
+    pub(super) fn arena_bytes(self, threads: u64) -> u64 {
+        match self {
+            Self::Data => 0,
+            Self::Address => {
+                let most = processors().len() as u64 * ARENAS_PER_PROCESSOR;
+                threads.min(most) * ARENA_BYTES
+            }
+        }
+    }
+
+    /// The command of a shell that sets this limit.
+    #[must_use]
+    pub fn command(self, limit_bytes: u64) -> String {
+        let option = match self {
+            Self::Address => 'v',
+            Self::Data => 'd',
+        };
+        format!("ulimit -{option} {}", limit_bytes / 1024)
+    }
+}
+
+/// What a process may map, and what it has mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Of what.
+    pub kind: SpaceKind,
+    /// The soft limit, in bytes.
+    pub limit_bytes: u64,
+    /// What is mapped now, in bytes.
+    pub used_bytes: u64,
+}
+
+impl Room {
+    /// What may still be mapped, in bytes.
+    #[must_use]
+    pub const fn left_bytes(&self) -> u64 {
+        self.limit_bytes.saturating_sub(self.used_bytes)
+    }
+}
+
+/// The limits that this process has. Where the kernel does not tell what is mapped, nothing is.
+pub(super) fn spaces(facts: &Facts) -> Vec<Room> {
+    let text = facts.proc_text("self/statm").unwrap_or_default();
+    let page = rustix::param::page_size() as u64;
+    // Fields of statm: the first is all that is mapped, the sixth data and stack.
+    let used = |field: usize| {
+        let pages = text.split_whitespace().nth(field)?.parse::<u64>().ok()?;
+        Some(pages.saturating_mul(page))
+    };
+    let kinds = [
+        (SpaceKind::Address, Resource::As, 0),
+        (SpaceKind::Data, Resource::Data, 5),
+    ];
+    let rooms = kinds.into_iter().filter_map(|(kind, resource, field)| {
+        let Rlimit { current, .. } = getrlimit(resource);
+        Some(Room {
+            kind,
+            limit_bytes: current?,
+            used_bytes: used(field).unwrap_or(0),
+        })
+    });
+    rooms.collect()
+}
+
+/// Threads that may still be started, by the narrowest of the limits that can be seen.
+pub(super) fn threads_left(facts: &Facts) -> Option<u64> {
+    let left = |(limit, used): (u64, u64)| limit.saturating_sub(used);
+    let limits = [
+        cgroup::threads_limit(facts, &mounts::read(facts)),
+        of_machine(facts),
+        of_user(facts),
+    ];
+    limits.into_iter().flatten().map(left).min()
+}
+
+/// `/proc/loadavg` counts the threads of the machine behind those that run, as in `2/345`.
+fn of_machine(facts: &Facts) -> Option<(u64, u64)> {
+    let limit = facts::number(&facts.proc.join("sys/kernel/threads-max"))?;
+    let load = facts.proc_text("loadavg")?;
+    let (_, all) = load.split_whitespace().nth(3)?.split_once('/')?;
+    Some((limit, all.parse().ok()?))
+}
+
+/// The kernel asks this limit of no process that may exceed it, as root's may.
+fn of_user(facts: &Facts) -> Option<(u64, u64)> {
+    let limit = getrlimit(Resource::Nproc).current?;
+    let me = rustix::process::getuid();
+    if me.is_root() {
+        return None;
+    }
+    let threads = |name: &String| {
+        let status = facts.proc_text(&format!("{name}/status"))?;
+        let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key));
+        let user = value("Uid:")?.split_whitespace().next()?;
+        let is_mine = user.parse() == Ok(me.as_raw());
+        let threads = value("Threads:")?.trim().parse::<u64>().ok()?;
+        is_mine.then_some(threads)
+    };
+    let names = facts::names(&facts.proc);
+    let processes = names.iter().filter(|name| name.parse::<u32>().is_ok());
+    Some((limit, processes.filter_map(threads).sum()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_machine_and_the_control_group_limit_threads() {
+        let top = tempfile::tempdir().expect("a directory");
+        let facts = Facts {
+            proc: top.path().join("proc"),
+            sys: top.path().join("sys"),
+        };
+        let write = |path: &str, text: &str| {
+            let path = top.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        };
+        write("proc/sys/kernel/threads-max", "1000\n");
+        write("proc/loadavg", "0.1 0.2 0.3 2/345 678\n");
+        assert_eq!(of_machine(&facts), Some((1000, 345)));
+        let mount = "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        write("proc/self/mountinfo", mount);
+        write("proc/self/cgroup", "0::/box\n");
+        write("sys/fs/cgroup/box/pids.max", "40\n");
+        write("sys/fs/cgroup/box/pids.current", "33\n");
+        let found = cgroup::threads_limit(&facts, &mounts::read(&facts));
+        assert_eq!(found, Some((40, 33)));
+        assert!(threads_left(&facts) <= Some(7));
+        write("sys/fs/cgroup/box/pids.max", "max\n");
+        assert_eq!(cgroup::threads_limit(&facts, &mounts::read(&facts)), None);
+    }
+
+    #[test]
+    fn what_is_mapped_leaves_less() {
+        let room = Room {
+            kind: SpaceKind::Address,
+            limit_bytes: 20_000 << 10,
+            used_bytes: 4_000 << 10,
+        };
+        assert_eq!(room.left_bytes(), 16_000 << 10);
+        assert_eq!(room.kind.command(room.limit_bytes), "ulimit -v 20000");
+    }
+}

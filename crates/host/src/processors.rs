@@ -1,0 +1,14 @@
+//! The processors that this process may use.
+
+/// Their numbers, in order; processor 0 alone where the kernel does not say.
+#[must_use]
+pub fn processors() -> Vec<usize> {
+    rustix::thread::sched_getaffinity(None).map_or_else(
+        |_| vec![0],
+        |set| {
+            (0..rustix::thread::CpuSet::MAX_CPU)
+                .filter(|&processor| set.is_set(processor))
+                .collect()
+        },
+    )
+}

@@ -1,0 +1,15 @@
+//! Private readers of text from outside, for the fuzz targets.
+
+use crate::counters::Counters;
+use crate::inspect::{Facts, cgroup, mounts, raid};
+
+/// Reads what `/proc` and `/sys` say of mounts, control groups, the array `md0` and the disk `sda`.
+pub fn system_text(facts: &Facts) {
+    let table = mounts::read(facts);
+    let _ = cgroup::memory_limit(facts, &table);
+    let _ = cgroup::cpu_limit(facts, &table);
+    let _ = cgroup::throttle(facts, &table, "8:0");
+    let _ = raid::md_state(facts, "md0");
+    let before = Counters::take_from(facts, Some("sda"));
+    let _ = before.delta(&before).device;
+}

@@ -1,0 +1,523 @@
+//! Runs `files`: from a target's name to a [`Run`] with the times of the tests on it.
+
+mod model;
+mod pass;
+mod subject;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use drivers::CacheDrop;
+use engine::Clock as _;
+use procedure::{
+    DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
+    RoundsRule, file_test, files_findings, growth, over_memory,
+};
+use results::environment::TargetKind;
+use results::{
+    Environment, FileState, FileSystemRole, FileTests, MetadataTree, Run, Setup, Status,
+    TargetDescription, Warning,
+};
+use sim::SIM_PREFIX;
+use sys::MonotonicClock;
+use units::{Bytes, Duration};
+use workload::{BLOCK_BYTES, DecusGroup, DecusTest, MetadataSpec, Spacing};
+
+use crate::check_up::{Show, Stage};
+use host::environment;
+use host::interrupt::Interrupt;
+use lab::bench::BenchError;
+use subject::{Subject, check_cache_drop, open_memory, open_target};
+
+pub use subject::memory_disk;
+
+/// File systems take whole blocks of this size for the smallest file.
+const ALLOCATION: u64 = 4096;
+/// Written data that stays in memory from this share of the files on is told.
+const KEPT_SHARE: f64 = 0.01;
+
+/// What is repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileWork {
+    /// The DECUS tests.
+    Decus {
+        /// Which.
+        tests: Vec<DecusTest>,
+        /// What is put into the midst of the files of tests 4 to 5A.
+        spacings: Vec<Spacing>,
+        /// What the counts are multiplied by, ascending.
+        scales: Vec<u32>,
+    },
+    /// Metadata at scale.
+    Metadata(MetadataTree),
+}
+
+/// Whether a memory disk runs beside the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryDisk {
+    /// One does, where there is one.
+    Beside,
+    /// None does.
+    Without,
+}
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct FilesRequest {
+    /// A directory, a file or block device that TEST11 reads, or `sim:NAME`.
+    pub target: String,
+    /// What the work directory is for.
+    pub purpose: String,
+    /// What the run records of all this.
+    pub setup: Setup,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    pub reserve: Option<Bytes>,
+    /// What is repeated.
+    pub work: FileWork,
+    /// States.
+    pub states: Vec<FileState>,
+    /// Clients at once.
+    pub clients: u32,
+    /// When a test has been repeated often enough.
+    pub rule: RoundsRule,
+    /// What TEST11 reads in the place of a file of our own.
+    pub device: Option<PathBuf>,
+    /// What is dropped in the cold state.
+    pub cache_drop: CacheDrop,
+    /// Whether a memory disk runs beside.
+    pub memory: MemoryDisk,
+    /// Where the memory disk is; found when absent.
+    pub memory_directory: Option<PathBuf>,
+}
+
+/// What the files of a request take, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub bytes: u64,
+    pub names: u64,
+}
+
+impl FilesRequest {
+    /// Whether time is virtual.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.target.starts_with(SIM_PREFIX)
+    }
+
+    /// Groups of tests follow each other, so the largest counts.
+    pub(crate) fn needs(&self) -> Needs {
+        let clients = u64::from(self.clients);
+        let (bytes, names) = match &self.work {
+            FileWork::Metadata(tree) => {
+                let spec = spec_of(tree, self.clients);
+                let names = u64::from(spec.files) + u64::from(spec.directories().unwrap_or(0));
+                (names * ALLOCATION, names)
+            }
+            FileWork::Decus {
+                tests,
+                spacings,
+                scales,
+            } => {
+                let scale = scales.iter().copied().max().unwrap_or(1);
+                let of = |test: &DecusTest| needs_of(*test, spacings, scale);
+                let all = tests.iter().map(of);
+                all.fold((0, 0), |(bytes, names), (b, n)| {
+                    (bytes.max(b), names.max(n))
+                })
+            }
+        };
+        Needs {
+            bytes: bytes * clients,
+            names: names * clients,
+        }
+    }
+
+    fn plan(&self, roles: Vec<FileSystemRole>, states: Vec<FileState>) -> FilesPlan {
+        let (items, scales) = match &self.work {
+            FileWork::Decus {
+                tests,
+                spacings,
+                scales,
+            } => (FilesPlan::decus(tests, spacings), scales.clone()),
+            FileWork::Metadata(tree) => (FilesPlan::metadata(&spec_of(tree, 1)), vec![1]),
+        };
+        FilesPlan {
+            items,
+            roles,
+            states,
+            scales,
+            device: match self.device {
+                Some(_) => DeviceRead::Named,
+                None => DeviceRead::OwnFile,
+            },
+            rule: self.rule,
+            order: if self.is_simulated() {
+                RoundOrder::Paper
+            } else {
+                RoundOrder::Random
+            },
+            seed: self.seed,
+        }
+    }
+
+    /// Whether all that is done is to read what the user named.
+    fn reads_only(&self) -> bool {
+        let FileWork::Decus { tests, .. } = &self.work else {
+            return false;
+        };
+        self.device.is_some() && tests[..] == [DecusTest::Test11]
+    }
+
+    /// What TEST11 reads in the place of a file of our own, if it is among the tests.
+    fn named_device(&self) -> Option<&Path> {
+        let FileWork::Decus { tests, .. } = &self.work else {
+            return None;
+        };
+        let is_read = tests.contains(&DecusTest::Test11);
+        self.device.as_deref().filter(|_| is_read)
+    }
+
+    /// The tree of one client.
+    fn tree(&self) -> Option<MetadataSpec> {
+        match &self.work {
+            FileWork::Metadata(tree) => Some(spec_of(tree, self.clients)),
+            FileWork::Decus { .. } => None,
+        }
+    }
+}
+
+/// Bytes and names that a test's files take, with those of the tests that make them.
+fn needs_of(test: DecusTest, spacings: &[Spacing], scale: u32) -> (u64, u64) {
+    let block = u64::from(BLOCK_BYTES);
+    let whole = |blocks: u64| (blocks * block).div_ceil(ALLOCATION) * ALLOCATION;
+    let scale = u64::from(scale);
+    match test.group() {
+        DecusGroup::Seeks => (150 * scale * ALLOCATION, 150 * scale),
+        DecusGroup::Medium => (whole(150 * scale), 1),
+        DecusGroup::Data => {
+            let largest = spacings.iter().map(|it| it.bytes(scale as u32)).max();
+            // SPACE8's files and the copies are there before SPACE2's files are gone.
+            let spacers = largest.map_or(0, |bytes| bytes + bytes / 4);
+            let copies = 1 + u64::from(!spacings.is_empty());
+            let files = 300 * scale * copies;
+            (files * ALLOCATION + spacers, files + 4)
+        }
+        DecusGroup::Large => (whole(300 * scale), 1),
+        DecusGroup::Long => (whole(800 * scale), 1),
+        DecusGroup::Many => (1_000 * scale * ALLOCATION, 1_000 * scale),
+        DecusGroup::Device => (whole(workload::DEVICE_BLOCKS_MAX), 1),
+    }
+}
+
+/// So many things, as in `1 file`, `2 files`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn spec_of(tree: &MetadataTree, clients: u32) -> MetadataSpec {
+    MetadataSpec {
+        files: tree.files.div_ceil(clients.max(1)),
+        depth: tree.depth,
+        fan_out: tree.fan_out,
+    }
+}
+
+/// Measure programs that use files.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn measure_files(
+    request: &FilesRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    check_cache_drop(request.cache_drop)?;
+    let environment = environment::capture();
+    let clock = MonotonicClock::start();
+    let (request, left_out) = &if request.is_simulated() {
+        model::fitting(request)?
+    } else {
+        (request.clone(), None)
+    };
+    let target = open_target(request, clock)?;
+    let mut warnings: Vec<Warning> = target
+        .cautions
+        .iter()
+        .map(|caution| Warning::note(&caution.code, caution.text.clone()))
+        .collect();
+    warnings.extend(left_out.clone());
+    let mut subjects = vec![target];
+    if wants_memory(request, &subjects[0]) {
+        match open_memory(request, clock)? {
+            Ok(memory) => subjects.push(memory),
+            Err(note) => warnings.push(note),
+        }
+    }
+    let states = states_of(request, &subjects[0], &mut warnings)?;
+    let roles = subjects.iter().map(|subject| subject.role).collect();
+    let mut session = Session {
+        request,
+        interrupt,
+        show,
+        clock,
+        subjects,
+        procedure: FilesProcedure::new(request.plan(roles, states)),
+        played: BTreeMap::new(),
+        kept: 0.0,
+    };
+    let measured = session.run();
+    let elapsed = session.elapsed();
+    warnings.extend(session.doubts());
+    let left: Vec<Warning> = session
+        .subjects
+        .iter_mut()
+        .filter_map(Subject::clean_up)
+        .collect();
+    let status = match measured {
+        Ok(()) => Status::Complete,
+        Err(stop) if session.played.is_empty() => return Err(with_left(stop, left)),
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    warnings.extend(left);
+    Ok(session.run_of(environment, status, elapsed, warnings))
+}
+
+fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
+    if left.is_empty() {
+        return error;
+    }
+    let texts: Vec<String> = left.into_iter().map(|warning| warning.text).collect();
+    BenchError::LeftBehind {
+        error: Box::new(error),
+        left: texts.join("; "),
+    }
+}
+
+/// A memory disk beside a memory disk, or beside a model or a device, would say nothing.
+fn wants_memory(request: &FilesRequest, target: &Subject) -> bool {
+    request.memory == MemoryDisk::Beside
+        && target.description.kind == TargetKind::Directory
+        && !target.description.memory_backed
+}
+
+/// States that mean something on this target; what is left out is told.
+fn states_of(
+    request: &FilesRequest,
+    target: &Subject,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<FileState>, BenchError> {
+    let has_no_cache = request.is_simulated() && !model::has_cache(request)?;
+    let is_impossible = |state: FileState| match state {
+        FileState::AsIs => None,
+        FileState::Cold if has_no_cache => {
+            Some("the system has no cache; give it one, as in 'sim:rt11?system-cache=64KiB'")
+        }
+        FileState::Cold if target.description.memory_backed => {
+            Some("the files live in memory, so no cache can be dropped")
+        }
+        FileState::Durable if target.description.kind != TargetKind::Directory => {
+            Some("nothing is written")
+        }
+        FileState::Durable if request.reads_only() => {
+            Some("TEST11 alone reads the device, and nothing is written")
+        }
+        FileState::Durable if target.description.memory_backed => {
+            Some("the files live in memory, and nothing makes them durable")
+        }
+        _ => None,
+    };
+    let (mut states, mut reasons) = (Vec::new(), Vec::new());
+    for state in &request.states {
+        match is_impossible(*state) {
+            None => states.push(*state),
+            Some(why) => reasons.push(format!("{}: {why}", state.name())),
+        }
+    }
+    if states.is_empty() {
+        return Err(BenchError::Usage(format!(
+            "--state {} on {}: name another state, or leave it out",
+            reasons.join(", "),
+            request.target
+        )));
+    }
+    if !reasons.is_empty() {
+        let text = format!("States left out: {}.", reasons.join("; "));
+        warnings.push(Warning::note("state-left-out", text));
+    }
+    if let Some(device) = request.named_device()
+        && states.contains(&FileState::Durable)
+    {
+        let text = format!(
+            "TEST11 durable is left out: {} is only read, and nothing is written.",
+            device.display()
+        );
+        warnings.push(Warning::note("test-left-out", text));
+    }
+    Ok(states)
+}
+
+struct Session<'a> {
+    request: &'a FilesRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    clock: MonotonicClock,
+    subjects: Vec<Subject>,
+    procedure: FilesProcedure,
+    played: BTreeMap<FileCell, FilePlayed>,
+    /// The largest share of a pass's files that stayed in memory when caches were dropped.
+    kept: f64,
+}
+
+impl Session<'_> {
+    fn run(&mut self) -> Result<(), BenchError> {
+        let spent = |session: &Self| session.clock.now().since(units::Instant::START);
+        while let Some(step) = self.procedure.next_step(spent(self)) {
+            if matches!(step, FileStep::Measure { .. }) {
+                self.tell(spent(self));
+            }
+            self.perform(&step)?;
+        }
+        Ok(())
+    }
+
+    /// How long the run took, in the time of its target.
+    fn elapsed(&self) -> Duration {
+        let now = match self.subjects[0].hands.first() {
+            Some(model) if self.request.is_simulated() => model.now(),
+            _ => self.clock.now(),
+        };
+        now.since(units::Instant::START)
+    }
+
+    fn tell(&mut self, elapsed: Duration) {
+        let budget = self.request.rule.budget;
+        (self.show)(&Stage {
+            title: &format!("round {} of the tests", self.procedure.rounds()),
+            done: self.procedure.share_done(),
+            elapsed,
+            left: Duration(budget.as_nanos().saturating_sub(elapsed.as_nanos())),
+            glimpse: None,
+        });
+    }
+
+    /// Doubts about all rows.
+    fn doubts(&self) -> Vec<Warning> {
+        let mut doubts = Vec::new();
+        if self.kept > KEPT_SHARE {
+            let text = format!(
+                "When caches were dropped, up to {:.0} % of the bytes stayed in memory: cold rows \
+                 are warmer than their name says.",
+                100.0 * self.kept
+            );
+            doubts.push(Warning::doubt("still-cached", text));
+        }
+        let is_11 = |cell: &FileCell| {
+            matches!(cell.item, FileItem::Decus(DecusTest::Test11, _))
+                && cell.role == FileSystemRole::Target
+        };
+        let target = &self.subjects[0];
+        let is_one_device =
+            target.named.is_some() || target.description.kind != TargetKind::Directory;
+        if self.request.clients > 1 && is_one_device && self.played.keys().any(is_11) {
+            let text = "TEST11: all clients read the same bytes of the device, so all but the \
+                        first find them in memory: ask for one client to see the device's own \
+                        figure of merit.";
+            doubts.push(Warning::doubt("same-device", text));
+        }
+        let is_cold = self.played.keys().any(|cell| cell.state == FileState::Cold);
+        if is_cold && self.request.cache_drop == CacheDrop::OwnFiles && !self.request.is_simulated()
+        {
+            let text = "Cold means that the pages of the test's own files were dropped; names and \
+                        inodes stayed in memory. As root, --drop-caches drops them, too.";
+            doubts.push(Warning::note("names-stay-cached", text));
+        }
+        let wide = self
+            .procedure
+            .cells()
+            .iter()
+            .filter(|cell| self.played.contains_key(cell) && !self.procedure.is_precise(cell));
+        let wide = wide.count();
+        if wide > 0 {
+            let text = format!(
+                "{wide} of {} {} less precise than was asked for: give a larger --budget, or ask \
+                 for less.",
+                counted(self.played.len() as u64, "row"),
+                if wide == 1 { "is" } else { "are" },
+            );
+            doubts.push(Warning::note("not-precise", text));
+        }
+        doubts
+    }
+
+    fn run_of(
+        self,
+        environment: Environment,
+        status: Status,
+        elapsed: Duration,
+        warnings: Vec<Warning>,
+    ) -> Run {
+        let request = self.request;
+        let tree = request.tree();
+        let row = |cell: &FileCell| {
+            let played = self.played.get(cell)?;
+            let is_precise = self.procedure.is_precise(cell);
+            Some(file_test(
+                cell,
+                tree.as_ref(),
+                request.clients,
+                is_precise,
+                played,
+            ))
+        };
+        let tests: Vec<_> = self.procedure.cells().iter().filter_map(row).collect();
+        let mut subjects = self.subjects.into_iter();
+        let target = subjects.next().map(|subject| subject.description);
+        let target = target.expect("the target is always there");
+        let is_fixed = request.rule.rounds.is_some();
+        let device = device_word(request, &target);
+        let files = FileTests {
+            workload: match request.work {
+                FileWork::Decus { .. } => "decus".into(),
+                FileWork::Metadata(_) => "metadata".into(),
+            },
+            host_name: environment.host_name.clone(),
+            clients: request.clients,
+            precision: (!is_fixed).then_some(request.rule.precision),
+            passes: request.rule.rounds,
+            cache_drop: match request.cache_drop {
+                CacheDrop::OwnFiles => "own-files".into(),
+                CacheDrop::Machine => "machine".into(),
+            },
+            device,
+            tree: match &request.work {
+                FileWork::Metadata(tree) => Some(*tree),
+                FileWork::Decus { .. } => None,
+            },
+            memory: subjects.next().map(|subject| subject.description),
+            over_memory: over_memory(&tests),
+            growth: growth(&tests),
+            tests,
+        };
+        Run {
+            status,
+            elapsed_ns: elapsed.as_nanos(),
+            findings: files_findings(&files),
+            files: Some(files),
+            warnings,
+            ..Run::empty(request.setup.clone(), environment, target)
+        }
+    }
+}
+
+/// What TEST11 reads.
+fn device_word(request: &FilesRequest, target: &TargetDescription) -> String {
+    match (&request.device, target.kind) {
+        (Some(path), _) => path.display().to_string(),
+        (None, TargetKind::Directory) => "own file".into(),
+        (None, _) => target.given.clone(),
+    }
+}

@@ -1,0 +1,264 @@
+//! One step of a procedure of file tests: a script played by all clients at once.
+
+use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
+use procedure::{FileCell, FileItem, FilePlayed, FileStep};
+use results::{FilePass, FileState, FileSystemRole};
+use workload::{
+    BLOCK_BYTES, DecusTest, Durability, Errno, FileOp, FileOrder, FileScript, Spacing,
+    stand_in_for_device,
+};
+
+use super::Session;
+use super::subject::{Hand, Subject};
+use host::counters::Counters;
+use host::interrupt::Interrupt;
+use host::together::{no_thread, together};
+use lab::bench::BenchError;
+use lab::test_file::stopped;
+
+impl Session<'_> {
+    /// Do what comes next.
+    ///
+    /// # Errors
+    /// When a call fails, or somebody stopped it.
+    pub(super) fn perform(&mut self, step: &FileStep) -> Result<(), BenchError> {
+        if let Some(stop) = stopped(self.interrupt) {
+            return Err(stop);
+        }
+        match *step {
+            FileStep::Initialise(role) => {
+                self.each_does(role, FileOp::Initialise, "removing the files")?;
+            }
+            FileStep::DropCaches(cell) => self.drop_caches(&cell)?,
+            FileStep::Prepare(cell) => {
+                self.play(&cell, 0)?;
+            }
+            FileStep::Space(cell, spacing) => {
+                let script = move |_: u32, _: &Hand| spacing.script(cell.scale);
+                self.play_scripts(&cell, spacing.name(), &script)?;
+            }
+            FileStep::StandIn(cell) => {
+                let script = |_: u32, hand: &Hand| -> FileScript {
+                    match hand.device_bytes() {
+                        Some(_) => Box::new(std::iter::empty()),
+                        None => stand_in_for_device().0,
+                    }
+                };
+                self.play_scripts(&cell, "the file of TEST11", &script)?;
+            }
+            FileStep::Measure { cell, pass } => self.measure(&cell, pass)?,
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, cell: &FileCell, pass: u32) -> Result<(), BenchError> {
+        let device = self.subject(cell.role).device_of(cell.item);
+        let before = Counters::take(device.as_deref());
+        let played = self.play(cell, pass)?;
+        let counted = before.delta(&Counters::take(device.as_deref())).device;
+        let summed = summed(
+            pass,
+            &played,
+            counted.as_ref().map(|it| (it.reads, it.writes)),
+        );
+        let elapsed = units::Duration(summed.elapsed_ns);
+        self.procedure.record(cell, elapsed);
+        let has_warm_up = !self.request.is_simulated();
+        let row = self.played.entry(*cell);
+        let row = row.or_insert_with(|| FilePlayed::new(has_warm_up));
+        let (first, others) = played.split_first().expect("one client at least");
+        let mut times = first.times.clone();
+        for (kind, found) in others.iter().flat_map(|other| &other.times) {
+            let all = times.entry(*kind);
+            all.and_modify(|all| all.merge(found))
+                .or_insert_with(|| found.clone());
+        }
+        row.add(summed, &times);
+        Ok(())
+    }
+
+    /// Play a test's script, which for TEST11 depends on what there is to read.
+    fn play(&mut self, cell: &FileCell, pass: u32) -> Result<Vec<Played>, BenchError> {
+        let tree = self.request.tree();
+        let seed = self.request.seed;
+        let (item, scale) = (cell.item, cell.scale);
+        let script = move |client: u32, hand: &Hand| -> FileScript {
+            let order = FileOrder {
+                seed,
+                client,
+                round: pass,
+            };
+            match (item, hand.device_bytes()) {
+                (FileItem::Decus(DecusTest::Test11, _), None) => stand_in_for_device().1,
+                (FileItem::Decus(test, _), bytes) => test.script(scale, bytes.unwrap_or(0), &order),
+                (FileItem::Metadata(phase), _) => {
+                    let tree = tree.expect("the workload has a tree");
+                    tree.script(phase)
+                }
+            }
+        };
+        let title = match item {
+            FileItem::Decus(test, Spacing::None) => format!("TEST{}", test.number()),
+            FileItem::Decus(test, spacing) => {
+                format!("TEST{} after {}", test.number(), spacing.name())
+            }
+            FileItem::Metadata(phase) => phase.name().to_owned(),
+        };
+        self.play_scripts(cell, &title, &script)
+    }
+
+    fn play_scripts(
+        &mut self,
+        cell: &FileCell,
+        title: &str,
+        script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
+    ) -> Result<Vec<Played>, BenchError> {
+        let interrupt = self.interrupt;
+        let durability = match cell.state {
+            FileState::Durable => Durability::Synced,
+            FileState::AsIs | FileState::Cold => Durability::Volatile,
+        };
+        let subject = self.subject(cell.role);
+        for hand in &mut subject.hands {
+            hand.set_durability(durability);
+        }
+        let played = played(&mut subject.hands, script, interrupt)?;
+        let path = subject.description.path.clone();
+        for one in &played {
+            match &one.end {
+                PlayEnd::Whole => {}
+                PlayEnd::Stopped => {
+                    let stop = stopped(interrupt);
+                    return Err(stop.expect("only a signal stops a script"));
+                }
+                PlayEnd::Failed { op, error } => {
+                    return Err(BenchError::Refused(failure(title, &path, op, *error)));
+                }
+            }
+        }
+        Ok(played)
+    }
+
+    fn drop_caches(&mut self, cell: &FileCell) -> Result<(), BenchError> {
+        let kept = self.each_does(cell.role, FileOp::DropCaches, "dropping caches")?;
+        let bytes = self.bytes_read_again(cell) * u64::from(self.request.clients);
+        self.kept = self.kept.max(kept as f64 / bytes.max(1) as f64);
+        Ok(())
+    }
+
+    /// Bytes of the files that are there before a test, of one client.
+    fn bytes_read_again(&self, cell: &FileCell) -> u64 {
+        match cell.item {
+            FileItem::Decus(test, _) => {
+                let order = FileOrder {
+                    seed: 0,
+                    client: 0,
+                    round: 0,
+                };
+                let maker = test.needs().unwrap_or(test);
+                let script = maker.script(cell.scale, u64::MAX, &order);
+                script.map(|op| op.bytes()).sum()
+            }
+            FileItem::Metadata(_) => {
+                let files = self.request.tree().map_or(0, |tree| tree.files);
+                u64::from(files) * u64::from(BLOCK_BYTES)
+            }
+        }
+    }
+
+    /// Every client makes this one call; returns the sum of what they say.
+    fn each_does(
+        &mut self,
+        role: FileSystemRole,
+        op: FileOp,
+        what: &str,
+    ) -> Result<u64, BenchError> {
+        let subject = self.subject(role);
+        let path = subject.description.path.clone();
+        let mut sum = 0;
+        for hand in &mut subject.hands {
+            let done = hand.perform(&op);
+            sum += done.map_err(|error| BenchError::Refused(failure(what, &path, &op, error)))?;
+        }
+        Ok(sum)
+    }
+
+    fn subject(&mut self, role: FileSystemRole) -> &mut Subject {
+        let found = self
+            .subjects
+            .iter_mut()
+            .find(|subject| subject.role == role);
+        found.expect("the plan holds only what is open")
+    }
+}
+
+/// Each client on a thread of its own; they begin together.
+fn played(
+    hands: &mut [Hand],
+    script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
+    interrupt: &Interrupt,
+) -> Result<Vec<Played>, BenchError> {
+    let mut stops = || interrupt.is_raised().is_some();
+    if let [one] = hands {
+        let calls = script(0, one);
+        return Ok(vec![play(one, calls, &mut stops)]);
+    }
+    let work = (0_u32..).zip(hands.iter_mut()).map(|(client, hand)| {
+        move || {
+            let calls = script(client, hand);
+            let mut stops = || interrupt.is_raised().is_some();
+            play(hand, calls, &mut stops)
+        }
+    });
+    let ((), joined) =
+        together(work, || ()).map_err(|error| BenchError::Refused(no_thread(&error)))?;
+    let joined = joined.into_iter();
+    Ok(joined
+        .map(|played| played.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        .collect())
+}
+
+/// A pass of all clients, and what the kernel counted of the device meanwhile.
+fn summed(number: u32, played: &[Played], counted: Option<(u64, u64)>) -> FilePass {
+    let began = played.iter().map(|one| one.began).min();
+    let ended = played.iter().map(|one| one.ended).max();
+    let elapsed = ended.unwrap_or_default().since(began.unwrap_or_default());
+    let cpu: Option<ProcessorTime> = played
+        .iter()
+        .map(|one| one.cpu)
+        .try_fold(ProcessorTime::default(), |all, one| Some(all.plus(&one?)));
+    let own = |of: fn(&engine::Activity) -> Option<u64>| -> Option<u64> {
+        played.iter().map(|one| of(one.activity.as_ref()?)).sum()
+    };
+    FilePass {
+        number,
+        is_warm_up: false,
+        elapsed_ns: elapsed.as_nanos(),
+        calls: played.iter().map(|one| one.ops).sum(),
+        bytes: played.iter().map(|one| one.bytes).sum(),
+        cpu_user_ns: cpu.map(|cpu| cpu.user.as_nanos()),
+        cpu_system_ns: cpu.map(|cpu| cpu.system.as_nanos()),
+        device_reads: own(|it| it.device_reads).or(counted.map(|it| it.0)),
+        device_writes: own(|it| it.device_writes).or(counted.map(|it| it.1)),
+    }
+}
+
+/// What went wrong, where, and what to do.
+fn failure(title: &str, path: &str, op: &FileOp, error: Errno) -> String {
+    let kind = op.kind().name();
+    let file = match op {
+        FileOp::Create { file, .. }
+        | FileOp::Open { file, .. }
+        | FileOp::Remove { file }
+        | FileOp::Stat { file }
+        | FileOp::Rename { from: file, .. } => format!(" {file}"),
+        _ => String::new(),
+    };
+    let why = match error {
+        WRONG_DATA => "the data are not those that were written last: do not trust this file \
+                       system"
+            .to_owned(),
+        error => std::io::Error::from_raw_os_error(error.0).to_string(),
+    };
+    format!("{title} in {path}: {kind}{file} failed: {why}")
+}

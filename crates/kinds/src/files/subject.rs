@@ -1,0 +1,360 @@
+//! File systems under test: a directory, a device that is read, a model, and the memory disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use drivers::{
+    CacheDrop, DeviceReader, FileSystemDriver, FileSystemOptions, Owner, TargetError,
+    WorkDirectory, free_space,
+};
+use engine::{Activity, Clock, FileDriver, ProcessorTime};
+use procedure::FileItem;
+use results::environment::TargetKind;
+use results::{Caution, FileSystemRole, TargetDescription, Warning};
+use sys::MonotonicClock;
+use units::Instant;
+use workload::{DecusTest, Durability, Errno, FileOp};
+
+use super::model::open_model;
+use super::{FileWork, FilesRequest};
+use host::environment;
+use host::inspect::inspect;
+use lab::bench::BenchError;
+use lab::laboratory::{LaboratoryError, with_causes};
+
+/// Where a memory disk usually is.
+const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run", "/tmp"];
+/// Names that a run needs beside its files: work directory, marker, and one directory a client.
+const NAMES_BESIDE: u64 = 4;
+
+/// Who makes one client's calls.
+pub enum Hand {
+    /// A real file system.
+    Real(Box<FileSystemDriver>),
+    /// A device or file, which is only read.
+    Reader(DeviceReader),
+    /// A model.
+    Model(Box<dyn FileDriver + Send>),
+}
+
+impl Hand {
+    fn driver(&mut self) -> &mut dyn FileDriver {
+        match self {
+            Self::Real(real) => real.as_mut(),
+            Self::Reader(reader) => reader,
+            Self::Model(model) => model,
+        }
+    }
+
+    fn looked_at(&self) -> &dyn FileDriver {
+        match self {
+            Self::Real(real) => real.as_ref(),
+            Self::Reader(reader) => reader,
+            Self::Model(model) => model,
+        }
+    }
+
+    /// From now on what is written is as durable as this.
+    pub fn set_durability(&mut self, durability: Durability) {
+        if let Self::Real(real) = self {
+            real.set_durability(durability);
+        }
+    }
+}
+
+impl Clock for Hand {
+    fn now(&self) -> Instant {
+        self.looked_at().now()
+    }
+}
+
+impl FileDriver for Hand {
+    fn perform(&mut self, op: &FileOp) -> Result<u64, Errno> {
+        self.driver().perform(op)
+    }
+    fn device_bytes(&self) -> Option<u64> {
+        self.looked_at().device_bytes()
+    }
+    fn processor_time(&self) -> Option<ProcessorTime> {
+        self.looked_at().processor_time()
+    }
+    fn activity(&self) -> Option<Activity> {
+        self.looked_at().activity()
+    }
+}
+
+/// A file system and its clients.
+pub struct Subject {
+    /// Whose it is.
+    pub role: FileSystemRole,
+    /// What it is.
+    pub description: TargetDescription,
+    /// What would mislead.
+    pub cautions: Vec<Caution>,
+    /// One for each client.
+    pub hands: Vec<Hand>,
+    /// The device whose counters are read.
+    pub device: Option<String>,
+    /// What TEST11 reads in the place of a file of our own.
+    pub named: Option<TargetDescription>,
+    work: Option<Arc<WorkDirectory>>,
+}
+
+impl Subject {
+    /// A model with its one client.
+    pub fn simulated(role: FileSystemRole, description: TargetDescription, hand: Hand) -> Self {
+        Self {
+            role,
+            description,
+            cautions: Vec::new(),
+            hands: vec![hand],
+            device: None,
+            named: None,
+            work: None,
+        }
+    }
+
+    /// The device beneath what a test reads and writes.
+    pub fn device_of(&self, item: FileItem) -> Option<String> {
+        match (item, &self.named) {
+            (FileItem::Decus(DecusTest::Test11, _), Some(named)) => first_device(named),
+            _ => self.device.clone(),
+        }
+    }
+
+    /// Remove what was made; what could not be removed is a warning.
+    pub fn clean_up(&mut self) -> Option<Warning> {
+        let mut failed = None;
+        for mut hand in self.hands.drain(..) {
+            if let Err(error) = hand.perform(&FileOp::Initialise) {
+                failed = Some(error);
+            }
+        }
+        let work = self.work.take()?;
+        let why = match (failed, work.remove()) {
+            (None, Ok(())) => return None,
+            (Some(error), _) => TargetError::LeftBehind {
+                path: work.path().to_owned(),
+                why: std::io::Error::from_raw_os_error(error.0).to_string(),
+            },
+            (None, Err(error)) => error,
+        };
+        let text = format!(
+            "{}; `seekstone clean` there removes what is left, once it can be removed",
+            with_causes(&why)
+        );
+        Some(Warning::doubt("left-behind", text))
+    }
+}
+
+fn first_device(description: &TargetDescription) -> Option<String> {
+    description.devices.first().map(|it| it.name.clone())
+}
+
+/// Open the target that was named.
+///
+/// # Errors
+/// When it does not exist, must not be used that way, or has no room.
+pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subject, BenchError> {
+    if request.is_simulated() {
+        return open_model(request);
+    }
+    let path = Path::new(&request.target);
+    let (description, cautions) = inspect(path)?;
+    let device = first_device(&description);
+    if description.kind != TargetKind::Directory {
+        let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);
+        let hands: Result<Vec<Hand>, _> = (0..request.clients)
+            .map(|_| reader().map(Hand::Reader))
+            .collect();
+        return Ok(Subject {
+            role: FileSystemRole::Target,
+            description,
+            cautions,
+            hands: hands?,
+            device,
+            named: None,
+            work: None,
+        });
+    }
+    refuse_read_only(&description)?;
+    let reserve = match request.reserve {
+        Some(reserve) => reserve.0,
+        None => free_space(path).map_err(LaboratoryError::from)?.reserve,
+    };
+    check_needs(path, request, reserve)?;
+    let named = request.device.as_deref();
+    let (work, hands) = open_directory(path, request, named, clock)?;
+    let named = named.map(inspect).transpose()?;
+    Ok(Subject {
+        role: FileSystemRole::Target,
+        description,
+        cautions,
+        hands,
+        device,
+        named: named.map(|(description, _)| description),
+        work: Some(work),
+    })
+}
+
+/// Open the memory disk to run beside the target; a note where there is none.
+///
+/// # Errors
+/// When the directory that the user named cannot be used.
+pub fn open_memory(
+    request: &FilesRequest,
+    clock: MonotonicClock,
+) -> Result<Result<Subject, Warning>, BenchError> {
+    let named = request.memory_directory.clone();
+    let place = named.clone().or_else(memory_disk);
+    let Some(path) = place else {
+        let text = "No memory disk (tmpfs) that could be written was found to run beside: name \
+                    one with --memory DIR.";
+        return Ok(Err(Warning::note("no-memory-disk", text)));
+    };
+    let opened = open_memory_at(&path, request, clock);
+    match opened {
+        Ok(subject) => Ok(Ok(subject)),
+        Err(error) if named.is_some() => Err(error),
+        Err(error) => Ok(Err(Warning::note(
+            "no-memory-disk",
+            format!("No memory disk runs beside: {}", with_causes(&error)),
+        ))),
+    }
+}
+
+fn open_memory_at(
+    path: &Path,
+    request: &FilesRequest,
+    clock: MonotonicClock,
+) -> Result<Subject, BenchError> {
+    let (description, _) = inspect(path)?;
+    if description.kind != TargetKind::Directory || !description.memory_backed {
+        let text = format!(
+            "--memory {}: is no directory on a file system in memory (tmpfs); name one, such as \
+             /dev/shm, or leave it out",
+            path.display()
+        );
+        return Err(BenchError::Usage(text));
+    }
+    check_needs(path, request, 0)?;
+    let (work, hands) = open_directory(path, request, None, clock)?;
+    Ok(Subject {
+        role: FileSystemRole::Memory,
+        description,
+        cautions: Vec::new(),
+        hands,
+        device: None,
+        named: None,
+        work: Some(work),
+    })
+}
+
+/// The first directory on a tmpfs that may be written.
+#[must_use]
+pub fn memory_disk() -> Option<PathBuf> {
+    let user = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let places = MEMORY_PLACES.iter().map(PathBuf::from).chain(user);
+    let mut found = places.filter(|place| {
+        let inspected = inspect(place);
+        let is_memory = inspected.is_ok_and(|(description, _)| {
+            let file_system = description.file_system.as_ref();
+            file_system.is_some_and(|it| it.kind == "tmpfs" && !it.read_only)
+        });
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        is_memory && rustix::fs::access(place, access).is_ok()
+    });
+    found.next()
+}
+
+type Opened = (Arc<WorkDirectory>, Vec<Hand>);
+
+fn open_directory(
+    path: &Path,
+    request: &FilesRequest,
+    device: Option<&Path>,
+    clock: MonotonicClock,
+) -> Result<Opened, BenchError> {
+    let owner = Owner {
+        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+        started: environment::capture().started_at,
+        purpose: request.purpose.clone(),
+    };
+    let work = WorkDirectory::create(path, &owner).map_err(LaboratoryError::from)?;
+    let work = Arc::new(work);
+    let options = FileSystemOptions {
+        durability: Durability::Volatile,
+        drop: request.cache_drop,
+    };
+    let hands: Result<Vec<Hand>, TargetError> = (0..request.clients)
+        .map(|client| {
+            FileSystemDriver::new(Arc::clone(&work), client, device, clock, options)
+                .map(|driver| Hand::Real(Box::new(driver)))
+        })
+        .collect();
+    Ok((work, hands.map_err(LaboratoryError::from)?))
+}
+
+/// Nothing is begun that is known not to fit.
+fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), BenchError> {
+    let needs = request.needs();
+    let space = free_space(path).map_err(LaboratoryError::from)?;
+    let refused = |error: TargetError| -> BenchError { LaboratoryError::from(error).into() };
+    let wanted = needs.names + NAMES_BESIDE + u64::from(request.clients);
+    if let Some(available) = space.files.filter(|available| *available < wanted) {
+        let path = path.to_owned();
+        return Err(refused(TargetError::NoFiles {
+            path,
+            wanted,
+            available,
+        }));
+    }
+    if needs.bytes.saturating_add(reserve) <= space.available {
+        return Ok(());
+    }
+    Err(BenchError::Refused(format!(
+        "{} has no room for the files of these tests: they take up to {}, {} are free, and {} stay \
+         untouched; ask for less ({}), {}or make room",
+        path.display(),
+        units::Bytes(needs.bytes),
+        units::Bytes(space.available),
+        units::Bytes(reserve),
+        match request.work {
+            FileWork::Decus { .. } => "--tests, --scale, --clients",
+            FileWork::Metadata(_) => "--files",
+        },
+        if needs.bytes <= space.available {
+            "keep less free (--reserve 0 lets them have all of it), "
+        } else {
+            ""
+        },
+    )))
+}
+
+fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
+    let file_system = description.file_system.as_ref();
+    if !file_system.is_some_and(|it| it.read_only) {
+        return Ok(());
+    }
+    Err(BenchError::Usage(format!(
+        "{} is mounted read-only: files cannot be made there; name another directory, or a file \
+         or device on it for TEST11, which only reads",
+        description.given
+    )))
+}
+
+/// Whether the machine's caches may be dropped by this process.
+///
+/// # Errors
+/// When they may not.
+pub fn check_cache_drop(drop: CacheDrop) -> Result<(), BenchError> {
+    let path = "/proc/sys/vm/drop_caches";
+    let is_allowed = rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    if drop == CacheDrop::OwnFiles || is_allowed {
+        return Ok(());
+    }
+    Err(BenchError::Usage(format!(
+        "--drop-caches makes the whole machine forget its caches, and {path} cannot be written: \
+         run it as root, or leave it out, and only the pages of the test's own files are dropped"
+    )))
+}

@@ -1,0 +1,12 @@
+//! The kinds of measurement: what each asks of a laboratory, and what it gives.
+
+pub mod check_up;
+pub mod files;
+pub mod measure;
+pub mod positioning;
+pub mod rab;
+pub mod random_access;
+pub mod single_load;
+pub mod timing;
+pub mod transactions;
+pub mod transfer;

@@ -1,0 +1,250 @@
+//! `archive` and `retrieve`: many files into a store, and out of it again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use results::{Better, Reading, Unit};
+use units::Bytes;
+
+use super::Stop;
+use super::kind::{Kind, Setting};
+use super::made::{Checker, MadeFiles, open_made};
+use super::place::{MeasureError, Place, go_on};
+use super::records::{Gauge, Who};
+use super::settings::{SettingFault, Settings};
+use super::store::{check_store, open_store, pump};
+use host::together::{no_thread, together};
+
+const FILES: Setting = Setting::or("files", "NUMBER", "100", "files that are made for it");
+const SIZE: Setting = Setting::or("size", "SIZE", "256KiB", "bytes of each");
+const STORE: Setting = Setting::optional(
+    "store",
+    "PATH or s3://HOST:PORT/BUCKET",
+    "the directory or bucket that they are put into; a second directory in the target of the study \
+     when not given. A bucket's keys are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+);
+const AT_ONCE: Setting = Setting::or("at-once", "NUMBER", "1", "files under way at the same time");
+
+/// The kind that puts.
+pub const ARCHIVE: Kind = Kind {
+    name: "archive",
+    about: "many files put from a directory into a store",
+    settings: &[
+        FILES,
+        SIZE,
+        STORE,
+        AT_ONCE,
+        Setting::or(
+            "cold",
+            "true or false",
+            "true",
+            "whether the files are dropped from the page cache before they are put",
+        ),
+    ],
+    readings: &[
+        ("archive rate", "bytes put per second"),
+        ("archive CPU", "processor time for a MiB put"),
+        ("files put", "files put per second"),
+        (
+            "time to put",
+            "mean time of one file, until it is kept for good; with each of them",
+        ),
+    ],
+};
+
+/// The kind that gets.
+pub const RETRIEVE: Kind = Kind {
+    name: "retrieve",
+    about: "many files got from a store into a directory",
+    settings: &[
+        FILES,
+        SIZE,
+        STORE,
+        AT_ONCE,
+        Setting::or(
+            "cold",
+            "true or false",
+            "true",
+            "whether this machine's memory forgets what is in the store before they are got",
+        ),
+    ],
+    readings: &[
+        ("retrieve rate", "bytes got per second"),
+        ("retrieve CPU", "processor time for a MiB got"),
+        ("files got", "files got per second"),
+        (
+            "time to get",
+            "mean time of one file, until it is written; with each of them",
+        ),
+    ],
+};
+
+const FILES_MAX: u64 = 1_000_000;
+const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
+const AT_ONCE_MAX: u64 = 256;
+
+/// Which way files go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Into the store.
+    Put,
+    /// Out of it.
+    Get,
+}
+
+/// Many files into a store, or out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    direction: Direction,
+    files: u64,
+    size: Bytes,
+    store: Option<String>,
+    at_once: u64,
+    cold: bool,
+}
+
+impl Archive {
+    pub(super) fn from_settings(
+        direction: Direction,
+        settings: &Settings<'_>,
+    ) -> Result<Self, SettingFault> {
+        Ok(Self {
+            direction,
+            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
+            size: settings
+                .size("size", Bytes(1)..=SIZE_MAX)?
+                .unwrap_or_default(),
+            store: settings.text("store")?,
+            at_once: settings.count("at-once", 1..=AT_ONCE_MAX)?.unwrap_or(1),
+            cold: settings.flag("cold")?,
+        })
+    }
+
+    const fn kind(&self) -> &'static str {
+        match self.direction {
+            Direction::Put => ARCHIVE.name,
+            Direction::Get => RETRIEVE.name,
+        }
+    }
+
+    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        place.directory(self.kind())?;
+        check_store(self.store.as_deref(), place)
+    }
+
+    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let wanted = self.files.saturating_mul(self.size.0);
+        let directory = place.work_directory(self.kind(), wanted.saturating_mul(2))?;
+        let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
+        let store = open_store(self.store.as_deref(), place, wanted)?;
+        let got = |number: u64| format!("got{number:06}");
+        let put = |number| {
+            let mut file = files.open(number)?;
+            store.put(&files.name(number), self.size.0, &mut file)
+        };
+        let get = |number| {
+            let mut file = directory.create_file(&got(number))?;
+            let path = directory.path().join(got(number));
+            store.get(&files.name(number), &mut file)?;
+            file.sync_data().map_err(MeasureError::io("sync", &path))
+        };
+        let readings = match self.direction {
+            Direction::Put => {
+                if self.cold {
+                    files.cool()?;
+                }
+                let readings = self.each(&put, stop)?;
+                store.cool()?;
+                compare(&files, stop, |number, checker| {
+                    store.get(&files.name(number), checker).map(drop)
+                })?;
+                readings
+            }
+            Direction::Get => {
+                self.each(&put, stop)?;
+                if self.cold {
+                    store.cool()?;
+                }
+                let readings = self.each(&get, stop)?;
+                compare(&files, stop, |number, checker| {
+                    let mut file = open_made(&directory, &got(number))?;
+                    let path = directory.path().join(got(number));
+                    let copied = pump(&mut file, checker);
+                    copied.map(drop).map_err(MeasureError::io("read", &path))
+                })?;
+                readings
+            }
+        };
+        let expected: Vec<String> = (0..self.files).map(|number| files.name(number)).collect();
+        if store.list()? != expected {
+            return Err(MeasureError::Failed(
+                "the store does not list the files that were put into it".into(),
+            ));
+        }
+        store.close()?;
+        directory.remove()?;
+        Ok(readings)
+    }
+
+    /// Do it to each file, several at once, and tell what that took.
+    fn each(
+        &self,
+        act: &(impl Fn(u64) -> Result<(), MeasureError> + Sync),
+        stop: &Stop,
+    ) -> Result<Vec<Reading>, MeasureError> {
+        let next = AtomicU64::new(0);
+        let seconds = Mutex::new(vec![0.0; self.files as usize]);
+        let (next, times) = (&next, &seconds);
+        let work = move || loop {
+            go_on(stop)?;
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.files {
+                return Ok::<(), MeasureError>(());
+            }
+            let begun = Instant::now();
+            act(number)?;
+            let elapsed = begun.elapsed().as_secs_f64();
+            times.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = elapsed;
+        };
+        let threads = (0..self.at_once).map(|_| work);
+        let (gauge, ends) = together(threads, || Gauge::start(Who::Process))
+            .map_err(|error| MeasureError::Failed(no_thread(&error)))?;
+        let died = || MeasureError::Failed("a thread has died: our mistake".into());
+        for end in ends {
+            end.map_err(|_| died())??;
+        }
+        let flow = gauge.flow(self.files * self.size.0);
+        let seconds = seconds.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        let (done, time) = match self.direction {
+            Direction::Put => ("files put", "time to put"),
+            Direction::Get => ("files got", "time to get"),
+        };
+        let per_second = self.files as f64 / flow.elapsed.as_secs_f64().max(1e-9);
+        let mut readings = flow.readings(self.kind()).to_vec();
+        readings.push(Reading::new(
+            done,
+            Unit::PerSecond,
+            per_second,
+            Better::Higher,
+        ));
+        readings.push(Reading::new(time, Unit::Seconds, mean, Better::Lower).of(seconds));
+        Ok(readings)
+    }
+}
+
+/// Every file has come where it should, whole.
+fn compare(
+    files: &MadeFiles<'_>,
+    stop: &Stop,
+    read: impl Fn(u64, &mut Checker<'_>) -> Result<(), MeasureError>,
+) -> Result<(), MeasureError> {
+    for number in 0..files.count() {
+        go_on(stop)?;
+        let mut checker = files.checker(number);
+        read(number, &mut checker)?;
+        checker.finish()?;
+    }
+    Ok(())
+}

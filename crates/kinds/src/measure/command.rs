@@ -1,0 +1,187 @@
+//! `command`: what a command of the user's takes, real, user and system.
+//!
+//! Processor time is what the kernel counted for the command and all processes that it waited for
+//! (wait4(2)). The command runs in a process group of its own, so that it can be ended with all
+//! that it started.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use results::{Better, Reading, Unit};
+use units::Duration;
+
+use super::Stop;
+use super::kind::{Kind, Setting};
+use super::place::{MeasureError, Place};
+use super::settings::{SettingFault, Settings, TextOrList};
+use host::process::{
+    DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
+};
+
+/// The setting that says what is run.
+pub const COMMAND: &str = "command";
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    name: "command",
+    about: "what a command takes: elapsed, user and system time",
+    settings: &[
+        Setting::required(
+            COMMAND,
+            "TEXT or LIST",
+            "what is run: a text by `sh -c`, a list of a program and its arguments without a \
+             shell; it finds the variables of scripts, such as SEEKSTONE_PLACE",
+        ),
+        Setting::or(
+            "warm",
+            "true or false",
+            "false",
+            "run it once before, unmeasured, so that every run finds the same caches (the rule of \
+             the second run)",
+        ),
+        Setting::or(
+            "cold",
+            "true or false",
+            "false",
+            "drop the system's page cache before the run; root only",
+        ),
+        Setting::or(
+            "time-limit",
+            "TIME",
+            "1h",
+            "end it, and fail, when it takes longer",
+        ),
+        Setting::optional(
+            "directory",
+            "PATH",
+            "where it runs; the target of the study when not given",
+        ),
+    ],
+    readings: &[
+        ("real", "time from its start to its end"),
+        ("user", "processor time in programs"),
+        ("system", "processor time in the kernel"),
+    ],
+};
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program and its arguments.
+    words: Vec<String>,
+    caches: Caches,
+    time_limit: Duration,
+    directory: Option<PathBuf>,
+}
+
+/// What a run finds in the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caches {
+    AsTheyAre,
+    Warm,
+    Cold,
+}
+
+impl Command {
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+        let words = match settings.text_or_list(COMMAND)? {
+            Some(TextOrList::List(words)) => words,
+            Some(TextOrList::Text(script)) => vec!["/bin/sh".into(), "-c".into(), script],
+            None => unreachable!("a required setting was seen to be there"),
+        };
+        let caches = match (settings.flag("warm")?, settings.flag("cold")?) {
+            (true, true) => {
+                let why = "warm and cold exclude each other: choose one";
+                return Err(SettingFault::at("cold", why));
+            }
+            (true, false) => Caches::Warm,
+            (false, true) => Caches::Cold,
+            (false, false) => Caches::AsTheyAre,
+        };
+        Ok(Self {
+            words,
+            caches,
+            time_limit: settings
+                .time("time-limit")?
+                .unwrap_or(Duration::from_secs(3600)),
+            directory: settings.text("directory")?.map(PathBuf::from),
+        })
+    }
+
+    fn directory<'a>(&'a self, place: &'a Place) -> Result<&'a Path, MeasureError> {
+        let Some(directory) = &self.directory else {
+            return place.directory(KIND.name);
+        };
+        match directory.metadata() {
+            Ok(found) if found.is_dir() => Ok(directory),
+            Ok(_) => Err(MeasureError::Usage(format!(
+                "directory = {:?}: it is no directory",
+                directory.display().to_string()
+            ))),
+            Err(error) => Err(MeasureError::io("look at", directory)(error)),
+        }
+    }
+
+    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        self.directory(place)?;
+        if self.caches == Caches::Cold {
+            let opened = fs::OpenOptions::new().write(true).open(DROP_CACHES);
+            opened.map_err(MeasureError::io(
+                "drop caches (cold = true is for root) with",
+                Path::new(DROP_CACHES),
+            ))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        match self.caches {
+            Caches::AsTheyAre => {}
+            Caches::Warm => drop(self.run(place, stop)?),
+            Caches::Cold => drop_all_caches()
+                .map_err(MeasureError::io("drop caches with", Path::new(DROP_CACHES)))?,
+        }
+        let Ended {
+            elapsed, reaped, ..
+        } = self.run(place, stop)?;
+        let seconds = |name: &str, span: Duration| {
+            Reading::new(name, Unit::Seconds, span.as_secs_f64(), Better::Lower)
+        };
+        Ok(vec![
+            seconds("real", elapsed),
+            seconds("user", reaped.user),
+            seconds("system", reaped.system),
+        ])
+    }
+
+    /// Run it once, to its end.
+    fn run(&self, place: &Place, stop: &Stop) -> Result<Ended, MeasureError> {
+        let spec = ProcessSpec {
+            words: &self.words,
+            variables: &place.variables,
+            directory: self.directory(place)?,
+            input: None,
+            shows_output: false,
+            time_limit: self.time_limit,
+        };
+        let ended = run_process(&spec, stop).map_err(|error| match error {
+            ProcessError::Stopped { signal } => MeasureError::Interrupted {
+                signal: signal.to_owned(),
+            },
+            ProcessError::TimeLimit { .. } => {
+                MeasureError::Failed(format!("{error} (time-limit = ...)"))
+            }
+            error => MeasureError::Failed(error.to_string()),
+        })?;
+        if ended.reaped.status.success() {
+            Ok(ended)
+        } else {
+            Err(MeasureError::Failed(format!(
+                "{} failed: {}{}",
+                shown(&self.words),
+                ended.reaped.status,
+                ended.said
+            )))
+        }
+    }
+}

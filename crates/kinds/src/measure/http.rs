@@ -1,0 +1,328 @@
+//! `http`: a page with what it shows within it, loaded by one client or by many.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use network::http::{self, PageOutcome, PagePlan, Reuse, Until, find_inlined};
+use network::name_space::run_in;
+use network::patience::Patience;
+use network::processor::Server;
+use network::url::{Protocol, Url};
+use results::{Better, Reading, Unit};
+use stats::Histogram;
+
+use super::Stop;
+use super::kind::{Kind, Setting};
+use super::net::{self, ServerClock, byte_rate};
+use super::place::{MeasureError, Place};
+use super::settings::{SettingFault, Settings, TextOrList};
+use host::limits::check_budget;
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    name: "http",
+    about: "a page of a web server with all that it shows within it",
+    settings: &[
+        Setting::required("url", "http://HOST/PATH", "the page"),
+        Setting::or(
+            "objects",
+            "\"inlined\", \"none\" or LIST",
+            "inlined",
+            "what is loaded after the page: the images, scripts, style sheets and frames that it \
+             names, nothing, or these paths on the same server",
+        ),
+        Setting::or(
+            "clients",
+            "N",
+            "1",
+            "clients that load the page at the same time, again and again, without a pause",
+        ),
+        Setting::or(
+            "connections",
+            "N",
+            "1",
+            "connections that one client has at most",
+        ),
+        Setting::or(
+            "reuse",
+            "\"cold\" or \"kept\"",
+            "kept",
+            "a new connection for each request, or connections that stay open",
+        ),
+        Setting::optional(
+            "pages",
+            "N",
+            "pages in one replicate, of all clients together",
+        ),
+        Setting::or(
+            "time",
+            "TIME",
+            "1s",
+            "how long pages are begun, when pages is not given; those under way are finished",
+        ),
+        Setting::or(
+            "failures",
+            "\"refused\" or \"counted\"",
+            "refused",
+            "whether a request that fails ends the study, or is counted",
+        ),
+        net::TIMEOUT,
+        net::SERVER,
+        net::NAMESPACE,
+    ],
+    readings: &[
+        (
+            "page time",
+            "mean time of a whole page, from the start of its first request",
+        ),
+        (
+            "page time 95 %",
+            "what 95 of 100 whole pages stay below; of few pages it is not told",
+        ),
+        (
+            "request time",
+            "mean time of one request, with connecting where there was some",
+        ),
+        ("request rate", "answers with a good status per second"),
+        ("byte rate", "bytes received per second, with heads"),
+        (
+            "client CPU",
+            "processor time of this program for one request",
+        ),
+        (
+            "server CPU",
+            "processor time of the server for one request, when server is given",
+        ),
+        ("connections", "connections made for one request"),
+        (
+            "failed requests",
+            "requests without a good answer, when they are counted",
+        ),
+    ],
+};
+
+const CLIENTS_MAX: u64 = 4096;
+const CONNECTIONS_MAX: u64 = 64;
+const PAGES_MAX: u64 = 1 << 40;
+
+/// A page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Http {
+    page: Url,
+    objects: Objects,
+    clients: usize,
+    connections: usize,
+    reuse: Reuse,
+    until: Until,
+    counts_failures: bool,
+    timeout: Duration,
+    server: Option<Server>,
+    namespace: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Objects {
+    Inlined,
+    These(Vec<String>),
+}
+
+impl Http {
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+        let count = |name: &str, most: u64| {
+            let found = settings.count(name, 1..=most)?;
+            Ok::<_, SettingFault>(found.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
+        };
+        let page = net::url(settings, Protocol::Http)?;
+        let time = settings.time("time")?;
+        let until = match settings.count("pages", 1..=PAGES_MAX)? {
+            Some(_) if settings.is_given("time") => {
+                let why = "time and pages exclude each other: choose one";
+                return Err(SettingFault::at("time", why));
+            }
+            Some(pages) => Until::Pages(pages),
+            None => Until::Span(time.unwrap_or_default().to_std()),
+        };
+        Ok(Self {
+            objects: objects(settings, &page)?,
+            page,
+            clients: count("clients", CLIENTS_MAX)?.unwrap_or(1),
+            connections: count("connections", CONNECTIONS_MAX)?.unwrap_or(1),
+            reuse: settings.choice("reuse", &[("cold", Reuse::Cold), ("kept", Reuse::Kept)])?,
+            until,
+            counts_failures: settings
+                .choice("failures", &[("refused", false), ("counted", true)])?,
+            timeout: net::timeout(settings)?,
+            server: net::server(settings)?,
+            namespace: settings.given("namespace")?,
+        })
+    }
+
+    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        net::refuse_model(KIND.name, place)?;
+        let files = self.clients.saturating_mul(self.connections) as u64;
+        check_budget(files, 0).map_err(|error| {
+            let Self {
+                clients,
+                connections,
+                ..
+            } = self;
+            MeasureError::Usage(format!(
+                "clients = {clients} with connections = {connections}: {error}"
+            ))
+        })
+    }
+
+    pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let inside = run_in(self.namespace.as_deref(), || self.measure_here(stop));
+        inside.map_err(|error| net::of_name_space(&error))?
+    }
+
+    fn measure_here(&self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let failed = |error: &dyn std::error::Error| MeasureError::Failed(error.to_string());
+        let address = self.page.resolve().map_err(|error| failed(&error))?;
+        let is_stopped = || stop.is_raised().is_some();
+        let plan = PagePlan {
+            page: self.page.clone(),
+            objects: self.find_objects(&is_stopped)?,
+            clients: self.clients,
+            connections: self.connections,
+            reuse: self.reuse,
+            until: self.until,
+            timeout: self.timeout,
+        };
+        let clock = ServerClock::start(self.server.as_ref())?;
+        let outcome = http::measure(&plan, address, &is_stopped).map_err(|error| failed(&error))?;
+        let server_cpu = clock.stop()?;
+        if outcome.is_stopped {
+            return Err(net::stopped(stop));
+        }
+        self.refuse_faults(&outcome, address)?;
+        Ok(self.readings(&outcome, server_cpu))
+    }
+
+    fn find_objects(
+        &self,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<String>, MeasureError> {
+        let paths = match &self.objects {
+            Objects::These(paths) => return Ok(paths.clone()),
+            Objects::Inlined => {
+                let patience = Patience {
+                    timeout: self.timeout,
+                    is_stopped,
+                };
+                let document = http::load(&self.page, &patience);
+                let document = document.map_err(|error| MeasureError::Failed(error.to_string()))?;
+                find_inlined(&String::from_utf8_lossy(&document), &self.page)
+            }
+        };
+        match paths {
+            (paths, 0) => Ok(paths),
+            (_, elsewhere) => Err(MeasureError::Failed(format!(
+                "{} of the objects on {} lie on other servers, or have no address: give objects \
+                 as a list of paths",
+                elsewhere, self.page.path
+            ))),
+        }
+    }
+
+    fn refuse_faults(
+        &self,
+        outcome: &PageOutcome,
+        address: SocketAddr,
+    ) -> Result<(), MeasureError> {
+        let faults = &outcome.faults;
+        let is_nothing = outcome.requests == 0 || outcome.requests_counted == 0;
+        if faults.total() == 0 && is_nothing {
+            return Err(MeasureError::Failed(format!(
+                "{address}: no request was answered within the time: set a longer one"
+            )));
+        }
+        if faults.total() == 0 || (self.counts_failures && !is_nothing) {
+            return Ok(());
+        }
+        let failed = faults.total();
+        let all = failed + outcome.requests;
+        Err(MeasureError::Failed(format!(
+            "{address}: {failed} of {all} requests failed: {faults}"
+        )))
+    }
+
+    fn readings(&self, outcome: &PageOutcome, server_cpu: Option<Duration>) -> Vec<Reading> {
+        let requests = outcome.requests as f64;
+        let per_request = |name: &str, cpu: Duration| {
+            let value = cpu.as_secs_f64() / requests;
+            Reading::new(name, Unit::Seconds, value, Better::Lower)
+        };
+        let mut readings = times_of(&outcome.page_times);
+        let mean = outcome.request_times.mean() / 1e9;
+        readings.push(Reading::new(
+            "request time",
+            Unit::Seconds,
+            mean,
+            Better::Lower,
+        ));
+        let rate = outcome.requests_counted as f64 / outcome.counted.as_secs_f64();
+        readings.push(Reading::new(
+            "request rate",
+            Unit::PerSecond,
+            rate,
+            Better::Higher,
+        ));
+        readings.push(byte_rate(
+            "byte rate",
+            outcome.bytes_counted,
+            outcome.counted,
+        ));
+        readings.push(per_request("client CPU", outcome.client_cpu));
+        readings.extend(server_cpu.map(|cpu| per_request("server CPU", cpu)));
+        let connects = outcome.connects as f64 / requests;
+        readings.push(Reading::new(
+            "connections",
+            Unit::Ratio,
+            connects,
+            Better::Neither,
+        ));
+        if self.counts_failures {
+            let failed = outcome.faults.total() as f64;
+            let name = "failed requests";
+            readings.push(Reading::new(name, Unit::Count, failed, Better::Lower));
+        }
+        readings
+    }
+}
+
+/// Nothing when no page came whole; few pages have no percentile.
+fn times_of(pages: &Histogram) -> Vec<Reading> {
+    let reading = |name: &str, ns: f64| Reading::new(name, Unit::Seconds, ns / 1e9, Better::Lower);
+    let mean = (!pages.is_empty()).then(|| reading("page time", pages.mean()));
+    let high = pages.quantile(0.95);
+    let high = high.map(|high| reading("page time 95 %", high as f64));
+    mean.into_iter().chain(high).collect()
+}
+
+fn objects(settings: &Settings<'_>, page: &Url) -> Result<Objects, SettingFault> {
+    let fault = |message: String| SettingFault::at("objects", format!("objects: {message}"));
+    match settings.text_or_list("objects")? {
+        None => Ok(Objects::Inlined),
+        Some(TextOrList::Text(text)) => match text.as_str() {
+            "inlined" => Ok(Objects::Inlined),
+            "none" => Ok(Objects::These(Vec::new())),
+            other => Err(fault(format!(
+                "{other:?} is neither \"inlined\" nor \"none\" nor a list of paths"
+            ))),
+        },
+        Some(TextOrList::List(paths)) => {
+            for path in &paths {
+                let beside = format!("http://{}{path}", page.authority());
+                let is_path = path.starts_with('/') && Url::parse(&beside).is_ok();
+                if !is_path {
+                    return Err(fault(format!(
+                        "{path:?} is no path of a server: begin with a slash, without blanks"
+                    )));
+                }
+            }
+            Ok(Objects::These(paths))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Where a replicate is measured, and why it may fail.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use drivers::{Owner, TargetError, WorkDirectory, check_room, free_space};
+use sim::SIM_PREFIX;
+use units::Bytes;
+
+use super::store_s3::S3_PREFIX;
+use super::{Measurement, Stop};
+use host::environment;
+use host::inspect::inspect;
+use lab::bench::BenchError;
+
+/// Where one replicate is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// A directory, a device, or `sim:NAME`.
+    pub target: String,
+    /// What is random in this replicate.
+    pub seed: u64,
+    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    pub reserve: Option<Bytes>,
+    /// What a command that is measured finds in its environment besides this program's.
+    pub variables: Vec<(String, String)>,
+}
+
+/// Why there are no readings.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The settings do not fit the place.
+    #[error("{0}")]
+    Usage(String),
+    /// A file of ours, or the directory for it, cannot be used.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// What another command measures as well failed.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// The system refused an operation.
+    #[error("cannot {operation} {}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        operation: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It ran, and what it did is wrong or not whole.
+    #[error("{0}")]
+    Failed(String),
+    /// A signal came.
+    #[error("stopped by {signal}")]
+    Interrupted {
+        /// The signal's name.
+        signal: String,
+    },
+}
+
+impl MeasureError {
+    /// The system's refusal in context; to be used with `map_err`.
+    pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            operation,
+            path,
+            source,
+        }
+    }
+}
+
+/// Settings that name a place in place of the study's target, with their kinds.
+const IN_PLACE: [(&str, &str); 3] = [
+    ("command", "directory"),
+    ("fill", "target"),
+    ("streams", "directories"),
+];
+
+/// Every path that a measurement of this kind measures when the study's target is `target`, with
+/// what is only read.
+#[must_use]
+pub fn measured_paths(kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {
+    let kinds = Measurement::kinds().iter();
+    let named = kinds
+        .filter(|it| it.name == kind)
+        .flat_map(|it| it.settings);
+    let named = named.filter(|setting| setting.names_paths());
+    let given = named.filter_map(|it| Some((it.name, settings.get(it.name)?)));
+    let mut paths = vec![target.to_owned()];
+    for (name, value) in given {
+        if IN_PLACE.contains(&(kind, name)) {
+            paths.retain(|path| path != target);
+        }
+        let items = value
+            .as_array()
+            .map_or(std::slice::from_ref(value), Vec::as_slice);
+        let items = items.iter().filter_map(toml::Value::as_str);
+        paths.extend(
+            items
+                .filter(|it| !it.starts_with(S3_PREFIX))
+                .map(str::to_owned),
+        );
+    }
+    paths
+}
+
+impl Place {
+    /// A place with the reserve left to the program.
+    #[must_use]
+    pub fn new(target: impl Into<String>, seed: u64) -> Self {
+        Self {
+            target: target.into(),
+            seed,
+            reserve: None,
+            variables: Vec::new(),
+        }
+    }
+
+    /// Whether it is a model in virtual time.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.target.starts_with(SIM_PREFIX)
+    }
+
+    /// The directory that it names.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn directory(&self, kind: &str) -> Result<&Path, MeasureError> {
+        let path = Path::new(&self.target);
+        if self.is_simulated() {
+            return Err(MeasureError::Usage(format!(
+                "{}: {kind} is not measured on a model; name a directory",
+                self.target
+            )));
+        }
+        match path.metadata() {
+            Ok(found) if found.is_dir() => Ok(path),
+            Ok(_) => Err(MeasureError::Usage(format!(
+                "{} is no directory, and {kind} makes files of its own: name a directory",
+                self.target
+            ))),
+            Err(error) => Err(MeasureError::io("look at", path)(error)),
+        }
+    }
+
+    /// A work directory in the directory that this place names, with room for `wanted` bytes.
+    ///
+    /// # Errors
+    /// When there is too little room, or the system refuses.
+    pub fn work_directory(&self, kind: &str, wanted: u64) -> Result<WorkDirectory, MeasureError> {
+        let path = self.directory(kind)?;
+        let reserve = match self.reserve {
+            Some(reserve) => reserve.0,
+            None => free_space(path)?.reserve,
+        };
+        check_room(path, wanted, reserve)?;
+        Ok(WorkDirectory::create(path, &owner(kind))?)
+    }
+
+    /// Kernel name of the device that a path stands on, where the system tells.
+    #[must_use]
+    pub fn device(path: &Path) -> Option<String> {
+        let (description, _) = inspect(path).ok()?;
+        Some(description.devices.first()?.name.clone())
+    }
+}
+
+/// What the marker of a work directory says of a measurement.
+#[must_use]
+pub fn owner(kind: &str) -> Owner {
+    Owner {
+        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+        started: environment::capture().started_at,
+        purpose: format!("study: {kind}"),
+    }
+}
+
+/// Go on unless a signal came.
+///
+/// # Errors
+/// When one did.
+pub fn go_on(stop: &Stop) -> Result<(), MeasureError> {
+    match stop.is_raised() {
+        None => Ok(()),
+        Some(signal) => Err(MeasureError::Interrupted {
+            signal: signal.name.into(),
+        }),
+    }
+}

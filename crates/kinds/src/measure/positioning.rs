@@ -1,0 +1,208 @@
+//! `positioning`: files opened in a random order, and the time until the first record is there.
+//!
+//! On a model the files fill the device one after the other, as in `seekstone positioning`.
+
+use std::os::unix::fs::FileExt as _;
+
+use procedure::{PositioningPlan, position};
+use random::{Permutation, Purpose, Stream};
+use results::{Better, Reading, Unit};
+use units::{Bytes, Instant};
+
+use super::Stop;
+use super::kind::{Kind, Setting};
+use super::made::MadeFiles;
+use super::place::{MeasureError, Place, go_on};
+use super::records::wrong_data;
+use super::settings::{SettingFault, Settings};
+use lab::bench::BenchError;
+use lab::simulated::open_model;
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    name: "positioning",
+    about: "files opened in a random order, each once, until their first record is read",
+    settings: &[
+        Setting::or("files", "NUMBER", "91", "files that are made and opened"),
+        Setting::or(
+            "size",
+            "SIZE",
+            "1MiB",
+            "bytes of each; on a model all of them fill it",
+        ),
+        Setting::or("record", "SIZE", "4KiB", "bytes of the first record"),
+        Setting::or(
+            "cold",
+            "true or false",
+            "true",
+            "whether the files are dropped from the page cache before; names and inodes stay in \
+             memory",
+        ),
+    ],
+    readings: &[
+        (
+            "mean time",
+            "from the opening to the first record; with the time of each file",
+        ),
+        ("median time", "half of the files took no longer"),
+        ("longest time", "that of the slowest file"),
+    ],
+};
+
+const FILES_MAX: u64 = 1_000_000;
+const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
+const RECORD_MAX: Bytes = Bytes::from_mib(64);
+
+/// Files opened in a random order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Positioning {
+    files: u64,
+    size: Bytes,
+    record: Bytes,
+    cold: bool,
+    /// A setting that was given and says nothing on a model.
+    for_files: Option<&'static str>,
+}
+
+impl Positioning {
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+        let size = settings
+            .size("size", Bytes(1)..=SIZE_MAX)?
+            .unwrap_or_default();
+        let record = settings
+            .size("record", Bytes(1)..=RECORD_MAX)?
+            .unwrap_or_default();
+        if record > size {
+            let why = format!("record = {record} is more than a whole file of {size}");
+            return Err(SettingFault::at("record", why));
+        }
+        Ok(Self {
+            files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
+            size,
+            record,
+            cold: settings.flag("cold")?,
+            for_files: ["size", "cold"]
+                .into_iter()
+                .find(|name| settings.is_given(name)),
+        })
+    }
+
+    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        match self.for_files {
+            Some(name) if place.is_simulated() => Err(MeasureError::Usage(format!(
+                "{}: the files fill a model, which has no page cache: leave {name} out",
+                place.target
+            ))),
+            _ if place.is_simulated() => Ok(()),
+            _ => place.directory(KIND.name).map(drop),
+        }
+    }
+
+    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            return self.on_model(place);
+        }
+        let wanted = self.files.saturating_mul(self.size.0);
+        let directory = place.work_directory(KIND.name, wanted)?;
+        let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
+        if self.cold {
+            files.cool()?;
+        }
+        let mut record = vec![0; self.record.0 as usize];
+        let mut seconds = Vec::new();
+        for number in order(self.files, place.seed) {
+            go_on(stop)?;
+            let begun = std::time::Instant::now();
+            let file = files.open(number)?;
+            let path = files.path(number);
+            let read = file.read_exact_at(&mut record, 0);
+            read.map_err(MeasureError::io("read", &path))?;
+            seconds.push(begun.elapsed().as_secs_f64());
+            if !files.holds(number, 0, &record) {
+                return Err(wrong_data(&path, 0));
+            }
+        }
+        directory.remove()?;
+        Ok(readings(seconds))
+    }
+
+    fn on_model(&self, place: &Place) -> Result<Vec<Reading>, MeasureError> {
+        let spec = open_model(&place.target).map_err(BenchError::from)?;
+        let file_bytes = spec.size.0 / self.files;
+        if file_bytes < self.record.0 {
+            return Err(MeasureError::Usage(format!(
+                "{}: {} files on {} have no room for a record of {}",
+                place.target, self.files, spec.size, self.record
+            )));
+        }
+        let plan = PositioningPlan {
+            files: self.files as u32,
+            file_bytes,
+            record_bytes: self.record.0 as u32,
+            bin: None,
+            seed: place.seed,
+        };
+        let mut driver = spec.driver(place.seed, 1, Instant::START);
+        let times = position(&mut driver, &plan, 0)
+            .map_err(|error| MeasureError::Failed(format!("{}: {error}", place.target)))?;
+        Ok(readings(
+            times.iter().map(|time| time.as_secs_f64()).collect(),
+        ))
+    }
+}
+
+/// Each number once, in an order that the seed fixes.
+pub fn order(count: u64, seed: u64) -> impl Iterator<Item = u64> {
+    let permutation = Permutation::new(count, &mut Stream::new(seed, 0, Purpose::Order));
+    (0..count).map(move |number| permutation.apply(number))
+}
+
+/// What the times of all files, in seconds and in the order of the openings, amount to.
+#[must_use]
+pub fn readings(seconds: Vec<f64>) -> Vec<Reading> {
+    let mut sorted = seconds.clone();
+    sorted.sort_by(f64::total_cmp);
+    let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
+    let middle = sorted.len() / 2;
+    let median = match sorted.len() % 2 {
+        0 if middle > 0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted.get(middle).copied().unwrap_or(f64::NAN),
+    };
+    let longest = sorted.last().copied().unwrap_or(f64::NAN);
+    let of = |name: &str, value: f64| Reading::new(name, Unit::Seconds, value, Better::Lower);
+    vec![
+        of("mean time", mean).of(seconds),
+        of("median time", median),
+        of("longest time", longest),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_opened_once_in_another_order_for_another_seed() {
+        let first: Vec<u64> = order(91, 1).collect();
+        let mut sorted = first.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..91).collect::<Vec<_>>());
+        assert_ne!(first, sorted);
+        assert_ne!(first, order(91, 2).collect::<Vec<_>>());
+        assert_eq!(first, order(91, 1).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn times_amount_to_a_mean_a_median_and_a_longest() {
+        let values = |seconds: &[f64]| -> Vec<f64> {
+            readings(seconds.to_vec())
+                .iter()
+                .map(|it| it.value)
+                .collect()
+        };
+        assert_eq!(values(&[3.0, 1.0, 2.0, 10.0]), [4.0, 2.5, 10.0]);
+        assert_eq!(values(&[3.0, 1.0, 5.0]), [3.0, 3.0, 5.0]);
+        assert_eq!(readings(vec![3.0, 1.0])[0].parts, [3.0, 1.0]);
+    }
+}

@@ -1,0 +1,353 @@
+//! Writes and reads files record by record, as a plain program does: one thread, one record at a
+//! time.
+//!
+//! Records do not compress, and each of their blocks begins with a stamp, so that a record in the
+//! wrong place, or of another replicate, is noticed when it is read, and a file is known as ours.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::time::Instant;
+
+use drivers::{AlignedBuffer, BLOCK_BYTES, STAMP_BYTES, Seal, fill_incompressible, stamp};
+use results::{Better, Reading, Unit};
+use units::{Bytes, Duration};
+
+use super::Stop;
+use super::place::{MeasureError, go_on};
+use host::counters::{process_cpu_ns, thread_cpu_ns};
+
+/// Different records in memory, of this many bytes at least: a storage that finds equal blocks
+/// must not find one.
+const VARIETY_BYTES: usize = 4 << 20;
+/// Signals are looked at after this many bytes.
+const LOOK_BYTES: u64 = 1 << 20;
+/// Bytes at the beginning of a stamp that are the same in all.
+const SHARED_BYTES: usize = 4;
+const MIB: f64 = 1_048_576.0;
+
+/// The content of a file: records that anybody with the same seed makes again.
+#[derive(Debug)]
+pub struct Pattern {
+    memory: AlignedBuffer,
+    len: usize,
+    count: u64,
+    seed: u64,
+}
+
+impl Pattern {
+    /// Records of `len` bytes.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn new(len: Bytes, seed: u64) -> Result<Self, MeasureError> {
+        let len = usize::try_from(len.0).unwrap_or(usize::MAX).max(1);
+        let count = VARIETY_BYTES.div_ceil(len);
+        let mut memory = buffer(len.saturating_mul(count))?;
+        fill_incompressible(memory.as_mut_slice(), seed);
+        Ok(Self {
+            memory,
+            len,
+            count: count as u64,
+            seed,
+        })
+    }
+
+    /// Record `number`, with its stamps.
+    pub fn record(&mut self, number: u64) -> &[u8] {
+        let start = self.start(number);
+        let (len, seed) = (self.len, self.seed);
+        let record = &mut self.memory.as_mut_slice()[start..start + len];
+        for (block, at) in record
+            .chunks_mut(BLOCK_BYTES)
+            .zip((0..).step_by(BLOCK_BYTES))
+        {
+            let stamp = stamp_of(seed, number, at);
+            let head = head_of(&stamp, block.len());
+            block[..head.len()].copy_from_slice(head);
+        }
+        record
+    }
+
+    /// Whether `bytes` begin as record `number` does.
+    #[must_use]
+    pub fn begins(&self, number: u64, bytes: &[u8]) -> bool {
+        let stamp = stamp_of(self.seed, number, 0);
+        let head = head_of(&stamp, self.len);
+        let len = head.len().min(bytes.len());
+        head[..len] == bytes[..len]
+    }
+
+    /// Whether `bytes` are those at `offset` of a file that begins with record `first`.
+    #[must_use]
+    pub fn matches(&self, first: u64, offset: u64, mut bytes: &[u8]) -> bool {
+        let len = self.len as u64;
+        let mut at = offset;
+        while !bytes.is_empty() {
+            let (number, inside) = (first + at / len, (at % len) as usize);
+            let block = inside / BLOCK_BYTES * BLOCK_BYTES;
+            let block_end = self.len.min(block + BLOCK_BYTES);
+            let (piece, rest) = bytes.split_at(bytes.len().min(block_end - inside));
+            let known = &self.memory.as_slice()[self.start(number)..][..self.len];
+            let stamp = stamp_of(self.seed, number, block);
+            let stamped = head_of(&stamp, block_end - block);
+            let skipped = inside - block;
+            let split = stamped.len().saturating_sub(skipped).min(piece.len());
+            let (head, body) = piece.split_at(split);
+            if !head.is_empty() && *head != stamped[skipped..skipped + head.len()]
+                || *body != known[inside + head.len()..][..body.len()]
+            {
+                return false;
+            }
+            at += piece.len() as u64;
+            bytes = rest;
+        }
+        true
+    }
+
+    fn start(&self, number: u64) -> usize {
+        (number % self.count) as usize * self.len
+    }
+}
+
+/// The stamp at byte `at` of record `number`: with the seal of this run, and no two alike.
+fn stamp_of(seed: u64, number: u64, at: usize) -> [u8; STAMP_BYTES] {
+    let place = seed.rotate_left(32) ^ number.rotate_left(32) ^ number;
+    stamp(Seal::of_this_run().number(), at as u32, place)
+}
+
+/// How a block of `len` bytes begins. One that is shorter than a stamp has no room for the part
+/// that all stamps share.
+fn head_of(stamp: &[u8; STAMP_BYTES], len: usize) -> &[u8] {
+    let len = len.min(STAMP_BYTES);
+    let start = SHARED_BYTES.min(STAMP_BYTES - len);
+    &stamp[start..start + len]
+}
+
+/// Aligned memory.
+///
+/// # Errors
+/// When there is none.
+pub fn buffer(len: usize) -> Result<AlignedBuffer, MeasureError> {
+    AlignedBuffer::zeroed(len).map_err(|error| MeasureError::Failed(error.to_string()))
+}
+
+/// When written data are forced to the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synced {
+    /// Never: what is measured is the way into the page cache.
+    No,
+    /// Once, at the end of the file, within the time.
+    AtEnd,
+    /// After each record.
+    EachRecord,
+}
+
+/// What moving bytes took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the first to the last.
+    pub elapsed: Duration,
+    /// Processor time.
+    pub cpu: Duration,
+}
+
+impl Flow {
+    /// Bytes per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Rate, and processor time for a MiB, of what is called `name`.
+    #[must_use]
+    pub fn readings(&self, name: &str) -> [Reading; 2] {
+        let per_mib = self.cpu.as_secs_f64() / (self.bytes as f64 / MIB).max(1e-9);
+        let (rate, cpu) = (format!("{name} rate"), format!("{name} CPU"));
+        [
+            Reading::new(rate, Unit::BytesPerSecond, self.rate(), Better::Higher),
+            Reading::new(cpu, Unit::SecondsPerMib, per_mib, Better::Lower),
+        ]
+    }
+}
+
+/// Measures a stretch of work.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauge {
+    begun: Instant,
+    cpu_ns: u64,
+    who: Who,
+}
+
+/// Whose processor time is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The calling thread's.
+    Thread,
+    /// That of all threads of this process.
+    Process,
+}
+
+impl Who {
+    fn cpu_ns(self) -> u64 {
+        match self {
+            Self::Thread => thread_cpu_ns(),
+            Self::Process => process_cpu_ns(),
+        }
+    }
+}
+
+impl Gauge {
+    /// Begin now.
+    #[must_use]
+    pub fn start(who: Who) -> Self {
+        let cpu_ns = who.cpu_ns();
+        Self {
+            begun: Instant::now(),
+            cpu_ns,
+            who,
+        }
+    }
+
+    /// What it took until now to move `bytes`.
+    #[must_use]
+    pub fn flow(&self, bytes: u64) -> Flow {
+        Flow {
+            bytes,
+            elapsed: self.begun.elapsed().into(),
+            cpu: Duration::from_nanos(self.who.cpu_ns().saturating_sub(self.cpu_ns)),
+        }
+    }
+}
+
+/// A file, and where it is, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The open file.
+    pub file: &'a File,
+    /// Its path.
+    pub path: &'a Path,
+}
+
+/// Write the records of `pattern` from number `first` on, `size` bytes in all.
+///
+/// # Errors
+/// When the storage fails, or somebody stopped it.
+pub fn write_records(
+    to: Named<'_>,
+    pattern: &mut Pattern,
+    first: u64,
+    size: Bytes,
+    synced: Synced,
+    stop: &Stop,
+) -> Result<Flow, MeasureError> {
+    let gauge = Gauge::start(Who::Thread);
+    let len = pattern.len as u64;
+    for number in 0..size.0.div_ceil(len) {
+        let at = number * len;
+        look(at, len, stop)?;
+        let part = len.min(size.0 - at) as usize;
+        let record = &pattern.record(first + number)[..part];
+        let written = to.file.write_all_at(record, at);
+        written.map_err(MeasureError::io("write", to.path))?;
+        if synced == Synced::EachRecord {
+            sync(to)?;
+        }
+    }
+    if synced == Synced::AtEnd {
+        sync(to)?;
+    }
+    Ok(gauge.flow(size.0))
+}
+
+/// Read `size` bytes from the first on in records of `len`, and check the beginning of each if it
+/// is known what was `written`.
+///
+/// # Errors
+/// When the storage fails, gives wrong data, or somebody stopped it.
+pub fn read_records(
+    from: Named<'_>,
+    len: Bytes,
+    size: Bytes,
+    written: Option<&Pattern>,
+    stop: &Stop,
+) -> Result<Flow, MeasureError> {
+    let mut memory = buffer(len.0 as usize)?;
+    let gauge = Gauge::start(Who::Thread);
+    for number in 0..size.0.div_ceil(len.0) {
+        let at = number * len.0;
+        look(at, len.0, stop)?;
+        let part = len.0.min(size.0 - at) as usize;
+        let record = &mut memory.as_mut_slice()[..part];
+        let read = from.file.read_exact_at(record, at);
+        read.map_err(MeasureError::io("read", from.path))?;
+        if written.is_some_and(|pattern| !pattern.begins(number, record)) {
+            return Err(wrong_data(from.path, at));
+        }
+    }
+    Ok(gauge.flow(size.0))
+}
+
+/// What was read is not what was written.
+#[must_use]
+pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
+    MeasureError::Failed(format!(
+        "{} returned something else at byte {offset} than was written there: the storage is not to \
+         be trusted",
+        path.display()
+    ))
+}
+
+fn sync(to: Named<'_>) -> Result<(), MeasureError> {
+    to.file
+        .sync_data()
+        .map_err(MeasureError::io("sync", to.path))
+}
+
+fn look(at: u64, len: u64, stop: &Stop) -> Result<(), MeasureError> {
+    if at % LOOK_BYTES < len {
+        go_on(stop)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_known_wherever_they_are_looked_at() {
+        for len in [1, 7, 16, 100, 4096] {
+            let mut pattern = Pattern::new(Bytes(len), 3).unwrap();
+            let first = 1 << 32;
+            let mut file = Vec::new();
+            while file.len() < 9000 {
+                let number = first + file.len() as u64 / len;
+                file.extend_from_slice(pattern.record(number));
+            }
+            for (offset, end) in [
+                (0, 9000),
+                (1, 2),
+                (15, 17),
+                (99, 8000),
+                (4095, 4097),
+                (5, 5),
+            ] {
+                let piece = &file[offset..end];
+                assert!(
+                    pattern.matches(first, offset as u64, piece),
+                    "{len}: {offset}"
+                );
+                assert!(piece.len() < 20 || !pattern.matches(first, offset as u64 + 1, piece));
+                assert!(piece.len() < 20 || !pattern.matches(first + 1, offset as u64, piece));
+            }
+            for byte in 0..9000 {
+                file[byte] ^= 1;
+                assert!(!pattern.matches(first, 0, &file), "{len}: byte {byte}");
+                file[byte] ^= 1;
+            }
+        }
+    }
+}

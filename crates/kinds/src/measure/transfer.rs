@@ -1,0 +1,310 @@
+//! `transfer`: one file, written and read from its first byte to its last, record by record.
+//!
+//! On a model the passes of `seekstone transfer` are run; on real storage a plain loop, which is
+//! what the programs do whose rates are wanted (dd, FORTRAN input and output).
+
+use std::path::Path;
+
+use drivers::{AccessMode, Caching, Target, TargetKind, TargetOptions};
+use procedure::RoundsRule;
+use results::{Better, Reading, Setup, TransferKind, TransferMode, Unit};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use sys::drop_cached;
+use units::{Bytes, Duration};
+
+use super::Stop;
+use super::kind::{Kind, Setting};
+use super::place::{MeasureError, Place};
+use super::records::{Named, Pattern, Synced, read_records, write_records};
+use super::settings::{SettingFault, Settings};
+use crate::transfer::{Sharing, TransferRequest, measure_transfer};
+use host::counters::{Counters, page_cache_share};
+use lab::bench::{BenchRequest, default_settings};
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    name: "transfer",
+    about: "one file written and read from its first byte to its last",
+    settings: &[
+        Setting::or("record", "SIZE", "64KiB", "bytes of one write or read"),
+        Setting::or("size", "SIZE", "64MiB", "bytes of the file"),
+        Setting::or(
+            "preallocated",
+            "true or false",
+            "false",
+            "whether room for the whole file is made before it is written",
+        ),
+        Setting::or(
+            "direct",
+            "true or false",
+            "false",
+            "whether the page cache is passed by",
+        ),
+        Setting::or(
+            "synced",
+            "\"no\", \"end\" or \"each\"",
+            "end",
+            "whether written data are forced to the storage: never, once at the end, or with each \
+             record; within the time of the writing",
+        ),
+        Setting::or(
+            "cold",
+            "true or false",
+            "true",
+            "whether the file is dropped from the page cache before it is read",
+        ),
+    ],
+    readings: &[
+        ("write rate", "bytes per second written"),
+        ("write CPU", "processor time for a MiB written"),
+        ("read rate", "bytes per second read"),
+        ("read CPU", "processor time for a MiB read"),
+        (
+            "from page cache",
+            "share of the bytes read that came from memory",
+        ),
+    ],
+};
+
+/// Settings that say nothing on a model.
+const FOR_FILES: [&str; 4] = ["preallocated", "direct", "synced", "cold"];
+const RECORD_MAX: Bytes = Bytes::from_gib(1);
+const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
+
+/// A file written and read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    record: Bytes,
+    size: Bytes,
+    preallocated: bool,
+    caching: Caching,
+    synced: Synced,
+    cold: bool,
+    /// A setting that was given and says nothing on a model.
+    for_files: Option<&'static str>,
+}
+
+impl Transfer {
+    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+        let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
+        let size = settings.size("size", Bytes(1)..=SIZE_MAX)?;
+        let (record, size) = (record.unwrap_or_default(), size.unwrap_or_default());
+        if record > size {
+            let why = format!("record = {record} is more than the whole file of {size}");
+            return Err(SettingFault::at("record", why));
+        }
+        let direct = settings.flag("direct")?;
+        Ok(Self {
+            record,
+            size,
+            preallocated: settings.flag("preallocated")?,
+            caching: if direct {
+                Caching::Direct
+            } else {
+                Caching::Buffered
+            },
+            synced: synced(settings)?,
+            cold: settings.flag("cold")?,
+            for_files: FOR_FILES.into_iter().find(|name| settings.is_given(name)),
+        })
+    }
+
+    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if place.is_simulated() {
+            return match self.for_files {
+                None => Ok(()),
+                Some(name) => Err(MeasureError::Usage(format!(
+                    "{}: a model has no page cache and no file system: leave {name} out",
+                    place.target
+                ))),
+            };
+        }
+        let path = Path::new(&place.target);
+        let found = path.metadata().map_err(MeasureError::io("look at", path))?;
+        if found.is_dir() {
+            return Ok(());
+        }
+        self.open_existing(path).map(drop)
+    }
+
+    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            return self.on_model(place, stop);
+        }
+        let path = Path::new(&place.target);
+        if path.is_dir() {
+            self.in_directory(place, stop)
+        } else {
+            let target = self.open_existing(path)?;
+            self.read(&target, None, stop)
+        }
+    }
+
+    fn in_directory(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let directory = place.work_directory(KIND.name, self.size.0)?;
+        let file = directory.create_file("data")?;
+        if self.preallocated {
+            let path = directory.path().join("data");
+            make_room(
+                Named {
+                    file: &file,
+                    path: &path,
+                },
+                0,
+                self.size.0,
+            )?;
+        }
+        drop(file);
+        let target = directory.open_target("data", self.caching)?;
+        self.refuse_misfit(&target)?;
+        let mut pattern = Pattern::new(self.record, place.seed)?;
+        let to = Named {
+            file: target.file(),
+            path: target.path(),
+        };
+        let written = write_records(to, &mut pattern, 0, self.size, self.synced, stop)?;
+        let mut readings = written.readings("write").to_vec();
+        readings.extend(self.read(&target, Some(&pattern), stop)?);
+        drop(target);
+        directory.remove()?;
+        Ok(readings)
+    }
+
+    fn open_existing(&self, path: &Path) -> Result<Target, MeasureError> {
+        let options = TargetOptions {
+            access: AccessMode::ReadOnly,
+            caching: self.caching,
+            signature_confirmed: None,
+        };
+        let target = Target::open(path, &options)?;
+        self.refuse_misfit(&target)?;
+        if target.size() < self.size.0 {
+            return Err(MeasureError::Usage(format!(
+                "{} holds {}, and size = {}: set a smaller size",
+                path.display(),
+                Bytes(target.size()),
+                self.size
+            )));
+        }
+        Ok(target)
+    }
+
+    /// Direct I/O moves whole blocks only.
+    fn refuse_misfit(&self, target: &Target) -> Result<(), MeasureError> {
+        let unit = Bytes(u64::from(target.alignment().offset));
+        let fits = |size: Bytes| size.is_multiple_of(unit);
+        if fits(self.record) && fits(self.size) {
+            return Ok(());
+        }
+        Err(MeasureError::Usage(format!(
+            "record = {} and size = {}: with direct = true, {} asks for multiples of {unit}",
+            self.record,
+            self.size,
+            target.path().display()
+        )))
+    }
+
+    fn read(
+        &self,
+        target: &Target,
+        written: Option<&Pattern>,
+        stop: &Stop,
+    ) -> Result<Vec<Reading>, MeasureError> {
+        let from = Named {
+            file: target.file(),
+            path: target.path(),
+        };
+        let is_device = target.kind() == TargetKind::Device;
+        if self.cold && !is_device {
+            let dropped = drop_cached(from.file);
+            dropped.map_err(MeasureError::io("drop from the page cache", from.path))?;
+        }
+        let before = Counters::take(None);
+        let read = read_records(from, self.record, self.size, written, stop)?;
+        let done = before.delta(&Counters::take(None));
+        let mut readings = read.readings("read").to_vec();
+        if let Some(share) = page_cache_share(read.bytes, &done) {
+            let name = "from page cache";
+            readings.push(Reading::new(name, Unit::Share, share, Better::Neither));
+        }
+        Ok(readings)
+    }
+
+    fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let too_long = || SettingFault::at("record", "record: at most 1 GiB");
+        let block = u32::try_from(self.record.0)
+            .map_err(|_| MeasureError::Usage(too_long().to_string()))?;
+        let request = TransferRequest {
+            blocks: vec![block],
+            ..model_request(place, self.size)
+        };
+        let run = measure_transfer(&request, stop, &mut |_| {})?;
+        let series = run.transfer.map(|transfer| transfer.series);
+        let readings = series.unwrap_or_default().into_iter().map(|series| {
+            let name = match series.kind {
+                TransferKind::Write => "write rate",
+                TransferKind::Read => "read rate",
+            };
+            let rate = series.rate.value;
+            Reading::new(name, Unit::BytesPerSecond, rate, Better::Higher)
+        });
+        Ok(readings.collect())
+    }
+}
+
+/// The setting `synced`.
+pub(super) fn synced(settings: &Settings<'_>) -> Result<Synced, SettingFault> {
+    let choices = [
+        ("no", Synced::No),
+        ("end", Synced::AtEnd),
+        ("each", Synced::EachRecord),
+    ];
+    settings.choice("synced", &choices)
+}
+
+/// Passes over a model as `seekstone transfer` runs them, one of each kind.
+pub(super) fn model_request(place: &Place, size: Bytes) -> TransferRequest {
+    TransferRequest {
+        bench: BenchRequest {
+            target: place.target.clone(),
+            purpose: KIND.name.into(),
+            size: Some(size),
+            reserve: None,
+            overwrite: false,
+            confirmed: None,
+            storage: default_settings(place.seed),
+            setup: Setup::new(KIND.name, place.seed),
+        },
+        beside: None,
+        mode: TransferMode::Simulated,
+        blocks: Vec::new(),
+        streams: 1,
+        sharing: Sharing::OwnFiles,
+        alone: false,
+        rule: RoundsRule {
+            rounds: Some(1),
+            precision: 1.0,
+            rounds_min: 1,
+            rounds_max: 1,
+            budget: Duration::from_secs(3600),
+        },
+        check: None,
+    }
+}
+
+/// Make room for `len` bytes of a file from `start` on, which lengthens it.
+///
+/// # Errors
+/// When there is none, or the file system cannot do it.
+pub(super) fn make_room(file: Named<'_>, start: u64, len: u64) -> Result<(), MeasureError> {
+    match fallocate(file.file, FallocateFlags::empty(), start, len) {
+        Ok(()) => Ok(()),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(MeasureError::Usage(format!(
+            "the file system of {} cannot make room beforehand: leave preallocation out",
+            file.path.display()
+        ))),
+        Err(error) => Err(MeasureError::io("make room in", file.path)(error.into())),
+    }
+}

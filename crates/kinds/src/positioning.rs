@@ -1,0 +1,130 @@
+//! Positioning on a simulated device: files that fill it are opened in random order.
+
+pub mod kp3;
+
+use procedure::{PositioningPlan, position, positioning_found, wider_bin};
+use results::{Positioning, PublishedPositioning};
+use sim::SIM_PREFIX;
+use units::{Bytes, Duration, Instant};
+
+use host::interrupt::Interrupt;
+use lab::bench::BenchError;
+use lab::simulated::open_model;
+
+/// The model of the drive that times are published of.
+const PUBLISHED_MODEL: &str = "dlt2000";
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct PositioningRequest {
+    /// `sim:NAME`.
+    pub target: String,
+    /// Files, which fill the target.
+    pub files: u32,
+    /// Bytes of the first record.
+    pub record: Bytes,
+    /// How often all are opened.
+    pub rounds: u32,
+    /// Width of a bin.
+    pub bin: Option<Duration>,
+    /// Whether the published times of a DLT2000 stand beside.
+    pub published: Published,
+    /// Seed of the orders.
+    pub seed: u64,
+}
+
+/// Which published times stand beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// None.
+    Nothing,
+    /// Those of 91 files on a DLT2000.
+    Dlt2000,
+}
+
+/// Open all files, round by round; `show` is told how many rounds are done. What was done when a
+/// signal came is summed up.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn measure_positioning(
+    request: &PositioningRequest,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(u32),
+) -> Result<Positioning, BenchError> {
+    let usage = |text: String| Err(BenchError::Usage(text));
+    if !request.target.starts_with(SIM_PREFIX) {
+        return usage(format!(
+            "{}: files are laid out on simulated devices only, as in sim:dlt2000",
+            request.target
+        ));
+    }
+    if request.published == Published::Dlt2000 && model_name(&request.target) != PUBLISHED_MODEL {
+        return usage(format!(
+            "{}: times are published for {SIM_PREFIX}{PUBLISHED_MODEL} only: leave --published out",
+            request.target
+        ));
+    }
+    let spec = open_model(&request.target)?;
+    let file_bytes = spec.size.0 / u64::from(request.files.max(1));
+    let record = request.record;
+    if file_bytes < record.0 || record.0 == 0 {
+        return usage(format!(
+            "{} files of {} have no first record of {record}: choose fewer files, or a smaller \
+             --record",
+            request.files, spec.size
+        ));
+    }
+    let plan = PositioningPlan {
+        files: request.files,
+        file_bytes,
+        record_bytes: record.0 as u32,
+        bin: match request.published {
+            Published::Nothing => request.bin,
+            Published::Dlt2000 => Some(Duration::from_secs(kp3::POSITIONING_BIN_S)),
+        },
+        seed: request.seed,
+    };
+    let mut rounds = Vec::new();
+    for round in 0..request.rounds {
+        if let Some(signal) = interrupt.is_raised() {
+            if rounds.is_empty() {
+                return Err(BenchError::Interrupted {
+                    signal: signal.name.into(),
+                });
+            }
+            break;
+        }
+        show(round);
+        // Every round begins with a device at rest, so that rounds know nothing of each other.
+        let seed = request.seed.wrapping_add(u64::from(round));
+        let mut driver = spec.driver(seed, 1, Instant::START);
+        let times = position(&mut driver, &plan, round)?;
+        if let Some((bin, wider)) = plan
+            .bin
+            .and_then(|bin| Some((bin, wider_bin(bin, &times)?)))
+        {
+            return usage(format!(
+                "--bin {bin}: that makes more than a thousand bins; {wider} would do here"
+            ));
+        }
+        rounds.push(times);
+    }
+    let mut found = positioning_found(&request.target, &plan, &rounds);
+    found.published = published(request.published);
+    Ok(found)
+}
+
+/// Of `sim:NAME?OPTIONS`, the name.
+fn model_name(target: &str) -> &str {
+    let text = target.strip_prefix(SIM_PREFIX).unwrap_or(target);
+    text.split('?').next().unwrap_or(text)
+}
+
+fn published(which: Published) -> Option<PublishedPositioning> {
+    (which == Published::Dlt2000).then(|| PublishedPositioning {
+        source: kp3::POSITIONING_SOURCE.into(),
+        mean_ns: kp3::POSITIONING_MEAN_MS * 1_000_000,
+        bins: kp3::POSITIONING_BINS.to_vec(),
+    })
+}

@@ -1,0 +1,197 @@
+//! Runs the workloads of the RAID Performance Test: from a target's name to a [`Run`].
+
+mod live;
+mod modes;
+mod session;
+
+use std::collections::BTreeMap;
+
+use procedure::{CheckUpFacts, RabOptions, mode_comparisons, rab_averages};
+use results::live::{Command, Live};
+use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Status, Warning};
+use units::{Bytes, Duration};
+use workload::{Definition, advise};
+
+use crate::check_up::Stage;
+use host::environment;
+use host::interrupt::Interrupt;
+use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::laboratory::Glimpse;
+use lab::test_file::make_test_file;
+use session::Session;
+
+/// The largest test file that a directory gets when no size is given: large enough for the blocks
+/// of 1 MiB of the batch workloads, and written in seconds by a fast disk.
+const SIZE_MAX_DEFAULT: Bytes = Bytes::from_gib(4);
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct RabRequest {
+    /// What is measured, and what may be done to it.
+    pub bench: BenchRequest,
+    /// Workloads with their numbers, in the order of measuring.
+    pub workloads: Vec<(u32, Definition)>,
+    /// What each is measured for; its budget is a share of [`RabRequest::budget`].
+    pub options: RabOptions,
+    /// Mean rate of each client that waits, operations per second.
+    pub iops_per_client: Option<f64>,
+    /// Time for one run through all workloads.
+    pub budget: Duration,
+    /// Runs through all workloads in normal mode.
+    pub runs: u32,
+    /// How long modes without an end go on; `None` until somebody stops them.
+    pub duration: Option<Duration>,
+    /// Mode set by the user.
+    pub mode: Mode,
+}
+
+/// Who looks on: a screen with keys, or a line of progress.
+pub trait Desk {
+    /// Show how things stand. Called about twenty times a second while a trial runs.
+    fn show(&mut self, stage: &Stage<'_>, live: &mut dyn FnMut() -> Live);
+
+    /// The next key's command, if there is one. Never waits.
+    fn command(&mut self) -> Option<Command>;
+}
+
+/// Measure the workloads.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn measure_rab(
+    request: &RabRequest,
+    interrupt: &Interrupt,
+    desk: &mut dyn Desk,
+) -> Result<Run, BenchError> {
+    let opened = open_bench(&request.bench)?;
+    let size = size_wanted(request, &opened.facts)?;
+    let Opened {
+        mut bench,
+        description,
+        cautions,
+        facts,
+    } = opened;
+    let environment = environment::capture();
+    let begun = bench.laboratory().now();
+    let size = match make_file(request, &mut bench, &facts, size, interrupt, desk) {
+        Ok(size) => size,
+        Err(error) => return Err(bench.abandon(error)),
+    };
+    let mut session = Session::new(request, interrupt, desk, size, begun, bench.raid_of_model());
+    let measured = session.run_all(&mut bench, facts.access);
+    let (workloads, modes) = session.into_parts();
+    let elapsed = bench.laboratory().now().since(begun);
+    let status = match measured {
+        Ok(()) => Status::Complete,
+        Err(stop) if workloads.is_empty() => return Err(bench.abandon(stop)),
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let mut warnings = bench.warnings(&cautions);
+    warnings.extend(advice(request, size));
+    warnings.extend(bench.clean_up());
+    Ok(Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        warnings,
+        rab: Some(summary(request, workloads, modes)),
+        ..Run::empty(request.bench.resolved(size), environment, description)
+    })
+}
+
+/// The size of the file to measure. What does not fit is told before anything is written.
+fn size_wanted(request: &RabRequest, facts: &CheckUpFacts) -> Result<Bytes, BenchError> {
+    let mut definitions = request.workloads.iter().map(|(_, definition)| definition);
+    let writes = definitions.any(|it| it.types().iter().any(|kind| kind.writes > 0));
+    if writes && !facts.makes_files && !facts.may_overwrite {
+        return Err(BenchError::Usage(format!(
+            "{} exists, and these workloads write: say --overwrite if everything in it may be \
+             lost, or choose reading ones with --workload",
+            request.bench.target
+        )));
+    }
+    let asked = request.bench.size.unwrap_or(SIZE_MAX_DEFAULT);
+    let size = facts.existing.unwrap_or(asked.min(facts.room));
+    check_sizes(request, size)?;
+    Ok(size)
+}
+
+/// Make the test file where one is needed; returns the size that is measured.
+fn make_file(
+    request: &RabRequest,
+    bench: &mut Bench,
+    facts: &CheckUpFacts,
+    size: Bytes,
+    interrupt: &Interrupt,
+    desk: &mut dyn Desk,
+) -> Result<Bytes, BenchError> {
+    if !facts.makes_files {
+        return Ok(size);
+    }
+    let mut show = |title: &str, glimpse: &Glimpse| {
+        let stage = Stage {
+            title,
+            done: 0.0,
+            elapsed: glimpse.elapsed,
+            left: request.budget,
+            glimpse: Some(glimpse),
+        };
+        desk.show(&stage, &mut || live::filling(request, title, glimpse));
+    };
+    make_test_file(bench, size, facts.access, interrupt, &mut show)
+}
+
+fn summary(request: &RabRequest, workloads: Vec<RabWorkload>, modes: Vec<ModeChange>) -> Rab {
+    Rab {
+        response_max_ns: request.options.response_max.as_nanos(),
+        iops_per_client: request.iops_per_client,
+        precision: request.options.precision,
+        averages: rab_averages(&workloads, &groups(request)),
+        comparisons: mode_comparisons(&workloads),
+        workloads,
+        modes,
+    }
+}
+
+/// Each workload's number with its group.
+fn groups(request: &RabRequest) -> BTreeMap<u32, Group> {
+    let group = |definition: &Definition| match definition.threads {
+        None => Group::Transaction,
+        Some(_) => Group::Batch,
+    };
+    let workloads = request.workloads.iter();
+    workloads
+        .map(|(number, definition)| (*number, group(definition)))
+        .collect()
+}
+
+fn check_sizes(request: &RabRequest, size: Bytes) -> Result<(), BenchError> {
+    let mut problems = Vec::new();
+    for (_, definition) in &request.workloads {
+        let spec = definition.spec(procedure::MAIN_DIRECT, size.0, request.iops_per_client);
+        let wrong = spec.err().unwrap_or_default();
+        let wrong = wrong.iter();
+        problems.extend(wrong.map(|error| format!("workload {}: {error}", definition.name)));
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(BenchError::Usage(problems.join("\n")))
+}
+
+/// What the document warns of, computed for this file.
+fn advice(request: &RabRequest, size: Bytes) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (_, definition) in &request.workloads {
+        for advice in advise(definition, size.0, None, None, None) {
+            let text = format!("{}: {}", definition.name, advice.text);
+            warnings.push(if advice.is_doubt {
+                Warning::doubt(advice.code, text)
+            } else {
+                Warning::note(advice.code, text)
+            });
+        }
+    }
+    warnings
+}

@@ -1,0 +1,449 @@
+//! Runs one trial, or a load curve, of a workload that the user put together.
+
+use drivers::DriverKind;
+use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
+use results::{Access, Curve, Measurement, Run, Setup, Status, Warning};
+use stats::{Channel, Goal, Verdict};
+use units::{Bytes, Duration, format_count};
+use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing};
+
+use crate::check_up::{Show, Stage};
+use host::environment;
+use host::interrupt::Interrupt;
+use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::laboratory::{Glimpse, Laboratory as _, LaboratoryError, NullLaboratory, Outcome};
+use lab::simulated::law;
+use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
+
+/// The name of the target that completes at once.
+pub const NULL_TARGET: &str = "null:";
+
+/// What is to be measured of one workload.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// One load.
+    Trial {
+        /// Number of clients.
+        clients: u32,
+        /// Requests that may be outstanding.
+        depth: u32,
+        /// When the answer is good enough; `None` runs for `duration_max`.
+        goal: Option<Goal>,
+        /// When to stop in any case.
+        duration_max: Duration,
+        /// Length of the intervals that are listed, if any are.
+        sample_every: Option<Duration>,
+        /// What is left out at the start, whatever it looks like; a rule finds it when absent.
+        warm_up: Option<Duration>,
+    },
+    /// Response time against load.
+    Curve(CurveOptions),
+}
+
+/// One workload on one target.
+#[derive(Clone, Debug)]
+pub struct LoadRequest {
+    /// What is measured, and what may be done to it.
+    pub bench: BenchRequest,
+    /// What a client does; the length of its region is set to that of the target.
+    pub spec: MixSpec,
+    /// What a client does, in words.
+    pub title: String,
+    /// What is to be measured.
+    pub question: Question,
+}
+
+/// Answer a question about one workload.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn measure_load(
+    request: &LoadRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    if request.bench.target == NULL_TARGET {
+        return on_null(request, interrupt, show);
+    }
+    let Opened {
+        mut bench,
+        description,
+        cautions,
+        facts,
+    } = open_bench(&request.bench)?;
+    refuse_unwanted_writes(request, facts.makes_files || facts.may_overwrite)?;
+    let mut asker = Asker {
+        request,
+        interrupt,
+        show,
+        size: Bytes(0),
+        measurements: Vec::new(),
+        curve: None,
+        spent: Duration::ZERO,
+    };
+    let begun = bench.laboratory().now();
+    let environment = environment::capture();
+    asker.size = facts
+        .existing
+        .unwrap_or_else(|| request.bench.size.unwrap_or(SIZE_DEFAULT).min(facts.room));
+    let asked = if facts.makes_files {
+        asker.fill(&mut bench, facts.access)
+    } else {
+        Ok(())
+    };
+    let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
+    let elapsed = bench.laboratory().now().since(begun);
+    let status = match asked {
+        Ok(()) => Status::Complete,
+        Err(stop) if asker.measurements.is_empty() && asker.curve.is_none() => {
+            return Err(bench.abandon(stop));
+        }
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let mut warnings = bench.warnings(&cautions);
+    warnings.extend(bench.clean_up());
+    let setup = asker.setup(&status);
+    Ok(Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        measurements: asker.measurements,
+        curve: asker.curve,
+        warnings,
+        ..Run::empty(setup, environment, description)
+    })
+}
+
+fn refuse_unwanted_writes(request: &LoadRequest, may_write: bool) -> Result<(), BenchError> {
+    let writes = request.spec.mix.write > 0 || request.spec.mix.flush > 0;
+    if !writes || may_write {
+        return Ok(());
+    }
+    Err(BenchError::Usage(format!(
+        "{} exists and is not written to unless you say --overwrite; everything in it may be lost \
+         then",
+        request.bench.target
+    )))
+}
+
+/// What the engine itself costs: no target, no file, no driver of the kernel's.
+fn on_null(
+    request: &LoadRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    let mut laboratory = NullLaboratory::new(request.bench.storage.seed);
+    let size = request.bench.size.unwrap_or(SIZE_DEFAULT);
+    let mut asker = Asker {
+        request,
+        interrupt,
+        show,
+        size,
+        measurements: Vec::new(),
+        curve: None,
+        spent: Duration::ZERO,
+    };
+    let Question::Trial { .. } = request.question else {
+        return Err(BenchError::Usage(
+            "the null target has no load curve".into(),
+        ));
+    };
+    let environment = environment::capture();
+    let trial = asker.trial(Access::Null);
+    let outcome = laboratory.measure(&trial, &mut |glimpse| asker.watch(&trial, glimpse, 0.0))?;
+    let elapsed = laboratory.now();
+    let status = match asker.check(&trial, outcome.failure) {
+        Ok(()) => Status::Complete,
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let mut measurement = outcome.measurement;
+    measurement.series = outcome.series;
+    asker.measurements.push(measurement);
+    let setup = asker.setup(&status);
+    Ok(Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        measurements: asker.measurements,
+        warnings: vec![Warning::note(
+            "null-target",
+            "Nothing was read or written: the figures are what this program itself costs.",
+        )],
+        ..Run::empty(
+            setup,
+            environment,
+            results::TargetDescription {
+                given: NULL_TARGET.into(),
+                path: NULL_TARGET.into(),
+                kind: results::environment::TargetKind::Simulated,
+                size_bytes: Some(size.0),
+                allocated_bytes: None,
+                file_system: None,
+                devices: Vec::new(),
+                memory_backed: true,
+                remote: false,
+                raid: None,
+            },
+        )
+    })
+}
+
+struct Asker<'a> {
+    request: &'a LoadRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    size: Bytes,
+    measurements: Vec<Measurement>,
+    curve: Option<Curve>,
+    /// Time spent in trials that are over.
+    spent: Duration,
+}
+
+impl Asker<'_> {
+    fn fill(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
+        let Self {
+            show, interrupt, ..
+        } = self;
+        self.size = make_test_file(
+            bench,
+            self.size,
+            access,
+            interrupt,
+            &mut |title, glimpse| {
+                show(&Stage {
+                    title,
+                    done: 0.0,
+                    elapsed: glimpse.elapsed,
+                    left: FILL_MAX.saturating_sub(glimpse.elapsed),
+                    glimpse: Some(glimpse),
+                });
+            },
+        )?;
+        Ok(())
+    }
+
+    fn ask(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {
+        match &self.request.question {
+            Question::Trial { .. } => {
+                let trial = self.trial(access);
+                let mut outcome = match self.measure(bench, &trial, 0.0) {
+                    Ok(outcome) => outcome,
+                    Err(error) => return self.keep_if_all_failed(error),
+                };
+                outcome.measurement.series = outcome.series.take();
+                let doubt = too_short(&outcome.measurement);
+                outcome.measurement.warnings.extend(doubt);
+                if let Bench::Simulated(model) = bench {
+                    let spec = &self.request.spec;
+                    outcome.measurement.law = law(model.spec(), spec, trial.clients);
+                }
+                self.measurements.push(outcome.measurement.clone());
+                self.check(&trial, outcome.failure)
+            }
+            Question::Curve(options) => self.ask_curve(bench, access, options.clone()),
+        }
+    }
+
+    fn ask_curve(
+        &mut self,
+        bench: &mut Bench,
+        access: Access,
+        options: CurveOptions,
+    ) -> Result<(), BenchError> {
+        let mut procedure = LoadCurve::new(options);
+        while let CurveStep::Measure(plan) = procedure.next_step() {
+            let begun = bench.laboratory().now();
+            let mut trial = self.trial(access);
+            trial.clients = plan.clients;
+            trial.depth = plan.clients.min(DEPTH_MAX);
+            trial.title = format!("{}, {} clients", self.request.title, plan.clients);
+            if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
+                let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
+                spec.pacing = Pacing::Open {
+                    gap: Gap::new(GapShape::Exponential, gap),
+                };
+                let rate = sources.rate_each * f64::from(plan.clients);
+                let block = Bytes(
+                    spec.sizes
+                        .iter()
+                        .map(|size| size.len.into())
+                        .max()
+                        .unwrap_or(0),
+                );
+                trial.depth = open_depth(self.request.bench.storage.driver, 1, rate, block);
+                trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
+            }
+            trial.goal = Some(plan.goal);
+            trial.duration_max = plan.duration_max;
+            trial.warm_up = plan.warm_up;
+            trial.salt = plan.salt;
+            let outcome = match self.measure(bench, &trial, procedure.progress()) {
+                Ok(outcome) => outcome,
+                Err(error) => return self.keep_if_all_failed(error),
+            };
+            let elapsed = bench.laboratory().now().since(begun);
+            self.spent += elapsed;
+            procedure.record(&plan, &outcome.measurement, elapsed);
+            self.curve = Some(procedure.curve(&self.request.title));
+            self.check(&trial, outcome.failure)?;
+        }
+        self.curve = Some(procedure.curve(&self.request.title));
+        Ok(())
+    }
+
+    /// A load of which every operation failed is an answer; behind points of a curve it is why no
+    /// more of them follow.
+    fn keep_if_all_failed(&mut self, error: BenchError) -> Result<(), BenchError> {
+        let BenchError::Laboratory(LaboratoryError::Trial {
+            error: TrialError::AllFailed { measurement, .. },
+            ..
+        }) = &error
+        else {
+            return Err(error);
+        };
+        self.measurements.push((**measurement).clone());
+        match self.curve {
+            None => Ok(()),
+            Some(_) => Err(error),
+        }
+    }
+
+    fn trial(&self, access: Access) -> Trial {
+        let mut spec = self.request.spec.clone();
+        spec.addresses.region.target = MAIN_DIRECT;
+        spec.addresses.region.len = self.size.0;
+        let mut trial = Trial {
+            name: "trial".into(),
+            title: self.request.title.clone(),
+            spec: ClientSpec::Mix(spec),
+            clients: 1,
+            depth: 1,
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: Duration::ZERO,
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+        };
+        if let Question::Trial {
+            clients,
+            depth,
+            goal,
+            duration_max,
+            sample_every,
+            warm_up,
+        } = self.request.question
+        {
+            trial = Trial {
+                clients,
+                depth,
+                goal,
+                duration_max,
+                sample_every,
+                warm_up,
+                ..trial
+            };
+        }
+        trial
+    }
+
+    fn measure(
+        &mut self,
+        bench: &mut Bench,
+        trial: &Trial,
+        done: f64,
+    ) -> Result<Outcome, BenchError> {
+        let measured = bench
+            .laboratory()
+            .measure(trial, &mut |glimpse| self.watch(trial, glimpse, done));
+        // A trial that was cut off before its first operation has nothing to say.
+        measured.map_err(|error| stopped(self.interrupt).unwrap_or(error.into()))
+    }
+
+    fn watch(&mut self, trial: &Trial, glimpse: &Glimpse, done: f64) -> bool {
+        (self.show)(&Stage {
+            title: &trial.title,
+            done: done.max(glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()),
+            elapsed: self.spent + glimpse.elapsed,
+            left: trial.duration_max.saturating_sub(glimpse.elapsed),
+            glimpse: Some(glimpse),
+        });
+        self.interrupt.is_raised().is_none()
+    }
+
+    fn check(&self, trial: &Trial, failure: Option<TrialError>) -> Result<(), BenchError> {
+        let is_stopped = failure.is_some() || self.interrupt.is_raised().is_some();
+        if is_stopped {
+            Err(stop_of(&trial.title, failure, self.interrupt))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn setup(&self, status: &Status) -> Setup {
+        let mut setup = self.request.bench.resolved(self.size);
+        match &self.request.question {
+            Question::Trial { depth, .. } => setup.resolve("depth", [depth.to_string()]),
+            Question::Curve(_) => resolve_levels(&mut setup, status, self.curve.as_ref()),
+        }
+        setup
+    }
+}
+
+/// The levels that a curve chose. One that was stopped has no answer for some of them.
+pub(crate) fn resolve_levels(setup: &mut Setup, status: &Status, curve: Option<&Curve>) {
+    let levels = curve.map_or(&[][..], |curve| &curve.levels);
+    if *status == Status::Complete && !levels.is_empty() && !setup.is_given("level") {
+        let texts = levels
+            .iter()
+            .map(|it| Duration(it.level_ns).to_exact_string());
+        setup.resolve("level", texts);
+    }
+}
+
+/// Nobody asked for a precision, but a number that means little says so.
+fn too_short(measurement: &Measurement) -> Option<Warning> {
+    let is_short = measurement.verdict == Verdict::Timed { is_citable: false };
+    is_short.then(|| {
+        Warning::doubt(
+            "not-citable",
+            format!(
+                "{}: only {:.0} independent samples in the time that was asked for; do not cite \
+                 the number. Allow more time with --duration.",
+                measurement.title, measurement.response.mean.samples
+            ),
+        )
+    })
+}
+
+/// How many requests of an open load may be outstanding, at least `least`: more than a storage that
+/// carries it ever has, so that the queue is the storage's and not ours. Each costs a buffer of
+/// `block`, or a thread. `rate` is in arrivals per second.
+#[must_use]
+pub fn open_depth(driver: DriverKind, least: u32, rate: f64, block: Bytes) -> u32 {
+    let least = least.max(DEPTH_OPEN_MIN);
+    let has_threads = match driver {
+        DriverKind::Threads => true,
+        DriverKind::Auto | DriverKind::Uring => drivers::io_threads(DriverKind::Auto, 1) > 0,
+    };
+    if has_threads {
+        return least;
+    }
+    let buffers = DEPTH_OPEN_BYTES / block.as_u64().max(4096);
+    let most = buffers.min(drivers::DEPTH_MAX as u64) as f64;
+    least.max((rate * DEPTH_OPEN_SECONDS).min(most) as u32)
+}
+
+/// Open arrivals need room for those that come while others are under way: at least this much ...
+const DEPTH_OPEN_MIN: u32 = 256;
+/// ... and for those that come in this time, seconds, which only a storage in trouble takes ...
+const DEPTH_OPEN_SECONDS: f64 = 0.1;
+/// ... as far as their buffers take no more memory than this.
+const DEPTH_OPEN_BYTES: u64 = 256 << 20;
+/// The most requests outstanding; more clients wait their turn.
+pub const DEPTH_MAX: u32 = 4096;

@@ -1,0 +1,466 @@
+//! Runs users with transactions: from a target's name to a [`Run`].
+
+mod search;
+mod start;
+
+pub use start::StartAt;
+
+use procedure::{
+    CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
+    transaction_load, usual_interval,
+};
+use results::{Access, Measurement, Run, Setup, Status, TransactionLoad, Transactions, Warning};
+use sim::SIM_PREFIX;
+use stats::{Channel, Goal};
+use units::{Bytes, Duration, format_counted, format_duration_ns};
+use workload::{ClientSpec, LoadFactor, Profile, TargetId, UsersSpec};
+
+use crate::check_up::{Show, Stage};
+use crate::single_load::{DEPTH_MAX, NULL_TARGET};
+use host::environment;
+use host::interrupt::Interrupt;
+use host::limits::check_budget;
+use host::processors::processors;
+use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
+use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
+
+/// Open files of a run.
+const FILES_NEEDED: u64 = 16;
+
+/// How users start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ramp {
+    /// All within a second.
+    WithinASecond,
+    /// So many in each second.
+    PerSecond(f64),
+    /// All at the same instant.
+    Synchronised,
+}
+
+impl Ramp {
+    fn per_second(self, users: u32) -> Option<f64> {
+        match self {
+            Self::WithinASecond => Some(f64::from(users)),
+            Self::PerSecond(rate) => Some(rate),
+            Self::Synchronised => None,
+        }
+    }
+}
+
+/// One number of users, with what they do.
+#[derive(Clone, Debug)]
+pub struct UserLoad {
+    /// Name of the measurement.
+    pub name: String,
+    /// How many users.
+    pub users: u32,
+    /// What they do.
+    pub profiles: Vec<Profile>,
+    /// When the answer is good enough; `None` runs until they have finished or time is up.
+    pub goal: Option<Goal>,
+    /// When to stop in any case.
+    pub duration_max: Duration,
+    /// What is done to the page cache before.
+    pub preparation: Preparation,
+    /// What one user does before, unmeasured, so that a model's file cache holds what it held.
+    pub before: Option<Profile>,
+}
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub enum UsersQuestion {
+    /// Those loads, one after the other.
+    Loads(Vec<UserLoad>),
+    /// How many users meet a limit.
+    Search {
+        /// What they do.
+        profiles: Vec<Profile>,
+        /// Which limit.
+        options: SearchOptions,
+        /// How precise the fresh trials shall be.
+        precision: f64,
+    },
+}
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct TransactionsRequest {
+    /// What is measured, and what may be done to it.
+    pub bench: BenchRequest,
+    /// What is to be measured.
+    pub question: UsersQuestion,
+    /// How users start.
+    pub ramp: Ramp,
+    /// Requests that may be outstanding; one for each user when absent.
+    pub depth: Option<u32>,
+    /// Time for everything.
+    pub budget: Duration,
+    /// When users start; at once when absent.
+    pub start_at: Option<StartAt>,
+    /// Length of the intervals that the machine's work is noted by; chosen when absent.
+    pub sample_every: Option<Duration>,
+}
+
+impl TransactionsRequest {
+    /// All profiles that are asked for.
+    fn profiles(&self) -> Vec<&Profile> {
+        match &self.question {
+            UsersQuestion::Loads(loads) => loads.iter().flat_map(|load| &load.profiles).collect(),
+            UsersQuestion::Search { profiles, .. } => profiles.iter().collect(),
+        }
+    }
+
+    /// Each load whose size is known before, as profiles and users.
+    fn known_loads(&self) -> Vec<(&[Profile], u32)> {
+        match &self.question {
+            UsersQuestion::Loads(loads) => loads
+                .iter()
+                .map(|load| (load.profiles.as_slice(), load.users))
+                .collect(),
+            UsersQuestion::Search {
+                profiles, options, ..
+            } => vec![(profiles, options.users_first)],
+        }
+    }
+}
+
+/// Measure transactions.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn measure_transactions(
+    request: &TransactionsRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    let cpus = refuse_too_much(request)?;
+    let Opened {
+        mut bench,
+        description,
+        cautions,
+        facts,
+    } = open_bench(&request.bench)?;
+    let writes = request.profiles().iter().any(|profile| profile.writes > 0);
+    if writes && !facts.makes_files && !facts.may_overwrite {
+        return Err(BenchError::Usage(format!(
+            "{} exists and is not written to unless you say --overwrite; everything in it may be \
+             lost then",
+            request.bench.target
+        )));
+    }
+    let environment = environment::capture();
+    let begun = bench.laboratory().now();
+    let mut asker = Asker::new(request, interrupt, show, &facts, cpus);
+    let filled = if facts.makes_files {
+        asker.fill(&mut bench)
+    } else {
+        Ok(())
+    };
+    let asked = filled
+        .and_then(|()| asker.wait_for_start())
+        .and_then(|()| asker.ask(&mut bench));
+    let elapsed = bench.laboratory().now().since(begun);
+    let status = match asked {
+        Ok(()) => Status::Complete,
+        Err(stop) if asker.measurements.is_empty() => return Err(bench.abandon(stop)),
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let mut warnings = bench.warnings(&cautions);
+    warnings.extend(std::mem::take(&mut asker.warnings));
+    warnings.extend(bench.clean_up());
+    let setup = asker.setup();
+    Ok(Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        measurements: asker.measurements,
+        transactions: Some(asker.found),
+        warnings,
+        ..Run::empty(setup, environment, description)
+    })
+}
+
+/// Refuse what cannot be, before anything is made; returns the number of processors.
+fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
+    if request.bench.target == NULL_TARGET {
+        let text = format!("{NULL_TARGET} has no users: name a directory, a file or a model");
+        return Err(BenchError::Usage(text));
+    }
+    for (profiles, users) in request.known_loads() {
+        let spec = spec(profiles, None)?;
+        if !request.bench.target.starts_with(SIM_PREFIX) {
+            let memory = spec.memory_bytes(users);
+            check_budget(FILES_NEEDED, memory).map_err(LaboratoryError::from)?;
+        }
+    }
+    if request.bench.target.starts_with(SIM_PREFIX) {
+        if request.start_at.is_some_and(|it| it != StartAt::NOW) {
+            return Err(BenchError::Usage(format!(
+                "{}: a model's time is virtual, and no instant of ours is one of it: say \
+                 --synchronise alone",
+                request.bench.target
+            )));
+        }
+        return Ok(
+            lab::simulated::open_recorded_model(&request.bench.target, &request.bench.setup)?.cpus
+                as u32,
+        );
+    }
+    Ok(processors().len() as u32)
+}
+
+/// Users of those profiles, on a target that is not known yet.
+fn spec(profiles: &[Profile], ramp_per_second: Option<f64>) -> Result<UsersSpec, BenchError> {
+    UsersSpec::new(TargetId::NONE, 0, ramp_per_second, profiles.to_vec()).map_err(|errors| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        BenchError::Usage(texts.join("; "))
+    })
+}
+
+struct Asker<'a> {
+    request: &'a TransactionsRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    size: Bytes,
+    access: Access,
+    cpus: u32,
+    is_simulated: bool,
+    /// Time spent in trials that are over.
+    spent: Duration,
+    measurements: Vec<Measurement>,
+    warnings: Vec<Warning>,
+    found: Transactions,
+}
+
+impl<'a> Asker<'a> {
+    fn new(
+        request: &'a TransactionsRequest,
+        interrupt: &'a Interrupt,
+        show: Show<'a>,
+        facts: &CheckUpFacts,
+        cpus: u32,
+    ) -> Self {
+        let asked = request.bench.size.unwrap_or(SIZE_DEFAULT);
+        Self {
+            request,
+            interrupt,
+            show,
+            size: facts.existing.unwrap_or(asked.min(facts.room)),
+            access: facts.access,
+            cpus,
+            is_simulated: request.bench.target.starts_with(SIM_PREFIX),
+            spent: Duration::ZERO,
+            measurements: Vec::new(),
+            warnings: Vec::new(),
+            found: Transactions {
+                ramp_per_second: None,
+                loads: Vec::new(),
+                search: None,
+                standard: None,
+            },
+        }
+    }
+
+    fn fill(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
+        let show = &mut self.show;
+        let mut told = |title: &str, glimpse: &Glimpse| {
+            show(&Stage {
+                title,
+                done: 0.0,
+                elapsed: glimpse.elapsed,
+                left: FILL_MAX.saturating_sub(glimpse.elapsed),
+                glimpse: Some(glimpse),
+            });
+        };
+        let (size, access) = (self.size, self.access);
+        self.size = make_test_file(bench, size, access, self.interrupt, &mut told)?;
+        Ok(())
+    }
+
+    /// Wait for the instant that was asked for, if one was.
+    fn wait_for_start(&mut self) -> Result<(), BenchError> {
+        if let Some(start_at) = self.request.start_at {
+            let late = start_at.wait(self.interrupt, self.show)?;
+            self.warnings.extend(late);
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
+        match &self.request.question {
+            UsersQuestion::Loads(loads) => {
+                for (salt, load) in loads.iter().enumerate() {
+                    self.measure_load(bench, load, salt as u64)?;
+                }
+                Ok(())
+            }
+            UsersQuestion::Search {
+                profiles,
+                options,
+                precision,
+            } => self.search(bench, profiles, *options, *precision),
+        }
+    }
+
+    /// Measure a load that is a result.
+    fn measure_load(
+        &mut self,
+        bench: &mut Bench,
+        load: &UserLoad,
+        salt: u64,
+    ) -> Result<TransactionLoad, BenchError> {
+        self.set_up(bench, load)?;
+        let trial = self.trial(load, salt)?;
+        let mut outcome = self.measure(bench, &trial)?;
+        let is_cut = trial.goal.is_none() && outcome.ending == Ending::Budget;
+        if is_cut && load.profiles.iter().any(|it| it.transactions.is_some()) {
+            outcome.measurement.warnings.push(Warning::doubt(
+                "not-finished",
+                format!(
+                    "{}: stopped by its time limit before all users had made their transactions. \
+                     Allow more time with --budget.",
+                    trial.title
+                ),
+            ));
+        }
+        let found = self.keep(&trial, &mut outcome);
+        self.check(&trial, outcome)?;
+        Ok(found)
+    }
+
+    /// A model's file cache is set up by reading; that of real storage was filled.
+    fn set_up(&mut self, bench: &mut Bench, load: &UserLoad) -> Result<(), BenchError> {
+        let Some(profile) = load.before.clone().filter(|_| self.is_simulated) else {
+            return Ok(());
+        };
+        let before = UserLoad {
+            name: "transactions-set-up".into(),
+            users: 1,
+            profiles: vec![profile],
+            before: None,
+            ..load.clone()
+        };
+        let trial = self.trial(&before, u64::MAX)?;
+        let outcome = self.measure(bench, &trial)?;
+        self.check(&trial, outcome)
+    }
+
+    fn keep(&mut self, trial: &Trial, outcome: &mut Outcome) -> TransactionLoad {
+        let ClientSpec::Users(users) = &trial.spec else {
+            unreachable!("only users are measured here");
+        };
+        let counts = UnitCounts {
+            units: &outcome.units,
+            elapsed: outcome.elapsed,
+            processors: self.cpus,
+            is_simulated: self.is_simulated,
+            series: outcome.series.as_ref(),
+        };
+        let (load, doubts) = transaction_load(users, &outcome.measurement, &counts);
+        outcome.measurement.warnings.extend(doubts);
+        self.found.ramp_per_second = users.ramp_per_second;
+        self.found.loads.push(load.clone());
+        self.measurements.push(outcome.measurement.clone());
+        load
+    }
+
+    fn trial(&self, load: &UserLoad, salt: u64) -> Result<Trial, BenchError> {
+        let ramp = self.request.ramp.per_second(load.users);
+        let users = spec(&load.profiles, ramp)?.on(MAIN_DIRECT, self.size.0);
+        let depth = self.depth(load.users);
+        Ok(Trial {
+            name: load.name.clone(),
+            title: title(&load.profiles, load.users),
+            spec: ClientSpec::Users(users),
+            clients: load.users,
+            depth,
+            access: self.access,
+            preparation: load.preparation,
+            goal: load.goal,
+            channel: Channel::Response,
+            duration_max: load.duration_max,
+            salt,
+            sample_every: Some(
+                self.request
+                    .sample_every
+                    .unwrap_or_else(|| usual_interval(load.duration_max)),
+            ),
+            limit: None,
+            warm_up: None,
+        })
+    }
+
+    fn measure(&mut self, bench: &mut Bench, trial: &Trial) -> Result<Outcome, BenchError> {
+        let spent = self.spent;
+        let (show, interrupt) = (&mut self.show, self.interrupt);
+        let measured = bench.laboratory().measure(trial, &mut |glimpse| {
+            let done = glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64();
+            show(&Stage {
+                title: &trial.title,
+                done,
+                elapsed: spent + glimpse.elapsed,
+                left: trial.duration_max.saturating_sub(glimpse.elapsed),
+                glimpse: Some(glimpse),
+            });
+            interrupt.is_raised().is_none()
+        });
+        // A trial that was cut off before its first transaction has nothing to say.
+        let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
+        self.spent += outcome.elapsed;
+        Ok(outcome)
+    }
+
+    fn check(&self, trial: &Trial, outcome: Outcome) -> Result<(), BenchError> {
+        if outcome.failure.is_some() || self.interrupt.is_raised().is_some() {
+            return Err(stop_of(&trial.title, outcome.failure, self.interrupt));
+        }
+        Ok(())
+    }
+
+    fn setup(&self) -> Setup {
+        let mut setup = self.request.bench.resolved(self.size);
+        if let UsersQuestion::Loads(loads) = &self.request.question
+            && let [load] = loads.as_slice()
+        {
+            setup.resolve("depth", [self.depth(load.users).to_string()]);
+        }
+        setup
+    }
+
+    /// How many requests may be outstanding.
+    fn depth(&self, users: u32) -> u32 {
+        self.request.depth.unwrap_or(users.min(DEPTH_MAX))
+    }
+}
+
+/// What is done, in words.
+fn title(profiles: &[Profile], users: u32) -> String {
+    let users = format_counted(users.into(), "user");
+    let [one] = profiles else {
+        return format!("{users} of {} profiles", profiles.len());
+    };
+    let ios = if one.ios == 1 { "I/O" } else { "I/Os" };
+    let size = Bytes(u64::from(one.io_size));
+    let mut text = format!("{users}, {} {ios} of {size}", one.ios);
+    if one.writes > 0 {
+        let all = f64::from(one.reads) + f64::from(one.writes);
+        let share = f64::from(one.writes) / all * 100.0;
+        text.push_str(&format!(" ({share:.0} % writes)"));
+    }
+    if one.cpu_ns > 0 {
+        text.push_str(&format!(", CPU {}", format_duration_ns(one.cpu_ns as f64)));
+    }
+    if one.load == LoadFactor::Exponential {
+        text.push_str(", loads exponential");
+    }
+    if one.think.mean_ns > 0.0 {
+        text.push_str(&format!(
+            ", think {}",
+            format_duration_ns(one.think.mean_ns)
+        ));
+    }
+    text
+}

@@ -1,0 +1,362 @@
+//! Runs `transfer`: from a target's name to a [`Run`] with the passes over it.
+//!
+//! Each stream is a laboratory of its own, with a file or a target of its own; the streams of a
+//! pass begin together. A model has one laboratory, and as many clients as there are streams.
+
+mod pass;
+mod stage;
+mod streams;
+
+use procedure::{
+    PassCount, RoundsRule, SeriesPlan, TransferShape, alone_together, memory_up_to, transfer_doubts,
+};
+use results::{
+    Caution, Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode,
+    TransferPass, TransferSeries, Warning,
+};
+use stats::Estimate;
+use units::{Bytes, Duration, format_counted};
+
+use crate::check_up::Show;
+use host::environment;
+use host::interrupt::Interrupt;
+use lab::bench::{BenchError, BenchRequest};
+use lab::test_file::{FILL_MAX, SIZE_DEFAULT};
+use stage::Teller;
+use streams::{Streams, clean_up_all, open_streams};
+
+pub use drivers::Checking;
+
+/// How streams share storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each has a file of its own.
+    OwnFiles,
+    /// All use the same file.
+    SameFile,
+}
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct TransferRequest {
+    /// The first target, and what may be done to it.
+    pub bench: BenchRequest,
+    /// Another target, read or written beside it as a stream of its own.
+    pub beside: Option<BenchRequest>,
+    /// How data are reached.
+    pub mode: TransferMode,
+    /// Bytes of operations, one series for each.
+    pub blocks: Vec<u32>,
+    /// Streams on the first target.
+    pub streams: u32,
+    /// How they share it.
+    pub sharing: Sharing,
+    /// Whether each stream is measured alone, too.
+    pub alone: bool,
+    /// When a series of reads ends.
+    pub rule: RoundsRule,
+    /// What of each block is checked when it is read; nothing when absent.
+    pub check: Option<Checking>,
+}
+
+/// Measure transfer rates.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn measure_transfer(
+    request: &TransferRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    let environment = environment::capture();
+    let mut opened = open_streams(request)?;
+    let shape = match shape(request, &opened) {
+        Ok(shape) => shape,
+        Err(error) => return Err(opened.abandon(error)),
+    };
+    let mut session = Session {
+        request,
+        interrupt,
+        teller: Teller::new(show, shape.series().len(), request.rule.budget),
+        series: Vec::new(),
+    };
+    let begun = opened.streams.now();
+    let measured = session.run(&mut opened.streams, &shape);
+    let elapsed = opened.streams.now().since(begun);
+    let series = session.series;
+    let status = match measured {
+        Ok(()) => Status::Complete,
+        Err(stop) if series.is_empty() => return Err(opened.abandon(stop)),
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let warnings = warnings_of(&mut opened.streams, &opened.cautions, request, &shape);
+    let transfer = Transfer {
+        host_name: environment.host_name.clone(),
+        precision: request
+            .rule
+            .rounds
+            .is_none()
+            .then_some(request.rule.precision),
+        passes: request.rule.rounds,
+        check: check_word(request, !shape.writers.is_empty()).into(),
+        streams: opened.streams.described(),
+        comparisons: alone_together(&series),
+        memory_up_to_bytes: memory_up_to(&series),
+        series,
+    };
+    let setup = request.bench.resolved(shape.size);
+    Ok(run_of(
+        transfer,
+        environment,
+        opened.description,
+        setup,
+        (status, elapsed),
+        warnings,
+    ))
+}
+
+fn run_of(
+    transfer: Transfer,
+    environment: results::Environment,
+    target: TargetDescription,
+    setup: results::Setup,
+    (status, elapsed): (Status, Duration),
+    warnings: Vec<Warning>,
+) -> Run {
+    let findings = findings_of(&transfer);
+    Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        transfer: Some(transfer),
+        findings,
+        warnings,
+        ..Run::empty(setup, environment, target)
+    }
+}
+
+/// Which sizes and series the streams allow.
+fn shape(request: &TransferRequest, opened: &streams::Opened) -> Result<TransferShape, BenchError> {
+    let largest = request.blocks.iter().copied().max().unwrap_or(1);
+    let made = request.bench.size.unwrap_or(SIZE_DEFAULT).min(opened.room);
+    let wanted = match opened.existing {
+        Some(existing) if opened.files == 0 => existing,
+        Some(existing) => existing.min(made),
+        None => made,
+    };
+    let is_read_whole = opened.files == 0 && request.bench.size.is_none();
+    let unit = match request.mode {
+        // What exists is read to its end, as far as the way of reading allows.
+        TransferMode::Buffered | TransferMode::Cold if is_read_whole => 1,
+        TransferMode::Direct if is_read_whole => drivers::BLOCK_BYTES as u64,
+        // Whole blocks of every size.
+        _ => request.blocks.iter().fold(1, |unit, &block| {
+            let block = u64::from(block);
+            unit / common_divisor(unit, block) * block
+        }),
+    };
+    let size = Bytes(wanted.0 / unit * unit);
+    if size.0 < u64::from(largest) {
+        return Err(BenchError::Usage(format!(
+            "{wanted} is less than one block of {} (or one multiple of all --block sizes): give a \
+             larger --size or a smaller --block",
+            Bytes(u64::from(largest))
+        )));
+    }
+    let needed = size.0.saturating_mul(opened.files);
+    if needed > opened.room.0 {
+        return Err(BenchError::Usage(format!(
+            "{} with files of {size} take {}, and {} may be taken: give a smaller --size, \
+             or fewer streams",
+            format_counted(opened.files, "stream"),
+            Bytes(needed),
+            opened.room
+        )));
+    }
+    Ok(TransferShape {
+        mode: request.mode,
+        blocks: request.blocks.clone(),
+        size,
+        streams: opened.count,
+        writers: opened.streams.writers(),
+        alone: request.alone,
+        rule: request.rule,
+    })
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+fn check_word(request: &TransferRequest, writes: bool) -> &'static str {
+    match request.check {
+        _ if !writes || request.mode == TransferMode::Simulated => "none",
+        None => "none",
+        Some(Checking::LastStamp) => "last",
+        Some(_) => "block",
+    }
+}
+
+fn warnings_of(
+    streams: &mut Streams,
+    cautions: &[Caution],
+    request: &TransferRequest,
+    shape: &TransferShape,
+) -> Vec<Warning> {
+    let mut warnings = streams.warnings(cautions);
+    let is_odd = request
+        .blocks
+        .iter()
+        .any(|block| !u64::from(*block).is_multiple_of(drivers::BLOCK_BYTES as u64));
+    if is_odd && check_word(request, !shape.writers.is_empty()) != "none" {
+        warnings.push(Warning::note(
+            "not-checked",
+            "Blocks that are no multiple of 4 KiB are read without being checked.",
+        ));
+    }
+    if let Some(whole) = streams.existing_size()
+        && whole > shape.size.0
+        && shape.writers.is_empty()
+        && request.bench.size.is_none()
+    {
+        warnings.push(Warning::note(
+            "part-left-out",
+            format!(
+                "The last {} bytes are no whole block{} and were not read.",
+                whole - shape.size.0,
+                match request.mode {
+                    TransferMode::Direct => " of 4 KiB, as reading past the page cache needs it,",
+                    _ => "",
+                }
+            ),
+        ));
+    }
+    warnings.extend(clean_up_all(streams));
+    warnings
+}
+
+fn findings_of(transfer: &Transfer) -> Vec<String> {
+    let is_growing = transfer
+        .series
+        .iter()
+        .any(|series| series.mode == TransferMode::SmallFile && series.title.ends_with(", again"));
+    if !is_growing {
+        return Vec::new();
+    }
+    vec![match transfer.memory_up_to_bytes {
+        Some(bytes) => format!(
+            "Files of up to {} came from memory when they were read again.",
+            Bytes(bytes)
+        ),
+        None => "Not even the smallest file came from memory when it was read again.".into(),
+    }]
+}
+
+struct Session<'a> {
+    request: &'a TransferRequest,
+    interrupt: &'a Interrupt,
+    teller: Teller<'a>,
+    series: Vec<TransferSeries>,
+}
+
+impl Session<'_> {
+    fn run(&mut self, streams: &mut Streams, shape: &TransferShape) -> Result<(), BenchError> {
+        streams.lay_out(shape.size, self.request.check)?;
+        for plan in shape.series() {
+            self.one_series(streams, &plan)?;
+            self.teller.finish_series();
+            if plan.kind == TransferKind::Write {
+                streams.after_writing(self.request.check)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measure one series. Its passes are kept even when a later one fails.
+    fn one_series(&mut self, streams: &mut Streams, plan: &SeriesPlan) -> Result<(), BenchError> {
+        let mut count = PassCount::new(plan.rule);
+        let mut passes = Vec::new();
+        let mut warnings = Vec::new();
+        let mut failed = None;
+        while let Some(number) = count.next_pass() {
+            let left = match plan.kind {
+                TransferKind::Write => FILL_MAX,
+                TransferKind::Read => FILL_MAX.max(plan.rule.budget),
+            };
+            let measured = streams.pass(plan, number, left, self.interrupt, &mut self.teller);
+            match measured {
+                Ok((pass, new)) => {
+                    count.record(pass.bytes, Duration::from_nanos(pass.elapsed_ns));
+                    passes.push(pass);
+                    for warning in new {
+                        // One of a kind: the same is true of every pass.
+                        if !warnings
+                            .iter()
+                            .any(|known: &Warning| known.code == warning.code)
+                        {
+                            warnings.push(warning);
+                        }
+                    }
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        if !passes.is_empty() {
+            self.series
+                .push(series_of(plan, self.request.mode, &count, passes, warnings));
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+fn series_of(
+    plan: &SeriesPlan,
+    mode: TransferMode,
+    count: &PassCount,
+    passes: Vec<TransferPass>,
+    mut warnings: Vec<Warning>,
+) -> TransferSeries {
+    let is_precise = count.is_precise();
+    // What varies within one pass of many is in the spread of the passes.
+    warnings.retain(|warning| warning.severity == Severity::Void || passes.len() == 1);
+    warnings.extend(transfer_doubts(&plan.title, &passes, is_precise));
+    let within = |place: usize| -> Option<Estimate> { passes[0].streams.get(place)?.within };
+    let streams_known = passes
+        .iter()
+        .all(|pass| pass.streams.len() == plan.streams.len());
+    let places = if streams_known {
+        0..plan.streams.len()
+    } else {
+        0..0
+    };
+    let stream_rates = places
+        .map(|place| {
+            let of = |pass: &TransferPass| pass.streams[place].elapsed_ns as f64 / 1e9;
+            let seconds: Vec<f64> = passes.iter().map(of).collect();
+            let bytes = passes.iter().map(|pass| pass.streams[place].bytes).sum();
+            procedure::rate_over(bytes, &seconds, within(place))
+        })
+        .collect();
+    let alone = if plan.streams.len() == 1 {
+        within(0)
+    } else {
+        None
+    };
+    TransferSeries {
+        title: plan.title.clone(),
+        kind: plan.kind,
+        mode,
+        block_bytes: u64::from(plan.block),
+        size_bytes: plan.size,
+        streams: plan.streams.clone(),
+        rate: count.rate(alone),
+        stream_rates,
+        is_precise,
+        passes,
+        warnings,
+    }
+}

@@ -1,0 +1,262 @@
+//! One pass of all streams that take part.
+
+use procedure::{Ending, SeriesPlan, Trial};
+use results::environment::CountersDelta;
+use results::{Measurement, StreamPass, TransferKind, TransferPass, Warning};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use units::Duration;
+
+use super::stage::Teller;
+use super::streams::{Lane, Streams};
+use host::counters::{Counters, page_cache_share};
+use host::interrupt::Interrupt;
+use host::together::{no_thread, together};
+use lab::bench::{Bench, BenchError};
+use lab::laboratory::{Glimpse, Outcome};
+use lab::test_file::{stop_of, stopped};
+
+/// What one stream brings home.
+struct Piece {
+    stream: u32,
+    measurement: Measurement,
+    elapsed: Duration,
+}
+
+/// What a pass is told.
+struct Order<'a> {
+    plan: &'a SeriesPlan,
+    number: u32,
+    clients: u32,
+    left: Duration,
+    interrupt: &'a Interrupt,
+}
+
+impl Streams {
+    /// One pass, with what is doubtful about it.
+    ///
+    /// # Errors
+    /// When a stream does not come to its end.
+    pub fn pass(
+        &mut self,
+        plan: &SeriesPlan,
+        number: u32,
+        left: Duration,
+        interrupt: &Interrupt,
+        teller: &mut Teller<'_>,
+    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+        let clients = if self.clients > 1 {
+            plan.streams.len() as u32
+        } else {
+            1
+        };
+        let is_model = matches!(self.lanes[0].bench, Bench::Simulated(_));
+        let mut lanes: Vec<&mut Lane> = self
+            .lanes
+            .iter_mut()
+            .filter(|lane| plan.streams.contains(&lane.described.number))
+            .collect();
+        if plan.drops_cache {
+            for lane in &lanes {
+                if let Bench::Real(real) = &lane.bench {
+                    real.drop_main()?;
+                }
+            }
+        }
+        let order = Order {
+            plan,
+            number,
+            clients,
+            left,
+            interrupt,
+        };
+        let before = Counters::take(None);
+        let pieces = match lanes.as_mut_slice() {
+            [one] => vec![measured(one, &order, &mut |title, glimpse| {
+                teller.pass(title, glimpse);
+            })?],
+            many => side_by_side(many, &order, teller)?,
+        };
+        let around = before.delta(&Counters::take(None));
+        let virtual_now = is_model.then(|| self.now().as_nanos());
+        Ok(summed(&pieces, &order, &around, virtual_now))
+    }
+}
+
+/// Several streams at once, each on a thread of its own; they begin together.
+fn side_by_side(
+    lanes: &mut [&mut Lane],
+    order: &Order<'_>,
+    teller: &mut Teller<'_>,
+) -> Result<Vec<Piece>, BenchError> {
+    let Some((first, others)) = lanes.split_first_mut() else {
+        return Ok(Vec::new());
+    };
+    let others = others.iter_mut();
+    let others = others.map(|lane| move || measured(lane, order, &mut |_, _| {}));
+    let mut show = |title: &str, glimpse: &Glimpse| teller.pass(title, glimpse);
+    let (first, others) = together(others, || measured(first, order, &mut show))
+        .map_err(|error| BenchError::Refused(no_thread(&error)))?;
+    let others = others.into_iter().map(|joined| {
+        joined.unwrap_or_else(|_| {
+            Err(BenchError::Usage(
+                "a stream's thread has died: this is a mistake in the program".into(),
+            ))
+        })
+    });
+    [first].into_iter().chain(others).collect()
+}
+
+fn measured(
+    lane: &mut Lane,
+    order: &Order<'_>,
+    show: &mut dyn FnMut(&str, &Glimpse),
+) -> Result<Piece, BenchError> {
+    let Order {
+        plan,
+        number,
+        clients,
+        left,
+        interrupt,
+    } = *order;
+    let mut measure = |trial: &Trial| -> Result<Outcome, BenchError> {
+        let measured = lane.bench.laboratory().measure(trial, &mut |glimpse| {
+            show(&plan.title, glimpse);
+            interrupt.is_raised().is_none()
+        });
+        let outcome: Outcome =
+            measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
+        if outcome.failure.is_some() || outcome.ending != Ending::Finished {
+            return Err(stop_of(&trial.title, outcome.failure, interrupt));
+        }
+        Ok(outcome)
+    };
+    let outcome = measure(&plan.trial(lane.access, number, clients, left))?;
+    let mut piece = Piece {
+        stream: lane.described.number,
+        measurement: outcome.measurement,
+        elapsed: outcome.elapsed,
+    };
+    let left = left.saturating_sub(piece.elapsed);
+    if let Some(rest) = plan.rest(lane.access, number, left) {
+        piece.absorb(&measure(&rest)?);
+    }
+    Ok(piece)
+}
+
+impl Piece {
+    /// Take in the end of the pass, which is a single operation: its bytes and its time count, and
+    /// nothing can be seen in it that would be doubtful.
+    fn absorb(&mut self, rest: &Outcome) {
+        let (all, one) = (&mut self.measurement, &rest.measurement);
+        self.elapsed += rest.elapsed;
+        let cached = |measurement: &Measurement| {
+            Some(measurement.page_cache_share? * measurement.bytes_all as f64)
+        };
+        let bytes = all.bytes_all + one.bytes_all;
+        let cached = cached(all).zip(cached(one)).map(|(all, one)| all + one);
+        all.page_cache_share = cached.map(|cached| cached / bytes as f64);
+        all.bytes_all = bytes;
+        let Some((all, one)) = all.counters.as_mut().zip(one.counters.as_ref()) else {
+            return;
+        };
+        all.cpu_ns += one.cpu_ns;
+        let sum = |all: Option<u64>, one: Option<u64>| Some(all? + one?);
+        all.cpu_user_ns = sum(all.cpu_user_ns, one.cpu_user_ns);
+        all.cpu_system_ns = sum(all.cpu_system_ns, one.cpu_system_ns);
+        if let Some((all, one)) = all.device.as_mut().zip(one.device.as_ref()) {
+            all.read_bytes += one.read_bytes;
+            all.written_bytes += one.written_bytes;
+        }
+    }
+}
+
+fn summed(
+    pieces: &[Piece],
+    order: &Order<'_>,
+    around: &CountersDelta,
+    virtual_now: Option<u64>,
+) -> (TransferPass, Vec<Warning>) {
+    let bytes: u64 = pieces.iter().map(|piece| piece.measurement.bytes_all).sum();
+    let longest = pieces.iter().map(|piece| piece.elapsed).max();
+    let shortest = pieces.iter().map(|piece| piece.elapsed).min();
+    let elapsed = longest.unwrap_or(Duration::ZERO);
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let is_model = virtual_now.is_some();
+    let (counters, share) = match pieces {
+        _ if is_model => (None, None),
+        [one] => (
+            one.measurement.counters.as_ref(),
+            one.measurement.page_cache_share,
+        ),
+        _ if order.plan.kind == TransferKind::Write => (Some(around), unwritten(pieces, bytes)),
+        _ => (Some(around), page_cache_share(bytes, around)),
+    };
+    let streams = pieces.iter().filter(|_| order.clients == 1).map(|piece| {
+        let measurement = &piece.measurement;
+        let rate = measurement.bytes_all as f64 / piece.elapsed.as_secs_f64().max(1e-9);
+        StreamPass {
+            stream: piece.stream,
+            bytes: measurement.bytes_all,
+            elapsed_ns: piece.elapsed.as_nanos(),
+            rate,
+            within: measurement
+                .bandwidth
+                .filter(|within| within.is_bounded() && within.low > 0.0)
+                // Slots leave the first and last moments out: their spread is put around the rate
+                // of the whole pass.
+                .map(|within| within.scale(rate / within.value)),
+        }
+    });
+    let clock = clock_gettime(ClockId::Monotonic);
+    let monotonic = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
+    let pass = TransferPass {
+        number: order.number,
+        bytes,
+        elapsed_ns: elapsed.as_nanos(),
+        rate: bytes as f64 / seconds,
+        overlap_share: shortest.map_or(1.0, |it| it.as_secs_f64() / seconds),
+        streams: streams.collect(),
+        cpu_ns: counters.map(|counters| counters.cpu_ns),
+        cpu_user_ns: counters.and_then(|counters| counters.cpu_user_ns),
+        cpu_system_ns: counters.and_then(|counters| counters.cpu_system_ns),
+        page_cache_share: share,
+        device_rate: device_bytes(pieces, order.plan.kind).map(|moved| moved as f64 / seconds),
+        ended_at: (!is_model).then(|| format!("{:.3}", jiff::Timestamp::now())),
+        ended_monotonic_ns: virtual_now.unwrap_or(monotonic),
+    };
+    let warnings = pieces
+        .iter()
+        .flat_map(|piece| piece.measurement.warnings.clone());
+    (pass, warnings.collect())
+}
+
+/// Share of the bytes written that had not reached a device when the pass ended: the page cache has
+/// them. Absent where a stream's device is not known.
+fn unwritten(pieces: &[Piece], bytes: u64) -> Option<f64> {
+    let is_counted = |piece: &Piece| {
+        let counters = piece.measurement.counters.as_ref();
+        counters.is_some_and(|counters| counters.device.is_some())
+    };
+    let all = bytes > 0 && pieces.iter().all(is_counted);
+    let written = device_bytes(pieces, TransferKind::Write).filter(|_| all)?;
+    Some((1.0 - written as f64 / bytes as f64).clamp(0.0, 1.0))
+}
+
+/// What the devices moved, each counted once.
+fn device_bytes(pieces: &[Piece], kind: TransferKind) -> Option<u64> {
+    let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
+    for piece in pieces {
+        let counters = piece.measurement.counters.as_ref();
+        let device = counters.and_then(|counters| counters.device.as_ref());
+        if let Some(device) = device {
+            let moved = match kind {
+                TransferKind::Write => device.written_bytes,
+                TransferKind::Read => device.read_bytes,
+            };
+            let most = devices.entry(&device.name).or_default();
+            *most = moved.max(*most);
+        }
+    }
+    (!devices.is_empty()).then(|| devices.values().sum())
+}

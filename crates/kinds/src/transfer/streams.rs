@@ -1,0 +1,285 @@
+//! The streams of a transfer: what each reads or writes, opened, laid out and removed.
+
+use drivers::{AccessMode, Checking};
+use results::{Access, Caution, TargetDescription, TransferMode, TransferStream, Warning};
+use sim::SIM_PREFIX;
+use units::{Bytes, Instant};
+
+use super::{Sharing, TransferRequest};
+use lab::bench::{Bench, BenchError, BenchRequest, Opened as OpenedBench, open_bench};
+use lab::laboratory::{LaboratoryError, trial_seed};
+use lab::storage::{StorageLaboratory, StorageSettings};
+
+/// Streams that are ready, and what is known of them.
+pub struct Opened {
+    /// The streams.
+    pub streams: Streams,
+    /// The first target.
+    pub description: TargetDescription,
+    /// What would mislead.
+    pub cautions: Vec<Caution>,
+    /// The smallest of the targets that exist; absent when all files are ours.
+    pub existing: Option<Bytes>,
+    /// What files of ours may take together.
+    pub room: Bytes,
+    /// Files of ours on the first target.
+    pub files: u64,
+    /// Number of streams.
+    pub count: u32,
+}
+
+/// One stream.
+pub struct Lane {
+    /// Where its passes are run.
+    pub bench: Bench,
+    /// How it reaches its target.
+    pub access: Access,
+    /// What it is called.
+    pub described: TransferStream,
+    /// Whether it writes a file of its own.
+    pub writes: bool,
+}
+
+/// All streams.
+pub struct Streams {
+    /// In the order of their numbers; a model has one for all.
+    pub lanes: Vec<Lane>,
+    /// Clients of a pass: above one on a model only.
+    pub clients: u32,
+    /// Streams that read the first one's file, once that is written.
+    late: u32,
+    settings: StorageSettings,
+    /// The least room of any directory that gets a file.
+    room: u64,
+    existing: Option<u64>,
+}
+
+impl Opened {
+    /// Remove what was made, because of `error`.
+    pub fn abandon(mut self, error: BenchError) -> BenchError {
+        let lanes = &mut self.streams.lanes;
+        lanes
+            .iter_mut()
+            .rev()
+            .fold(error, |error, lane| lane.bench.abandon(error))
+    }
+}
+
+/// Open every stream. In directories this makes work directories and nothing else.
+///
+/// # Errors
+/// When a target does not exist, must not be used that way, or has no room.
+pub fn open_streams(request: &TransferRequest) -> Result<Opened, BenchError> {
+    let is_model = request.bench.target.starts_with(SIM_PREFIX);
+    refuse_on_model(request, is_model)?;
+    let mut first = open_bench(&request.bench)?;
+    let makes_files = first.facts.makes_files;
+    let own = request.sharing == Sharing::OwnFiles;
+    if !makes_files && !is_model && own && request.streams > 1 {
+        return Err(first.bench.abandon(BenchError::Usage(format!(
+            "{} exists, and several streams can only share it: add --same-file, or name a \
+             directory in which each gets a file of its own",
+            request.bench.target
+        ))));
+    }
+    let (facts, description) = (first.facts.clone(), first.description.clone());
+    let cautions = first.cautions.clone();
+    let late = if makes_files && !own {
+        request.streams - 1
+    } else {
+        0
+    };
+    let mut streams = Streams {
+        existing: facts.existing.map(Bytes::as_u64),
+        room: u64::MAX,
+        lanes: vec![lane_of(first, 1, &request.bench, request.mode)],
+        clients: if is_model { request.streams } else { 1 },
+        late,
+        settings: request.bench.storage.clone(),
+    };
+    let others = if is_model || late > 0 {
+        0
+    } else {
+        request.streams - 1
+    };
+    if let Err(error) = streams.add(request, others) {
+        let lanes = streams.lanes.iter_mut().rev();
+        return Err(lanes.fold(error, |error, lane| lane.bench.abandon(error)));
+    }
+    let count = streams.clients.max(streams.lanes.len() as u32 + late);
+    Ok(Opened {
+        existing: streams.existing.map(Bytes),
+        room: Bytes(facts.room.0.min(streams.room)),
+        files: match (makes_files, own) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => u64::from(request.streams),
+        },
+        streams,
+        description,
+        cautions,
+        count,
+    })
+}
+
+fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), BenchError> {
+    let target = &request.bench.target;
+    let beside = request.beside.as_ref().map(|beside| beside.target.as_str());
+    let reason = if is_model && beside.is_some() {
+        "a model's time is virtual, and nothing can be measured beside it: leave --beside out"
+    } else if is_model && request.mode != TransferMode::Simulated {
+        "a model has no page cache: leave --mode out"
+    } else if beside.is_some_and(|beside| beside.starts_with(SIM_PREFIX)) {
+        "--beside names a model, whose time is virtual: name a real target"
+    } else {
+        return Ok(());
+    };
+    Err(BenchError::Usage(format!("{target}: {reason}")))
+}
+
+fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: TransferMode) -> Lane {
+    let device = opened.description.devices.first();
+    Lane {
+        access: opened.facts.access,
+        described: TransferStream {
+            number,
+            target: request.target.clone(),
+            device: device.map(|device| device.name.clone()),
+        },
+        writes: opened.facts.makes_files
+            || mode == TransferMode::Simulated && opened.facts.may_overwrite,
+        bench: opened.bench,
+    }
+}
+
+impl Streams {
+    /// Open `others` more streams on the first target, and the one beside it.
+    fn add(&mut self, request: &TransferRequest, others: u32) -> Result<(), BenchError> {
+        let mut more = vec![request.bench.clone(); others as usize];
+        more.extend(request.beside.clone());
+        for (mut wanted, number) in more.into_iter().zip(2 + self.late..) {
+            // Each file has data of its own, which nobody can take for another's.
+            let run = request.bench.storage.seed;
+            wanted.storage.seed = trial_seed(run, u64::from(number) << 48);
+            let opened = open_bench(&wanted)?;
+            if let Some(size) = opened.facts.existing {
+                self.existing = Some(self.existing.map_or(size.0, |known| known.min(size.0)));
+            }
+            if opened.facts.makes_files {
+                self.room = self.room.min(opened.facts.room.0);
+            }
+            self.lanes
+                .push(lane_of(opened, number, &wanted, request.mode));
+        }
+        Ok(())
+    }
+
+    /// The present instant on the laboratory's clock.
+    pub fn now(&mut self) -> Instant {
+        self.lanes[0].bench.laboratory().now()
+    }
+
+    /// The streams, for the record.
+    pub fn described(&self) -> Vec<TransferStream> {
+        let first = &self.lanes[0].described;
+        let alike = (1..self.clients).map(|place| TransferStream {
+            number: place + 1,
+            ..first.clone()
+        });
+        let mut all: Vec<TransferStream> = self
+            .lanes
+            .iter()
+            .map(|lane| lane.described.clone())
+            .collect();
+        all.extend(alike);
+        all.sort_by_key(|stream| stream.number);
+        all
+    }
+
+    /// Numbers of the streams that write.
+    pub fn writers(&self) -> Vec<u32> {
+        let writers = self.lanes.iter().filter(|lane| lane.writes);
+        let mut numbers: Vec<u32> = writers.map(|lane| lane.described.number).collect();
+        if self.clients > 1 {
+            numbers = (1..=self.clients).collect();
+        }
+        numbers
+    }
+
+    /// Bytes of the smallest target that exists.
+    pub const fn existing_size(&self) -> Option<u64> {
+        self.existing
+    }
+
+    /// Make the files, `size` bytes each.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out(&mut self, size: Bytes, check: Option<Checking>) -> Result<(), LaboratoryError> {
+        for lane in &mut self.lanes {
+            lane.bench.lay_out(size)?;
+            if let Bench::Real(real) = &mut lane.bench {
+                real.write_for(check.unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on the files are read: what was written is checked, and others may join.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn after_writing(&mut self, check: Option<Checking>) -> Result<(), LaboratoryError> {
+        for lane in &mut self.lanes {
+            if let (Bench::Real(real), true) = (&mut lane.bench, lane.writes) {
+                real.settle_main()?;
+                real.check_reads(check);
+            }
+        }
+        let Bench::Real(first) = &self.lanes[0].bench else {
+            return Ok(());
+        };
+        let Some(path) = first.main_file().filter(|_| self.late > 0) else {
+            return Ok(());
+        };
+        let (access, described) = (self.lanes[0].access, self.lanes[0].described.clone());
+        for place in 0..self.late {
+            let settings = self.settings.clone();
+            let read_only = AccessMode::ReadOnly;
+            let mut late = StorageLaboratory::on_target(&path, read_only, None, settings)?;
+            late.check_reads(check);
+            self.lanes.push(Lane {
+                bench: Bench::Real(late),
+                access,
+                described: TransferStream {
+                    number: place + 2,
+                    ..described.clone()
+                },
+                writes: false,
+            });
+        }
+        self.late = 0;
+        self.lanes.sort_by_key(|lane| lane.described.number);
+        Ok(())
+    }
+
+    /// What inspection and opening found worth saying.
+    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
+        let mut warnings = self.lanes[0].bench.warnings(cautions);
+        for lane in &self.lanes[1..] {
+            for warning in lane.bench.warnings(&[]) {
+                if !warnings.iter().any(|known| known.text == warning.text) {
+                    warnings.push(warning);
+                }
+            }
+        }
+        warnings
+    }
+}
+
+/// Remove what was made; what could not be removed is a warning.
+pub fn clean_up_all(streams: &mut Streams) -> Vec<Warning> {
+    // Those that read another's file go first.
+    let lanes = streams.lanes.iter_mut().rev();
+    lanes.filter_map(|lane| lane.bench.clean_up()).collect()
+}

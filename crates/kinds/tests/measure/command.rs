@@ -1,0 +1,110 @@
+//! `command`: real, user and system time; status, limits, and what is left of a command.
+
+use std::fs;
+
+use kinds::measure::MeasureError;
+
+use crate::support::{assert_empty, measured, model, names, place, reading, try_measured};
+
+#[test]
+fn a_command_is_timed_with_all_that_it_waited_for() {
+    let (_directory, place) = place();
+    let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+    let readings = measured(
+        "command",
+        &format!("command = \"sh -c '{busy}'; true\""),
+        &place,
+    );
+    assert_eq!(names(&readings), ["real", "user", "system"]);
+    let used = reading(&readings, "user") + reading(&readings, "system");
+    assert!(used > 0.0, "{readings:?}");
+    assert!(reading(&readings, "real") > 0.0);
+}
+
+#[test]
+fn a_warm_command_runs_once_before() {
+    let (directory, place) = place();
+    let log = directory.path().join("log");
+    let count = || fs::read_to_string(&log).unwrap_or_default().lines().count();
+    measured("command", "command = \"echo x >>log\"", &place);
+    assert_eq!(count(), 1);
+    measured("command", "command = \"echo x >>log\"\nwarm = true", &place);
+    assert_eq!(count(), 3);
+}
+
+#[test]
+fn a_list_runs_without_a_shell() {
+    let (directory, place) = place();
+    measured("command", "command = [\"touch\", \"a b; c\"]", &place);
+    assert!(directory.path().join("a b; c").exists());
+}
+
+#[test]
+fn a_failure_brings_what_the_command_said() {
+    let (directory, place) = place();
+    let check = |settings: &str, expected: &str| {
+        let error = try_measured("command", settings, &place).expect_err("a failure");
+        assert_eq!(error.to_string(), expected);
+    };
+    check(
+        "command = \"echo no such luck >&2; exit 3\"",
+        "`echo no such luck >&2; exit 3` failed: exit status: 3; it said: no such luck",
+    );
+    check(
+        "command = [\"false\"]",
+        "`false` failed: exit status: 1; it said nothing on its standard error",
+    );
+    check(
+        "command = [\"/no/such/program\"]",
+        "cannot run `/no/such/program`: No such file or directory (os error 2); is it installed, \
+         and in a directory of PATH?",
+    );
+    let long = "command = \"seq 1 100000 >&2; exit 1\"";
+    let error = try_measured("command", long, &place)
+        .expect_err("a failure")
+        .to_string();
+    assert!(
+        error.ends_with("99999\n100000") && error.len() < 3000,
+        "{error}"
+    );
+    assert_empty(&directory);
+}
+
+#[test]
+fn what_takes_too_long_is_ended_with_all_that_it_started() {
+    let (directory, place) = place();
+    let settings = "command = \"sleep 1000 & echo $! >pid; wait\"\ntime-limit = \"300ms\"";
+    let error = try_measured("command", settings, &place).expect_err("it takes too long");
+    let expected = "took longer than 300 ms";
+    assert!(error.to_string().contains(expected), "{error}");
+    let pid = fs::read_to_string(directory.path().join("pid")).expect("its number");
+    // Ended, though perhaps its new parent has not waited for it yet.
+    let stat = format!("/proc/{}/stat", pid.trim());
+    let is_alive = || fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z "));
+    let begun = std::time::Instant::now();
+    while is_alive() {
+        assert!(begun.elapsed().as_secs() < 60, "it is still there");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_process_that_stays_behind_is_not_waited_for() {
+    let (_directory, place) = place();
+    // It keeps the standard error open, and is ended by its own number afterwards.
+    let script = "command = \"sleep 1000 & echo $! >pid\"\ntime-limit = \"60s\"";
+    let readings = measured("command", script, &place);
+    assert!(reading(&readings, "real") < 60.0);
+    measured("command", "command = \"kill $(cat pid)\"", &place);
+}
+
+#[test]
+fn a_model_runs_no_commands() {
+    let error = try_measured("command", "command = \"true\"", &model("sim:md1"));
+    let error = error.expect_err("a model");
+    assert!(matches!(error, MeasureError::Usage(_)));
+    assert_eq!(
+        error.to_string(),
+        "sim:md1: command is not measured on a model; name a directory"
+    );
+}

@@ -1,0 +1,69 @@
+//! docs/measurements.md says what the kinds say of themselves, and nothing else.
+
+use std::fmt::Write as _;
+
+use kinds::measure::{Default, Kind, Measurement};
+
+const DOCUMENT: &str = include_str!("../../../../docs/measurements.md");
+
+/// The tables of a kind as the document has them.
+fn tables(kind: &Kind) -> String {
+    let mut text =
+        String::from("| setting | value | default | what it does |\n|---|---|---|---|\n");
+    for setting in kind.settings {
+        let default = match setting.default {
+            Default::Required => "must be given".to_owned(),
+            Default::Nothing => "not given".to_owned(),
+            Default::Is(value) => format!("`{value}`"),
+        };
+        let (name, form, meaning) = (setting.name, setting.form, setting.meaning);
+        writeln!(text, "| `{name}` | {form} | {default} | {meaning} |").expect("a text");
+    }
+    text.push_str("\n| reading | what it is |\n|---|---|\n");
+    for (name, meaning) in kind.readings {
+        writeln!(text, "| {name} | {meaning} |").expect("a text");
+    }
+    text
+}
+
+/// The part of the document about a kind.
+fn section(name: &str) -> &'static str {
+    let head = format!("\n## `{name}`");
+    let start = DOCUMENT
+        .find(&head)
+        .unwrap_or_else(|| panic!("no section on {name}"));
+    let rest = &DOCUMENT[start + head.len()..];
+    rest.find("\n## ").map_or(rest, |end| &rest[..end])
+}
+
+#[test]
+fn every_kind_is_documented_as_it_is() {
+    let mut lacks = String::new();
+    for kind in Measurement::kinds() {
+        let (expected, found) = (tables(kind), section(kind.name));
+        let is_said = found.starts_with(&format!(": {}\n", kind.about));
+        if !is_said || !found.contains(&expected) {
+            let (name, about) = (kind.name, kind.about);
+            writeln!(lacks, "\n## `{name}`: {about}\n\n{expected}").expect("a text");
+        }
+    }
+    assert!(
+        lacks.is_empty(),
+        "docs/measurements.md lacks, or has otherwise:\n{lacks}"
+    );
+}
+
+#[test]
+fn nothing_else_is_documented() {
+    let rows = DOCUMENT
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .count();
+    let settings = Measurement::kinds().iter().map(|kind| kind.settings.len());
+    assert_eq!(rows, settings.sum::<usize>());
+    let sections = DOCUMENT
+        .lines()
+        .filter(|line| line.starts_with("## `"))
+        .count();
+    assert_eq!(sections, Measurement::kinds().len());
+}

@@ -1,0 +1,72 @@
+//! A place of our own, and measurements typed as in a study file.
+
+use host::interrupt::Interrupt;
+use kinds::measure::{MeasureError, Measurement, Place};
+use results::Reading;
+use tempfile::TempDir;
+use units::Bytes;
+
+/// A directory that is removed with everything in it.
+pub fn place() -> (TempDir, Place) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut place = Place::new(directory.path().display().to_string(), 7);
+    place.reserve = Some(Bytes::from_mib(64));
+    (directory, place)
+}
+
+/// A model.
+pub fn model(target: &str) -> Place {
+    Place::new(target, 7)
+}
+
+/// The measurement with settings in TOML.
+pub fn parsed(kind: &str, settings: &str) -> Measurement {
+    let table: toml::Table = settings.parse().expect("TOML");
+    Measurement::from_table(kind, &table).unwrap_or_else(|fault| panic!("{kind}: {fault}"))
+}
+
+/// Why these settings are refused, with the key that is at fault.
+pub fn refused(kind: &str, settings: &str) -> String {
+    let table: toml::Table = settings.parse().expect("TOML");
+    let fault = Measurement::from_table(kind, &table).expect_err("wrong settings");
+    format!("{}: {}", fault.key.as_deref().unwrap_or("-"), fault.message)
+}
+
+/// What one replicate gives.
+pub fn measured(kind: &str, settings: &str, place: &Place) -> Vec<Reading> {
+    try_measured(kind, settings, place).unwrap_or_else(|error| panic!("{kind}: {error:?}"))
+}
+
+/// What one replicate gives, or why there is nothing.
+pub fn try_measured(
+    kind: &str,
+    settings: &str,
+    place: &Place,
+) -> Result<Vec<Reading>, MeasureError> {
+    parsed(kind, settings).measure(place, &Interrupt::never())
+}
+
+/// The reading of that name.
+pub fn reading(readings: &[Reading], name: &str) -> f64 {
+    let found = readings.iter().find(|reading| reading.name == name);
+    found
+        .unwrap_or_else(|| panic!("no {name:?} in {readings:?}"))
+        .value
+}
+
+/// The names of the readings.
+pub fn names(readings: &[Reading]) -> Vec<&str> {
+    readings
+        .iter()
+        .map(|reading| reading.name.as_str())
+        .collect()
+}
+
+/// Nothing of ours is left in the directory.
+pub fn assert_empty(directory: &TempDir) {
+    let left: Vec<_> = std::fs::read_dir(directory.path())
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    assert!(left.is_empty(), "left behind: {left:?}");
+}

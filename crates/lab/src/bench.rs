@@ -1,0 +1,517 @@
+//! Opens what a command measures: a directory, a named target, or a model.
+
+use std::path::{Path, PathBuf};
+
+use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Owner, TargetError, free_space};
+use engine::OnError;
+use procedure::{CheckUpFacts, PositioningError, SIZE_MIN, cached_part};
+use results::environment::{RaidActivity, RaidState, TargetKind};
+use results::{Access, Caution, Setup, Severity, TargetDescription, Warning};
+use sim::{ArrayActivity, Level, SIM_PREFIX};
+use units::Bytes;
+
+use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
+use crate::simulated::open_recorded_model;
+use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
+use host::environment;
+use host::inspect::{self, InspectError};
+use host::limits::Limits;
+use host::processors::processors;
+
+/// The test file takes one part in this many of what lies above the reserve: of a check-up, since
+/// the file for the page cache takes up to half as much again and the small files need the rest,
+/// and where no size is asked for, to leave others some room.
+const ROOM_PART: u64 = 2;
+/// The least of an existing target that can be measured.
+const TARGET_MIN: Bytes = Bytes::from_mib(1);
+/// Files without which nothing can be measured: a directory, its marker, and two test files.
+const FILES_MIN: u64 = 4;
+
+/// What is measured, and what may be done to it.
+#[derive(Clone, Debug)]
+pub struct BenchRequest {
+    /// A path, a device, or `sim:NAME`.
+    pub target: String,
+    /// What the work directory is for.
+    pub purpose: String,
+    /// Size of the test file, or the part of a named target to use; chosen when absent.
+    pub size: Option<Bytes>,
+    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    pub reserve: Option<Bytes>,
+    /// Whether an existing target may be written.
+    pub overwrite: bool,
+    /// The name of the device whose known content may be lost, as typed by the user.
+    pub confirmed: Option<String>,
+    /// What all workers are told.
+    pub storage: StorageSettings,
+    /// What the run records of all this.
+    pub setup: Setup,
+}
+
+impl BenchRequest {
+    /// The setup as the run records it, with what was left to the program.
+    #[must_use]
+    pub fn resolved(&self, size: Bytes) -> Setup {
+        let mut setup = self.setup.clone();
+        setup.resolve("size", [size.to_exact_string()]);
+        setup.resolve("workers", [self.storage.workers.to_string()]);
+        setup
+    }
+}
+
+/// Why there is no run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The target cannot be looked at.
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    /// The model does not exist.
+    #[error(transparent)]
+    Sim(#[from] sim::SimError),
+    /// Nothing could be measured.
+    #[error(transparent)]
+    Laboratory(#[from] LaboratoryError),
+    /// A file could not be opened.
+    #[error(transparent)]
+    Positioning(#[from] PositioningError),
+    /// Options that do not go together, or with the target.
+    #[error("{0}")]
+    Usage(String),
+    /// What storage refused a program that uses files, in a sentence.
+    #[error("{0}")]
+    Refused(String),
+    /// It was stopped before anything was measured.
+    #[error("stopped by {signal} before anything was measured; nothing was saved")]
+    Interrupted {
+        /// The signal's name.
+        signal: String,
+    },
+    /// Nothing was measured, and something of ours could not be removed.
+    #[error("{}; {left}", with_causes(error))]
+    LeftBehind {
+        /// Why nothing was measured.
+        error: Box<BenchError>,
+        /// What is left, and why.
+        left: String,
+    },
+}
+
+impl BenchError {
+    /// Why a run is a partial one, where something had been measured before.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Interrupted { signal } => format!("stopped by {signal}"),
+            other => with_causes(other),
+        }
+    }
+}
+
+/// A target that is ready to be measured.
+pub struct Opened {
+    /// Where trials are run.
+    pub bench: Bench,
+    /// What the target is.
+    pub description: TargetDescription,
+    /// What would mislead.
+    pub cautions: Vec<Caution>,
+    /// What a procedure must know.
+    pub facts: CheckUpFacts,
+}
+
+/// Look at a target and open it. In a directory this makes a work directory and nothing else.
+///
+/// # Errors
+/// When the target does not exist, must not be used that way, or has no room.
+pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
+    open(request, FilesMade::TestFile)
+}
+
+/// The same for a check-up, which makes more files than the one that is measured.
+///
+/// # Errors
+/// Those of [`open_bench`].
+pub fn open_check_up(request: &BenchRequest) -> Result<Opened, BenchError> {
+    open(request, FilesMade::CheckUp)
+}
+
+/// What is made in a directory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FilesMade {
+    /// The test file alone.
+    TestFile,
+    /// A test file, one for the page cache, and small files.
+    CheckUp,
+}
+
+fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
+    if request.target.starts_with(SIM_PREFIX) {
+        refuse_idle_options(request, TargetKind::Simulated)?;
+        return simulated(request);
+    }
+    let path = Path::new(&request.target);
+    let (description, cautions) = inspect::inspect(path)?;
+    refuse_idle_options(request, description.kind)?;
+    let mut settings = request.storage.clone();
+    settings.device = description
+        .devices
+        .first()
+        .map(|device| device.name.clone());
+    match description.kind {
+        TargetKind::Directory => {
+            refuse_read_only(&description)?;
+            let room = room_in(path, request, files)?;
+            in_directory(request, path, room, settings, description, cautions)
+        }
+        _ => on_target(request, path, settings, description, cautions),
+    }
+}
+
+/// An option that would do nothing on this target is refused, not ignored.
+fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), BenchError> {
+    let is_named = matches!(kind, TargetKind::File | TargetKind::BlockDevice);
+    let idle = if request.overwrite && !is_named {
+        "--overwrite is about an existing file or device: nothing else is ever overwritten"
+    } else if request.confirmed.is_some() && kind != TargetKind::BlockDevice {
+        "--confirm is about the content of a block device"
+    } else if request.reserve.is_some() && kind != TargetKind::Directory {
+        "--reserve is about a directory in which a test file is made"
+    } else {
+        return Ok(());
+    };
+    let target = &request.target;
+    Err(BenchError::Usage(format!("{target}: {idle}; leave it out")))
+}
+
+fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
+    let spec = open_recorded_model(&request.target, &request.setup)?;
+    let size = part_of(request, spec.size)?;
+    let description = TargetDescription::simulated(&request.target, &spec.text, Some(size.0));
+    let facts = CheckUpFacts {
+        makes_files: false,
+        may_overwrite: !spec.is_read_only(),
+        existing: Some(size),
+        room: size,
+        memory: Bytes(0),
+        access: Access::Simulated,
+        has_page_cache: false,
+    };
+    let bench = Bench::Simulated(
+        SimLaboratory::new(spec, request.storage.seed).with_errors(request.storage.on_error),
+    );
+    Ok(Opened {
+        bench,
+        description,
+        cautions: Vec::new(),
+        facts,
+    })
+}
+
+fn in_directory(
+    request: &BenchRequest,
+    path: &Path,
+    (room, reserve): (Bytes, u64),
+    mut settings: StorageSettings,
+    description: TargetDescription,
+    cautions: Vec<Caution>,
+) -> Result<Opened, BenchError> {
+    let owner = Owner {
+        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+        started: environment::capture().started_at,
+        purpose: request.purpose.clone(),
+    };
+    settings.reserve = reserve;
+    let mut laboratory = StorageLaboratory::in_directory(path, &owner, settings)?;
+    laboratory.probe_directory()?;
+    let facts = CheckUpFacts {
+        makes_files: true,
+        may_overwrite: false,
+        existing: None,
+        room,
+        memory: memory(),
+        access: laboratory.access(),
+        has_page_cache: true,
+    };
+    Ok(Opened {
+        bench: Bench::Real(laboratory),
+        description,
+        cautions,
+        facts,
+    })
+}
+
+fn on_target(
+    request: &BenchRequest,
+    path: &Path,
+    settings: StorageSettings,
+    description: TargetDescription,
+    cautions: Vec<Caution>,
+) -> Result<Opened, BenchError> {
+    let access = if request.overwrite {
+        AccessMode::Overwrite
+    } else {
+        AccessMode::ReadOnly
+    };
+    let laboratory =
+        StorageLaboratory::on_target(path, access, request.confirmed.as_deref(), settings)?;
+    let whole = Bytes(laboratory.size());
+    let size = part_of(request, whole)?;
+    if whole < TARGET_MIN {
+        return Err(BenchError::Usage(format!(
+            "{} holds {whole}, and at least {TARGET_MIN} is needed to measure anything: name a \
+             larger file, or a directory in which a test file can be made",
+            path.display()
+        )));
+    }
+    if size < TARGET_MIN {
+        return Err(BenchError::Usage(format!(
+            "--size {size}: at least {TARGET_MIN} is needed to measure anything, and {} holds \
+             {whole}",
+            path.display()
+        )));
+    }
+    let facts = CheckUpFacts {
+        makes_files: false,
+        may_overwrite: request.overwrite,
+        existing: Some(size),
+        room: size,
+        memory: memory(),
+        access: laboratory.access(),
+        has_page_cache: true,
+    };
+    Ok(Opened {
+        bench: Bench::Real(laboratory),
+        description,
+        cautions,
+        facts,
+    })
+}
+
+/// The part of an existing target that is used: all of `whole`, or as much of it as asked for.
+fn part_of(request: &BenchRequest, whole: Bytes) -> Result<Bytes, BenchError> {
+    match request.size {
+        Some(wanted) if wanted > whole => Err(BenchError::Usage(format!(
+            "--size {wanted}: {} holds only {whole}",
+            request.target
+        ))),
+        Some(wanted) => Ok(wanted),
+        None => Ok(whole),
+    }
+}
+
+/// What a test file may take, and what stays free.
+fn room_in(
+    path: &Path,
+    request: &BenchRequest,
+    made: FilesMade,
+) -> Result<(Bytes, u64), BenchError> {
+    let space = free_space(path).map_err(LaboratoryError::from)?;
+    let FreeSpace {
+        available,
+        reserve,
+        files,
+        ..
+    } = space;
+    let path = path.to_owned();
+    if let Some(available) = files.filter(|&files| files < FILES_MIN) {
+        let wanted = FILES_MIN;
+        let error = TargetError::NoFiles {
+            path,
+            wanted,
+            available,
+        };
+        return Err(LaboratoryError::from(error).into());
+    }
+    let reserve = request.reserve.map_or(reserve, |reserve| reserve.0);
+    let copies = space.copies();
+    let free = Bytes(available.saturating_sub(reserve) / copies);
+    let part = Bytes(free.0 / ROOM_PART);
+    let wanted = request.size.unwrap_or(SIZE_MIN);
+    let (room, needed) = match made {
+        FilesMade::CheckUp => (part, Bytes(wanted.0.saturating_mul(ROOM_PART))),
+        FilesMade::TestFile if request.size.is_some() => (free, wanted),
+        FilesMade::TestFile => (part.max(wanted), wanted),
+    };
+    if free >= needed {
+        return Ok((room, reserve));
+    }
+    let why = match (made, space.copies_on_write) {
+        (FilesMade::CheckUp, false) => " (the test file, and as much for the other files of a run)",
+        (FilesMade::CheckUp, true) => {
+            " (the test file, as much for the other files of a run, and all of it twice: a \
+             copy-on-write file system keeps old blocks for a while)"
+        }
+        (FilesMade::TestFile, false) => "",
+        (FilesMade::TestFile, true) => {
+            " (twice the test file: a copy-on-write file system keeps old blocks for a while)"
+        }
+    };
+    let error = TargetError::NoRoom {
+        path,
+        wanted: needed.0.saturating_mul(copies),
+        why,
+        available,
+        reserve,
+    };
+    Err(LaboratoryError::from(error).into())
+}
+
+fn memory() -> Bytes {
+    Bytes(Limits::capture().memory_available_bytes.unwrap_or(1 << 30))
+}
+
+fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
+    let is_read_only = description
+        .file_system
+        .as_ref()
+        .is_some_and(|file_system| file_system.read_only);
+    if !is_read_only {
+        return Ok(());
+    }
+    Err(BenchError::Usage(format!(
+        "{} is mounted read-only: a test file cannot be made there; name an existing file on it to \
+         measure reads",
+        description.path
+    )))
+}
+
+/// Where trials are run.
+pub enum Bench {
+    /// On real storage.
+    Real(StorageLaboratory),
+    /// On a model.
+    Simulated(SimLaboratory),
+}
+
+impl Bench {
+    /// The laboratory behind it.
+    pub fn laboratory(&mut self) -> &mut dyn Laboratory {
+        match self {
+            Self::Real(real) => real,
+            Self::Simulated(simulated) => simulated,
+        }
+    }
+
+    /// In which state the array of a model is, if it has one.
+    #[must_use]
+    pub fn raid_of_model(&self) -> Option<RaidState> {
+        let Self::Simulated(simulated) = self else {
+            return None;
+        };
+        let state = simulated.array_state()?;
+        let (missing, activity) = match state.activity {
+            ArrayActivity::Whole => (0, RaidActivity::Normal),
+            ArrayActivity::Reduced => (1, RaidActivity::Degraded),
+            ArrayActivity::Rebuilding { share } => {
+                let percent = Some(share * 100.0);
+                (1, RaidActivity::Rebuilding { percent })
+            }
+        };
+        let level = match state.level {
+            Level::Raid0 => "raid0",
+            Level::Raid1 => "raid1",
+            Level::Raid5 => "raid5",
+        };
+        Some(RaidState {
+            kind: "simulated".into(),
+            level: Some(level.into()),
+            members: Some(state.disks as u32),
+            missing: Some(missing),
+            state: activity,
+            source: "the model".into(),
+        })
+    }
+
+    /// Make the test file.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
+        match self {
+            Self::Real(real) => real.lay_out(size, Bytes(0)),
+            Self::Simulated(_) => Ok(()),
+        }
+    }
+
+    /// Make the test file, and a smaller one for the page cache, which `memory` may take.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
+        match self {
+            Self::Real(real) => real.lay_out(size, cached_part(size, memory)),
+            Self::Simulated(_) => Ok(()),
+        }
+    }
+
+    /// From now on every block that is read from a test file of ours must be one that was written.
+    pub fn verify_from_now(&mut self) {
+        if let Self::Real(real) = self {
+            real.verify_from_now();
+        }
+    }
+
+    /// What inspection and opening found worth saying.
+    #[must_use]
+    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
+        let mut warnings = inspect::warnings(cautions);
+        if let Self::Real(real) = self {
+            let severity = match real.access() {
+                Access::Buffered => Severity::Doubt,
+                _ => Severity::Note,
+            };
+            warnings.extend(
+                real.notes()
+                    .iter()
+                    .map(|note| Warning::new(severity, "access", note.clone())),
+            );
+        }
+        warnings
+    }
+
+    /// Remove what was made; what could not be removed is a warning.
+    pub fn clean_up(&mut self) -> Option<Warning> {
+        let Self::Real(real) = self else { return None };
+        let error = real.clean_up().err()?;
+        let text = format!(
+            "{}; `seekstone clean` there removes what is left, once it can be removed",
+            with_causes(&error)
+        );
+        Some(Warning::doubt("left-behind", text))
+    }
+
+    /// Remove what was made, because of `error`, which then says what could not be removed.
+    pub fn abandon(&mut self, error: BenchError) -> BenchError {
+        match self.clean_up() {
+            None => error,
+            Some(warning) => BenchError::LeftBehind {
+                error: Box::new(error),
+                left: warning.text,
+            },
+        }
+    }
+}
+
+/// The directory in which a target's stale work directories would be.
+#[must_use]
+pub fn directory_of(target: &str) -> Option<PathBuf> {
+    let path = Path::new(target);
+    (!target.starts_with(SIM_PREFIX) && path.is_dir()).then(|| path.to_owned())
+}
+
+/// Settings with every choice left to the program.
+#[must_use]
+pub fn default_settings(seed: u64) -> StorageSettings {
+    StorageSettings {
+        seed,
+        driver: DriverKind::Auto,
+        batch: None,
+        on_error: OnError::Stop,
+        workers: (processors().len() / 2).clamp(1, 4),
+        processors: Vec::new(),
+        device: None,
+        reserve: 0,
+        caching: Caching::Direct,
+        neighbours: Neighbours::of_environment(),
+    }
+}

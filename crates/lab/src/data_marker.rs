@@ -1,0 +1,345 @@
+//! The marker beside a data file that stays: whose it is, and whether it is whole.
+//!
+//! `rpt`, `transact`, `diskrand` and `diskmbps` make files under names that the user gives, among
+//! his own. Beside each lies a marker, the file's name with `.seekstone` behind, which holds the
+//! seal that stands in the file. Only a file that carries the seal of its marker is written,
+//! emptied or removed without `--overwrite`: see [`DataMarker::proves`].
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use drivers::{Found, Identity, Proof, Removal, Seal, remove_proven};
+use rustix::fs::{FlockOperation, OFlags, flock};
+
+/// What stands behind the name of a data file in the name of its marker.
+pub const MARKER_SUFFIX: &str = ".seekstone";
+const HEAD: &str = "seekstone data file";
+/// Bytes of a marker, at most.
+const BYTES_MAX: u64 = 4096;
+
+/// What a marker says of its data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is being written, or is in use for a while; a killed program leaves it so.
+    Unfinished,
+    /// It is whole, and stays.
+    Complete,
+}
+
+/// The marker of a data file, open.
+#[derive(Debug)]
+pub struct DataMarker {
+    path: PathBuf,
+    file: File,
+    seal: Seal,
+    size: u64,
+    state: State,
+}
+
+/// The name of the marker of a data file.
+#[must_use]
+pub fn marker_path(data: &Path) -> PathBuf {
+    let mut name = data.as_os_str().to_owned();
+    name.push(MARKER_SUFFIX);
+    name.into()
+}
+
+impl DataMarker {
+    /// Make the marker of a data file of `size` bytes that is about to be made, with the seal of
+    /// this run, and lock it. An old one without a file is replaced.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when something else has its name,
+    /// [`io::ErrorKind::ResourceBusy`] when another program is at work with it, and whatever the
+    /// system refuses.
+    pub fn make(data: &Path, size: u64) -> io::Result<Self> {
+        if let Some(old) = Self::read(data)? {
+            if !old.is_idle() {
+                return Err(io::ErrorKind::ResourceBusy.into());
+            }
+            old.remove()?;
+        }
+        let path = marker_path(data);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        // Where there are no locks, nobody can tell that we are alive.
+        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let made = Self {
+            path,
+            file,
+            seal: Seal::of_this_run(),
+            size,
+            state: State::Unfinished,
+        };
+        made.write().inspect_err(|_| {
+            let _ = made.remove_file();
+        })?;
+        Ok(made)
+    }
+
+    /// The marker beside a data file, if there is one and it is one.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn read(data: &Path) -> io::Result<Option<Self>> {
+        let path = marker_path(data);
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(&path);
+        let mut file = match opened {
+            Ok(file) => file,
+            Err(error) if is_nothing_of_ours(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let found = Found::of(&file)?;
+        if !found.is_file() || found.links != 1 {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(parse(&bytes).map(|(seal, size, state)| Self {
+            path,
+            file,
+            seal,
+            size,
+            state,
+        }))
+    }
+
+    /// The seal that the data file carries.
+    #[must_use]
+    pub const fn seal(&self) -> Seal {
+        self.seal
+    }
+
+    /// Whether the data file was written to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
+    /// Whether no program holds it any more. From then on this value holds it.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_ok()
+    }
+
+    /// Note how far the data file is, and how long it will be.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn note(&mut self, state: State, size: u64) -> io::Result<()> {
+        (self.state, self.size) = (state, size);
+        self.write()
+    }
+
+    /// Whether an open file is the one that this marker is of: what stands in it says so, it has no
+    /// second name, and it is as long as it was made.
+    ///
+    /// # Errors
+    /// When it cannot be read: then nothing is proved.
+    pub fn proves(&self, file: &File) -> io::Result<bool> {
+        let found = Found::of(file)?;
+        if !found.is_file() || found.links != 1 {
+            return Ok(false);
+        }
+        let proof = self.seal.examine(file)?;
+        Ok(match self.state {
+            State::Complete => proof == Proof::Sealed && found.size == self.size,
+            State::Unfinished => proof.is_ours(),
+        })
+    }
+
+    /// Remove the data file if it is proved to be the one of this marker, and then the marker.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove_with(self, data: &Path) -> io::Result<Removal> {
+        let (directory, name) = place_of(data)?;
+        let removed = remove_proven(&directory, &name, |file, _| self.proves(file))?;
+        if removed != Removal::Foreign {
+            self.remove()?;
+        }
+        Ok(removed)
+    }
+
+    /// Remove the marker.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove(self) -> io::Result<()> {
+        self.remove_file()
+    }
+
+    /// The same where the marker is kept in something else.
+    pub fn remove_file(&self) -> io::Result<()> {
+        remove_known(&self.path, &Identity::of(&self.file)?).map(drop)
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let state = match self.state {
+            State::Unfinished => "filling",
+            State::Complete => "complete",
+        };
+        let said = format!(
+            "{HEAD}\nseal {}\nsize {}\nstate {state}\n",
+            self.seal, self.size
+        );
+        let text = format!("{said}check {:08x}\n", crc32fast::hash(said.as_bytes()));
+        self.file.write_all_at(text.as_bytes(), 0)?;
+        self.file.set_len(text.len() as u64)?;
+        self.file.sync_all()
+    }
+}
+
+/// Remove what `path` names if it is the very file that this process opened or made.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_known(path: &Path, made: &Identity) -> io::Result<Removal> {
+    let (directory, name) = place_of(path)?;
+    remove_proven(&directory, &name, |_, found| {
+        Ok(found.identity.is_same_file(made))
+    })
+}
+
+/// The directory that a file lies in, open, and its name there.
+fn place_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let directory = File::open(parent.unwrap_or(Path::new(".")))?;
+    let name = path.file_name().map(OsString::from).unwrap_or_default();
+    Ok((directory.into(), name))
+}
+
+/// There is nothing, a link, or something that cannot be opened for writing by its kind.
+fn is_nothing_of_ours(error: &io::Error) -> bool {
+    let kinds = [libc_code::ENXIO, libc_code::ELOOP, libc_code::EISDIR];
+    let code = error.raw_os_error();
+    error.kind() == io::ErrorKind::NotFound || code.is_some_and(|code| kinds.contains(&code))
+}
+
+mod libc_code {
+    use rustix::io::Errno;
+
+    pub const ENXIO: i32 = Errno::NXIO.raw_os_error();
+    pub const ELOOP: i32 = Errno::LOOP.raw_os_error();
+    pub const EISDIR: i32 = Errno::ISDIR.raw_os_error();
+}
+
+/// Seal, size and state; `None` when it is no marker, or is not as it was written.
+fn parse(bytes: &[u8]) -> Option<(Seal, u64, State)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let at = text.rfind("check ")?;
+    let (said, check) = text.split_at(at);
+    let check = u32::from_str_radix(check.strip_prefix("check ")?.trim_end(), 16).ok()?;
+    (check == crc32fast::hash(said.as_bytes())).then_some(())?;
+    let mut lines = said.lines();
+    (lines.next() == Some(HEAD)).then_some(())?;
+    let mut value = |name: &str| lines.next()?.strip_prefix(name);
+    let seal = value("seal ")?.parse().ok()?;
+    let size = value("size ")?.parse().ok()?;
+    let state = match value("state ")? {
+        "filling" => State::Unfinished,
+        "complete" => State::Complete,
+        _ => return None,
+    };
+    Some((seal, size, state))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use drivers::Payload;
+    use workload::TargetId;
+
+    use super::*;
+
+    fn sealed(seal: Seal, len: usize) -> Vec<u8> {
+        let mut bytes = vec![7; len];
+        let payload = Payload {
+            run: seal.number(),
+            ..Payload::default()
+        };
+        payload.stamp(&mut bytes, TargetId(0), 0);
+        bytes
+    }
+
+    #[test]
+    fn a_marker_is_read_back_and_proves_its_own_file_only() {
+        let top = tempfile::tempdir().expect("a directory");
+        let data = top.path().join("data");
+        let mut marker = DataMarker::make(&data, 8192).expect("a marker");
+        let ours = sealed(marker.seal(), 8192);
+        fs::write(&data, &ours).expect("a file");
+        marker.note(State::Complete, 8192).expect("noted");
+        drop(marker);
+        let marker = DataMarker::read(&data).expect("read").expect("a marker");
+        assert!(marker.is_complete() && marker.is_idle());
+        let proves = |content: &[u8]| {
+            fs::write(&data, content).expect("a file");
+            marker
+                .proves(&File::open(&data).expect("a file"))
+                .expect("read")
+        };
+        // The same inode number and size, and not a byte of ours.
+        assert!(!proves(&vec![b'p'; 8192]));
+        assert!(!proves(&[]) && !proves(&ours[..4096]));
+        assert!(proves(&ours));
+        fs::hard_link(&data, top.path().join("second")).expect("a name");
+        assert!(!proves(&ours), "it has a second name");
+    }
+
+    #[test]
+    fn what_is_no_marker_is_never_replaced() {
+        let top = tempfile::tempdir().expect("a directory");
+        let data = top.path().join("data");
+        let path = marker_path(&data);
+        let whole = {
+            drop(DataMarker::make(&data, 5).expect("a marker"));
+            fs::read_to_string(&path).expect("a marker")
+        };
+        drop(DataMarker::make(&data, 6).expect("an old marker is replaced"));
+        for content in [
+            "of the user".to_owned(),
+            String::new(),
+            whole.replace("size 5", "size 6"),
+            whole[..whole.len() - 6].to_owned(),
+        ] {
+            fs::write(&path, &content).expect("a file");
+            assert!(
+                DataMarker::read(&data).expect("read").is_none(),
+                "{content}"
+            );
+            DataMarker::make(&data, 5).expect_err("it is somebody's");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), content);
+        }
+    }
+
+    #[test]
+    fn a_marker_in_use_is_not_idle() {
+        let top = tempfile::tempdir().expect("a directory");
+        let data = top.path().join("data");
+        let held = DataMarker::make(&data, 5).expect("a marker");
+        let seen = DataMarker::read(&data).expect("read").expect("a marker");
+        assert!(!seen.is_idle());
+        DataMarker::make(&data, 5).expect_err("in use");
+        drop(held);
+        assert!(seen.is_idle());
+        assert_eq!(seen.remove_with(&data).expect("removed"), Removal::Absent);
+        assert!(!marker_path(&data).exists());
+    }
+}

@@ -1,0 +1,437 @@
+//! Where trials are run: on real storage, in virtual time, or on nothing at all.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver, OnError,
+    Record,
+};
+use procedure::{
+    Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
+    summarise,
+};
+use random::{Purpose, Stream};
+use results::{Access, CpuCost, Measurement, ServerTimes, SystemSeries};
+use sim::{ArrayState, Served, SimDriver, SimSpec};
+use stats::Estimate;
+use units::{Duration, Instant};
+use workload::{AddressError, Errno};
+
+use drivers::MISMATCH;
+use sys::MonotonicClock;
+
+use crate::workers::{SLOT_WIDTH, deal};
+use host::counters::thread_cpu_ns;
+use host::limits::check_clients;
+
+/// An interval of 95 % of a normal distribution, in standard deviations.
+const NORMAL_95: f64 = 1.959_964;
+
+/// Why a trial gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum LaboratoryError {
+    /// The trial itself failed.
+    #[error("{title}: {error}")]
+    Trial {
+        /// Which trial.
+        title: String,
+        /// What happened.
+        error: TrialError,
+    },
+    /// The trial does not fit its target.
+    #[error("{title}: {error}")]
+    Addresses {
+        /// Which trial.
+        title: String,
+        /// What does not fit.
+        error: AddressError,
+    },
+    /// Direct I/O on the target asks for other block sizes.
+    #[error(
+        "blocks of {block} bytes cannot be moved past the page cache here: give a block size that \
+         is a multiple of {unit} bytes, or use --buffered"
+    )]
+    Misaligned {
+        /// Bytes of a block.
+        block: u64,
+        /// What direct I/O asks for.
+        unit: u32,
+    },
+    /// The same for the control threads of a workload, which has no options of its own.
+    #[error(
+        "{title}: {bytes} bytes cannot be moved past the page cache here: make I/O size, block \
+         size and offset multiples of {unit} bytes"
+    )]
+    MisalignedThreads {
+        /// Which trial.
+        title: String,
+        /// A size or an offset.
+        bytes: u64,
+        /// What direct I/O asks for.
+        unit: u32,
+    },
+    /// A file or device cannot be used.
+    #[error(transparent)]
+    Target(#[from] drivers::TargetError),
+    /// The machine does not allow as much as is asked for.
+    #[error(transparent)]
+    Limit(#[from] host::limits::LimitError),
+}
+
+/// What an error says, with what caused it.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// What a trial gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The measurement.
+    pub measurement: Measurement,
+    /// Why the trial ended.
+    pub ending: Ending,
+    /// The operation that failed, where one did.
+    pub failure: Option<TrialError>,
+    /// Times of transactions, by the number of their profile.
+    pub units: BTreeMap<u32, KindRecord>,
+    /// From the start to the end of the trial.
+    pub elapsed: Duration,
+    /// What the machine did, interval by interval, where that was asked for.
+    pub series: Option<SystemSeries>,
+    /// How the trial stands to its limit, if it has one.
+    pub within: Option<WithinLimit>,
+}
+
+/// What a screen is shown while a trial runs.
+#[derive(Clone, Debug, Default)]
+pub struct Glimpse {
+    /// Time since the trial's start.
+    pub elapsed: Duration,
+    /// Mean response time so far, nanoseconds, with its relative half-width, once there is one.
+    pub response: Option<(f64, f64)>,
+    /// Operations per second so far, once known.
+    pub throughput: Option<f64>,
+    /// Operations at the last look.
+    pub operations: u64,
+}
+
+impl Glimpse {
+    pub fn of(monitor: &Monitor, elapsed: Duration) -> Self {
+        let latest = monitor.latest();
+        Self {
+            elapsed,
+            response: latest.map(|now| (now.mean.value, now.mean.relative_half_width())),
+            throughput: latest.map(|now| now.throughput.value),
+            operations: latest.map_or(0, |now| now.completions),
+        }
+    }
+}
+
+/// Told of a running trial; returns whether to go on.
+pub type Watch<'a> = &'a mut dyn FnMut(&Glimpse) -> bool;
+
+/// Runs trials.
+pub trait Laboratory {
+    /// Run one trial.
+    ///
+    /// # Errors
+    /// When nothing could be measured at all. A trial in which an operation failed is an outcome
+    /// if anything was measured before; one in which all failed and were to be counted is a
+    /// [`TrialError::AllFailed`], with its measurement.
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError>;
+
+    /// The present instant on the laboratory's clock, real or virtual.
+    fn now(&self) -> Instant;
+}
+
+/// The seed of a trial: each draws afresh, and the same again in a repeated run.
+#[must_use]
+pub fn trial_seed(run: u64, salt: u64) -> u64 {
+    Stream::new(run, salt, Purpose::Load).next_u64()
+}
+
+/// What the operating system calls an error.
+#[must_use]
+pub fn error_name(errno: Errno) -> String {
+    if errno == MISMATCH {
+        return "the storage returned something else than was written".into();
+    }
+    std::io::Error::from_raw_os_error(errno.0).to_string()
+}
+
+/// Trials on a model, in virtual time. A machine stays as a trial left it, with what its caches
+/// hold and where its arm stands; a queue is a new one for each trial.
+pub struct SimLaboratory {
+    spec: SimSpec,
+    seed: u64,
+    on_error: OnError,
+    now: Instant,
+    used: Option<Box<dyn sim::Device>>,
+}
+
+impl SimLaboratory {
+    /// A laboratory with one model.
+    #[must_use]
+    pub fn new(spec: SimSpec, seed: u64) -> Self {
+        Self {
+            spec,
+            seed,
+            on_error: OnError::Stop,
+            now: Instant::START,
+            used: None,
+        }
+    }
+
+    /// The same where a failed operation ends a trial, or is counted.
+    #[must_use]
+    pub const fn with_errors(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
+    /// The model.
+    #[must_use]
+    pub const fn spec(&self) -> &SimSpec {
+        &self.spec
+    }
+
+    /// In which state the model's array is, if it has one.
+    #[must_use]
+    pub fn array_state(&self) -> Option<ArrayState> {
+        self.spec.machine()?.array.array.as_ref()?;
+        match &self.used {
+            Some(device) => device.array_state(),
+            None => self.spec.device(self.seed).array_state(),
+        }
+    }
+
+    fn driver(&mut self, seed: u64, depth: usize) -> SimDriver {
+        if self.spec.machine().is_none() {
+            return self.spec.driver(seed, depth, self.now);
+        }
+        let device = self
+            .used
+            .take()
+            .unwrap_or_else(|| self.spec.device(self.seed));
+        self.spec.driver_on(device, seed, depth, self.now)
+    }
+}
+
+impl Laboratory for SimLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let seed = trial_seed(self.seed, trial.salt);
+        let start = self.now;
+        let driver = self.driver(seed, trial.depth as usize);
+        let began = Began {
+            seed,
+            start,
+            on_error: trial.on_error(self.on_error),
+            cpu: None,
+        };
+        let (outcome, driver) = inline(trial, driver, "sim", began, watch)?;
+        let served = driver.served().filter(|served| served.operations > 0);
+        self.now = driver.now();
+        if self.spec.machine().is_some() {
+            let (device, end) = driver.into_device();
+            self.used = Some(device);
+            self.now = end;
+        }
+        let mut outcome = outcome?;
+        let response = outcome.measurement.response.mean;
+        let counts_operations = outcome.units.is_empty();
+        outcome.measurement.server = served
+            .filter(|_| counts_operations)
+            .map(|served| server_times(&served, response));
+        Ok(outcome)
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+/// Trials on the driver that completes at once: what the engine itself costs.
+pub struct NullLaboratory {
+    seed: u64,
+    clock: MonotonicClock,
+}
+
+impl NullLaboratory {
+    /// A laboratory with no storage.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            clock: MonotonicClock::start(),
+        }
+    }
+}
+
+impl Laboratory for NullLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let seed = trial_seed(self.seed, trial.salt);
+        let driver = NullDriver::new(self.clock, trial.depth as usize);
+        let began = Began {
+            seed,
+            start: self.clock.now(),
+            on_error: OnError::Stop,
+            cpu: Some(thread_cpu_ns()),
+        };
+        inline(trial, driver, "null", began, watch)?.0
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+/// How a trial on the calling thread begins.
+#[derive(Clone, Copy)]
+struct Began {
+    seed: u64,
+    start: Instant,
+    on_error: OnError,
+    /// CPU time of this thread, where it counts.
+    cpu: Option<u64>,
+}
+
+/// What a trial gave, and the driver as it left it.
+type Ran<D> = (Result<Outcome, LaboratoryError>, D);
+
+/// A trial on the calling thread.
+fn inline<D: engine::Driver>(
+    trial: &Trial,
+    driver: D,
+    name: &str,
+    began: Began,
+    watch: Watch<'_>,
+) -> Result<Ran<D>, LaboratoryError> {
+    let Began { seed, start, .. } = began;
+    check_clients(trial.clients)?;
+    let mut hands = deal(trial, seed, 1).map_err(|error| LaboratoryError::Addresses {
+        title: trial.title.clone(),
+        error,
+    })?;
+    let clients = hands.pop().unwrap_or_default();
+    let mut engine = Engine::new(
+        driver,
+        clients,
+        EngineOptions {
+            start,
+            slot_width: SLOT_WIDTH,
+            counted: KindSet::of(&trial.spec.counted_kinds()),
+            first_client: 0,
+            stride: 1,
+        },
+    )
+    .with_errors(began.on_error);
+    let mut monitor = monitor_of(trial, 1);
+    let ran = run_inline(
+        &mut engine,
+        &mut monitor,
+        start,
+        SLOT_WIDTH,
+        |monitor, elapsed| watch(&Glimpse::of(monitor, elapsed)),
+    );
+    let fail = |error: TrialError| LaboratoryError::Trial {
+        title: trial.title.clone(),
+        error,
+    };
+    let (ending, elapsed) = ran.map_err(|error: DriverError| fail(error.into()))?;
+    let cpu_ns = began
+        .cpu
+        .map(|before| thread_cpu_ns().saturating_sub(before));
+    let (record, driver) = engine.into_parts();
+    let circumstances = Circumstances {
+        driver: name.into(),
+        workers: 1,
+        seed,
+        nominal_depth: trial.depth,
+        elapsed,
+        on_error: began.on_error,
+    };
+    let failure = failure_of(&record, began.on_error);
+    let outcome = summarise(trial, &monitor, &record, &circumstances, error_name)
+        .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))
+        .map(|mut measurement| {
+            measurement.cpu = cpu_ns.and_then(|cpu_ns| cpu_cost(&measurement, cpu_ns, elapsed));
+            Outcome {
+                measurement,
+                ending,
+                failure,
+                units: record.units,
+                elapsed,
+                series: monitor.series(1),
+                within: monitor.within_limit(),
+            }
+        });
+    Ok((outcome, driver))
+}
+
+/// Wait and service apart. The whole trial tells the mean service; that its times are independent,
+/// its interval. What is left of the response time is wait, with the response time's interval.
+fn server_times(served: &Served, response: Estimate) -> ServerTimes {
+    let count = served.operations as f64;
+    let mean = served.sum_ns / count;
+    let variance = (served.squares / count - mean * mean).max(0.0);
+    let half = if served.is_independent {
+        NORMAL_95 * (variance / count).sqrt()
+    } else {
+        f64::INFINITY
+    };
+    ServerTimes {
+        wait: Estimate {
+            value: (response.value - mean).max(0.0),
+            low: (response.low - mean).max(0.0),
+            high: (response.high - mean).max(0.0),
+            ..response
+        },
+        service: Estimate {
+            value: mean,
+            low: (mean - half).max(0.0),
+            high: mean + half,
+            ..Estimate::exact(mean, count)
+        },
+    }
+}
+
+/// The error that ended a trial, if one did.
+pub(crate) fn failure_of(record: &Record, on_error: OnError) -> Option<TrialError> {
+    match on_error {
+        OnError::Stop => first_error(record, error_name),
+        OnError::Count => None,
+    }
+}
+
+/// The monitor of a trial.
+pub fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
+    let monitor = Monitor::new(
+        trial.goal,
+        trial.channel,
+        trial.duration_max,
+        SLOT_WIDTH,
+        workers,
+        trial.clients,
+    )
+    .arriving(trial.arrivals())
+    .limited(trial.limit)
+    .warming_up(trial.warm_up)
+    .sampled(trial.sample_every, trial.access == Access::Buffered);
+    match trial.lead_in() {
+        Some(lead_in) => monitor.all_at_work(lead_in),
+        None => monitor,
+    }
+}
+
+/// CPU time by unit of work.
+pub fn cpu_cost(measurement: &Measurement, cpu_ns: u64, elapsed: Duration) -> Option<CpuCost> {
+    let operations = measurement.completions_all;
+    let mib = measurement.bytes_all as f64 / f64::from(1 << 20);
+    (operations > 0).then(|| CpuCost {
+        per_operation_ns: cpu_ns as f64 / operations as f64,
+        per_mib_ns: (mib > 0.0).then(|| cpu_ns as f64 / mib),
+        cores_busy: cpu_ns as f64 / elapsed.as_nanos().max(1) as f64,
+    })
+}

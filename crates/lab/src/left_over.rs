@@ -1,0 +1,127 @@
+//! Data files that killed programs left beside the user's own, and their removal.
+//!
+//! Such a file has a marker that says that it is unfinished or was to be removed, and that no
+//! program holds. It is removed only if what stands in it carries the seal of its marker.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use drivers::{Found, Removal};
+
+use crate::data_marker::{DataMarker, MARKER_SUFFIX};
+
+/// Names in a directory that are looked at.
+const ENTRIES_MAX: usize = 100_000;
+
+/// A data file that nobody uses. While this value lives, no program takes it up.
+#[derive(Debug)]
+pub struct DataFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes that it takes up.
+    pub bytes: u64,
+    /// Holds the lock.
+    marker: DataMarker,
+}
+
+/// The data files in `directory` that killed programs left, in the order of their names. What
+/// cannot be examined is not ours to judge, and is passed over.
+#[must_use]
+pub fn data_files(directory: &Path) -> Vec<DataFile> {
+    let entries = directory.read_dir().into_iter().flatten();
+    let paths = entries.take(ENTRIES_MAX).flatten().map(|it| it.path());
+    let mut paths: Vec<PathBuf> = paths.filter_map(|path| data_of(&path)).collect();
+    paths.sort_unstable();
+    let files = paths.into_iter().filter_map(|path| examine(path).ok());
+    files.flatten().collect()
+}
+
+impl DataFile {
+    /// Remove it and its marker.
+    ///
+    /// # Errors
+    /// When another file has its name now, or the system refuses.
+    pub fn remove(self) -> io::Result<()> {
+        match self.marker.remove_with(&self.path)? {
+            Removal::Removed | Removal::Absent => Ok(()),
+            Removal::Foreign => Err(io::Error::other(
+                "nothing in it proves that this program made it: remove it yourself if it is not \
+                 needed",
+            )),
+        }
+    }
+}
+
+/// The data file that a marker of this name would be of.
+fn data_of(marker: &Path) -> Option<PathBuf> {
+    let name = marker.file_name()?.to_str()?.strip_suffix(MARKER_SUFFIX)?;
+    (!name.is_empty()).then(|| marker.with_file_name(name))
+}
+
+fn examine(path: PathBuf) -> io::Result<Option<DataFile>> {
+    let Some(marker) = DataMarker::read(&path)? else {
+        return Ok(None);
+    };
+    if marker.is_complete() || !marker.is_idle() {
+        return Ok(None);
+    }
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let parent = std::fs::File::open(parent.unwrap_or(Path::new(".")))?;
+    let name = path.file_name().unwrap_or_default();
+    let bytes = Found::named(parent, name).map_or(0, |found| found.taken);
+    Ok(Some(DataFile {
+        path,
+        bytes,
+        marker,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use drivers::{Payload, Seal};
+    use workload::TargetId;
+
+    use super::*;
+    use crate::data_marker::State;
+
+    /// Files of the user's own were removed that had the name and the form of ours, and there was
+    /// no more to tell them by.
+    #[test]
+    fn only_unfinished_files_that_carry_their_seal_are_removed() {
+        let top = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| top.path().join(name);
+        let mut ours = vec![7; 8192];
+        let payload = Payload {
+            run: Seal::of_this_run().number(),
+            ..Payload::default()
+        };
+        payload.stamp(&mut ours, TargetId(0), 0);
+        let make = |name: &str, content: &[u8]| {
+            let marker = DataMarker::make(&path(name), 8192).expect("a marker");
+            fs::write(path(name), content).expect("a file");
+            marker
+        };
+        drop(make("J000000A.TMP", &ours));
+        drop(make("J000000B.TMP", b"a file of somebody else"));
+        let mut complete = make("complete", &ours);
+        complete.note(State::Complete, 8192).expect("noted");
+        drop(complete);
+        let held = make("held", &ours);
+        fs::write(path("J000000C.TMP"), &ours).expect("a file");
+        let mut found = data_files(top.path());
+        let names: Vec<_> = found.iter().map(|it| it.path.clone()).collect();
+        assert_eq!(names, [path("J000000A.TMP"), path("J000000B.TMP")]);
+        assert!(found[0].bytes >= 8192);
+        let foreign = found.pop().expect("two");
+        foreign.remove().expect_err("it is somebody's");
+        found.pop().expect("one").remove().expect("ours");
+        assert!(!path("J000000A.TMP").exists() && path("J000000B.TMP").exists());
+        assert!(!path("J000000A.TMP.seekstone").exists());
+        for kept in ["complete", "held", "J000000C.TMP"] {
+            assert!(path(kept).exists(), "{kept}");
+        }
+        drop(held);
+    }
+}

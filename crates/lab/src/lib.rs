@@ -1,0 +1,10 @@
+//! Laboratories: open a target, real or simulated, deal clients to workers, and run one trial.
+
+pub mod bench;
+pub mod data_marker;
+pub mod laboratory;
+pub mod left_over;
+pub mod simulated;
+pub mod storage;
+pub mod test_file;
+pub mod workers;

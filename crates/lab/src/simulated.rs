@@ -1,0 +1,177 @@
+//! Models by name: built in, or from files of the user's own.
+
+use std::io::{ErrorKind, Read as _};
+
+use engine::FileDriver as _;
+use results::{Law, QueueLaw, Setup, SteadyLaw, TargetDescription};
+use sim::{
+    Cleaning, Content, Definition, DefinitionError, DeviceSpec, FileSystemSpec, QueueLoad,
+    SIM_PREFIX, SimError, SimSpec,
+};
+use units::Instant;
+use workload::{GapShape, MixSpec, Pacing, Partition, Pattern};
+
+/// The most that is read of a file; the reader says where a definition is too long.
+const BYTES_MAX: u64 = 128 << 10;
+
+/// The model behind `sim:NAME`; files that it names are read.
+///
+/// # Errors
+/// When the model or a parameter does not exist, or a file or value cannot be read.
+pub fn open_model(text: &str) -> Result<SimSpec, SimError> {
+    SimSpec::parse_with(text, &mut load)
+}
+
+/// The same, where the setup of a run holds the files' texts.
+///
+/// # Errors
+/// Those of [`open_model`].
+pub fn open_recorded_model(text: &str, setup: &Setup) -> Result<SimSpec, SimError> {
+    SimSpec::parse_with(text, &mut |path| recorded(path, setup))
+}
+
+/// The file system behind `sim:NAME`; files that it names are read unless the setup of the run
+/// holds their texts.
+///
+/// # Errors
+/// When it does not exist or has no file system, or a file or value cannot be read.
+pub fn open_file_system(text: &str, setup: &Setup) -> Result<FileSystemSpec, SimError> {
+    FileSystemSpec::parse_with(text, &mut |path| recorded(path, setup))
+}
+
+/// What is known of the model behind `sim:NAME`: a device, or a machine with a file system.
+///
+/// # Errors
+/// When it does not exist, or a file or value cannot be read.
+pub fn describe_model(text: &str) -> Result<TargetDescription, SimError> {
+    let (path, size) = match open_model(text) {
+        Ok(spec) => (spec.text.clone(), Some(spec.size.as_u64())),
+        Err(error) => match FileSystemSpec::parse_with(text, &mut load) {
+            Ok(system) => {
+                let built = system.build(0, Instant::START);
+                (text.to_owned(), built.device_bytes())
+            }
+            Err(_) => return Err(error),
+        },
+    };
+    Ok(TargetDescription::simulated(text, &path, size))
+}
+
+/// Keep the texts of the files that a model is defined by. What is wrong with a model is said by
+/// whoever opens it.
+pub fn keep_texts(text: &str, setup: &mut Setup) {
+    if !text.starts_with(SIM_PREFIX) {
+        return;
+    }
+    let mut read = Vec::new();
+    let _ = SimSpec::parse_with(text, &mut |path| {
+        let text = recorded(path, setup)?;
+        read.push((path.to_owned(), text.clone()));
+        Ok(text)
+    });
+    for (path, text) in read {
+        setup.keep_text(&path, &text);
+    }
+}
+
+fn recorded(path: &str, setup: &Setup) -> Result<String, String> {
+    match setup.text_of(path) {
+        Some(text) => Ok(text.to_owned()),
+        None => load(path),
+    }
+}
+
+/// A definition by its name or file.
+///
+/// # Errors
+/// When it does not exist, or something in it is wrong.
+pub fn open_definition(name: &str) -> Result<Definition, DefinitionError> {
+    sim::read_definition(name, &[], &mut load)
+}
+
+/// The text of a definition, as it is built in or stands in a file.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn definition_text(name: &str) -> Result<String, String> {
+    match sim::device_text(name) {
+        Some(text) => Ok(text.to_owned()),
+        None => load(name),
+    }
+}
+
+/// What theory says of `clients` on a model, where a law holds.
+#[must_use]
+pub fn law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<Law> {
+    let of_queue = || queue_law(spec, mix, clients).map(Law::Queue);
+    steady_law(spec, mix).map(Law::Steady).or_else(of_queue)
+}
+
+fn queue_law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<QueueLaw> {
+    let load = match mix.pacing {
+        Pacing::Open { gap } if gap.shape == GapShape::Exponential => QueueLoad::Poisson {
+            per_second: f64::from(clients) * 1e9 / gap.mean_ns,
+        },
+        Pacing::Closed { think }
+            if think.mean_ns == 0.0 || think.shape == GapShape::Exponential =>
+        {
+            QueueLoad::Thinking {
+                clients,
+                think_ns: think.mean_ns,
+            }
+        }
+        _ => return None,
+    };
+    let found = spec.answer(load)?;
+    Some(QueueLaw {
+        name: found.name,
+        wait_mean_ns: found.wait_ns,
+        service_mean_ns: found.service_ns,
+        response_mean_ns: found.wait_ns + found.service_ns,
+        per_second: found.per_second,
+    })
+}
+
+/// What the law of flash says of a load of random writes over all of a full device.
+fn steady_law(spec: &SimSpec, mix: &MixSpec) -> Option<SteadyLaw> {
+    let machine = spec.machine()?;
+    let DeviceSpec::Flash(flash) = &machine.device else {
+        return None;
+    };
+    let is_bare = machine.host.is_none()
+        && machine.link.is_none()
+        && machine.array.array.is_none()
+        && machine.array.slow.is_none();
+    let is_whole = spec.size.0 == machine.size() && flash.content == Content::Full;
+    let writes_only = mix.mix.read == 0 && mix.mix.flush == 0;
+    let is_uniform = mix.addresses.pattern == Pattern::Uniform
+        && mix.addresses.partition == Partition::Contending;
+    let len = mix.sizes.iter().map(|size| u64::from(size.len)).max()?;
+    if !(is_bare && is_whole && writes_only && is_uniform) || len > u64::from(flash.page) {
+        return None;
+    }
+    let [fresh_per_second, steady_per_second] = flash.write_rates();
+    let name = match flash.cleaning {
+        Cleaning::Fifo => "law of FIFO cleaning",
+        Cleaning::Greedy => "law of FIFO cleaning, below which greedy cleaning does not fall",
+    };
+    Some(SteadyLaw {
+        name: name.into(),
+        fresh_per_second,
+        steady_per_second,
+    })
+}
+
+fn load(path: &str) -> Result<String, String> {
+    let read = || {
+        let mut text = String::new();
+        let file = drivers::open_regular_file(path.as_ref())?;
+        file.take(BYTES_MAX).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    read().map_err(|error: std::io::Error| match error.kind() {
+        ErrorKind::InvalidInput => format!("{path} is no file"),
+        ErrorKind::InvalidData => format!("{path} is no text"),
+        _ => format!("{path} cannot be read: {error}"),
+    })
+}

@@ -1,0 +1,558 @@
+//! Trials on real storage: a work directory of our own, or a target that the user named.
+
+mod cache_share;
+mod foreign;
+mod own;
+mod passes;
+mod plan;
+mod remote_cache;
+mod reserve;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use drivers::{
+    AccessMode, Caching, DriverKind, Owner, Payload, Seal, SmallFiles, Target, TargetError,
+    TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
+};
+use engine::{Clock as _, OnError};
+use procedure::{
+    Circumstances, Preparation, SMALL_FILES_MAX, Trial, TrialError, busy_worker, summarise,
+};
+use results::{Access, Measurement, Warning};
+use sys::{MonotonicClock, drop_cached};
+use units::{Bytes, Duration, Instant};
+use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
+
+use self::cache_share::cache_share;
+use self::foreign::Behind;
+pub use self::foreign::Neighbours;
+use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
+use self::reserve::ReserveWatch;
+use crate::laboratory::{
+    Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
+    monitor_of, trial_seed,
+};
+use host::counters::CountersDelta;
+use host::processors::processors;
+
+use crate::workers::{Harvest, run_workers};
+
+const MAIN_FILE: &str = "main";
+const CACHE_FILE_NAME: &str = "cache";
+/// What a small file takes beside its content, at most: an inode, a name, and a block cut short.
+const SMALL_FILE_OVERHEAD: u64 = 4096 + 512;
+
+/// How storage is worked on.
+#[derive(Clone, Debug)]
+pub struct StorageSettings {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Which driver.
+    pub driver: DriverKind,
+    /// Requests handed to the kernel together at most; an eighth of a worker's depth where
+    /// nobody says.
+    pub batch: Option<usize>,
+    /// What a failed operation does to a trial.
+    pub on_error: OnError,
+    /// The most workers.
+    pub workers: usize,
+    /// Processors to bind workers to; none leaves them to the scheduler.
+    pub processors: Vec<usize>,
+    /// The device whose counters are read.
+    pub device: Option<String>,
+    /// Room on the file system that stays free, in bytes.
+    pub reserve: u64,
+    /// Whether the page cache takes part even where it could be passed by.
+    pub caching: Caching,
+    /// What becomes of a measurement that others disturbed.
+    pub neighbours: Neighbours,
+}
+
+/// Real storage.
+pub struct StorageLaboratory {
+    place: Place,
+    settings: StorageSettings,
+    clock: MonotonicClock,
+    table: Arc<TargetTable>,
+    access: Access,
+    payload: Payload,
+    notes: Vec<String>,
+    /// What one reading of the clock costs, nanoseconds.
+    read_cost_ns: u64,
+    driver_used: Option<DriverKind>,
+    /// The last load, and which driver it had.
+    last_load: Option<(ClientSpec, DriverKind)>,
+    /// What direct I/O asks for in the directory.
+    direct_unit: Option<u32>,
+    /// What was written and has not reached the device.
+    behind: Behind,
+}
+
+enum Place {
+    Directory {
+        directory: Arc<WorkDirectory>,
+        size: u64,
+    },
+    Named,
+}
+
+impl StorageLaboratory {
+    /// A laboratory in a new work directory under `parent`.
+    ///
+    /// # Errors
+    /// When the directory cannot be made.
+    pub fn in_directory(
+        parent: &Path,
+        owner: &Owner,
+        settings: StorageSettings,
+    ) -> Result<Self, LaboratoryError> {
+        let directory = Arc::new(WorkDirectory::create(parent, owner)?);
+        Ok(Self::new(Place::Directory { directory, size: 0 }, settings))
+    }
+
+    /// A laboratory on an existing file or device.
+    ///
+    /// # Errors
+    /// When the target cannot be opened that way.
+    pub fn on_target(
+        path: &Path,
+        access: AccessMode,
+        confirmed: Option<&str>,
+        settings: StorageSettings,
+    ) -> Result<Self, LaboratoryError> {
+        let open = |caching| {
+            let signature_confirmed = confirmed.map(str::to_owned);
+            Target::open(
+                path,
+                &TargetOptions {
+                    access,
+                    caching,
+                    signature_confirmed,
+                },
+            )
+        };
+        let mut this = Self::new(Place::Named, settings);
+        let main = match open(this.settings.caching) {
+            Err(TargetError::DirectUnsupported { .. }) => {
+                this.fall_back_to_buffered(path);
+                open(Caching::Buffered)?
+            }
+            other => other?,
+        };
+        let name = path.display();
+        let unseen = main.unseen().iter();
+        let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
+        this.notes.extend(unseen);
+        let buffered = main.open_again(Caching::Buffered)?;
+        this.table = Arc::new(TargetTable::new(vec![main, buffered]));
+        Ok(this)
+    }
+
+    fn new(place: Place, settings: StorageSettings) -> Self {
+        let access = match settings.caching {
+            Caching::Direct => Access::Direct,
+            Caching::Buffered => Access::Buffered,
+        };
+        let clock = MonotonicClock::start();
+        Self {
+            place,
+            settings,
+            clock,
+            read_cost_ns: clock.read_cost().as_nanos(),
+            table: Arc::default(),
+            access,
+            payload: Payload {
+                run: Seal::of_this_run().number(),
+                ..Payload::default()
+            },
+            notes: Vec::new(),
+            driver_used: None,
+            last_load: None,
+            direct_unit: None,
+            behind: Behind::default(),
+        }
+    }
+
+    /// How the main target is reached.
+    #[must_use]
+    pub const fn access(&self) -> Access {
+        self.access
+    }
+
+    /// What the report should say about how storage was reached, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Bytes of the main target.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.table.targets().first().map_or(0, Target::size)
+    }
+
+    /// Find out, with a file that is gone again at once, whether the page cache can be passed by.
+    ///
+    /// # Errors
+    /// When not even an empty file can be made.
+    pub fn probe_directory(&mut self) -> Result<(), LaboratoryError> {
+        let Place::Directory { directory, .. } = &self.place else {
+            return Ok(());
+        };
+        let directory = Arc::clone(directory);
+        drop(directory.create_file("probe")?);
+        let probed = directory.open_target("probe", Caching::Direct);
+        let probed = probed.map(|target| target.alignment().offset);
+        directory.remove_file("probe")?;
+        match probed {
+            Err(TargetError::DirectUnsupported { .. }) => {
+                let path = directory.path().to_owned();
+                self.fall_back_to_buffered(&path);
+                Ok(())
+            }
+            Err(other) => Err(other.into()),
+            Ok(unit) => {
+                self.direct_unit = Some(unit);
+                Ok(())
+            }
+        }
+    }
+
+    /// Make the test file `size` bytes long, and one of `cached` for the page cache, which stays
+    /// empty where nobody asks for it. What they hold is undefined until a trial has written it.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
+        let Place::Directory {
+            directory,
+            size: known,
+        } = &mut self.place
+        else {
+            return Ok(());
+        };
+        let is_new = *known == 0;
+        *known = size.0;
+        let directory = Arc::clone(directory);
+        self.table = Arc::default();
+        for (name, len) in [(MAIN_FILE, size), (CACHE_FILE_NAME, cached)] {
+            let file = if is_new {
+                directory.create_file(name)?
+            } else {
+                let target = directory.open_target(name, Caching::Buffered)?;
+                target
+                    .file()
+                    .try_clone()
+                    .map_err(|error| TargetError::io("open", name, error))?
+            };
+            allocate(&file, len.0).map_err(|error| {
+                TargetError::io("make room in", directory.path().join(name), error)
+            })?;
+        }
+        let main = directory.open_target(MAIN_FILE, self.settings.caching)?;
+        let buffered = directory.open_target(MAIN_FILE, Caching::Buffered)?;
+        let cache = directory.open_target(CACHE_FILE_NAME, Caching::Buffered)?;
+        let small = SmallFiles {
+            directory,
+            count: SMALL_FILES_MAX,
+            caching: Caching::Buffered,
+        };
+        self.table =
+            Arc::new(TargetTable::new(vec![main, buffered, cache]).with_small_files(small));
+        self.payload.pass += 1;
+        self.payload.verification = None;
+        Ok(())
+    }
+
+    /// From now on every block that is read from the test file must be one that was written.
+    pub fn verify_from_now(&mut self) {
+        if matches!(self.place, Place::Directory { .. }) {
+            self.payload.verification = Some(Arc::new(VerificationLog::default()));
+        }
+    }
+
+    /// Remove what this laboratory made.
+    ///
+    /// # Errors
+    /// When something is left; the message says where.
+    pub fn clean_up(&mut self) -> Result<(), LaboratoryError> {
+        self.table = Arc::default();
+        if let Place::Directory { directory, .. } = &self.place {
+            directory.remove()?;
+        }
+        Ok(())
+    }
+
+    fn fall_back_to_buffered(&mut self, path: &Path) {
+        self.settings.caching = Caching::Buffered;
+        self.access = Access::Buffered;
+        self.notes.push(format!(
+            "{} does not support direct I/O: everything goes through the page cache, and the share \
+             that it answered is stated with each number.",
+            path.display()
+        ));
+    }
+
+    fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
+        let (id, bytes) = match &trial.spec {
+            ClientSpec::Mix(mix) => {
+                let region = mix.addresses.region;
+                (region.target, region.offset..region.offset + region.len)
+            }
+            ClientSpec::Control(control) => (control.target, 0..control.len),
+            ClientSpec::Users(users) => (users.target, 0..users.len),
+            ClientSpec::Files(_) => return Ok(()),
+        };
+        let Some(target) = self.table.targets().get(id.0 as usize) else {
+            return Ok(());
+        };
+        let unit = target.alignment().offset;
+        let misaligned = match &trial.spec {
+            ClientSpec::Mix(mix) => {
+                misfit(mix, unit).map(|block| LaboratoryError::Misaligned { block, unit })
+            }
+            ClientSpec::Control(control) => {
+                control_misfit(control, unit).map(|bytes| LaboratoryError::MisalignedThreads {
+                    title: trial.title.clone(),
+                    bytes,
+                    unit,
+                })
+            }
+            ClientSpec::Users(users) => {
+                user_misfit(users, unit).map(|block| LaboratoryError::Misaligned { block, unit })
+            }
+            ClientSpec::Files(_) => None,
+        };
+        if let Some(error) = misaligned {
+            return Err(error);
+        }
+        let in_context = |error| TargetError::io("prepare the page cache of", target.path(), error);
+        match trial.preparation {
+            Preparation::None => {}
+            Preparation::DropCache => {
+                drop_cached(target.file()).map_err(in_context)?;
+            }
+            Preparation::FillCache => {
+                read_through(target, bytes, watch).map_err(in_context)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A trial that makes small files makes no more of them than there is room for.
+    fn within_room(&self, trial: &Trial) -> Result<Trial, LaboratoryError> {
+        let mut trial = trial.clone();
+        let Place::Directory { directory, .. } = &self.place else {
+            return Ok(trial);
+        };
+        if let ClientSpec::Files(spec) = &mut trial.spec
+            && spec.phase == FilesPhase::Make
+        {
+            let path = directory.path();
+            let space = free_space(path)?;
+            let each = u64::from(spec.len) + SMALL_FILE_OVERHEAD;
+            check_room(path, each, self.settings.reserve)?;
+            let room = space.available.saturating_sub(self.settings.reserve);
+            let fitting = room / each;
+            // Half of the names that are left: others want to make files, too.
+            let names = space.files.map_or(u64::MAX, |files| files / 2);
+            let fitting = u32::try_from(fitting.min(names)).unwrap_or(u32::MAX);
+            spec.count = spec.count.min(fitting.max(1));
+        }
+        Ok(trial)
+    }
+
+    fn attach(
+        &self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        counters: CountersDelta,
+        elapsed: Duration,
+    ) {
+        measurement.cpu = cpu_cost(measurement, counters.cpu_ns, elapsed);
+        measurement.page_cache_share = cache_share(measurement, trial, &counters);
+        measurement.counters = Some(counters);
+        let split = split_operations(measurement, trial);
+        measurement.warnings.extend(split);
+        if let Some(wrong) = self
+            .payload
+            .verification
+            .as_ref()
+            .and_then(|log| log.first())
+        {
+            measurement.warnings.push(Warning::void(
+                "wrong-data",
+                format!(
+                    "{}: {wrong}. The storage returned something else than was written.",
+                    measurement.title
+                ),
+            ));
+        }
+    }
+}
+
+impl StorageLaboratory {
+    /// Warn of what the driver or the clocks may have added; `clocks` is by how many nanoseconds
+    /// they disagree after that time.
+    fn judge_ourselves(
+        &mut self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        driver: DriverKind,
+        clocks: (u64, Duration),
+    ) {
+        let last = self.last_load.replace((trial.spec.clone(), driver));
+        let found = [
+            other_driver(measurement, trial, driver, last),
+            kernel_hop(measurement, trial, driver),
+            doubtful_clock(measurement, clocks, self.read_cost_ns),
+            busy_worker(measurement),
+        ];
+        measurement.warnings.extend(found.into_iter().flatten());
+    }
+}
+
+impl Laboratory for StorageLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let seed = trial_seed(self.settings.seed, trial.salt);
+        self.prepare(trial, watch)?;
+        let trial = &self.within_room(trial)?;
+        let plan = self.plan(trial, seed)?;
+        let workers = plan.hands.len();
+        let (batch, bound) = (plan.options.uring.batch, plan.processors.clone());
+        let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
+        let mut monitor = monitor_of(trial, workers);
+        let on_error = plan.on_error;
+        let fail = |error: TrialError| LaboratoryError::Trial {
+            title: trial.title.clone(),
+            error,
+        };
+        self.look_behind();
+        let cached = self.cache_reads();
+        let mut reserve = self.reserve_watch(trial);
+        let free = || self.space().map(|space| space.available);
+        let Harvest {
+            record,
+            ending,
+            elapsed,
+            driver,
+            notes,
+            counters,
+            kernel_entries,
+            own_work,
+            days,
+            clocks_apart_ns,
+        } = run_workers(plan, &mut monitor, |monitor, elapsed| {
+            let holds = |it: &mut ReserveWatch| it.holds(elapsed, free);
+            watch(&Glimpse::of(monitor, elapsed)) && reserve.as_mut().is_none_or(holds)
+        })
+        .map_err(|error| fail(error.into()))?;
+        if self.driver_used != Some(driver) {
+            self.driver_used = Some(driver);
+            let new = notes.into_iter().filter(|note| !self.notes.contains(note));
+            let new: Vec<String> = new.collect();
+            self.notes.extend(new);
+        }
+        let circumstances = Circumstances {
+            driver: driver_name(driver).into(),
+            workers: workers as u32,
+            seed,
+            nominal_depth,
+            elapsed,
+            on_error,
+        };
+        let failure =
+            failure_of(&record, on_error).or_else(|| reserve.and_then(|reserve| reserve.failure()));
+        let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
+            .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
+        measurement.generator = own_work.map(|own| generator(&own, batch, bound, &days));
+        self.attach(&mut measurement, trial, counters, elapsed);
+        self.correct_cache_share(&mut measurement, trial, cached);
+        self.judge_neighbours(&mut measurement, trial, elapsed);
+        self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
+        Ok(Outcome {
+            measurement,
+            ending,
+            failure,
+            units: record.units,
+            elapsed,
+            series: monitor.series(processors().len() as u32),
+            within: monitor.within_limit(),
+        })
+    }
+
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}
+
+/// The word that reports use for a driver.
+#[must_use]
+pub const fn driver_name(kind: DriverKind) -> &'static str {
+    match kind {
+        DriverKind::Auto => "auto",
+        DriverKind::Uring => "io_uring",
+        DriverKind::Threads => "threads",
+    }
+}
+
+/// A size or distance of blocks that is no multiple of `unit`.
+fn misfit(mix: &MixSpec, unit: u32) -> Option<u64> {
+    let sizes = mix.sizes.iter().map(|size| u64::from(size.len));
+    let mut lengths = sizes.chain([mix.addresses.region.block]);
+    lengths.find(|len| !len.is_multiple_of(u64::from(unit)))
+}
+
+/// A size or distance of a control thread's operations that is no multiple of `unit`.
+fn control_misfit(control: &ControlSpec, unit: u32) -> Option<u64> {
+    let lengths = control.types.iter().flat_map(|kind| {
+        let offset = match kind.placement {
+            Placement::Packed => 0,
+            Placement::Offset(offset) => offset,
+        };
+        [u64::from(kind.io_size), kind.block, offset]
+    });
+    lengths
+        .into_iter()
+        .find(|len| !len.is_multiple_of(u64::from(unit)))
+}
+
+/// A size of users' I/Os that is no multiple of `unit`.
+fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
+    let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
+    let misfit = sizes.find(|size| !size.is_multiple_of(unit));
+    misfit.map(u64::from)
+}
+
+/// Reserve blocks where the file system can, so that "no room" is known before anything is
+/// measured.
+fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    if len == 0 {
+        return file.set_len(0);
+    }
+    match fallocate(file, FallocateFlags::empty(), 0, len) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.set_len(len),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Read all of it once, or until `watch` says stop: that can take a slow disk minutes.
+fn read_through(target: &Target, bytes: Range<u64>, watch: Watch<'_>) -> std::io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    let mut block = vec![0; 1 << 20];
+    let mut at = bytes.start;
+    while at < bytes.end && watch(&Glimpse::default()) {
+        let wanted = block.len().min((bytes.end - at) as usize);
+        let got = target.file().read_at(&mut block[..wanted], at)?;
+        if got == 0 {
+            break;
+        }
+        at += got as u64;
+    }
+    Ok(())
+}

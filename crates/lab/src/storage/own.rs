@@ -1,0 +1,209 @@
+//! The program's own part in a measurement: what it had for it, and what became of its requests.
+
+use drivers::DriverKind;
+use engine::OwnWork;
+use results::environment::DeviceActivity;
+use results::{Access, Generator, Measurement, Warning};
+use sys::clocks_disagree;
+use units::{Bytes, Duration, format_duration_ns};
+use workload::{ClientSpec, Durability};
+
+use procedure::Trial;
+
+use super::driver_name;
+use super::plan::is_durable;
+use crate::workers::WorkersDay;
+
+/// Device requests for each operation above which the kernel has split operations.
+const SPLIT_FACTOR: f64 = 1.05;
+/// The share of the median that reading the clock may take.
+const CLOCK_SHARE: f64 = 0.01;
+/// No clock source answers faster than some 10 to 60 ns, however short an operation is.
+const CLOCK_FAST_NS: u64 = 100;
+/// The device's bytes may differ from ours by this share before they count as those of others.
+const FOREIGN_SHARE: f64 = 0.02;
+
+/// What a report says of the drivers.
+pub(super) fn generator(
+    own: &OwnWork,
+    batch: usize,
+    processors: Vec<usize>,
+    days: &[WorkersDay],
+) -> Generator {
+    let has_entries = own.entries_timed > 0;
+    let entry_mean_ns = own.entries_timed_ns as f64 / own.entries_timed as f64;
+    let busiest = days.iter().max_by(|a, b| a.busy.total_cmp(&b.busy));
+    let sum: f64 = days.iter().map(|day| day.busy).sum();
+    let share = |huge: u64| huge as f64 / own.buffer_bytes.max(1) as f64;
+    Generator {
+        buffer_bytes: own.buffer_bytes,
+        huge_page_share: own.huge_bytes.map(share),
+        batch: batch as u32,
+        processors,
+        entry_mean_ns: has_entries.then_some(entry_mean_ns),
+        entry_longest_ns: has_entries.then_some(own.entry_longest_ns),
+        busiest_worker: busiest.map(|day| day.busy),
+        processor_wait: busiest.map(|day| day.without_processor),
+        workers_busy: busiest.map(|_| sum / days.len() as f64),
+        awake_ns: Some(own.awake_ns),
+    }
+}
+
+/// A note when operations reached the device in pieces: the time of one is then that of several.
+pub(super) fn split_operations(measurement: &Measurement, trial: &Trial) -> Option<Warning> {
+    let device = measurement.counters.as_ref()?.device.as_ref()?;
+    // A durable write makes the file system write something of its own.
+    let counts_writes = match &trial.spec {
+        ClientSpec::Mix(mix) => mix.durability == Durability::Volatile,
+        ClientSpec::Control(_) | ClientSpec::Users(_) => true,
+        ClientSpec::Files(_) => false,
+    };
+    if measurement.access != Access::Direct {
+        return None;
+    }
+    let kinds = measurement.kinds.iter();
+    let factors = kinds.filter_map(|kind| match kind.kind.as_str() {
+        "read" => factor(kind.count, kind.bytes, (device.reads, device.read_bytes)),
+        "write" if counts_writes => factor(
+            kind.count,
+            kind.bytes,
+            (device.writes, device.written_bytes),
+        ),
+        _ => None,
+    });
+    let most = factors.fold(1.0, f64::max);
+    (most > SPLIT_FACTOR).then(|| note(measurement, device, most))
+}
+
+/// A note when the same load was carried out by another driver before: two points of a curve then
+/// differ by more than the load.
+pub(super) fn other_driver(
+    measurement: &Measurement,
+    trial: &Trial,
+    driver: DriverKind,
+    last: Option<(ClientSpec, DriverKind)>,
+) -> Option<Warning> {
+    let (spec, before) = last?;
+    (spec == trial.spec && before != driver).then(|| {
+        Warning::note(
+            "other-driver",
+            format!(
+                "{}: carried out by {}, and the load before by {}; name one with --driver to \
+                 compare them.",
+                measurement.title,
+                driver_name(driver),
+                driver_name(before)
+            ),
+        )
+    })
+}
+
+/// A note when flushes took a way through a thread of the kernel, which costs some microseconds.
+pub(super) fn kernel_hop(
+    measurement: &Measurement,
+    trial: &Trial,
+    driver: DriverKind,
+) -> Option<Warning> {
+    (is_durable(&trial.spec) && driver == DriverKind::Uring).then(|| {
+        Warning::note(
+            "flush-by-kernel-thread",
+            format!(
+                "{}: io_uring hands each flush to a thread of the kernel, which adds about 5 to \
+                 10 us to a write; --driver threads goes without.",
+                measurement.title
+            ),
+        )
+    })
+}
+
+/// A void where our clock and the system's came `apart_ns` apart in a trial of that length, or a
+/// doubt where two readings are more than 1 % of the median.
+pub(super) fn doubtful_clock(
+    measurement: &Measurement,
+    (apart_ns, elapsed): (u64, Duration),
+    read_cost_ns: u64,
+) -> Option<Warning> {
+    let title = &measurement.title;
+    if clocks_disagree(apart_ns, elapsed) {
+        let (apart, elapsed) = (apart_ns as f64, elapsed.as_nanos() as f64);
+        return Some(Warning::void(
+            "clock",
+            format!(
+                "{title}: the processor's counter and the system's clock came {} apart in {}: no \
+                 time of this trial can be trusted. Look for suspend, or a clock source that the \
+                 kernel gave up (dmesg).",
+                format_duration_ns(apart),
+                format_duration_ns(elapsed)
+            ),
+        ));
+    }
+    let cost = 2.0 * read_cost_ns as f64;
+    let median = measurement.service.percentile(0.5)?.value;
+    is_slow(read_cost_ns, median).then(|| {
+        Warning::doubt(
+            "slow-clock",
+            format!(
+                "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}: \
+                 the system has no fast clock source (see current_clocksource).",
+                format_duration_ns(cost),
+                format_duration_ns(median)
+            ),
+        )
+    })
+}
+
+/// Whether the clock is a slow one, and two readings of it matter beside a median time.
+fn is_slow(read_cost_ns: u64, median_ns: f64) -> bool {
+    read_cost_ns > CLOCK_FAST_NS && 2.0 * read_cost_ns as f64 > CLOCK_SHARE * median_ns
+}
+
+/// Requests of the device for each of our operations, where the device worked for us alone.
+fn factor(count: u64, bytes: u64, (requests, moved): (u64, u64)) -> Option<f64> {
+    let is_ours = (moved as f64 / bytes as f64 - 1.0).abs() < FOREIGN_SHARE;
+    (count > 0 && bytes > 0 && is_ours).then(|| requests as f64 / count as f64)
+}
+
+fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warning {
+    let size = Bytes(measurement.bytes_all / measurement.completions_all.max(1));
+    Warning::note(
+        "split-operations",
+        format!(
+            "{}: the kernel split each operation of {size} into {factor:.2} requests to {}: its \
+             time is that of the slowest. Look at max_sectors_kb and max_segments in \
+             /sys/block/*/queue, or use a smaller --block.",
+            measurement.title, device.name
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_fast_clock_is_never_called_slow() {
+        let check = |read_cost_ns, median_ns, expected| {
+            let found = is_slow(read_cost_ns, median_ns);
+            assert_eq!(found, expected, "{read_cost_ns} ns beside {median_ns} ns");
+        };
+        check(15, 700.0, false);
+        check(1000, 700.0, true);
+        check(1000, 80_000.0, true);
+        check(1000, 4e6, false);
+    }
+
+    #[test]
+    fn only_a_device_that_works_for_us_tells_of_our_operations() {
+        let check = |requests, moved, expected| {
+            assert_eq!(factor(1000, 1000 * MIB, (requests, moved)), expected);
+        };
+        check(2000, 1000 * MIB, Some(2.0));
+        check(1000, 1000 * MIB, Some(1.0));
+        check(250, 1000 * MIB, Some(0.25));
+        check(2000, 1030 * MIB, None);
+        check(0, 0, None);
+        assert_eq!(factor(0, 0, (0, 0)), None);
+    }
+}

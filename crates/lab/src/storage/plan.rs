@@ -1,0 +1,229 @@
+//! How the work of a trial is divided: workers, their depth, their driver, their memory.
+
+use std::sync::Arc;
+
+use drivers::{
+    BLOCK_BYTES, ComputeSettings, DriverKind, DriverOptions, UringSettings, VARIETY_BYTES,
+};
+use engine::KindSet;
+use procedure::{CACHE_FILE, Trial};
+use results::Access;
+use workload::{ClientSpec, Durability, Request};
+
+use super::{StorageLaboratory, control_misfit, misfit, user_misfit};
+use crate::laboratory::LaboratoryError;
+use host::limits::{Limits, check_plan};
+use host::processors::processors;
+
+use crate::workers::{WorkPlan, deal, wanted};
+
+/// Batches of this part of the depth save the most processor time without making the load pulse.
+const BATCH_PART: usize = 8;
+/// The part of the memory that requests may take that wait for room ...
+const BACKLOG_PART: u64 = 8;
+/// ... and the least and the most of them in a worker.
+const BACKLOG_LEAST: usize = 1 << 16;
+const BACKLOG_MOST: usize = 1 << 24;
+/// What a client takes of memory, at most.
+const CLIENT_BYTES: u64 = 512;
+
+impl StorageLaboratory {
+    /// What the workers are to do, and with what.
+    pub(super) fn plan(&self, trial: &Trial, seed: u64) -> Result<WorkPlan, LaboratoryError> {
+        let workers = self
+            .settings
+            .workers
+            .min(trial.clients.min(trial.depth) as usize)
+            .max(1);
+        let depth = (trial.depth as usize).div_ceil(workers);
+        let buffer_len = trial.spec.len_max().max(4096) as usize;
+        let own = match &trial.spec {
+            ClientSpec::Users(users) => users.memory_bytes(trial.clients),
+            _ => 0,
+        };
+        let memory =
+            (depth * workers * buffer_len) as u64 + u64::from(trial.clients) * CLIENT_BYTES;
+        let memory = memory.saturating_add(own);
+        let kind = driver_kind(self.settings.driver, trial, depth);
+        check_plan(&wanted(workers, depth, kind, memory))?;
+        let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
+            title: trial.title.clone(),
+            error,
+        })?;
+        let mut options = DriverOptions::new(depth, buffer_len);
+        options.variety = variety(trial, workers);
+        options.payload = self.payload.clone();
+        if !is_verifiable(trial) {
+            options.payload.verification = None;
+        }
+        if let ClientSpec::Users(users) = &trial.spec
+            && users.computes()
+        {
+            let processors = processors();
+            options.compute = ComputeSettings {
+                threads: processors.len(),
+                processors,
+            };
+        }
+        options.uring = UringSettings {
+            batch: self.settings.batch.unwrap_or((depth / BATCH_PART).max(1)),
+            ..UringSettings::default()
+        };
+        Ok(WorkPlan {
+            targets: Arc::clone(&self.table),
+            clock: self.clock,
+            kind,
+            options,
+            hands,
+            counted: KindSet::of(&trial.spec.counted_kinds()),
+            processors: self.settings.processors.clone(),
+            device: self.settings.device.clone(),
+            backlog_max: backlog_max(workers),
+            on_error: trial.on_error(self.settings.on_error),
+        })
+    }
+}
+
+/// Which driver a worker of so many requests gets, where `asked` leaves it open. Blocking calls are
+/// the natural, and the faster, way to memory, and to a flush: io_uring hands that to a thread of
+/// the kernel.
+fn driver_kind(asked: DriverKind, trial: &Trial, depth: usize) -> DriverKind {
+    let prefers_calls = trial.access == Access::Buffered || is_durable(&trial.spec);
+    match asked {
+        DriverKind::Auto if depth == 1 && prefers_calls => DriverKind::Threads,
+        asked => asked,
+    }
+}
+
+/// Whether every write is followed by a flush.
+pub(super) fn is_durable(spec: &ClientSpec) -> bool {
+    let ClientSpec::Mix(mix) = spec else {
+        return false;
+    };
+    mix.durability == Durability::Synced && mix.mix.write > 0
+}
+
+/// Requests that may wait for room in each of so many workers: an eighth of the memory, so that a
+/// storage that stalls for seconds under a million arrivals a second is still measured.
+fn backlog_max(workers: usize) -> usize {
+    let memory = Limits::capture().memory_available_bytes.unwrap_or(0);
+    let bytes = memory / BACKLOG_PART / workers as u64;
+    (bytes as usize / size_of::<Request>()).clamp(BACKLOG_LEAST, BACKLOG_MOST)
+}
+
+/// The variety of bytes that one of so many workers needs for what it writes.
+fn variety(trial: &Trial, workers: usize) -> usize {
+    let writes = match &trial.spec {
+        ClientSpec::Mix(mix) => mix.mix.write > 0,
+        ClientSpec::Control(control) => control.types.iter().any(|kind| kind.writes > 0),
+        ClientSpec::Users(users) => users.profiles().iter().any(|profile| profile.writes > 0),
+        ClientSpec::Files(_) => true,
+    };
+    if writes { VARIETY_BYTES / workers } else { 0 }
+}
+
+/// Whether what is read can be held against what was written: stamps stand in blocks of one size,
+/// and only whole blocks can be judged.
+fn is_verifiable(trial: &Trial) -> bool {
+    match &trial.spec {
+        ClientSpec::Mix(mix) => {
+            mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
+        }
+        ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
+        ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
+        ClientSpec::Files(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use procedure::Preparation;
+    use stats::Channel;
+    use units::Duration;
+    use workload::{
+        AddressSpec, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size, Start, TargetId,
+    };
+
+    use super::*;
+
+    fn trial(access: Access, durability: Durability, mix: Mix) -> Trial {
+        let region = Region {
+            target: TargetId(0),
+            offset: 0,
+            len: 1 << 20,
+            block: 4096,
+        };
+        let spec = MixSpec {
+            addresses: AddressSpec {
+                region,
+                partition: Partition::Contending,
+                pattern: Pattern::Uniform,
+                start: Start::Random,
+            },
+            mix,
+            sizes: vec![Size {
+                len: 4096,
+                weight: 1,
+            }],
+            durability,
+            pacing: Pacing::Closed { think: Gap::NONE },
+            operations: None,
+        };
+        Trial {
+            name: String::new(),
+            title: String::new(),
+            spec: ClientSpec::Mix(spec),
+            clients: 4,
+            depth: 4,
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: Duration::from_secs(1),
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+        }
+    }
+
+    const WRITE: Mix = Mix {
+        read: 0,
+        write: 1,
+        flush: 0,
+    };
+
+    /// Two workers of two requests each got threads, since two is two, even where io_uring was
+    /// asked for.
+    #[test]
+    fn threads_are_chosen_for_one_request_a_worker_and_never_against_a_wish() {
+        let check = |asked, (access, durability, mix), depth, expected| {
+            let found = driver_kind(asked, &trial(access, durability, mix), depth);
+            assert_eq!(
+                found, expected,
+                "{asked:?} {access:?} {durability:?} {depth}"
+            );
+        };
+        let cached = (Access::Buffered, Durability::Volatile, Mix::READ);
+        let direct = (Access::Direct, Durability::Volatile, WRITE);
+        let durable = (Access::Direct, Durability::Synced, WRITE);
+        check(DriverKind::Auto, cached, 1, DriverKind::Threads);
+        check(DriverKind::Auto, cached, 2, DriverKind::Auto);
+        check(DriverKind::Uring, cached, 1, DriverKind::Uring);
+        check(DriverKind::Auto, direct, 1, DriverKind::Auto);
+        check(DriverKind::Auto, durable, 1, DriverKind::Threads);
+        check(DriverKind::Auto, durable, 2, DriverKind::Auto);
+        check(DriverKind::Uring, durable, 1, DriverKind::Uring);
+    }
+
+    #[test]
+    fn workers_share_the_variety_that_writes_need() {
+        let of = |mix, workers| {
+            let trial = trial(Access::Direct, Durability::Volatile, mix);
+            variety(&trial, workers)
+        };
+        assert_eq!(of(Mix::READ, 4), 0);
+        assert_eq!(of(WRITE, 1), VARIETY_BYTES);
+        assert_eq!(of(WRITE, 4), VARIETY_BYTES / 4);
+    }
+}

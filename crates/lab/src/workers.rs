@@ -1,0 +1,595 @@
+//! Workers: threads with an engine and a driver each, and the loop that watches them.
+//!
+//! The measuring path never waits for the watcher: a slot that finds the channel full stays with
+//! its worker until there is room.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration as StdDuration;
+
+use drivers::{DriverKind, DriverOptions, IO_STACK_BYTES, TargetTable, io_threads, open_driver};
+use engine::{
+    Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, OnError, OwnWork, Record,
+};
+use procedure::{Ending, Monitor, Trial};
+use stats::Slot;
+use sys::MonotonicClock;
+use units::{Duration, Instant};
+use workload::AnyClient;
+
+use host::counters::{Counters, CountersDelta, thread_cpu_ns, thread_wait_ns};
+use host::limits::Wanted;
+use host::starting_line::StartingLine;
+
+/// Length of a base slot on real storage.
+pub const SLOT_WIDTH: Duration = Duration::from_millis(1);
+/// Base slots between two reports of a worker.
+const SLICE_SLOTS: u64 = 16;
+/// Reports that may wait for the watcher.
+const REPORTS_MAX: usize = 1024;
+/// How often the watcher looks up when nothing is reported.
+const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
+/// From "all ready" to the first request.
+const START_DELAY: Duration = Duration::from_micros(200);
+/// How long requests in flight may take to come back once a trial is over.
+const DRAIN_MAX: Duration = Duration::from_secs(30);
+/// The same after a signal.
+const DRAIN_HURRIED: Duration = Duration::from_secs(1);
+/// The stack of a worker.
+const STACK_BYTES: usize = 2 << 20;
+/// What a worker takes beside stack and buffers, at most: records of times, a ring.
+const WORKER_BYTES: u64 = 1 << 20;
+
+/// What a trial takes: `buffer_bytes` are those of all its buffers and clients, `depth` is that of
+/// one worker.
+#[must_use]
+pub fn wanted(workers: usize, depth: usize, kind: DriverKind, buffer_bytes: u64) -> Wanted {
+    let workers = workers as u64;
+    let own = workers.saturating_mul(WORKER_BYTES);
+    let plan = Wanted {
+        files: workers.saturating_mul(2).saturating_add(2),
+        memory_bytes: buffer_bytes.saturating_add(own),
+        ..Wanted::default()
+    };
+    let io_threads = workers.saturating_mul(io_threads(kind, depth) as u64);
+    plan.with_threads(workers, STACK_BYTES as u64)
+        .with_threads(io_threads, IO_STACK_BYTES as u64)
+}
+
+/// What the workers of a trial need.
+pub struct WorkPlan {
+    /// Targets, shared.
+    pub targets: Arc<TargetTable>,
+    /// The clock of the run.
+    pub clock: MonotonicClock,
+    /// Which driver to open.
+    pub kind: DriverKind,
+    /// How to open it; the depth is that of one worker.
+    pub options: DriverOptions,
+    /// The clients of each worker, dealt in turn.
+    pub hands: Vec<Vec<AnyClient>>,
+    /// Completions that are units of work.
+    pub counted: KindSet,
+    /// Processors to bind workers to, in turn; none leaves them to the scheduler.
+    pub processors: Vec<usize>,
+    /// The device whose counters are read.
+    pub device: Option<String>,
+    /// Requests that may wait for room in each worker.
+    pub backlog_max: usize,
+    /// What a failed operation does to the trial.
+    pub on_error: OnError,
+}
+
+/// What the workers bring home.
+pub struct Harvest {
+    /// Everything recorded, merged.
+    pub record: Record,
+    /// Why the trial ended.
+    pub ending: Ending,
+    /// From start to end.
+    pub elapsed: Duration,
+    /// Which driver it was.
+    pub driver: DriverKind,
+    /// What the report should say about the driver.
+    pub notes: Vec<String>,
+    /// What the system counted; the watcher's own CPU time is left out.
+    pub counters: CountersDelta,
+    /// How often the workers entered the kernel.
+    pub kernel_entries: u64,
+    /// What the drivers themselves had and did.
+    pub own_work: Option<OwnWork>,
+    /// How each worker spent the trial.
+    pub days: Vec<WorkersDay>,
+    /// By how many nanoseconds our clock and the system's came apart.
+    pub clocks_apart_ns: u64,
+}
+
+/// How a worker spent a trial, in shares of it, 0 to 1.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkersDay {
+    /// At work, or waiting for a processor; waiting awake is no work.
+    pub busy: f64,
+    /// Waiting for a processor, where the kernel tells.
+    pub without_processor: f64,
+}
+
+enum Report {
+    Slots {
+        worker: usize,
+        slots: Vec<Slot>,
+        elapsed: Duration,
+    },
+    Ended {
+        worker: usize,
+        ending: Ending,
+        elapsed: Duration,
+    },
+    Broken(DriverError),
+}
+
+impl Harvest {
+    fn add(&mut self, share: Share) {
+        self.record.merge(&share.record);
+        self.driver = share.driver;
+        for note in share.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        self.kernel_entries += share.kernel_entries;
+        let sum = self.own_work.map(|sum| sum.plus(&share.own_work));
+        self.own_work = sum.or(Some(share.own_work));
+        self.days.push(share.day);
+    }
+}
+
+/// What the threads of a trial share.
+struct Shared {
+    ready: StartingLine,
+    go: StartingLine,
+    start: AtomicU64,
+    stop: AtomicBool,
+    /// Nobody waits for what is in flight: the user wants to go.
+    hurry: AtomicBool,
+}
+
+/// What one worker brings home.
+struct Share {
+    record: Record,
+    driver: DriverKind,
+    notes: Vec<String>,
+    kernel_entries: u64,
+    own_work: OwnWork,
+    day: WorkersDay,
+}
+
+type Worker = JoinHandle<Option<Share>>;
+
+/// Run a trial on worker threads until `monitor` or `watch` says stop. `watch` is asked at least
+/// every 50 ms and returns whether to go on.
+///
+/// # Errors
+/// When a driver cannot be opened or breaks.
+pub fn run_workers(
+    plan: WorkPlan,
+    monitor: &mut Monitor,
+    mut watch: impl FnMut(&Monitor, Duration) -> bool,
+) -> Result<Harvest, DriverError> {
+    let count = plan.hands.len();
+    let clock = plan.clock;
+    let device = plan.device.clone();
+    let shared = Arc::new(Shared {
+        ready: StartingLine::new(count + 1),
+        go: StartingLine::new(count + 1),
+        start: AtomicU64::new(0),
+        stop: AtomicBool::new(false),
+        hurry: AtomicBool::new(false),
+    });
+    let (sender, receiver) = sync_channel(REPORTS_MAX);
+    let workers = spawn(plan, &shared, &sender)?;
+    drop(sender);
+    let _ = shared.ready.wait();
+    let before = Counters::take(device.as_deref());
+    monitor.begin_sampling(before.activity());
+    let own_before = thread_cpu_ns();
+    let ahead_before = clock.ahead_of_system();
+    let start = clock.now() + START_DELAY;
+    shared.start.store(start.as_nanos(), Ordering::Release);
+    let _ = shared.go.wait();
+
+    let watched = Watcher {
+        receiver,
+        shared: &shared,
+        clock,
+        start,
+        workers: count,
+        device: device.as_deref(),
+    }
+    .watch(monitor, &mut watch);
+    shared.stop.store(true, Ordering::Release);
+    let (ending, elapsed) = watched?;
+    let after = Counters::take(device.as_deref());
+    let mut counters = before.delta(&after);
+    counters.cpu_ns = counters
+        .cpu_ns
+        .saturating_sub(thread_cpu_ns().saturating_sub(own_before));
+    let mut harvest = Harvest {
+        record: Record::default(),
+        ending,
+        elapsed,
+        driver: DriverKind::Auto,
+        notes: Vec::new(),
+        counters,
+        kernel_entries: 0,
+        own_work: None,
+        days: Vec::with_capacity(workers.len()),
+        clocks_apart_ns: clock.ahead_of_system().abs_diff(ahead_before),
+    };
+    for worker in workers {
+        if let Ok(Some(share)) = worker.join() {
+            harvest.add(share);
+        }
+    }
+    monitor.close_sample(harvest.elapsed, &after.activity());
+    monitor.finish(harvest.elapsed);
+    Ok(harvest)
+}
+
+fn spawn(
+    plan: WorkPlan,
+    shared: &Arc<Shared>,
+    sender: &SyncSender<Report>,
+) -> Result<Vec<Worker>, DriverError> {
+    let WorkPlan {
+        targets,
+        clock,
+        kind,
+        options,
+        hands,
+        counted,
+        processors,
+        backlog_max,
+        on_error,
+        ..
+    } = plan;
+    let stride = hands.len() as u32;
+    let mut workers: Vec<Worker> = Vec::with_capacity(hands.len());
+    for (number, clients) in hands.into_iter().enumerate() {
+        let seat = Seat {
+            number,
+            stride,
+            clients,
+            clock,
+            kind,
+            counted,
+            backlog_max,
+            on_error,
+            options: options.clone(),
+            targets: Arc::clone(&targets),
+            processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
+            shared: Arc::clone(shared),
+            sender: sender.clone(),
+        };
+        let started = std::thread::Builder::new()
+            .name(format!("worker-{number}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || seat.work());
+        match started {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                shared.ready.call_off();
+                for worker in workers {
+                    let _ = worker.join();
+                }
+                return Err(DriverError::System {
+                    operation: "starting a worker thread",
+                    reason: error.to_string(),
+                });
+            }
+        }
+    }
+    Ok(workers)
+}
+
+/// One worker before it starts.
+struct Seat {
+    number: usize,
+    stride: u32,
+    clients: Vec<AnyClient>,
+    clock: MonotonicClock,
+    kind: DriverKind,
+    counted: KindSet,
+    backlog_max: usize,
+    on_error: OnError,
+    options: DriverOptions,
+    targets: Arc<TargetTable>,
+    processor: Option<usize>,
+    shared: Arc<Shared>,
+    sender: SyncSender<Report>,
+}
+
+impl Seat {
+    fn work(self) -> Option<Share> {
+        if let Some(processor) = self.processor {
+            pin(processor);
+        }
+        // Opened here: a ring belongs to the thread that made it.
+        let opened = open_driver(self.kind, &self.targets, self.clock, &self.options);
+        self.shared.ready.wait().ok()?;
+        self.shared.go.wait().ok()?;
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                let _ = self.sender.send(Report::Broken(error));
+                return None;
+            }
+        };
+        let start = Instant(self.shared.start.load(Ordering::Acquire));
+        let mut engine = Engine::new(
+            opened.driver,
+            self.clients,
+            EngineOptions {
+                start,
+                slot_width: SLOT_WIDTH,
+                counted: self.counted,
+                first_client: self.number as u32,
+                stride: self.stride,
+            },
+        )
+        .with_backlog(self.backlog_max)
+        .with_errors(self.on_error);
+        let mut reporter = Reporter {
+            worker: self.number,
+            sender: self.sender,
+            kept: Vec::new(),
+        };
+        let begun = Since::now();
+        match run(&mut engine, start, &self.shared, &mut reporter) {
+            Ok((ending, elapsed)) => {
+                let day = begun.spent(elapsed, engine.driver().own_work().awake_ns);
+                reporter.report_end(ending, elapsed);
+                let (record, driver) = engine.into_parts();
+                Some(Share {
+                    day,
+                    record,
+                    driver: opened.kind,
+                    notes: opened.notes,
+                    kernel_entries: driver.kernel_entries(),
+                    own_work: driver.own_work(),
+                })
+            }
+            Err(error) => {
+                let _ = reporter.sender.send(Report::Broken(error));
+                None
+            }
+        }
+    }
+}
+
+/// What the kernel had counted of the calling thread when its work began.
+#[derive(Clone, Copy)]
+struct Since {
+    cpu_ns: u64,
+    wait_ns: Option<u64>,
+}
+
+impl Since {
+    fn now() -> Self {
+        Self {
+            cpu_ns: thread_cpu_ns(),
+            wait_ns: thread_wait_ns(),
+        }
+    }
+
+    /// How the thread spent the `elapsed` time since then, of which it was awake for nothing so
+    /// long.
+    fn spent(self, elapsed: Duration, awake_ns: u64) -> WorkersDay {
+        let now = Self::now();
+        let used_ns = now.cpu_ns.saturating_sub(self.cpu_ns);
+        let waits = now.wait_ns.zip(self.wait_ns);
+        let waited_ns = waits.map_or(0, |(now, then)| now.saturating_sub(then));
+        let share = |nanos: u64| (nanos as f64 / elapsed.as_nanos().max(1) as f64).min(1.0);
+        WorkersDay {
+            busy: share((used_ns + waited_ns).saturating_sub(awake_ns)),
+            without_processor: share(waited_ns),
+        }
+    }
+}
+
+/// Run until told to stop or nothing is left to do.
+fn run<D: engine::Driver>(
+    engine: &mut Engine<D, AnyClient>,
+    start: Instant,
+    shared: &Shared,
+    reporter: &mut Reporter,
+) -> Result<(Ending, Duration), DriverError> {
+    let slice = SLOT_WIDTH * SLICE_SLOTS;
+    let mut until = start + slice;
+    loop {
+        let state = engine.run_until(until)?;
+        let now = engine.now();
+        let elapsed = until.min(now).since(start);
+        reporter.report(engine.recorder_mut().take_slots(), elapsed);
+        let failed = engine.has_failed();
+        let ending = match state {
+            EngineState::Finished => Some(Ending::Finished),
+            EngineState::Overloaded => Some(Ending::Overloaded),
+            EngineState::Running if failed => Some(Ending::Failed),
+            EngineState::Running if shared.stop.load(Ordering::Acquire) => Some(Ending::Goal),
+            EngineState::Running => None,
+        };
+        if let Some(ending) = ending {
+            // The last slot is cut short by the end; it counts with what it holds.
+            engine.recorder_mut().close_until(now + SLOT_WIDTH);
+            engine.note_unfinished(now);
+            let elapsed = now.since(start);
+            reporter.report(engine.recorder_mut().take_slots(), elapsed);
+            let patience = if shared.hurry.load(Ordering::Acquire) {
+                DRAIN_HURRIED
+            } else {
+                DRAIN_MAX
+            };
+            engine.drain(now + patience)?;
+            let ending = if failed { Ending::Failed } else { ending };
+            return Ok((ending, elapsed));
+        }
+        until = now.max(until) + slice;
+    }
+}
+
+/// Sends a worker's slots without ever waiting for the receiver.
+struct Reporter {
+    worker: usize,
+    sender: SyncSender<Report>,
+    kept: Vec<Slot>,
+}
+
+impl Reporter {
+    fn report(&mut self, mut slots: Vec<Slot>, elapsed: Duration) {
+        if !self.kept.is_empty() {
+            let mut all = std::mem::take(&mut self.kept);
+            all.append(&mut slots);
+            slots = all;
+        }
+        let report = Report::Slots {
+            worker: self.worker,
+            slots,
+            elapsed,
+        };
+        if let Err(TrySendError::Full(Report::Slots { slots, .. })) = self.sender.try_send(report) {
+            self.kept = slots;
+        }
+    }
+
+    fn report_end(&mut self, ending: Ending, elapsed: Duration) {
+        let slots = std::mem::take(&mut self.kept);
+        let worker = self.worker;
+        let _ = self.sender.send(Report::Slots {
+            worker,
+            slots,
+            elapsed,
+        });
+        let _ = self.sender.send(Report::Ended {
+            worker,
+            ending,
+            elapsed,
+        });
+    }
+}
+
+/// The thread that started the workers, while they work.
+struct Watcher<'a> {
+    receiver: Receiver<Report>,
+    shared: &'a Shared,
+    clock: MonotonicClock,
+    start: Instant,
+    workers: usize,
+    /// The device whose counters are read.
+    device: Option<&'a str>,
+}
+
+impl Watcher<'_> {
+    fn watch(
+        self,
+        monitor: &mut Monitor,
+        watch: &mut dyn FnMut(&Monitor, Duration) -> bool,
+    ) -> Result<(Ending, Duration), DriverError> {
+        let mut decided: Option<(Ending, Duration)> = None;
+        let mut broken: Option<DriverError> = None;
+        let mut ended: Vec<(Ending, Duration)> = Vec::new();
+        while ended.len() < self.workers {
+            match self.receiver.recv_timeout(WATCH_EVERY) {
+                Ok(Report::Slots {
+                    worker,
+                    slots,
+                    elapsed,
+                }) => {
+                    monitor.push(worker, slots, elapsed);
+                }
+                Ok(Report::Ended {
+                    worker,
+                    ending,
+                    elapsed,
+                }) => {
+                    // A worker that is done must not hold back the slots of the others.
+                    monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
+                    ended.push((ending, elapsed));
+                }
+                // The others must stop first: nobody may make files while they are removed.
+                Ok(Report::Broken(error)) => {
+                    broken.get_or_insert(error);
+                    ended.push((Ending::Failed, Duration::ZERO));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let elapsed = self.clock.now().since(self.start);
+            if let Some((_, since)) = decided {
+                if elapsed > since + DRAIN_MAX * 2 {
+                    return Err(DriverError::System {
+                        operation: "waiting for the storage",
+                        reason: format!("requests have not come back for {}", DRAIN_MAX * 2),
+                    });
+                }
+                continue;
+            }
+            if monitor.is_sample_due(elapsed) {
+                monitor.close_sample(elapsed, &Counters::take(self.device).activity());
+            }
+            let mut ending = monitor.decide(elapsed);
+            if ending.is_none() && !watch(monitor, elapsed) {
+                self.shared.hurry.store(true, Ordering::Release);
+                ending = Some(Ending::Interrupted);
+            }
+            if ended.iter().any(|(ending, _)| *ending != Ending::Finished) {
+                ending = ending.or(Some(Ending::Failed));
+            }
+            if let Some(ending) = ending {
+                decided = Some((ending, elapsed));
+                self.shared.stop.store(true, Ordering::Release);
+            }
+        }
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        Ok(conclude(&ended, decided.map(|(ending, _)| ending)))
+    }
+}
+
+/// Why a trial ended and when, from what the workers said and what was decided for them.
+fn conclude(ended: &[(Ending, Duration)], decided: Option<Ending>) -> (Ending, Duration) {
+    let elapsed = ended.iter().map(|(_, elapsed)| *elapsed).max();
+    let by_worker = ended
+        .iter()
+        .map(|(ending, _)| ending)
+        .find(|ending| matches!(ending, Ending::Failed | Ending::Overloaded));
+    let ending = by_worker.cloned().or(decided).unwrap_or(Ending::Finished);
+    (ending, elapsed.unwrap_or(Duration::ZERO))
+}
+
+/// Bind the calling thread to a processor; a refusal only costs steadiness.
+fn pin(processor: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(processor);
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+/// Deal a trial's clients to `workers` hands.
+///
+/// # Errors
+/// When a client's share of the region would be empty.
+pub fn deal(
+    trial: &Trial,
+    seed: u64,
+    workers: usize,
+) -> Result<Vec<Vec<AnyClient>>, workload::AddressError> {
+    let mut hands: Vec<Vec<AnyClient>> = (0..workers)
+        .map(|_| Vec::with_capacity(trial.clients as usize / workers + 1))
+        .collect();
+    for client in 0..trial.clients {
+        hands[client as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
+    }
+    Ok(hands)
+}

@@ -1,0 +1,211 @@
+//! What failed operations do to a measurement: its latency and throughput are of the others.
+
+use engine::OnError;
+use results::{ErrorClass, ErrorCount, Measurement, Severity, Warning};
+use units::{format_count, format_duration_ns};
+
+/// With this share of failed operations no 99th percentile of all operations exists: a failed one
+/// was never answered. It must be exceeded by more than [`CHANCE`].
+const FAILED_MAX: f64 = 0.01;
+/// Standard deviations of a Poisson count that are left to chance.
+const CHANCE: f64 = 2.0;
+/// Kinds of failure that are named, most frequent first.
+const NAMED_MAX: usize = 3;
+
+/// The code of the warning that names failed operations.
+pub const FAILED_OPERATIONS: &str = "failed-operations";
+
+/// Transfers that ended early.
+pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
+    (measurement.short > 0).then(|| {
+        Warning::void(
+            "short-operations",
+            format!(
+                "{}: {} operations moved fewer bytes than asked for: the target is shorter than \
+                 it was when the trial began. Latency and throughput leave them out.",
+                measurement.title, measurement.short
+            ),
+        )
+    })
+}
+
+/// Operations of one or several trials that failed, and how many there were in all.
+#[derive(Clone, Debug, Default)]
+pub struct Failures {
+    errors: Vec<ErrorCount>,
+    operations: u64,
+    /// Whether trials went on when an operation failed. Where the first failure ends a trial, the
+    /// share of failures says nothing.
+    on_error: OnError,
+}
+
+impl Failures {
+    /// Those of one trial that went on.
+    pub fn of(measurement: &Measurement) -> Self {
+        let mut failures = Self::default();
+        failures.add(measurement);
+        failures.on_error = OnError::Count;
+        failures
+    }
+
+    /// Take in those of another trial.
+    pub fn add(&mut self, measurement: &Measurement) {
+        let done: u64 = measurement.kinds.iter().map(|kind| kind.count).sum();
+        self.operations += done + measurement.errors_total();
+        let mut codes = measurement.warnings.iter().map(|it| &*it.code);
+        if codes.any(|code| code == FAILED_OPERATIONS) {
+            self.on_error = OnError::Count;
+        }
+        for error in &measurement.errors {
+            let mut known = self.errors.iter_mut();
+            match known.find(|known| known.is_like(error)) {
+                Some(known) => known.add(error),
+                None => self.errors.push(error.clone()),
+            }
+        }
+    }
+
+    /// By kind and error.
+    pub fn errors(&self) -> &[ErrorCount] {
+        &self.errors
+    }
+
+    /// What it does to the figures of `title`, if operations failed with an error.
+    pub fn warning(&self, title: &str) -> Option<Warning> {
+        if self.on_error == OnError::Stop {
+            return None;
+        }
+        let errors = self.errors.iter();
+        let mut failed: Vec<&ErrorCount> = errors
+            .filter(|error| error.class != ErrorClass::Short)
+            .collect();
+        failed.sort_by_key(|error| std::cmp::Reverse(error.count));
+        let mut sum = (*failed.first()?).clone();
+        failed[1..].iter().for_each(|error| sum.add(error));
+        let first: Vec<String> = failed.iter().take(NAMED_MAX).map(|it| named(it)).collect();
+        let more = if failed.len() > NAMED_MAX {
+            ", ..."
+        } else {
+            ""
+        };
+        let took = format!(
+            "took {} on average, {} at most",
+            format_duration_ns(sum.response_mean_ns),
+            format_duration_ns(sum.response_max_ns as f64)
+        );
+        let which = format!("{}{more}", first.join(", "));
+        let (severity, text) = if sum.count == self.operations {
+            let count = format_count(sum.count as f64);
+            (Severity::Void, all_failed(&count, &which, &took))
+        } else {
+            self.some_failed(&sum, &failed, &which, &took)
+        };
+        Some(Warning::new(
+            severity,
+            FAILED_OPERATIONS,
+            format!("{title}: {text}"),
+        ))
+    }
+
+    fn some_failed(
+        &self,
+        sum: &ErrorCount,
+        failed: &[&ErrorCount],
+        which: &str,
+        took: &str,
+    ) -> (Severity, String) {
+        let (count, all) = (sum.count as f64, self.operations as f64);
+        let surely = count - CHANCE * count.sqrt();
+        let (severity, effect) = effect(surely / all, failed);
+        let text = format!(
+            "{} of {} operations failed ({:.2} %): {which}. Latency and throughput leave them out; \
+             they {took}.{effect}",
+            format_count(count),
+            format_count(all),
+            count / all * 100.0,
+        );
+        (severity, text)
+    }
+}
+
+fn all_failed(count: &str, which: &str, took: &str) -> String {
+    format!(
+        "all {count} operations failed: {which}. None was done, so there is no latency; the \
+         failures {took}. Look for the cause in the system's log."
+    )
+}
+
+fn named(error: &ErrorCount) -> String {
+    let count = format_count(error.count as f64);
+    let (kind, name) = (&error.kind, &error.name);
+    format!("{count} {kind} with \"{name}\" ({})", error.class.name())
+}
+
+/// How far the numbers may still be used; `share` failed at least.
+fn effect(share: f64, failed: &[&ErrorCount]) -> (Severity, &'static str) {
+    let mut failed = failed.iter();
+    if failed.any(|error| error.class == ErrorClass::Verification) {
+        let text = " The storage returned wrong data: do not use its numbers.";
+        return (Severity::Void, text);
+    }
+    if share >= FAILED_MAX {
+        let text = " 1 % or more were never answered: no p99 of all operations exists.";
+        return (Severity::Void, text);
+    }
+    (Severity::Doubt, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(kind: &str, class: ErrorClass, count: u64, mean: f64) -> ErrorCount {
+        ErrorCount {
+            kind: kind.into(),
+            class,
+            name: "a name".into(),
+            count,
+            response_mean_ns: mean,
+            response_max_ns: 3 * mean as u64,
+            ..ErrorCount::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(errors: &[ErrorCount], expected: Option<(Severity, &str)>) {
+        let failures = Failures {
+            errors: errors.to_vec(),
+            operations: 100_000,
+            on_error: OnError::Count,
+        };
+        let warning = failures.warning("reads");
+        let found = warning.as_ref().map(|it| it.severity);
+        assert_eq!(found, expected.map(|(severity, _)| severity), "{warning:?}");
+        if let (Some(warning), Some((_, part))) = (&warning, expected) {
+            assert!(warning.text.contains(part), "{}", warning.text);
+        }
+    }
+
+    #[test]
+    fn failures_are_a_doubt_until_no_p99_exists_or_data_are_wrong() {
+        let io = |count| failed("read", ErrorClass::Io, count, 1e6);
+        check(&[], None);
+        check(&[failed("read", ErrorClass::Short, 9, 1e6)], None);
+        let text = "reads: 999 of 100,000 operations failed (1.00 %): 999 read with \"a name\" \
+                    (I/O error). Latency and throughput leave them out; they took 1.00 ms on \
+                    average, 3.00 ms at most.";
+        check(&[io(999)], Some((Severity::Doubt, text)));
+        check(&[io(1050)], Some((Severity::Doubt, "(1.05 %)")));
+        check(&[io(1070)], Some((Severity::Void, "no p99 of all")));
+        let text = "reads: all 100,000 operations failed: 100,000 read with \"a name\" (I/O \
+                    error). None was done, so there is no latency; the failures took 1.00 ms on \
+                    average, 3.00 ms at most.";
+        check(&[io(100_000)], Some((Severity::Void, text)));
+        let wrong = failed("read", ErrorClass::Verification, 1, 1e6);
+        check(&[io(10), wrong], Some((Severity::Void, "wrong data")));
+        let space = failed("write", ErrorClass::Space, 30, 5e6);
+        let text = "30 write with \"a name\" (no space), 10 read with \"a name\" (I/O error). \
+                    Latency and throughput leave them out; they took 4.00 ms on average, 15.0 ms";
+        check(&[io(10), space], Some((Severity::Doubt, text)));
+    }
+}

@@ -1,0 +1,228 @@
+//! What figures of a run are required to be, such as `p99 <= 2ms`: met, not met, or undecided.
+
+use std::str::FromStr;
+
+use results::{Figure, GoalVerdict, LimitVerdict, Run, Trust, Unit};
+use units::{Bytes, Duration, Rate, parse_percent};
+
+use crate::figure_name::whole_name;
+
+/// Bounds of one kind of figure. Its interval, whose ends hold at 97.5 % each, decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requirement {
+    /// As it was typed.
+    text: String,
+    /// The figure, by its whole name.
+    figure: String,
+    /// Whether less is good.
+    is_upper: bool,
+    bound: f64,
+    unit: Unit,
+}
+
+impl FromStr for Requirement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "{text:?} is no goal: write a figure, <= or >=, and a value, as in \
+                 'p99 <= 2ms', 'iops >= 20k/s', 'bandwidth >= 400MB/s'"
+            )
+        };
+        let at = text.find(['<', '>']).ok_or_else(wrong)?;
+        let is_upper = text[at..].starts_with('<');
+        let figure = text[..at].trim().replace('_', "-");
+        let typed = text[at + 1..].trim_start_matches('=').trim();
+        let (bound, unit) = bound(typed).ok_or_else(wrong)?;
+        if figure.is_empty() || !(bound > 0.0 && bound.is_finite()) {
+            return Err(wrong());
+        }
+        let figure = whole_name(&figure);
+        if let Some(known) = unit_of(&figure).filter(|known| *known != unit) {
+            let kind = match known {
+                Unit::Seconds => "a time, such as 2ms",
+                Unit::BytesPerSecond => "a rate in bytes, such as 400MB/s",
+                _ => "a rate of operations, such as 20k/s",
+            };
+            return Err(format!("{text:?}: {figure} is {kind}"));
+        }
+        Ok(Self {
+            text: text.trim().to_owned(),
+            figure,
+            is_upper,
+            bound,
+            unit,
+        })
+    }
+}
+
+/// A value in the unit of figures: seconds, bytes per second, operations per second, or a share.
+fn bound(typed: &str) -> Option<(f64, Unit)> {
+    if let Ok(time) = typed.parse::<Duration>() {
+        return Some((time.as_secs_f64(), Unit::Seconds));
+    }
+    let bytes = typed.strip_suffix("/s").unwrap_or_default();
+    if let (true, Ok(bytes)) = (bytes.ends_with('B'), bytes.parse::<Bytes>()) {
+        return Some((bytes.as_u64() as f64, Unit::BytesPerSecond));
+    }
+    if let Ok(rate) = typed.parse::<Rate>() {
+        return Some((rate.per_second(), Unit::PerSecond));
+    }
+    let share = parse_percent(typed).ok()?;
+    Some((share, Unit::Share))
+}
+
+/// The unit of figures that many measurements have.
+fn unit_of(figure: &str) -> Option<Unit> {
+    let metric = figure.split_once('.').map_or(figure, |(row, metric)| {
+        // `p99.9` has a point of its own.
+        if row.ends_with("p99") { figure } else { metric }
+    });
+    match metric {
+        "iops" => Some(Unit::PerSecond),
+        "throughput" => Some(Unit::BytesPerSecond),
+        time if time.starts_with("latency") || time.starts_with("service-time") => {
+            Some(Unit::Seconds)
+        }
+        _ => None,
+    }
+}
+
+impl Requirement {
+    fn verdict(&self, figure: &Figure, trust: Trust) -> LimitVerdict {
+        let (low, high) = (figure.value.low, figure.value.high);
+        let (is_met, is_missed) = match self.is_upper {
+            true => (high <= self.bound, low > self.bound),
+            false => (low >= self.bound, high < self.bound),
+        };
+        match (is_met, is_missed) {
+            _ if !trust.is_usable() => LimitVerdict::Undecided,
+            (true, _) => LimitVerdict::Kept,
+            (_, true) => LimitVerdict::Exceeded,
+            _ => LimitVerdict::Undecided,
+        }
+    }
+
+    /// Hold it against a run; where the run has no such figure, say which there are.
+    #[must_use]
+    pub fn judge(&self, run: &Run) -> GoalVerdict {
+        let figures = run.named_figures();
+        let found = figures.iter().find(|it| it.name == self.figure);
+        let found = found.filter(|it| it.figure.metric.unit == self.unit);
+        let (value, verdict, why) = match found {
+            Some(it) => {
+                let verdict = self.verdict(&it.figure, it.trust);
+                let why = (!it.trust.is_usable()).then(|| "the figure must not be used".to_owned());
+                (Some(it.figure.value), verdict, why)
+            }
+            None => {
+                let names = figures
+                    .iter()
+                    .filter(|it| it.figure.metric.unit == self.unit);
+                let names: Vec<&str> = names.map(|it| it.name.as_str()).collect();
+                let why = match names.join(", ") {
+                    none if none.is_empty() => "the run has no figure of that unit".to_owned(),
+                    names => format!("the run has no such figure; of that unit it has {names}"),
+                };
+                (None, LimitVerdict::Undecided, Some(why))
+            }
+        };
+        GoalVerdict {
+            goal: self.text.clone(),
+            figure: self.figure.clone(),
+            unit: self.unit,
+            value,
+            verdict,
+            why,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Better;
+    use stats::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn a_goal_names_a_figure_a_direction_and_a_value_with_its_unit() {
+        let check = |text: &str, figure: &str, is_upper: bool, bound: f64, unit: Unit| {
+            let found: Requirement = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(found.figure, figure, "{text}");
+            assert_eq!((found.is_upper, found.unit), (is_upper, unit), "{text}");
+            assert!(
+                (found.bound / bound - 1.0).abs() < 1e-12,
+                "{text}: {}",
+                found.bound
+            );
+        };
+        check("p99 <= 2ms", "latency-p99", true, 0.002, Unit::Seconds);
+        check("p99.9<500us", "latency-p99.9", true, 0.0005, Unit::Seconds);
+        check(
+            "random_read.p99 <= 2ms",
+            "random-read.latency-p99",
+            true,
+            0.002,
+            Unit::Seconds,
+        );
+        check("iops >= 20k/s", "iops", false, 20_000.0, Unit::PerSecond);
+        check("iops > 20000", "iops", false, 20_000.0, Unit::PerSecond);
+        check(
+            "bandwidth >= 400MB/s",
+            "throughput",
+            false,
+            4e8,
+            Unit::BytesPerSecond,
+        );
+        check(
+            "page-cache-share <= 5%",
+            "page-cache-share",
+            true,
+            0.05,
+            Unit::Share,
+        );
+        for (wrong, why) in [
+            ("p99", "is no goal"),
+            ("p99 <= ", "is no goal"),
+            ("<= 2ms", "is no goal"),
+            ("p99 <= soon", "is no goal"),
+            ("p99 <= 0ms", "is no goal"),
+            ("p99 <= 2k/s", "latency-p99 is a time"),
+            ("random-read.p99.9 <= 2k/s", "is a time"),
+            ("iops >= 2ms", "iops is a rate of operations"),
+            ("bandwidth >= 400/s", "throughput is a rate in bytes"),
+        ] {
+            let error = wrong.parse::<Requirement>().expect_err(wrong);
+            assert!(error.contains(why), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_whole_interval_decides() {
+        let check = |text: &str, low: f64, high: f64, trust: Trust, expected: LimitVerdict| {
+            let goal: Requirement = text.parse().expect("a goal");
+            let value = Estimate {
+                low,
+                high,
+                ..Estimate::exact(f64::midpoint(low, high), 9.0)
+            };
+            let figure = Figure::new("latency-p99", Unit::Seconds, Better::Lower, value);
+            assert_eq!(
+                goal.verdict(&figure, trust),
+                expected,
+                "{text}: {low} .. {high}"
+            );
+        };
+        use LimitVerdict::{Exceeded, Kept, Undecided};
+        check("p99 <= 2ms", 0.0010, 0.0020, Trust::Sound, Kept);
+        check("p99 <= 2ms", 0.0010, 0.0021, Trust::Sound, Undecided);
+        check("p99 <= 2ms", 0.0021, 0.0030, Trust::Sound, Exceeded);
+        check("p99 >= 2ms", 0.0021, 0.0030, Trust::Narrow, Kept);
+        check("p99 >= 2ms", 0.0010, 0.0019, Trust::Sound, Exceeded);
+        check("p99 <= 2ms", 0.0010, 0.0011, Trust::Shaky, Undecided);
+        check("p99 <= 2ms", 0.0010, 0.0011, Trust::Void, Undecided);
+        check("p99 <= 2ms", 0.0, f64::INFINITY, Trust::Sound, Undecided);
+    }
+}

@@ -1,0 +1,186 @@
+//! Runs compared with the first of them, figure by figure.
+
+use results::{FigureRatio, Role, Run, Shown, Trust, compare as ratios, setup_differences};
+use stats::Estimate;
+use units::{format_counted, format_interval_count};
+
+use crate::figure::estimated;
+use crate::page::Page;
+use crate::style::{Style, Tone};
+use crate::table::{Align, Table};
+
+/// Differences of setups that are shown without `all`.
+const DIFFERENCES_SHOWN: usize = 8;
+
+/// What no comparison of single runs shows.
+pub(crate) const ONE_RUN_A_SIDE: &str = "Each interval holds what varied within its run. One run \
+     a side cannot show how much two runs of the same storage differ from each other: repeat each \
+     several times before a small difference is believed.";
+
+/// Why runs cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComparisonError {
+    /// There is nothing to compare with.
+    #[error("a comparison needs two runs or more: seekstone runs compare BASE NEW")]
+    OneRun,
+    /// Two runs have no row in common.
+    #[error(
+        "{0} and {1} have no row in common: rows compare when their tables and levels are equal, \
+         as those of two runs of one command with equal options"
+    )]
+    NothingShared(String, String),
+}
+
+/// Each run compared with the first.
+///
+/// # Errors
+/// When a run has no row in common with the first.
+pub fn comparison(runs: &[Run], style: &Style) -> Result<String, ComparisonError> {
+    let [base, others @ ..] = runs else {
+        return Err(ComparisonError::OneRun);
+    };
+    if others.is_empty() {
+        return Err(ComparisonError::OneRun);
+    }
+    let mut page = Page::new(style);
+    for (place, new) in others.iter().enumerate() {
+        if place > 0 {
+            page.blank();
+        }
+        pair(&mut page, base, new)?;
+    }
+    page.blank();
+    page.paragraph(Tone::Quiet, ONE_RUN_A_SIDE);
+    Ok(page.finish())
+}
+
+/// How a run is called in a comparison.
+pub(crate) fn name(run: &Run) -> String {
+    let number = run
+        .id
+        .map_or_else(|| "this run".to_owned(), |id| format!("run {id}"));
+    format!("{number} ({} {})", run.settings.command, run.target.given)
+}
+
+fn pair(page: &mut Page<'_>, base: &Run, new: &Run) -> Result<(), ComparisonError> {
+    let found = ratios(base, new);
+    let of_interest = |it: &&FigureRatio| page.style.all || it.role != Role::Detail;
+    let shown: Vec<&FigureRatio> = found.iter().filter(of_interest).collect();
+    if shown.is_empty() {
+        return Err(ComparisonError::NothingShared(name(base), name(new)));
+    }
+    page.heading(&format!("{} compared with {}", name(new), name(base)));
+    page.paragraph(Tone::Plain, &in_words(&shown));
+    page.blank();
+    let mut table = Table::new(&[
+        ("row", Align::Left, 9),
+        ("metric", Align::Left, 9),
+        ("base", Align::Right, 7),
+        ("new", Align::Right, 8),
+        ("ratio", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("", Align::Left, 9),
+    ]);
+    for it in shown {
+        table.row(tone(it.shown), cells(it));
+    }
+    page.table(&table);
+    setup(page, base, new);
+    Ok(())
+}
+
+/// How many figures are better, worse, or show no difference.
+pub(crate) fn in_words(shown: &[&FigureRatio]) -> String {
+    let count = |of: Shown| shown.iter().filter(|it| it.shown == of).count() as u64;
+    let untrusted = shown
+        .iter()
+        .filter(|it| matches!(it.shown, Shown::Untrusted(_)));
+    let untrusted = untrusted.count();
+    let parts = [
+        (count(Shown::Better), "better"),
+        (count(Shown::Worse), "worse"),
+        (count(Shown::Differs), "different"),
+        (count(Shown::Nothing), "without a difference shown"),
+        (count(Shown::NoInterval), "without an interval"),
+        (untrusted as u64, "not to be trusted"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let all = format_counted(shown.len() as u64, "figure");
+    format!("Of {all}: {}.", parts.join(", "))
+}
+
+fn cells(it: &FigureRatio) -> [String; 7] {
+    let value = |estimate: Estimate| estimated(it.unit, estimate).0;
+    let (ratio, interval) = match it.ratio.is_bounded() {
+        true => format_interval_count(it.ratio.value, it.ratio.low, it.ratio.high),
+        false => (format!("{:.2}", it.ratio.value), String::new()),
+    };
+    [
+        it.row.clone(),
+        it.metric.clone(),
+        value(it.base),
+        value(it.new),
+        ratio,
+        interval,
+        verdict(it.shown).to_owned(),
+    ]
+}
+
+/// What the intervals show, in a word; none where they show nothing.
+pub(crate) const fn verdict(shown: Shown) -> &'static str {
+    match shown {
+        Shown::Better => "better",
+        Shown::Worse => "worse",
+        Shown::Differs => "differs",
+        Shown::Nothing => "",
+        Shown::NoInterval => "no interval",
+        Shown::Untrusted(Trust::Void) => "void",
+        Shown::Untrusted(_) => "not settled",
+    }
+}
+
+const fn tone(shown: Shown) -> Tone {
+    match shown {
+        Shown::Worse => Tone::Doubtful,
+        Shown::Better | Shown::Differs => Tone::Plain,
+        Shown::Nothing | Shown::NoInterval | Shown::Untrusted(_) => Tone::Quiet,
+    }
+}
+
+/// What is not the same in the setups, the rest counted.
+fn setup(page: &mut Page<'_>, base: &Run, new: &Run) {
+    let differences = setup_differences(base, new);
+    page.blank();
+    if differences.is_empty() {
+        page.paragraph(Tone::Plain, "Machine, target and settings are the same.");
+        return;
+    }
+    page.heading("What differs in the setup");
+    let most = match page.style.all {
+        true => differences.len(),
+        false => DIFFERENCES_SHOWN,
+    };
+    for it in differences.iter().take(most) {
+        page.fact(&it.key, &changed(&it.base, &it.new));
+    }
+    let left = differences.len().saturating_sub(most) as u64;
+    if left > 0 {
+        let left = format_counted(left, "more difference");
+        page.paragraph(Tone::Quiet, &format!("{left} with --all"));
+    }
+}
+
+/// What a value became; of texts of several lines, that they differ.
+pub(crate) fn changed(base: &str, new: &str) -> String {
+    let shown = |value: &str| match value {
+        "" => "not set".to_owned(),
+        value => value.to_owned(),
+    };
+    if base.contains('\n') || new.contains('\n') {
+        return "another text".to_owned();
+    }
+    format!("{}, was {}", shown(new), shown(base))
+}

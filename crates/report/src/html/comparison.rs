@@ -1,0 +1,189 @@
+//! Runs compared with the first of them as a page: each ratio with its interval, curves and
+//! distributions in one chart, what differs in the setup.
+
+use results::{Curve, FigureRatio, Role, Run, Shown, compare as ratios, setup_differences};
+use stats::Estimate;
+use units::format_counted;
+
+use super::axis::{Axis, ends};
+use super::charts::{overlaid, overlaid_nines};
+use super::facts::facts;
+use super::markup::{escaped, in_print, words};
+use super::plot::{Plot, pixel};
+use super::tables::{folded, level_in_print};
+use super::{Section, document, grid};
+use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
+use crate::figure::estimated;
+
+/// Runs that a chart tells apart.
+const RUNS_DRAWN: usize = 6;
+/// The strip of ratios, in its own units.
+const STRIP: f64 = 150.0;
+const STRIP_INSET: f64 = 6.0;
+
+/// Each run compared with the first, as a page.
+///
+/// # Errors
+/// When a run has no row in common with the first.
+pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
+    let [base, others @ ..] = runs else {
+        return Err(ComparisonError::OneRun);
+    };
+    let mut compared = String::new();
+    let mut differences = String::new();
+    let mut lead = String::new();
+    for new in others {
+        let found = ratios(base, new);
+        let (details, shown): (Vec<&FigureRatio>, Vec<&FigureRatio>) =
+            found.iter().partition(|it| it.role == Role::Detail);
+        if shown.is_empty() {
+            return Err(ComparisonError::NothingShared(name(base), name(new)));
+        }
+        let heading = format!("<h3>{}</h3>\n", escaped(&name(new)));
+        lead = in_words(&shown);
+        compared.push_str(&heading);
+        if others.len() > 1 {
+            compared.push_str(&format!("<p>{}</p>\n", escaped(&lead)));
+        }
+        compared.push_str(&table(&shown));
+        if !details.is_empty() {
+            compared.push_str(&folded("More figures", &table(&details)));
+        }
+        differences.push_str(&format!("{heading}{}", setup(base, new)));
+    }
+    match others {
+        [] => return Err(ComparisonError::OneRun),
+        [_] => {}
+        _ => lead = format_counted(others.len() as u64, "run") + " compared",
+    }
+    compared.push_str(&format!("<p class=\"legend\">{ONE_RUN_A_SIDE}</p>\n"));
+    let title = format!("Compared with {}", name(base));
+    let header = format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"lead\">{}</p>\n</header>\n",
+        escaped(&title),
+        escaped(&lead)
+    );
+    let [load, nines] = charts(runs);
+    let mut number = 1;
+    let sections = [
+        Section::new("figures", "Ratios, new over base", compared),
+        Section::new("load", "Latency over load", grid("", &load, &mut number)),
+        Section::new(
+            "nines",
+            "Latency by percentile",
+            grid("", &nines, &mut number),
+        ),
+        Section::new("setup", "What differs in the setup", differences),
+    ];
+    Ok(document(&title, &header, &sections, ""))
+}
+
+/// Curves with equal titles in one chart, and distributions of measurements with equal names.
+fn charts(runs: &[Run]) -> [Vec<Plot>; 2] {
+    let drawn = &runs[..runs.len().min(RUNS_DRAWN)];
+    let named: Vec<(String, &Run)> = drawn.iter().map(|run| (name(run), run)).collect();
+    let of_base = drawn.first().into_iter().flat_map(Run::curves);
+    let load = of_base.filter_map(|(title, _)| {
+        let alike = named.iter().filter_map(|(name, run)| {
+            let (_, curve) = run.curves().find(|(other, _)| *other == title)?;
+            Some((name.clone(), curve))
+        });
+        let alike: Vec<(String, &Curve)> = alike.collect();
+        (alike.len() > 1).then(|| overlaid(&alike)).flatten()
+    });
+    [load.collect(), overlaid_nines(&named)]
+}
+
+fn table(shown: &[&FigureRatio]) -> String {
+    let bounded = || shown.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
+    let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
+    let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
+    for (class, heading) in [
+        ("", "row"),
+        ("", "metric"),
+        ("n", "base"),
+        ("n", "new"),
+        ("n", "ratio"),
+        ("strip", "interval of the ratio, around 1"),
+        ("", "shown"),
+    ] {
+        text.push_str(&format!(
+            "<th scope=\"col\" class=\"{class}\">{heading}</th>"
+        ));
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for it in shown {
+        text.push_str(&row(it, &axis));
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn row(it: &FigureRatio, axis: &Axis) -> String {
+    let value = |label: &str, estimate: Estimate| {
+        format!(
+            "<td class=\"n\" data-l=\"{label}\"><data value=\"{}\">{}</data></td>",
+            estimate.value,
+            escaped(&in_print(&estimated(it.unit, estimate).0))
+        )
+    };
+    let (ratio, interval) = match it.ratio.is_bounded() {
+        true => estimated(results::Unit::Ratio, it.ratio),
+        false => (format!("{:.2}", it.ratio.value), String::new()),
+    };
+    let class = match it.shown {
+        Shown::Better => "sound",
+        Shown::Worse => "void",
+        Shown::Differs => "narrow",
+        Shown::Nothing | Shown::NoInterval | Shown::Untrusted(_) => "",
+    };
+    let word = match verdict(it.shown) {
+        "" => String::new(),
+        word => format!("<span class=\"t {class}\">{word}</span>"),
+    };
+    format!(
+        "<tr><th scope=\"row\">{}<small>{}</small></th><td>{}</td>{}{}\
+         <td class=\"n h\" data-l=\"ratio\"><data value=\"{}\">{}</data><small>{}</small></td>\
+         <td class=\"strip\">{}</td><td>{word}</td></tr>\n",
+        escaped(&level_in_print(&it.row)),
+        escaped(&words(it.table)),
+        escaped(&words(&it.metric)),
+        value("base", it.base),
+        value("new", it.new),
+        it.ratio.value,
+        escaped(&ratio),
+        escaped(&in_print(&interval)),
+        strip(it.ratio, axis),
+    )
+}
+
+/// A ratio with its interval, and where 1 is.
+fn strip(ratio: Estimate, axis: &Axis) -> String {
+    let one = pixel(axis.at(1.0));
+    let mut text = format!(
+        "<svg viewBox=\"0 0 {STRIP} 16\" aria-hidden=\"true\">\
+         <path class=\"one\" d=\"M{one} 0v16\"/>"
+    );
+    if ratio.is_bounded() {
+        let [low, at, high] = [ratio.low, ratio.value, ratio.high].map(|it| axis.at(it));
+        text.push_str(&format!(
+            "<path class=\"bar\" d=\"M{} 8H{}\"/><circle cx=\"{}\" cy=\"8\" r=\"3\"/>",
+            pixel(low),
+            pixel(high.max(low + 0.5)),
+            pixel(at)
+        ));
+    }
+    text + "</svg>"
+}
+
+fn setup(base: &Run, new: &Run) -> String {
+    let differences = setup_differences(base, new);
+    if differences.is_empty() {
+        return "<p>Machine, target and settings are the same.</p>\n".to_owned();
+    }
+    facts(
+        differences
+            .iter()
+            .map(|it| (it.key.as_str(), changed(&it.base, &it.new))),
+    )
+}

@@ -1,0 +1,121 @@
+//! Text as HTML: nothing from outside is taken for markup, numbers are set as in print.
+
+use results::Figure;
+use stats::Estimate;
+
+use crate::figure::{INDICATIVE, estimated};
+use crate::page::clean;
+
+/// Text that cannot be taken for markup, in an element or in a quoted attribute.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Text of several lines, each of them kept.
+pub(super) fn escaped_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(escaped).collect();
+    lines.join("\n")
+}
+
+/// A number of ours with its unit as in print: `412 µs`, `409 – 415`. It is not markup yet.
+pub(super) fn in_print(text: &str) -> String {
+    text.replace(" .. ", " – ").replace(" us", " µs")
+}
+
+/// A name in kebab case as words: `latency-p99` is `latency p99`, `iops` is `IOPS`.
+pub(super) fn words(name: &str) -> String {
+    let word = |word: &str| match word {
+        "iops" | "tps" | "cpu" => word.to_uppercase(),
+        word => word.to_owned(),
+    };
+    let words: Vec<String> = name.split('-').map(word).collect();
+    words.join(" ")
+}
+
+/// The same beginning with a capital letter.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + chars.as_str()
+}
+
+/// The value and the interval of a figure in words.
+pub(super) struct Printed {
+    pub value: String,
+    pub interval: String,
+}
+
+impl Printed {
+    pub fn of(figure: &Figure) -> Self {
+        let Estimate {
+            value, low, high, ..
+        } = figure.value;
+        let unit = figure.metric.unit;
+        if !value.is_finite() && figure.value.low.is_finite() && high.is_finite() {
+            let between = format!("{} .. {}", unit.format(low), unit.format(high));
+            return Self {
+                value: String::new(),
+                interval: in_print(&between),
+            };
+        }
+        let (shown, interval) = match low == high {
+            true => (unit.format(value), String::new()),
+            false => estimated(unit, figure.value),
+        };
+        let mark = if figure.is_indicative { INDICATIVE } else { "" };
+        Self {
+            value: in_print(&shown) + mark,
+            interval: in_print(&interval),
+        }
+    }
+
+    /// Both in one line, for a tip.
+    pub fn in_line(&self) -> String {
+        match (self.value.as_str(), self.interval.as_str()) {
+            (value, "") => value.to_owned(),
+            ("", interval) => interval.to_owned(),
+            (value, interval) => format!("{value} ({interval})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_outside_is_markup() {
+        let check = |text: &str, expected: &str| assert_eq!(escaped(text), expected);
+        check("</td><script>", "&lt;/td&gt;&lt;script&gt;");
+        check("a\" onload='x' & b", "a&quot; onload=&#39;x&#39; &amp; b");
+        check("a\x1b[2J\u{0}b", "a?[2J?b");
+        assert_eq!(escaped_lines("a = \"<\"\n\tb"), "a = &quot;&lt;&quot;\n?b");
+    }
+
+    #[test]
+    fn numbers_are_set_as_in_print() {
+        let check = |text: &str, expected: &str| assert_eq!(in_print(text), expected);
+        check("412 us", "412 µs");
+        check("409 .. 415 us", "409 – 415 µs");
+        check("18,400/s", "18,400/s");
+    }
+
+    #[test]
+    fn names_are_words() {
+        let check = |name: &str, expected: &str| assert_eq!(words(name), expected);
+        check("iops", "IOPS");
+        check("latency-p99.9", "latency p99.9");
+        check("cpu-per-io", "CPU per io");
+    }
+}

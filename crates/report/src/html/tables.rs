@@ -1,0 +1,339 @@
+//! The tables of a run as tables of a page: values with their intervals, a strip that shows them on
+//! one scale, how far each row can be trusted.
+
+use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
+use units::format_counted;
+
+use super::axis::{Axis, tick_label};
+use super::markup::{Printed, capitalised, escaped, in_print, words};
+use super::plot::pixel;
+use crate::figure::{indicative_legend, legend};
+
+/// Longer tables are folded.
+const ROWS_MAX: usize = 40;
+/// The strip, in its own units.
+const STRIP: f64 = 150.0;
+const STRIP_INSET: f64 = 6.0;
+/// The percentiles that a strip of times goes from and to.
+const SPREAD: [&str; 2] = ["-p50", "-p99"];
+
+/// All tables, and what the words and signs in them mean.
+pub(super) fn all(run: &Run, tables: &[Table]) -> String {
+    let mut text = String::new();
+    for table in tables {
+        text.push_str(&format!(
+            "<h3>{}</h3>\n",
+            escaped(&capitalised(&words(table.name)))
+        ));
+        let shown = one(run, table, |role| role != Role::Detail);
+        if table.rows.len() > ROWS_MAX {
+            let rows = format_counted(table.rows.len() as u64, "row");
+            text.push_str(&folded(&rows, &shown));
+        } else {
+            text.push_str(&shown);
+        }
+        let is_detail = |metric: &&Metric| metric.role == Role::Detail;
+        if table.metrics().iter().any(is_detail) {
+            let details = one(run, table, |role| role == Role::Detail);
+            text.push_str(&folded("More figures", &details));
+        }
+    }
+    text.push_str(&legends(tables));
+    text
+}
+
+pub(super) fn folded(what: &str, body: &str) -> String {
+    format!("<details><summary>{what}</summary>\n{body}</details>\n")
+}
+
+fn one(run: &Run, table: &Table, is_shown: impl Fn(Role) -> bool) -> String {
+    let metrics = table.metrics();
+    let metrics: Vec<&Metric> = metrics.into_iter().filter(|it| is_shown(it.role)).collect();
+    // The details of a row are as trustworthy as the rest of it, where that is said.
+    let is_main = is_shown(Role::Headline);
+    let strip = is_main.then(|| Strip::of(table)).flatten();
+    let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
+    // A table of one row has no factor; its name is the row's.
+    let factors = match table.factors.as_slice() {
+        [] => vec![String::new()],
+        _ => shown_factors(table)
+            .map(|place| words(&table.factors[place]))
+            .collect(),
+    };
+    for factor in &factors {
+        text.push_str(&format!("<th scope=\"col\">{}</th>", escaped(factor)));
+    }
+    if let Some(strip) = &strip {
+        text.push_str(&format!(
+            "<th scope=\"col\" class=\"strip\">{}</th>",
+            strip.head()
+        ));
+    }
+    for metric in &metrics {
+        text.push_str(&format!(
+            "<th scope=\"col\" class=\"n\">{}</th>",
+            escaped(&words(&metric.name))
+        ));
+    }
+    if is_main {
+        text.push_str("<th scope=\"col\">trust</th>");
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        text.push_str(&format!("<tr class=\"{}\">", row.trust.name()));
+        text.push_str(&levels(run, table, row));
+        if let Some(strip) = &strip {
+            text.push_str(&format!("<td class=\"strip\">{}</td>", strip.mark(row)));
+        }
+        for metric in &metrics {
+            text.push_str(&cell(row, metric));
+        }
+        if is_main {
+            text.push_str(&format!("<td>{}</td>", trust(row)));
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody></table></div>\n");
+    text
+}
+
+/// The factors that some row has a level of, and the first, which names the rows.
+fn shown_factors(table: &Table) -> impl Iterator<Item = usize> {
+    let is_shown =
+        |place: &usize| *place == 0 || table.rows.iter().any(|row| !row.levels[*place].is_empty());
+    (0..table.factors.len()).filter(is_shown)
+}
+
+/// The levels of a row; of a measurement with what was done.
+fn levels(run: &Run, table: &Table, row: &Row) -> String {
+    let name = |text: &str| {
+        let done = run.measurement(text).map_or("", |it| it.title.as_str());
+        match done.is_empty() || table.factors.len() > 1 {
+            true => escaped(&level_in_print(text)),
+            false => format!("{}<small>{}</small>", escaped(text), escaped(done)),
+        }
+    };
+    match row.levels.as_slice() {
+        [] => format!("<th scope=\"row\">{}</th>", escaped(&words(table.name))),
+        [first, ..] => {
+            let mut text = format!("<th scope=\"row\">{}</th>", name(first));
+            for place in shown_factors(table).skip(1) {
+                let (factor, level) = (&table.factors[place], &row.levels[place]);
+                text.push_str(&format!(
+                    "<td data-l=\"{}\">{}</td>",
+                    escaped(&words(factor)),
+                    escaped(&level_in_print(level))
+                ));
+            }
+            text
+        }
+    }
+}
+
+/// A level that is a number with its unit is set as such; a name stays as it is.
+pub(super) fn level_in_print(level: &str) -> String {
+    match level.starts_with(|c: char| c.is_ascii_digit()) {
+        true => in_print(level),
+        false => level.to_owned(),
+    }
+}
+
+fn cell(row: &Row, metric: &Metric) -> String {
+    let Some(figure) = row.figure(&metric.name) else {
+        return "<td class=\"n\"></td>".to_owned();
+    };
+    let printed = Printed::of(figure);
+    let class = if figure.metric.role == Role::Headline {
+        "n h"
+    } else {
+        "n"
+    };
+    let mut text = format!(
+        "<td class=\"{class}\" data-l=\"{}\">",
+        escaped(&words(&metric.name))
+    );
+    if figure.value.value.is_finite() {
+        // The value to the last digit is for programs and for whoever copies it.
+        text.push_str(&format!(
+            "<data value=\"{}\">{}</data>",
+            figure.value.value,
+            escaped(&printed.value)
+        ));
+    }
+    if !printed.interval.is_empty() {
+        text.push_str(&format!("<small>{}</small>", escaped(&printed.interval)));
+    }
+    text + "</td>"
+}
+
+fn trust(row: &Row) -> String {
+    let word = row.trust.name();
+    let mut codes: Vec<String> = Vec::new();
+    for code in row.warnings.iter().map(|it| words(it)) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    let mut text = format!("<span class=\"t {word}\">{word}</span>");
+    if row.trust != Trust::Sound && !codes.is_empty() {
+        text.push_str(&format!("<small>{}</small>", escaped(&codes.join(", "))));
+    }
+    text
+}
+
+/// What the words and signs that occur mean.
+fn legends(tables: &[Table]) -> String {
+    let rows = || tables.iter().flat_map(|table| &table.rows);
+    let mut said = vec!["Small figures are 95 % confidence intervals.".to_owned()];
+    for trust in [Trust::Narrow, Trust::Shaky, Trust::Void] {
+        if rows().any(|row| row.trust == trust) {
+            let (name, meaning) = (trust.name(), legend(trust));
+            let meaning = meaning
+                .strip_prefix(&format!("{name}: "))
+                .unwrap_or(meaning);
+            said.push(format!("<b>{name}</b>: {}.", escaped(meaning)));
+        }
+    }
+    if rows()
+        .flat_map(|row| &row.figures)
+        .any(|it| it.is_indicative)
+    {
+        said.push(format!("<b>?</b>{}.", escaped(&indicative_legend()[1..])));
+    }
+    format!("<p class=\"legend\">{}</p>\n", said.join(" "))
+}
+
+/// One figure of each row on a common scale: the spread of a time, or a value with its interval.
+struct Strip {
+    axis: Axis,
+    unit: Unit,
+    metric: String,
+    is_spread: bool,
+}
+
+/// What is drawn of a row, from left to right.
+struct Mark {
+    from: f64,
+    at: f64,
+    to: f64,
+}
+
+impl Strip {
+    fn of(table: &Table) -> Option<Self> {
+        if table.rows.len() < 2 {
+            return None;
+        }
+        let metrics = table.metrics();
+        let in_all = |metric: &&Metric| {
+            table
+                .rows
+                .iter()
+                .all(|row| row.figure(&metric.name).is_some())
+        };
+        let has_spread = |metric: &Metric| {
+            let is_there = |end: &str| {
+                let name = format!("{}{end}", metric.name);
+                metrics
+                    .iter()
+                    .any(|it| it.name == name && it.role != Role::Detail)
+            };
+            SPREAD.iter().all(|end| is_there(end))
+        };
+        let spread = metrics
+            .iter()
+            .copied()
+            .find(|it| in_all(it) && has_spread(it));
+        let metric = spread.or_else(|| most_headed(table))?;
+        let mut strip = Self {
+            axis: Axis::linear(1.0, 0.0, STRIP),
+            unit: metric.unit,
+            metric: metric.name.clone(),
+            is_spread: spread.is_some(),
+        };
+        let marks: Vec<Mark> = table
+            .rows
+            .iter()
+            .filter_map(|row| strip.found(row))
+            .collect();
+        let values = marks.iter().flat_map(|it| [it.from, it.at, it.to]);
+        strip.axis = Axis::fitting(values, STRIP_INSET, STRIP - STRIP_INSET);
+        (marks.len() > 1).then_some(strip)
+    }
+
+    fn found(&self, row: &Row) -> Option<Mark> {
+        let figure = row.figure(&self.metric)?;
+        let value = |figure: &Figure| Some(figure.value.value).filter(|it| it.is_finite());
+        if self.is_spread {
+            let end = |end| row.figure(&format!("{}{end}", self.metric)).and_then(value);
+            let at = value(figure)?;
+            let [from, to] = SPREAD.map(|it| end(it).unwrap_or(at));
+            return Some(Mark { from, at, to });
+        }
+        let middle = 0.5 * (figure.value.low + figure.value.high);
+        let at = value(figure).or(Some(middle).filter(|it| it.is_finite()))?;
+        let (from, to) = match figure.value.is_bounded() {
+            true => (figure.value.low, figure.value.high),
+            false => (at, at),
+        };
+        Some(Mark { from, at, to })
+    }
+
+    /// What the strip shows, and its scale.
+    fn head(&self) -> String {
+        let what = match self.is_spread {
+            true => format!("{}: p50 to p99, mean", words(&self.metric)),
+            false => format!("{} and its interval", words(&self.metric)),
+        };
+        let mut text = format!(
+            "{}<svg viewBox=\"0 0 {STRIP} 14\" aria-hidden=\"true\">",
+            escaped(&what)
+        );
+        let ticks = self.axis.ticks();
+        // Three labels are as many as fit.
+        let every = ticks.len().div_ceil(3).max(1);
+        for tick in ticks.iter().step_by(every) {
+            let x = self.axis.at(*tick);
+            let side = match x {
+                x if x < 20.0 => "start",
+                x if x > STRIP - 20.0 => "end",
+                _ => "middle",
+            };
+            text.push_str(&format!(
+                "<text x=\"{}\" y=\"11\" text-anchor=\"{side}\">{}</text>",
+                pixel(x),
+                escaped(&tick_label(self.unit, *tick))
+            ));
+        }
+        text + "</svg>"
+    }
+
+    fn mark(&self, row: &Row) -> String {
+        let mut text = format!("<svg viewBox=\"0 0 {STRIP} 16\" aria-hidden=\"true\">");
+        let mut grid = String::new();
+        for tick in self.axis.ticks() {
+            grid.push_str(&format!("M{} 0v16", pixel(self.axis.at(tick))));
+        }
+        text.push_str(&format!("<path class=\"grid\" d=\"{grid}\"/>"));
+        if let Some(mark) = self.found(row) {
+            let [from, at, to] = [mark.from, mark.at, mark.to].map(|it| self.axis.at(it));
+            text.push_str(&format!(
+                "<path class=\"bar\" d=\"M{} 8H{}\"/><circle cx=\"{}\" cy=\"8\" r=\"3\"/>",
+                pixel(from),
+                pixel(to.max(from + 0.5)),
+                pixel(at)
+            ));
+        }
+        text + "</svg>"
+    }
+}
+
+/// The metric that is the headline of most rows.
+fn most_headed(table: &Table) -> Option<&Metric> {
+    let headed = |name: &str| {
+        let heads = table.rows.iter().filter_map(Row::headline);
+        heads.filter(|it| it.metric.name == name).count()
+    };
+    let metrics = table.metrics().into_iter();
+    // Of equally many the first.
+    metrics.rev().max_by_key(|metric| headed(&metric.name))
+}

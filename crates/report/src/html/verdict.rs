@@ -1,0 +1,198 @@
+//! The top of a page: what was found in a sentence, how far it can be trusted, where and when.
+
+use results::{Row, Run, Severity, Status, Table, Trust};
+use units::{format_counted, format_duration_ns};
+
+use super::markup::{Printed, capitalised, escaped, in_print, words};
+use crate::check_up::{machine, title};
+use crate::figure::{INDICATIVE, headline, mark};
+use crate::target::in_brief;
+
+/// What was found, how far it can be trusted, where and when.
+pub(super) fn header(run: &Run, tables: &[Table]) -> String {
+    let number = run.id.map_or_else(String::new, |id| format!("Run {id} · "));
+    let mut text = format!(
+        "<header>\n<p class=\"eyebrow\">{number}{} · {}</p>\n<h1>{}</h1>\n\
+         <p class=\"lead\">{}</p>\n",
+        escaped(&run.environment.started_at),
+        escaped(&in_print(&format_duration_ns(run.elapsed_ns as f64))),
+        escaped(&capitalised(&title(run))),
+        in_parts(&capitalised(&in_print(&lead(run, tables))))
+    );
+    if let Status::Partial { reason } = &run.status {
+        let reason = reason.trim_end_matches('.');
+        text.push_str(&format!(
+            "<p class=\"partial\"><b>Partial.</b> {}. What had been measured by then is shown.\
+             </p>\n",
+            escaped(reason)
+        ));
+    }
+    text.push_str(&format!(
+        "<p class=\"standing\">{}</p>\n",
+        standing(run, tables)
+    ));
+    if !run.findings.is_empty() {
+        let items: Vec<String> = run
+            .findings
+            .iter()
+            .map(|it| format!("<li>{}</li>", escaped(&in_print(it))))
+            .collect();
+        text.push_str(&format!("<ul class=\"findings\">{}</ul>\n", items.concat()));
+    }
+    let target = format!("{}: {}", run.target.given, in_brief(&run.target));
+    let machine = format!("{}, {}", run.environment.host_name, machine(run));
+    text.push_str(&format!(
+        "<p class=\"place\">{}<br>{}</p>\n</header>\n",
+        escaped(&target),
+        escaped(&machine)
+    ));
+    text
+}
+
+/// How many rows can be trusted how far, and how many things there are to mind.
+fn standing(run: &Run, tables: &[Table]) -> String {
+    let rows = || tables.iter().flat_map(|table| &table.rows);
+    let trusts = [Trust::Sound, Trust::Narrow, Trust::Shaky, Trust::Void].into_iter();
+    let counts = trusts.filter_map(|trust| {
+        let count = rows().filter(|row| row.trust == trust).count();
+        let word = trust.name();
+        let counted = format_counted(count as u64, "row");
+        (count > 0).then(|| format!("<span class=\"t {word}\">{counted} {word}</span>"))
+    });
+    let mut parts: Vec<String> = counts.collect();
+    for (severity, noun) in [(Severity::Void, "void"), (Severity::Doubt, "doubt")] {
+        let of = run.all_warnings().filter(|it| it.severity == severity);
+        let mut codes: Vec<&str> = of.map(|it| it.code.as_str()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        if !codes.is_empty() {
+            let counted = format_counted(codes.len() as u64, "thing");
+            parts.push(format!(
+                "<a class=\"t {noun}\" href=\"#mind\">{counted} to mind: {noun}</a>"
+            ));
+        }
+    }
+    parts.join(" ")
+}
+
+/// What was found in a sentence: of one row its figures, of a load curve what it carries at its
+/// levels, else what lists say of the run.
+fn lead(run: &Run, tables: &[Table]) -> String {
+    if let [table] = tables
+        && let [row] = table.rows.as_slice()
+    {
+        return of_row(row);
+    }
+    let levels = tables.iter().find(|table| table.name == "levels");
+    match levels {
+        Some(levels) if run.measurements.is_empty() => of_levels(levels, tables),
+        _ => with_words(&headline(run)),
+    }
+}
+
+/// Parts of a sentence that stay together where a line must be broken.
+fn in_parts(sentence: &str) -> String {
+    let parts = sentence.split(", ").map(escaped);
+    let parts: Vec<String> = parts.map(|part| format!("<span>{part}")).collect();
+    parts.join(",</span> ") + "</span>"
+}
+
+/// The value of a figure; rates of operations as IOPS.
+fn value(row: &Row, metric: &str) -> Option<String> {
+    let figure = row.figure(metric)?;
+    let finite = figure.value.value.is_finite();
+    let printed = finite.then(|| Printed::of(figure).value)?;
+    let printed = printed.trim_end_matches(INDICATIVE);
+    Some(match metric {
+        "iops" => format!("{} IOPS", printed.trim_end_matches("/s")),
+        _ => printed.to_owned(),
+    })
+}
+
+fn of_row(row: &Row) -> String {
+    let untrusted = match row.trust {
+        Trust::Sound => String::new(),
+        trust => format!(" ({})", trust.name()),
+    };
+    let headline = || {
+        let head = row.headline()?;
+        Some(format!(
+            "{} {}",
+            Printed::of(head).value,
+            words(&head.metric.name)
+        ))
+    };
+    let found = match (
+        value(row, "iops"),
+        value(row, "latency"),
+        value(row, "latency-p99"),
+    ) {
+        (Some(iops), Some(mean), Some(p99)) => {
+            Some(format!("{iops} at {mean} mean latency, p99 {p99}"))
+        }
+        (Some(iops), Some(mean), None) => Some(format!("{iops} at {mean} mean latency")),
+        _ => headline(),
+    };
+    found.unwrap_or_else(|| "nothing measured".to_owned()) + &untrusted
+}
+
+/// The load at the last levels that were reached, and the highest.
+fn of_levels(levels: &Table, tables: &[Table]) -> String {
+    let reached = levels.rows.iter().filter_map(|row| {
+        let level = row.levels.first()?;
+        Some(format!("{} at {level}", value(row, "iops")?))
+    });
+    let reached: Vec<String> = reached.collect();
+    let mut parts = reached[reached.len().saturating_sub(2)..].to_vec();
+    let saturation = tables.iter().find(|table| table.name == "saturation");
+    let highest = saturation.and_then(|table| value(table.rows.first()?, "iops"));
+    parts.extend(highest.map(|iops| format!("at most {iops}")));
+    match parts.is_empty() {
+        true => "no level was reached".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+/// A headline whose signs of trust are words behind the numbers that they stand before.
+fn with_words(headline: &str) -> String {
+    let parts = headline.split(", ").map(|part| {
+        for trust in [Trust::Narrow, Trust::Shaky, Trust::Void] {
+            let sign = format!(" {}", mark(trust));
+            if let Some((name, value)) = part.split_once(&sign)
+                && value.starts_with(|c: char| c.is_ascii_digit())
+            {
+                return format!("{name} {value} ({})", trust.name());
+            }
+        }
+        part.to_owned()
+    });
+    parts.collect::<Vec<String>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_sentence_stay_together() {
+        let parts = in_parts("a-b 1 µs, <up> to 2,000/s");
+        assert_eq!(
+            parts,
+            "<span>a-b 1 µs,</span> <span>&lt;up&gt; to 2,000/s</span>"
+        );
+    }
+
+    #[test]
+    fn signs_of_trust_are_words() {
+        let check = |headline: &str, expected: &str| assert_eq!(with_words(headline), expected);
+        check(
+            "random-read 142 us, up to 7,090/s",
+            "random-read 142 us, up to 7,090/s",
+        );
+        check(
+            "random-read ~142 us, x 3",
+            "random-read 142 us (narrow), x 3",
+        );
+        check("a !1.2 ms, b x3.4 ms", "a 1.2 ms (shaky), b 3.4 ms (void)");
+    }
+}

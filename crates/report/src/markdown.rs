@@ -1,0 +1,114 @@
+//! A run as Markdown: the note of a study, of every other kind its tables.
+
+use results::{Figure, Metric, Role, Row, Run, Status, Table};
+
+use crate::check_up::machine;
+use crate::figure::{INDICATIVE, estimated, mark};
+use crate::study_note::note;
+use crate::target;
+use crate::verdicts::goal_in_words;
+
+/// Environment, tables with intervals, findings and warnings.
+#[must_use]
+pub fn markdown(run: &Run) -> String {
+    if let Some(study) = &run.study {
+        return note(run, study);
+    }
+    let command = &run.settings.command;
+    let mut text = format!("# {}: {}\n\n", plain(command), plain(&run.target.given));
+    let target = format!("{}: {}", run.target.given, target::in_brief(&run.target));
+    let machine = format!("{}, {}", run.environment.host_name, machine(run));
+    for line in [&target, &machine, &run.environment.started_at] {
+        text.push_str(&format!("- {}\n", plain(line)));
+    }
+    if let Status::Partial { reason } = &run.status {
+        text.push_str(&format!("- Partial: {}\n", plain(reason)));
+    }
+    for found in run.tables() {
+        text.push_str(&format!("\n## {}\n\n{}", plain(found.name), table(&found)));
+    }
+    text.push_str("\nIntervals are at 95 % confidence.\n");
+    let findings: Vec<String> = run.findings.iter().map(|it| plain(it)).collect();
+    let warnings = run.scoped_warnings();
+    let warnings: Vec<String> = warnings
+        .map(|(scope, warning)| format!("{}: {}", plain(&scope), plain(&warning.text)))
+        .collect();
+    let goals = run.goals.iter().map(|goal| {
+        let (_, verdict, evidence) = goal_in_words(goal);
+        format!("{verdict} {}", plain(&evidence))
+    });
+    let goals: Vec<String> = goals.collect();
+    for (title, lines) in [
+        ("Goals", goals),
+        ("Findings", findings),
+        ("Warnings", warnings),
+    ] {
+        if !lines.is_empty() {
+            text.push_str(&format!("\n## {title}\n\n"));
+            text.extend(lines.iter().map(|line| format!("- {line}\n")));
+        }
+    }
+    text
+}
+
+/// Levels, then headline and columns, each with its interval.
+fn table(table: &Table) -> String {
+    let metrics: Vec<&Metric> = table.metrics().into_iter().filter(|it| shown(it)).collect();
+    let mut header: Vec<String> = table.factors.iter().map(|it| plain(it)).collect();
+    let mut sides: Vec<&str> = header.iter().map(|_| "---").collect();
+    for metric in &metrics {
+        header.push(plain(&metric.name));
+        sides.push("---:");
+    }
+    let mut lines = vec![line(&header), line(&sides)];
+    for row in &table.rows {
+        let mut fields: Vec<String> = row.levels.iter().map(|level| plain(level)).collect();
+        fields.extend(metrics.iter().map(|metric| cell(row, metric)));
+        lines.push(line(&fields));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn shown(metric: &Metric) -> bool {
+    metric.role != Role::Detail
+}
+
+fn cell(row: &Row, metric: &Metric) -> String {
+    let Some(figure) = row.figure(&metric.name) else {
+        return String::new();
+    };
+    let sign = mark(row.trust);
+    plain(&format!("{sign}{}", with_interval(figure)))
+}
+
+/// The value and its interval, such as `412 us (409 .. 415 us)`; of a value known exactly, and of
+/// one of whose error nothing is known, the value alone.
+pub(crate) fn with_interval(figure: &Figure) -> String {
+    let (value, interval) = estimated(figure.metric.unit, figure.value);
+    let mark = if figure.is_indicative { INDICATIVE } else { "" };
+    match figure.value.low == figure.value.high || interval.is_empty() {
+        true => format!("{value}{mark}"),
+        false => format!("{value}{mark} ({interval})"),
+    }
+}
+
+pub(crate) fn line(fields: &[impl AsRef<str>]) -> String {
+    let fields: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
+    format!("| {} |", fields.join(" | "))
+}
+
+/// Text in which nothing is markup: one line, no signs that Markdown would take.
+pub(crate) fn plain(text: &str) -> String {
+    let mut safe = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' | '|' | '*' | '_' | '`' | '<' | '#' | '[' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

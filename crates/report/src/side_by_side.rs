@@ -1,0 +1,192 @@
+//! Targets side by side: each compared with the first, figure by figure, and the limits on changes.
+
+use results::{
+    Better, Run, Study, StudyCell, StudyComparison, StudyFigure, StudyScale, StudyVerdict,
+};
+use stats::{Estimate, PAIRS_MIN};
+use units::{format_counted, format_interval_count};
+
+use crate::check_up::header;
+use crate::figure::estimated;
+use crate::page::Page;
+use crate::style::{Style, Tone};
+use crate::table::{Align, Table};
+use crate::verdicts::{goals, limits};
+use crate::warnings;
+
+/// An interval of a ratio whose ends are this far from each other says nothing.
+const RATIO_SPREAD_MAX: f64 = 1000.0;
+
+/// What a comparison means for a user.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Better,
+    Worse,
+    Differs,
+    Same,
+    NotShown,
+}
+
+/// The targets of `seekstone compare`, each against the first.
+#[must_use]
+pub fn side_by_side(run: &Run, style: &Style) -> String {
+    let mut page = Page::new(style);
+    header(&mut page, run);
+    let Some(study) = &run.study else {
+        return page.finish();
+    };
+    let (base, others) = match study.cells.split_first() {
+        Some((base, others)) => (base, others),
+        None => return page.finish(),
+    };
+    for other in others {
+        page.blank();
+        pair(&mut page, study, base, other);
+    }
+    limits(&mut page, study);
+    goals(&mut page, run);
+    page.blank();
+    let rounds = study.replicates.iter().map(|it| it.round).max();
+    let rounds = format_counted(rounds.unwrap_or(0).into(), "round");
+    page.paragraph(
+        Tone::Quiet,
+        &format!(
+            "{rounds} in random order, each target once a round. Means over the rounds; the \
+             intervals of ratios hold for all comparisons together with 95 %. A difference below \
+             {} % counts as none.",
+            study.margin * 100.0
+        ),
+    );
+    warnings::section(&mut page, run);
+    page.finish()
+}
+
+fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell) {
+    let name = |cell: &StudyCell| cell.levels.first().cloned().unwrap_or_default();
+    let found = study.comparisons.iter();
+    let found: Vec<&StudyComparison> = found.filter(|it| it.level == name(other)).collect();
+    let title = format!("{} against {}", name(other), name(base));
+    page.paragraph(Tone::Strong, &title);
+    let text = match other.replicates.min(base.replicates) {
+        few if (few as usize) < PAIRS_MIN => {
+            format!("Fewer than {PAIRS_MIN} rounds: no difference is claimed.")
+        }
+        _ => in_words(other, &found),
+    };
+    page.paragraph(Tone::Plain, &text);
+    let mut table = Table::new(&[
+        ("figure", Align::Left, 9),
+        ("base", Align::Right, 9),
+        ("this", Align::Right, 9),
+        ("ratio", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("", Align::Left, 9),
+    ]);
+    for figure in &other.figures {
+        let of_base = base.figures.iter().find(|it| it.reading == figure.reading);
+        let compared = found.iter().find(|it| it.reading == figure.reading);
+        let (tone, cells) = row(figure, of_base, compared.copied());
+        table.row(tone, cells);
+    }
+    page.table(&table);
+}
+
+fn row(
+    figure: &StudyFigure,
+    base: Option<&StudyFigure>,
+    compared: Option<&StudyComparison>,
+) -> (Tone, [String; 6]) {
+    let value = |it: &StudyFigure| estimated(it.unit, it.value).0;
+    let meaning = compared.map(|it| meaning(it, figure.better));
+    let (ratio, interval) = match compared {
+        Some(it) if it.scale == StudyScale::Ratio && it.value.is_bounded() => {
+            let Estimate {
+                value, low, high, ..
+            } = it.value;
+            match high / low < RATIO_SPREAD_MAX {
+                true => format_interval_count(value, low, high),
+                false => (format!("{value:.2}"), "unknown".into()),
+            }
+        }
+        Some(it) if it.scale == StudyScale::Difference && it.value.is_bounded() => {
+            let (value, interval) = estimated(it.unit, it.value);
+            (format!("{value} more"), interval)
+        }
+        _ => (String::new(), String::new()),
+    };
+    let cells = [
+        figure.reading.clone(),
+        base.map_or_else(String::new, value),
+        value(figure),
+        ratio,
+        interval,
+        meaning.map_or("", Meaning::word).to_owned(),
+    ];
+    (meaning.map_or(Tone::Plain, Meaning::tone), cells)
+}
+
+fn meaning(compared: &StudyComparison, better: Better) -> Meaning {
+    match (compared.verdict, better) {
+        (StudyVerdict::Same, _) => Meaning::Same,
+        (StudyVerdict::NotShown, _) => Meaning::NotShown,
+        (StudyVerdict::Higher | StudyVerdict::Lower, Better::Neither) => Meaning::Differs,
+        (StudyVerdict::Higher, Better::Higher) | (StudyVerdict::Lower, Better::Lower) => {
+            Meaning::Better
+        }
+        (StudyVerdict::Higher, Better::Lower) | (StudyVerdict::Lower, Better::Higher) => {
+            Meaning::Worse
+        }
+    }
+}
+
+impl Meaning {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Differs => "differs",
+            Self::Same => "the same",
+            Self::NotShown => "not shown",
+        }
+    }
+
+    const fn tone(self) -> Tone {
+        match self {
+            Self::Better => Tone::Strong,
+            Self::Worse => Tone::Bad,
+            Self::Differs | Self::Same | Self::NotShown => Tone::Plain,
+        }
+    }
+}
+
+/// What is better, what is worse, and where no difference was shown.
+fn in_words(other: &StudyCell, found: &[&StudyComparison]) -> String {
+    let named = |wanted: Meaning| {
+        let figures = other.figures.iter().filter(|figure| {
+            let compared = found.iter().find(|it| it.reading == figure.reading);
+            compared.is_some_and(|it| meaning(it, figure.better) == wanted)
+        });
+        let names: Vec<&str> = figures.map(|it| it.reading.as_str()).collect();
+        names.join(", ")
+    };
+    let parts = [
+        ("better in", Meaning::Better),
+        ("worse in", Meaning::Worse),
+        ("different in", Meaning::Differs),
+        ("the same in", Meaning::Same),
+        ("no difference shown in", Meaning::NotShown),
+    ];
+    let parts = parts.map(|(words, meaning)| (words, named(meaning)));
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> = parts
+        .map(|(words, names)| format!("{words} {names}"))
+        .collect();
+    match parts.join("; ") {
+        none if none.is_empty() => "too few rounds to compare".into(),
+        text => {
+            let mut letters = text.chars();
+            let first = letters.next().map(|it| it.to_uppercase().to_string());
+            format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A run of each kind of measurement.
+
+use results::Run;
+
+/// A run of each kind, with invented figures; the tables that it must have.
+pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
+    let bare = |command: &str| {
+        let mut run = sample::run();
+        run.id = Some(7);
+        run.settings.command = command.into();
+        run.measurements.clear();
+        run.curve = None;
+        run
+    };
+    let mut found = vec![(
+        "run",
+        sample::run(),
+        &["measurements", "levels", "saturation", "points"][..],
+    )];
+    let mut add = |name, tables, fill: &dyn Fn(&mut Run)| {
+        let mut run = bare(name);
+        fill(&mut run);
+        found.push((name, run, tables));
+    };
+    add("trial", &["measurements"], &|run| {
+        run.measurements = sample::run().measurements;
+        run.measurements.truncate(1);
+    });
+    add("curve", &["levels", "saturation", "points"], &|run| {
+        run.curve = Some(sample::curve());
+    });
+    add(
+        "rab",
+        &["rab-averages", "rab-workloads", "rab-levels"],
+        &|run| {
+            run.rab = Some(sample::rab());
+        },
+    );
+    add("transactions", &["transactions"], &|run| {
+        run.transactions = Some(sample::transactions());
+    });
+    add("transfer", &["transfer"], &|run| {
+        run.transfer = Some(sample::transfer());
+    });
+    add("random", &["random"], &|run| {
+        run.random = Some(sample::random_access());
+    });
+    add("time", &["commands"], &|run| {
+        run.timing = Some(sample::timing());
+    });
+    add("files", &["files"], &|run| {
+        run.files = Some(sample::files());
+    });
+    add("study", &["study"], &|run| {
+        run.study = Some(sample::study());
+    });
+    found
+}

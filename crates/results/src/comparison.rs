@@ -1,0 +1,201 @@
+//! Runs compared row by row: figures of rows with equal levels, and what differs in their setups.
+
+use stats::Estimate;
+
+use crate::reading::{Better, Unit};
+use crate::run::Run;
+use crate::table::{Role, Row, Table, Trust};
+
+/// What the intervals of two figures show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The new figure is the better one.
+    Better,
+    /// The new figure is the worse one.
+    Worse,
+    /// They differ, and neither direction is better.
+    Differs,
+    /// No difference: the interval of their ratio holds 1.
+    Nothing,
+    /// One of the rows must not be used: how little it can be trusted.
+    Untrusted(Trust),
+    /// One of the figures has no interval.
+    NoInterval,
+}
+
+/// One figure of a run over the same of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureRatio {
+    /// Name of the table.
+    pub table: &'static str,
+    /// The row in words.
+    pub row: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Unit of both values.
+    pub unit: Unit,
+    /// How prominent the figure is.
+    pub role: Role,
+    /// The figure compared with.
+    pub base: Estimate,
+    /// The figure compared.
+    pub new: Estimate,
+    /// New over base; each interval holds what varied within its run.
+    pub ratio: Estimate,
+    /// What follows.
+    pub shown: Shown,
+}
+
+/// Something that is not the same in the setups of two runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupDifference {
+    /// What it is, such as `environment.kernel`.
+    pub key: String,
+    /// In the run compared with.
+    pub base: String,
+    /// In the run compared.
+    pub new: String,
+}
+
+/// Keys of setups that differ between any two runs, and mean nothing for their figures.
+const EACH_ITS_OWN: [&str; 10] = [
+    "environment.started_at",
+    "environment.load_average",
+    "environment.pressure_io",
+    "environment.steal_share",
+    "environment.memory_available_bytes",
+    "environment.swap_free_bytes",
+    "target.file_system.available_bytes",
+    "target.file_system.files_free",
+    "target.allocated_bytes",
+    "setup.seed",
+];
+
+/// Every figure that both runs have, of rows with equal levels in tables of equal factors.
+#[must_use]
+pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
+    let (of_base, of_new) = (base.tables(), new.tables());
+    let same =
+        |table: &Table, other: &Table| (table.name, &table.factors) == (other.name, &other.factors);
+    let tables = of_new.iter().filter_map(|table| {
+        let other = of_base.iter().find(|other| same(table, other))?;
+        Some((table, other))
+    });
+    let rows = tables.flat_map(|(table, other)| {
+        let rows = table.rows.iter();
+        rows.filter_map(move |row| Some((table, row, other.row(&row.levels)?)))
+    });
+    rows.flat_map(|(table, row, other)| ratios(table, row, other))
+        .collect()
+}
+
+fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
+    let trust = row.trust.max(base.trust);
+    let ratios = row.figures.iter().filter_map(|figure| {
+        let metric = &figure.metric;
+        let other = base.figure(&metric.name)?;
+        let is_known = |it: &Estimate| it.value.is_finite() && it.value > 0.0;
+        if other.metric.unit != metric.unit || !is_known(&other.value) || !is_known(&figure.value) {
+            return None;
+        }
+        let ratio = figure.value.over(&other.value);
+        let shown = match metric.better {
+            _ if !trust.is_usable() => Shown::Untrusted(trust),
+            _ if !ratio.is_bounded() => Shown::NoInterval,
+            _ if ratio.contains(1.0) => Shown::Nothing,
+            Better::Neither => Shown::Differs,
+            Better::Higher if ratio.low > 1.0 => Shown::Better,
+            Better::Lower if ratio.high < 1.0 => Shown::Better,
+            Better::Higher | Better::Lower => Shown::Worse,
+        };
+        Some(FigureRatio {
+            table: table.name,
+            row: table.row_name(row),
+            metric: metric.name.clone(),
+            unit: metric.unit,
+            role: metric.role,
+            base: other.value,
+            new: figure.value,
+            ratio,
+            shown,
+        })
+    });
+    ratios.collect()
+}
+
+/// What is not the same in the setups of two runs: machine, target, settings.
+///
+/// # Panics
+/// Never: setups have no key but text.
+#[must_use]
+pub fn setup_differences(base: &Run, new: &Run) -> Vec<SetupDifference> {
+    let (base, new) = (flat_setup(base), flat_setup(new));
+    let mut keys: Vec<&String> = base.iter().chain(&new).map(|(key, _)| key).collect();
+    keys.sort();
+    keys.dedup();
+    let value = |of: &[(String, String)], key: &String| {
+        let found = of.iter().find(|(other, _)| other == key);
+        found.map_or_else(|| "none".to_owned(), |(_, value)| value.clone())
+    };
+    let differences = keys.into_iter().filter_map(|key| {
+        let (base, new) = (value(&base, key), value(&new, key));
+        let key = key.clone();
+        (base != new).then_some(SetupDifference { key, base, new })
+    });
+    differences.collect()
+}
+
+/// The setup as keys with their values; lists are one value each.
+fn flat_setup(run: &Run) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut add = |top: &str, value: serde_json::Value| flatten(top, value, &mut found);
+    let infallible = "a setup has no keys but text";
+    add(
+        "environment",
+        serde_json::to_value(&run.environment).expect(infallible),
+    );
+    add("setup.command", run.settings.command.clone().into());
+    for setting in run
+        .settings
+        .settings
+        .iter()
+        .filter(|it| !it.values.is_empty())
+    {
+        let key = format!("setup.{}", setting.name);
+        add(&key, setting.values.join(", ").into());
+    }
+    for file in &run.settings.files {
+        let key = format!("setup.files.{}", file.name);
+        add(
+            &key,
+            format!("{} bytes, {:016x}", file.text.len(), digest(&file.text)).into(),
+        );
+    }
+    add(
+        "target",
+        serde_json::to_value(&run.target).expect(infallible),
+    );
+    found
+}
+
+/// FNV-1a: tells two texts apart.
+fn digest(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+fn flatten(key: &str, value: serde_json::Value, found: &mut Vec<(String, String)>) {
+    if EACH_ITS_OWN.contains(&key) {
+        return;
+    }
+    match value {
+        serde_json::Value::Object(entries) => {
+            for (name, value) in entries {
+                flatten(&format!("{key}.{name}"), value, found);
+            }
+        }
+        serde_json::Value::Null => {}
+        serde_json::Value::String(text) => found.push((key.to_owned(), text)),
+        value => found.push((key.to_owned(), value.to_string())),
+    }
+}

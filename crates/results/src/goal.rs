@@ -1,0 +1,58 @@
+//! What figures were required to be, and how far they were allowed to change: verdicts.
+
+use serde::{Deserialize, Serialize};
+use stats::Estimate;
+
+use crate::reading::Unit;
+
+/// Whether a goal is met, or a limit kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitVerdict {
+    /// The change is smaller.
+    Kept,
+    /// The change is larger.
+    Exceeded,
+    /// The rounds do not tell.
+    Undecided,
+}
+
+/// A goal, held against a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoalVerdict {
+    /// As it was typed.
+    pub goal: String,
+    /// The whole name of the figure.
+    pub figure: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The figure; null where the run has none of that name and unit.
+    pub value: Option<Estimate>,
+    /// Whether the goal is met.
+    pub verdict: LimitVerdict,
+    /// Why it is undecided, where the interval is not the reason.
+    pub why: Option<String>,
+}
+
+/// A limit on a change, held against one level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyLimit {
+    /// As it was typed.
+    pub rule: String,
+    /// Name of the reading.
+    pub reading: String,
+    /// The level.
+    pub level: String,
+    /// What it is compared with.
+    pub against: String,
+    /// The quotient over pairs of one round, with an interval each end of which holds by itself at
+    /// 95 % for all limits together; null without two rounds that have both.
+    pub ratio: Option<Estimate>,
+    /// Rounds that have both.
+    pub rounds: u32,
+    /// Rounds that would tell a change of this size from the limit four times in five; null where
+    /// that is not to be said, or more than anybody waits for.
+    pub rounds_needed: Option<u32>,
+    /// Whether it was kept.
+    pub verdict: LimitVerdict,
+}

@@ -1,0 +1,95 @@
+//! The JSON form of a run, described in `docs/json-schema.md`.
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Run, SCHEMA_VERSION, Table};
+
+/// Why a text is not a run.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    /// Not JSON, or not the JSON of a run.
+    #[error("this is not the JSON form of a run: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// Written by an older program.
+    #[error(
+        "the run has schema version {found}, and this program reads version {known} alone: read it \
+         with the version of Seekstone that wrote it, or measure again"
+    )]
+    OlderSchema {
+        /// Version of the text.
+        found: u64,
+        /// The version that this program reads.
+        known: u32,
+    },
+    /// Written by a newer program.
+    #[error(
+        "the run has schema version {found}, and this program reads version {known}: read \
+         it with the version of Seekstone that wrote it, or a newer one"
+    )]
+    NewerSchema {
+        /// Version of the text.
+        found: u64,
+        /// The version that this program reads.
+        known: u32,
+    },
+}
+
+/// Why writing cannot fail.
+const INFALLIBLE: &str = "a run has no keys but text";
+
+/// The one key that every version has, in the same place.
+#[derive(Deserialize)]
+struct Header {
+    schema: u64,
+}
+
+/// A run, and what follows from it for readers who know no kind.
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    tables: Vec<Table>,
+}
+
+/// The run as JSON over several lines, ending in a line break, with its tables: every figure of
+/// every kind in one form. Infinite numbers become null.
+///
+/// # Panics
+/// Never: a run has no value that JSON cannot hold.
+#[must_use]
+pub fn json(run: &Run) -> String {
+    let whole = Whole {
+        run,
+        tables: run.tables(),
+    };
+    let mut text = serde_json::to_string_pretty(&whole).expect(INFALLIBLE);
+    text.push('\n');
+    text
+}
+
+/// The run as JSON in one line, without its tables, which follow from the rest: for what holds a
+/// run within something else. [`from_json`] reads it.
+///
+/// # Panics
+/// Never, as [`json`].
+#[must_use]
+pub fn json_without_tables(run: &Run) -> String {
+    serde_json::to_string(run).expect(INFALLIBLE)
+}
+
+/// The run that [`json`] wrote.
+///
+/// # Errors
+/// When the text is not a run, or was written in another schema than this program's.
+pub fn from_json(text: &str) -> Result<Run, JsonError> {
+    let header: Header = serde_json::from_str(text)?;
+    let (found, known) = (header.schema, SCHEMA_VERSION);
+    match found.cmp(&u64::from(known)) {
+        Ordering::Less => return Err(JsonError::OlderSchema { found, known }),
+        Ordering::Greater => return Err(JsonError::NewerSchema { found, known }),
+        Ordering::Equal => {}
+    }
+    Ok(serde_json::from_str(text)?)
+}

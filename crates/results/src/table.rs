@@ -1,0 +1,372 @@
+//! What every kind of measurement gives: tables of rows of figures. Whatever prints, exports,
+//! archives or compares runs reads these, and knows no kind.
+
+use serde::Serialize;
+use stats::{Estimate, PercentileEstimate, Verdict};
+
+use crate::measurement::Times;
+use crate::reading::{Better, Unit};
+use crate::warning::{Severity, Warning};
+
+/// Nanoseconds in a second.
+const NS: f64 = 1e-9;
+
+/// How prominent a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The figure that stands for its row in lists; one in each row.
+    Headline,
+    /// A column of every table.
+    Column,
+    /// For those who ask for everything.
+    Detail,
+}
+
+/// What a figure is a figure of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Metric {
+    /// Stable name in kebab case, in the field's words: `iops`, `latency-p99`.
+    pub name: String,
+    /// Times are in seconds, rates per second, shares from 0 to 1.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// How prominent it is.
+    pub role: Role,
+}
+
+/// A metric with its value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// What it is a figure of.
+    #[serde(flatten)]
+    pub metric: Metric,
+    /// The value with its interval, from 0 to infinity where nothing is known of its error.
+    #[serde(flatten)]
+    pub value: Estimate,
+    /// Whether few independent observations bear it: the interval then covers less evenly.
+    pub is_indicative: bool,
+}
+
+/// One repetition behind a row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Replicate {
+    /// Position among the repetitions of its row, from 1.
+    pub number: u32,
+    /// Whether it is in the row's figures: a warm-up is not.
+    pub counts: bool,
+    /// What it gave: name, unit, value.
+    pub readings: Vec<(String, Unit, f64)>,
+}
+
+/// How far the figures of a row may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// The intervals can be trusted, however wide they are.
+    Sound,
+    /// Correlation over most of the test makes the intervals doubtful: they may be too narrow.
+    Narrow,
+    /// There is no good interval.
+    Shaky,
+    /// A warning says that the figures must not be used.
+    Void,
+}
+
+/// What was found with one combination of levels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Levels, one for each factor of the table.
+    pub levels: Vec<String>,
+    /// The figures.
+    pub figures: Vec<Figure>,
+    /// The repetitions behind them, where they are single values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replicates: Vec<Replicate>,
+    /// How far the figures may be used.
+    pub trust: Trust,
+    /// Codes of the warnings about this row.
+    pub warnings: Vec<String>,
+}
+
+/// Rows with the same factors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// Stable name in kebab case.
+    pub name: &'static str,
+    /// What the levels are levels of.
+    pub factors: Vec<String>,
+    /// The rows, in the order of measuring or of their levels.
+    pub rows: Vec<Row>,
+}
+
+impl Role {
+    /// The word of machine-readable forms.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Headline => "headline",
+            Self::Column => "column",
+            Self::Detail => "detail",
+        }
+    }
+}
+
+impl Trust {
+    /// The word of machine-readable forms.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sound => "sound",
+            Self::Narrow => "narrow",
+            Self::Shaky => "shaky",
+            Self::Void => "void",
+        }
+    }
+
+    /// Whether the figures may be used at all.
+    #[must_use]
+    pub const fn is_usable(self) -> bool {
+        matches!(self, Self::Sound | Self::Narrow)
+    }
+
+    /// What the end of a trial and the warnings about it leave of its figures.
+    #[must_use]
+    pub fn of(verdict: &Verdict, warnings: &[Warning]) -> Self {
+        match verdict {
+            _ if voids(warnings) => Self::Void,
+            Verdict::Converged
+            | Verdict::Timed { is_citable: true }
+            | Verdict::Budget { is_citable: true }
+            | Verdict::Short { is_citable: true } => Self::Sound,
+            Verdict::Correlated => Self::Narrow,
+            Verdict::Budget { is_citable: false }
+            | Verdict::Timed { is_citable: false }
+            | Verdict::Short { is_citable: false }
+            | Verdict::NotStationary => Self::Shaky,
+        }
+    }
+
+    /// That of figures that only warnings can spoil.
+    #[must_use]
+    pub fn unless_void(warnings: &[Warning]) -> Self {
+        if voids(warnings) {
+            Self::Void
+        } else {
+            Self::Sound
+        }
+    }
+}
+
+fn voids(warnings: &[Warning]) -> bool {
+    let mut severities = warnings.iter().map(|warning| warning.severity);
+    severities.any(|severity| severity == Severity::Void)
+}
+
+impl Figure {
+    /// A column.
+    #[must_use]
+    pub fn new(name: impl Into<String>, unit: Unit, better: Better, value: Estimate) -> Self {
+        Self {
+            metric: Metric {
+                name: name.into(),
+                unit,
+                better,
+                role: Role::Column,
+            },
+            value,
+            is_indicative: false,
+        }
+    }
+
+    /// Completions per second.
+    #[must_use]
+    pub fn iops(value: Estimate) -> Self {
+        Self::new("iops", Unit::PerSecond, Better::Higher, value)
+    }
+
+    /// Bytes per second.
+    #[must_use]
+    pub fn throughput(value: Estimate) -> Self {
+        Self::new("throughput", Unit::BytesPerSecond, Better::Higher, value)
+    }
+
+    /// A time that is given in nanoseconds.
+    #[must_use]
+    pub fn time_ns(name: impl Into<String>, value: Estimate) -> Self {
+        Self::new(name, Unit::Seconds, Better::Lower, value.scale(NS))
+    }
+
+    /// A value of whose error nothing is known, as a detail.
+    #[must_use]
+    pub fn bare(name: &str, unit: Unit, better: Better, value: f64) -> Self {
+        let value = Estimate::exact(value, 1.0).without_interval();
+        Self::new(name, unit, better, value).as_role(Role::Detail)
+    }
+
+    /// A count or another value without an error, as a detail.
+    #[must_use]
+    pub fn exact(name: &str, unit: Unit, value: f64) -> Self {
+        let value = Estimate::exact(value, 1.0);
+        Self::new(name, unit, Better::Neither, value).as_role(Role::Detail)
+    }
+
+    /// Whether only those who ask for everything want to see it.
+    #[must_use]
+    pub fn is_detail(&self) -> bool {
+        self.metric.role == Role::Detail
+    }
+
+    /// The same figure, as prominent as that.
+    #[must_use]
+    pub fn as_role(mut self, role: Role) -> Self {
+        self.metric.role = role;
+        self
+    }
+
+    /// The mean and the percentiles of a time; `name` is that of the mean.
+    pub fn of_times<'a>(name: &'a str, times: &'a Times) -> impl Iterator<Item = Self> + 'a {
+        let mean = Self::time_ns(name, times.mean);
+        let percentile = move |it: &PercentileEstimate| {
+            let figure = Self::time_ns(format!("{name}-{}", percentile_name(it.p)), it.estimate?);
+            Some(Self {
+                is_indicative: it.is_indicative,
+                ..figure
+            })
+        };
+        std::iter::once(mean).chain(times.percentiles.iter().filter_map(percentile))
+    }
+}
+
+/// The field's name of a percentile: `p99`, `p99.9`.
+#[must_use]
+pub fn percentile_name(p: f64) -> String {
+    let percent = format!("{:.4}", p * 100.0);
+    let percent = percent.trim_end_matches('0').trim_end_matches('.');
+    format!("p{percent}")
+}
+
+impl Row {
+    /// A row of figures; the one of that name is the headline.
+    #[must_use]
+    pub fn new(
+        levels: Vec<String>,
+        figures: impl IntoIterator<Item = Figure>,
+        headline: &str,
+        trust: Trust,
+        warnings: &[Warning],
+    ) -> Self {
+        let marked = figures.into_iter().map(|figure| {
+            if figure.metric.name == headline {
+                figure.as_role(Role::Headline)
+            } else {
+                figure
+            }
+        });
+        Self {
+            levels,
+            figures: marked.collect(),
+            replicates: Vec::new(),
+            trust,
+            warnings: warnings.iter().map(|it| it.code.clone()).collect(),
+        }
+    }
+
+    /// The same row with the repetitions behind it.
+    #[must_use]
+    pub fn with_replicates(self, replicates: Vec<Replicate>) -> Self {
+        Self { replicates, ..self }
+    }
+
+    /// The figure of that metric.
+    #[must_use]
+    pub fn figure(&self, metric: &str) -> Option<&Figure> {
+        self.figures.iter().find(|it| it.metric.name == metric)
+    }
+
+    /// The figure that stands for the row.
+    #[must_use]
+    pub fn headline(&self) -> Option<&Figure> {
+        let is_headline = |it: &&Figure| it.metric.role == Role::Headline;
+        self.figures.iter().find(is_headline)
+    }
+}
+
+impl Table {
+    /// A table; rows that have as many levels as it has factors.
+    #[must_use]
+    pub fn new(name: &'static str, factors: &[&str], rows: Vec<Row>) -> Self {
+        Self {
+            name,
+            factors: factors.iter().map(|it| (*it).to_owned()).collect(),
+            rows,
+        }
+    }
+
+    /// The metrics of all rows, each once, in the order in which they come.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<&Metric> {
+        let mut found: Vec<&Metric> = Vec::new();
+        for figure in self.rows.iter().flat_map(|row| &row.figures) {
+            if !found.iter().any(|known| known.name == figure.metric.name) {
+                found.push(&figure.metric);
+            }
+        }
+        found
+    }
+
+    /// The row in words, such as `block=4 KiB, depth=1`; of a single factor its level alone.
+    #[must_use]
+    pub fn row_name(&self, row: &Row) -> String {
+        match row.levels.as_slice() {
+            [] => self.name.to_owned(),
+            [level] => level.clone(),
+            levels => {
+                let named = self.factors.iter().zip(levels);
+                let named = named.filter(|(_, level)| !level.is_empty());
+                let named: Vec<String> = named
+                    .map(|(factor, level)| format!("{factor}={level}"))
+                    .collect();
+                named.join(", ")
+            }
+        }
+    }
+
+    /// The row with these levels.
+    #[must_use]
+    pub fn row(&self, levels: &[String]) -> Option<&Row> {
+        self.rows.iter().find(|row| row.levels == levels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_named_as_engineers_write_them() {
+        let check = |p: f64, name: &str| assert_eq!(percentile_name(p), name);
+        check(0.5, "p50");
+        check(0.95, "p95");
+        check(0.99, "p99");
+        check(0.999, "p99.9");
+        check(0.9999, "p99.99");
+    }
+
+    #[test]
+    fn a_row_is_named_by_its_levels() {
+        let row = |levels: &[&str]| {
+            let levels = levels.iter().map(|it| (*it).to_owned()).collect();
+            Row::new(levels, [], "", Trust::Sound, &[])
+        };
+        let check = |factors: &[&str], levels: &[&str], name: &str| {
+            let table = Table::new("table", factors, vec![row(levels)]);
+            assert_eq!(table.row_name(&table.rows[0]), name);
+        };
+        check(&[], &[], "table");
+        check(&["measurement"], &["random-read"], "random-read");
+        check(&["block", "depth"], &["4 KiB", "1"], "block=4 KiB, depth=1");
+        check(&["test", "spacing"], &["1", ""], "test=1");
+    }
+}

@@ -1,0 +1,62 @@
+//! The tables of a run: one function for each kind of measurement.
+
+mod curve;
+mod file_tests;
+mod measurement;
+mod rab;
+mod random_access;
+mod study;
+mod timing;
+mod transactions;
+mod transfer;
+
+pub(crate) use curve::POINTS;
+
+use crate::run::Run;
+use crate::table::Table;
+
+impl Run {
+    /// All that was found, as tables; empty ones are left out.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        let of_curve = self.curve.iter().flat_map(curve::tables);
+        let of_rab = self.rab.iter().flat_map(rab::tables);
+        let of_transactions = self.transactions.iter();
+        let of_transactions = of_transactions.map(|it| transactions::table(it, &self.measurements));
+        let of_transfer = self.transfer.iter().map(transfer::table);
+        let of_random = self.random.iter().map(random_access::table);
+        let of_timing = self.timing.iter().map(timing::table);
+        let of_files = self.files.iter().map(file_tests::table);
+        let of_study = self.study.iter().map(study::table);
+        let found = of_curve
+            .chain(of_rab)
+            .chain(of_transactions)
+            .chain(of_transfer)
+            .chain(of_random)
+            .chain(of_timing)
+            .chain(of_files)
+            .chain(of_study);
+        let mut tables: Vec<Table> = found.collect();
+        // Rounds of random access are summed up in cells, which come first.
+        tables.insert(
+            usize::from(self.is_summed_up()).min(tables.len()),
+            measurement::table(&self.measurements),
+        );
+        tables.retain(|table| !table.rows.is_empty());
+        tables
+    }
+
+    /// The same without trials that another table sums up.
+    pub(crate) fn summaries(&self) -> Vec<Table> {
+        let mut tables = self.tables();
+        if self.is_summed_up() && tables.len() > 1 {
+            tables.retain(|table| table.name != measurement::NAME);
+        }
+        tables
+    }
+
+    /// Whether another table sums up the trials of the run.
+    fn is_summed_up(&self) -> bool {
+        self.random.is_some() || self.transactions.is_some()
+    }
+}

@@ -1,0 +1,128 @@
+//! Load curves: the load at each latency level, the highest load, the points.
+
+use stats::{Channel, Estimate};
+use units::format_duration_ns;
+
+use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use crate::reading::{Better, Unit};
+use crate::table::{Figure, Row, Table, Trust, percentile_name};
+
+/// Name of the table of points, which the procedure chooses as it goes.
+pub(crate) const POINTS: &str = "points";
+
+/// Levels, saturation and points.
+pub(super) fn tables(curve: &Curve) -> [Table; 3] {
+    let levels = curve.levels.iter().map(|it| level(curve, it));
+    let saturation = curve.saturation.iter().map(|it| saturated(curve, it));
+    let points = curve.points.iter().filter(|point| !point.is_scout);
+    let points = points.map(|it| point(curve, it));
+    let source = match curve.arrivals {
+        Arrivals::Closed => "clients",
+        Arrivals::Open => "offered",
+    };
+    [
+        Table::new("levels", &["level"], levels.collect()),
+        Table::new("saturation", &[], saturation.collect()),
+        Table::new(POINTS, &[source], points.collect()),
+    ]
+}
+
+/// The level as it is typed: `1 ms`, `1 ms@p99`.
+fn level_name(curve: &Curve, level_ns: u64) -> String {
+    let time = format_duration_ns(level_ns as f64);
+    match curve.percentile {
+        Some(p) => format!("{time}@{}", percentile_name(p)),
+        None => time,
+    }
+}
+
+fn level(curve: &Curve, level: &Level) -> Row {
+    let (load, trust) = load_of(&level.outcome);
+    let mut figures: Vec<Figure> = load.map(Figure::iops).into_iter().collect();
+    if let LevelOutcome::Exceeded { response } = level.outcome {
+        figures.push(Figure::time_ns("latency-one-client", response));
+    }
+    if let LevelOutcome::Reached { clients, .. } = level.outcome
+        && clients.is_finite()
+    {
+        figures.push(Figure::bare(
+            "clients",
+            Unit::Count,
+            Better::Neither,
+            clients,
+        ));
+    }
+    if let Some(open) = level.open {
+        figures.push(Figure::new(
+            "iops-open",
+            Unit::PerSecond,
+            Better::Higher,
+            open.load,
+        ));
+        figures.push(Figure::time_ns("latency-open", open.response));
+    }
+    let name = level_name(curve, level.level_ns);
+    let trust = trust.max(Trust::unless_void(&curve.warnings));
+    Row::new(vec![name], figures, "iops", trust, &curve.warnings)
+}
+
+/// The load at a level, and how far it may be used. Where the level was not reached, the highest
+/// load bounds it from below; where even one client waits longer, there is none.
+pub(super) fn load_of(outcome: &LevelOutcome) -> (Option<Estimate>, Trust) {
+    match *outcome {
+        LevelOutcome::Reached { load, .. } => (Some(load), Trust::Sound),
+        LevelOutcome::Between { low, high } => {
+            let value = Estimate::exact(f64::NAN, 0.0);
+            (Some(Estimate { low, high, ..value }), Trust::Sound)
+        }
+        LevelOutcome::NotReached { load, .. } => {
+            let high = f64::INFINITY;
+            (Some(Estimate { high, ..load }), Trust::Sound)
+        }
+        LevelOutcome::Exceeded { .. } => (None, Trust::Sound),
+    }
+}
+
+fn saturated(curve: &Curve, found: &Saturation) -> Row {
+    let clients = Figure::exact("clients", Unit::Count, f64::from(found.clients));
+    let figures = [Figure::iops(found.load), clients];
+    let settled = if found.is_converged {
+        Trust::Sound
+    } else {
+        Trust::Shaky
+    };
+    let trust = settled.max(Trust::unless_void(&curve.warnings));
+    Row::new(Vec::new(), figures, "iops", trust, &curve.warnings)
+}
+
+fn point(curve: &Curve, point: &CurvePoint) -> Row {
+    let source = match point.offered {
+        Some(offered) => Unit::PerSecond.format(offered),
+        None => point.clients.to_string(),
+    };
+    let mut figures = vec![
+        Figure::iops(point.load),
+        Figure::time_ns("latency", point.response),
+        Figure::time_ns("service-time", point.service),
+    ];
+    figures.extend(
+        point
+            .response_p99
+            .map(|it| Figure::time_ns("latency-p99", it)),
+    );
+    if let (Some(p), Some(time)) = (curve.percentile, point.at_percentile) {
+        let name = format!("latency-{}", percentile_name(p));
+        figures.retain(|figure| figure.metric.name != name);
+        figures.push(Figure::time_ns(name, time));
+    }
+    let headline = match curve.channel {
+        Channel::Response => "latency",
+        Channel::Service => "service-time",
+    };
+    let trust = if point.is_converged {
+        Trust::Sound
+    } else {
+        Trust::Shaky
+    };
+    Row::new(vec![source], figures, headline, trust, &[])
+}

@@ -1,0 +1,65 @@
+//! Trials.
+
+use crate::measurement::{Measurement, Work};
+use crate::reading::{Better, Unit};
+use crate::table::{Figure, Role, Row, Table, Trust};
+
+/// Name of the table of trials.
+pub(super) const NAME: &str = "measurements";
+/// Operations of at least this many bytes are judged by their bytes per second.
+const STREAMING_BYTES: f64 = 65_536.0;
+
+/// The trials, by their names.
+pub(super) fn table(measurements: &[Measurement]) -> Table {
+    let rows = measurements.iter().map(|it| row(vec![it.name.clone()], it));
+    Table::new(NAME, &["measurement"], rows.collect())
+}
+
+/// A trial as a row with these levels.
+pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
+    let detail = |figure: Figure| figure.as_role(Role::Detail);
+    let share = |name, value| Figure::bare(name, Unit::Share, Better::Neither, value);
+    let mut figures = vec![Figure::iops(it.throughput)];
+    figures.extend(it.bandwidth.map(Figure::throughput));
+    if !it.is_all_failed() {
+        figures.extend(Figure::of_times("latency", &it.response));
+        figures.extend(Figure::of_times("service-time", &it.service).map(detail));
+        let longest = it.response.max_ns as f64 / 1e9;
+        figures.push(Figure::exact("latency-max", Unit::Seconds, longest));
+    }
+    figures.extend([
+        Figure::exact("clients", Unit::Count, f64::from(it.clients)),
+        Figure::exact("operations", Unit::Count, it.completions as f64),
+        Figure::exact("errors", Unit::Count, it.errors_total() as f64),
+        Figure::exact("duration", Unit::Seconds, it.duration_ns as f64 / 1e9),
+        Figure::bare(
+            "queue-depth",
+            Unit::Count,
+            Better::Neither,
+            it.effective_depth,
+        ),
+    ]);
+    figures.extend(
+        it.offered
+            .map(|it| Figure::exact("offered", Unit::PerSecond, it)),
+    );
+    figures.extend(it.cpu.map(|cost| {
+        let seconds = cost.per_operation_ns / 1e9;
+        Figure::bare("cpu-per-io", Unit::Seconds, Better::Lower, seconds)
+    }));
+    figures.extend(it.page_cache_share.map(|it| share("page-cache-share", it)));
+    let trust = Trust::of(&it.verdict, &it.warnings);
+    Row::new(levels, figures, headline(it), trust, &it.warnings)
+}
+
+/// What a trial is judged by: one at a time or few, by the time; streams, by bytes per second;
+/// whole files, by how many a second.
+fn headline(it: &Measurement) -> &'static str {
+    let bytes = it.bytes_all as f64 / it.completions_all.max(1) as f64;
+    match it.work {
+        _ if it.is_all_failed() => "iops",
+        Work::File => "iops",
+        Work::Operation if it.bandwidth.is_some() && bytes >= STREAMING_BYTES => "throughput",
+        Work::Operation | Work::Transaction => "latency",
+    }
+}

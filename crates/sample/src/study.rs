@@ -1,0 +1,130 @@
+//! An invented study.
+
+use results::{
+    Better, Reading, Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier,
+    StudyReplicate, StudyScale, StudySetting, StudyVerdict, Unit,
+};
+
+use super::estimate;
+
+/// Two block sizes on two hosts, one round.
+#[must_use]
+pub fn study() -> Study {
+    let cells = [
+        ("1KiB", "linux1"),
+        ("64KiB", "linux1"),
+        ("1KiB", "lxi003"),
+        ("64KiB", "lxi003"),
+    ];
+    let levels = |(block, host): (&str, &str)| vec![block.to_owned(), host.to_owned()];
+    let replicates = cells.iter().enumerate().map(|(at, &cell)| StudyReplicate {
+        number: at as u32 + 1,
+        round: 1,
+        levels: levels(cell),
+        started_at: "2027-01-31T12:00:00Z".into(),
+        elapsed_ns: 1_500_000_000,
+        readings: readings(at as f64),
+        warnings: Vec::new(),
+    });
+    let replicates: Vec<StudyReplicate> = replicates.collect();
+    let of_cell = |(at, &cell): (usize, &(&str, &str))| StudyCell {
+        levels: levels(cell),
+        replicates: 1,
+        figures: figures(at),
+    };
+    let factor = |name: &str, levels: [&str; 2], against: Option<&str>| StudyFactor {
+        name: name.into(),
+        levels: levels.map(str::to_owned).to_vec(),
+        against: against.map(str::to_owned),
+    };
+    Study {
+        title: "Block size and host".into(),
+        source: "nfs.toml".into(),
+        definition: "title = \"Block size and host\"\n".into(),
+        digest: "85944171f73967e8".into(),
+        environment: vec!["linux1 has 100 Mb Ethernet".into()],
+        measurement: "transfer".into(),
+        settings: vec![StudySetting {
+            key: "size".into(),
+            value: "64MiB".into(),
+        }],
+        factors: vec![
+            factor("block", ["1KiB", "64KiB"], Some("1KiB")),
+            factor("host", ["linux1", "lxi003"], None),
+        ],
+        rounds_min: 5,
+        rounds_max: 20,
+        precision: Some(0.05),
+        is_precise: Some(false),
+        places: vec![super::run().target],
+        margin: 0.02,
+        begun_at: vec!["2027-01-31T12:00:00Z".into(), "2027-01-31T13:00:00Z".into()],
+        replicates,
+        cells: cells.iter().enumerate().map(of_cell).collect(),
+        comparisons: vec![comparison()],
+        limits: Vec::new(),
+        conclusions: vec![
+            "block 64KiB: read rate 5.4 to 6.1 times lower than with 1KiB (averaged over host)."
+                .into(),
+        ],
+    }
+}
+
+fn readings(at: f64) -> Vec<Reading> {
+    // The single values of one replicate show what there is to show.
+    let count = if at == 0.0 { 12 } else { 0 };
+    let times = (0..count).map(|it| f64::from(it) * 0.004 + 0.001).collect();
+    vec![
+        Reading::new(
+            "read rate",
+            Unit::BytesPerSecond,
+            6.1e6 - at,
+            Better::Higher,
+        ),
+        Reading::new("mean time", Unit::Seconds, 0.0359, Better::Lower).of(times),
+        Reading::new("extents", Unit::Count, 3.0, Better::Neither),
+    ]
+}
+
+fn figures(at: usize) -> Vec<StudyFigure> {
+    let figure = |reading: &str, unit, better, value: f64| StudyFigure {
+        reading: reading.into(),
+        unit,
+        better,
+        value: estimate(value, 0.1),
+        outliers: Vec::new(),
+    };
+    let mut figures = vec![
+        figure("read rate", Unit::BytesPerSecond, Better::Higher, 6.1e6),
+        figure("mean time", Unit::Seconds, Better::Lower, 0.0359),
+        figure("extents", Unit::Count, Better::Neither, 3.5),
+        figure("hits", Unit::Share, Better::Higher, 0.78),
+        figure("save CPU", Unit::SecondsPerMib, Better::Lower, 0.275),
+        figure("stream size", Unit::Bytes, Better::Lower, 65_536.0),
+        figure("requests", Unit::PerSecond, Better::Higher, 18_400.5),
+        figure("fairness", Unit::Ratio, Better::Higher, 0.97),
+    ];
+    if at == 0 {
+        figures[0].outliers.push(StudyOutlier {
+            round: 3,
+            value: 1.25e6,
+        });
+    }
+    figures
+}
+
+fn comparison() -> StudyComparison {
+    StudyComparison {
+        reading: "read rate".into(),
+        unit: Unit::BytesPerSecond,
+        factor: "block".into(),
+        level: "64KiB".into(),
+        against: "1KiB".into(),
+        context: vec![String::new(), "linux1".into()],
+        scale: StudyScale::Ratio,
+        value: estimate(0.175, 0.06),
+        p_adjusted: 0.0001,
+        verdict: StudyVerdict::Lower,
+        is_stated: true,
+    }
+}

@@ -1,0 +1,87 @@
+//! What every measuring command takes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use procedure::Requirement;
+use results::Run;
+
+use crate::output::Output;
+
+/// What every measuring command takes.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Require this of a figure, as in 'p99 <= 2ms' or 'iops >= 20k/s', or with several rows
+    /// 'random-read.p99 <= 2ms'; may be given several times. Exit code 4 when missed, 5 when the
+    /// interval does not tell.
+    #[arg(long = "goal", value_name = "GOAL")]
+    pub goals: Vec<Requirement>,
+    /// The forms to write.
+    #[command(flatten)]
+    pub outputs: Outputs,
+    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<PathBuf>,
+    /// Do not keep the run in the archive.
+    #[arg(long)]
+    pub no_save: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Remove without asking what killed runs left behind.
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// The forms in which a run is written.
+#[derive(Args, Clone, Debug)]
+pub struct Outputs {
+    /// Write everything that was found as JSON (docs/json-schema.md); `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<Output>,
+    /// Write every figure as CSV, one line each (docs/forms.md).
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<Output>,
+    /// Write the tables in Markdown; of a study its note.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<Output>,
+    /// Write one page for a browser, with figures and charts; it needs no network (docs/forms.md).
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<Output>,
+    /// Write every figure as a gauge for Prometheus (OpenMetrics text).
+    #[arg(long, value_name = "FILE")]
+    pub openmetrics: Option<Output>,
+    /// What may be replaced.
+    #[command(flatten)]
+    pub force: Force,
+}
+
+/// A form of a run, and the option that asks for it.
+pub type Form = (&'static str, fn(&Run) -> String);
+
+impl Outputs {
+    /// The outputs that were asked for, each with its option and its form.
+    pub fn asked(&self) -> impl Iterator<Item = (Form, &Output)> {
+        let all: [(Form, &Option<Output>); 5] = [
+            (("--json", results::json), &self.json),
+            (("--csv", report::csv_figures), &self.csv),
+            (("--markdown", report::markdown), &self.markdown),
+            (("--html", report::html), &self.html),
+            (("--openmetrics", report::openmetrics), &self.openmetrics),
+        ];
+        all.into_iter()
+            .filter_map(|(form, output)| Some((form, output.as_ref()?)))
+    }
+}
+
+/// What may be replaced by what a command writes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Force {
+    /// Replace a file that is there, whoever wrote it [default: only an empty one, or one that
+    /// Seekstone wrote and nobody changed].
+    #[arg(long)]
+    pub force: bool,
+}

@@ -1,0 +1,63 @@
+//! `seekstone compare`.
+
+use clap::Args;
+use procedure::study::Limit;
+use units::{Bytes, Duration};
+
+use super::Common;
+use super::parse::{parse_budget, parse_pair, parse_precision};
+
+/// `seekstone compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  seekstone compare /mnt/ext4 /mnt/btrfs                     4 KiB random reads, one client
+  seekstone compare /mnt/a /mnt/b --set clients=8 --set writes=30%
+  seekstone compare /mnt/a /mnt/b --measure run              the whole check-up on each
+  seekstone compare /mnt/old /mnt/new --fail 'p99 > +10%' --fail 'iops < -5%'
+`seekstone study measurements trial` lists what --set can set.
+
+Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is void.")]
+pub struct CompareArgs {
+    /// What is compared: directories, files, devices, `sim:NAME`; the others with the first.
+    #[arg(required = true, value_name = "TARGET")]
+    pub target: Vec<String>,
+    /// What is measured on each: a command that measures one target, or a measurement of studies.
+    #[arg(long, short, value_name = "KIND", default_value = "trial")]
+    pub measure: String,
+    /// Give that command an option, as in clients=8; may be given several times.
+    #[arg(long, value_name = "OPTION=VALUE", value_parser = parse_pair)]
+    pub set: Vec<(String, String)>,
+    /// How often each target is measured; every round visits all of them, in random order.
+    #[arg(
+        long, value_name = "N", default_value_t = stats::PAIRS_DEFAULT as u32,
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub rounds: u32,
+    /// Compare only these figures, by their names in --csv.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub figures: Vec<String>,
+    /// Fail when a figure changes by more than this, as in 'p99 > +10%' or 'iops < -5%'; may be
+    /// given several times. Exit code 4 when that is shown at 95 %, 5 when more rounds are needed.
+    #[arg(long, value_name = "LIMIT")]
+    pub fail: Vec<Limit>,
+    /// Ignore differences smaller than this.
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
+    pub margin: f64,
+    /// Begin no round after this time.
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
+    )]
+    pub budget: Option<Duration>,
+    /// Go on where a comparison of the same targets was interrupted.
+    #[arg(long, conflicts_with_all = ["restart", "seed"])]
+    pub resume: bool,
+    /// Throw away what an interrupted comparison measured, and begin anew.
+    #[arg(long)]
+    pub restart: bool,
+    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    pub reserve: Option<Bytes>,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}

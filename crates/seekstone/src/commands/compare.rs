@@ -1,0 +1,108 @@
+//! `seekstone compare`: targets side by side, as a study whose factor is the target.
+
+use procedure::study::StudyOverrides;
+use results::Setup;
+use units::exact_percent;
+
+use crate::args::CompareArgs;
+use crate::commands::measures::{COMMANDS, is_known};
+use crate::commands::study::{Asked, StudyFile, conduct};
+use crate::exit::{Exit, UsageError};
+
+/// The measurement of studies that runs a command of the user's: two targets are no place for it.
+const COMMAND: &str = "command";
+
+/// Longer names of targets are cut in front.
+const NAME_CHARS: usize = 40;
+
+/// Compare targets.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
+    if args.target.len() < 2 {
+        let text = format!(
+            "with what is {} to be compared? Name two targets or more",
+            args.target[0]
+        );
+        return Err(UsageError(text).into());
+    }
+    if args.measure == COMMAND || !is_known(&args.measure) {
+        return Err(UsageError(format!(
+            "--measure {}: say {}, or one of `seekstone study measurements` but {COMMAND}",
+            args.measure,
+            COMMANDS.join(", ")
+        ))
+        .into());
+    }
+    let asked = Asked {
+        file: StudyFile {
+            source: "the comparison".into(),
+            text: definition(args),
+            directory: std::env::current_dir().unwrap_or_default(),
+        },
+        overrides: StudyOverrides {
+            set: args.set.clone(),
+            replicates: Some(args.rounds),
+            budget: args.budget,
+            ..StudyOverrides::default()
+        },
+        limits: &args.fail,
+        used: args.target.iter().map(Into::into).collect(),
+        common: &args.common,
+        resume: args.resume,
+        restart: args.restart,
+        reserve: args.reserve,
+        again: "the same command with --resume goes on".into(),
+    };
+    conduct(asked, setup)
+}
+
+/// The study that the comparison is.
+fn definition(args: &CompareArgs) -> String {
+    let text = |text: &str| toml::Value::from(text).to_string();
+    let names = names(&args.target);
+    let figures: Vec<String> = args.figures.iter().map(|it| text(it)).collect();
+    let mut lines = vec![
+        format!(
+            "title = {}",
+            text(&format!("Targets compared by {}", args.measure))
+        ),
+        format!("target = {}", text(&args.target[0])),
+        format!("margin = {}", text(&exact_percent(args.margin))),
+        format!("readings = [{}]", figures.join(", ")),
+        "[measurement]".to_owned(),
+        format!("kind = {}", text(&args.measure)),
+        "[[factor]]".to_owned(),
+        "name = \"target\"".to_owned(),
+    ];
+    for (name, target) in names.iter().zip(&args.target) {
+        lines.push("[[factor.level]]".to_owned());
+        lines.push(format!("name = {}", text(name)));
+        lines.push(format!("target = {}", text(target)));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The targets, of long ones the end, those that would have one name told apart by their place.
+fn names(targets: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        let name = shortened(target);
+        let is_known = names.contains(&name);
+        names.push(match is_known {
+            true => format!("{name} [{}]", at + 1),
+            false => name,
+        });
+    }
+    names
+}
+
+fn shortened(target: &str) -> String {
+    let length = target.chars().count();
+    if length <= NAME_CHARS {
+        return target.to_owned();
+    }
+    let end: String = target.chars().skip(length - NAME_CHARS + 3).collect();
+    format!("...{end}")
+}

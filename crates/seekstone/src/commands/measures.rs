@@ -1,0 +1,226 @@
+//! Commands as measurements of a study: every option is a setting, every column a reading.
+
+use std::path::Path;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+use host::inspect::inspect;
+use kinds::measure::{MeasureError, Place, Stop};
+use lab::bench::BenchError;
+use lab::simulated::describe_model;
+use procedure::study::{KindOutline, SettingMistake};
+use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
+use study::{Measured, Measures, OwnMeasurements};
+
+use crate::args::{Command, Seekstone};
+use crate::commands::drive::{Onlooking, ready};
+use crate::exit::Exit;
+use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
+
+/// Commands that measure one target. `transfer` is among a study's own measurements, and so is what
+/// `time` does.
+pub const COMMANDS: [&str; 7] = [
+    "run",
+    "trial",
+    "curve",
+    "random",
+    "rab",
+    "transactions",
+    "files",
+];
+
+/// What each replicate has of its own.
+const OF_REPLICATE: [&str; 4] = ["target", "seed", "reserve", "goals"];
+/// Stands for the target where only settings are looked at.
+const ANY_TARGET: &str = ".";
+
+/// All that a study can measure.
+pub struct Everything;
+
+impl Measures for Everything {
+    fn outline(&self, kind: &str) -> Option<KindOutline> {
+        let Some(definition) = command(kind) else {
+            return OwnMeasurements.outline(kind);
+        };
+        Some(KindOutline {
+            settings: settings(&definition),
+            readings: None,
+            command: None,
+        })
+    }
+
+    fn check(&self, kind: &str, given: &toml::Table) -> Result<(), SettingMistake> {
+        let Some(definition) = command(kind) else {
+            return OwnMeasurements
+                .check(kind, given)
+                .map_err(|it| with_commands(kind, it));
+        };
+        let known = settings(&definition);
+        for key in given.keys() {
+            if !known.contains(key) {
+                let message = unknown(kind, key, &known);
+                return Err(SettingMistake {
+                    key: Some(key.clone()),
+                    message,
+                });
+            }
+        }
+        let parsed = parsed(kind, given, &Place::new(ANY_TARGET, 0));
+        parsed.map(drop).map_err(|message| {
+            let mut keys = given.keys();
+            let key = keys.find(|key| names_option(&message, key)).cloned();
+            SettingMistake { key, message }
+        })
+    }
+
+    fn check_at(&self, kind: &str, given: &toml::Table, place: &Place) -> Result<(), MeasureError> {
+        if command(kind).is_none() {
+            return OwnMeasurements.check_at(kind, given, place);
+        }
+        let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+        if place.is_simulated() {
+            describe_model(&place.target).map_err(BenchError::from)?;
+        } else {
+            inspect(Path::new(&place.target)).map_err(BenchError::from)?;
+        }
+        ready(&command, setup).map(drop).map_err(|it| in_words(&it))
+    }
+
+    fn measure(
+        &self,
+        kind: &str,
+        given: &toml::Table,
+        place: &Place,
+        stop: &Stop,
+    ) -> Result<Measured, MeasureError> {
+        if command(kind).is_none() {
+            return OwnMeasurements.measure(kind, given, place, stop);
+        }
+        let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
+        let ready = ready(&command, setup).map_err(|it| in_words(&it))?;
+        let looking = Onlooking {
+            interrupt: stop,
+            is_quiet: true,
+        };
+        let run = (ready.measure)(&looking).map_err(|it| in_words(&it))?;
+        match &run.status {
+            Status::Complete => Ok(Measured {
+                readings: run.readings(),
+                warnings: warnings(&run),
+            }),
+            Status::Partial { reason } => Err(MeasureError::Failed(reason.clone())),
+        }
+    }
+
+    fn paths(&self, kind: &str, given: &toml::Table, target: &str) -> Vec<String> {
+        match command(kind) {
+            Some(_) => vec![target.to_owned()],
+            None => OwnMeasurements.paths(kind, given, target),
+        }
+    }
+}
+
+/// Whether a study can measure that.
+pub fn is_known(kind: &str) -> bool {
+    Everything.outline(kind).is_some()
+}
+
+/// The command of that name, if it is a measurement of a study.
+pub fn command(kind: &str) -> Option<clap::Command> {
+    let is_measured = COMMANDS.contains(&kind);
+    let definition = is_measured.then(Seekstone::command)?;
+    definition.find_subcommand(kind).cloned()
+}
+
+/// The options of a command that a study sets.
+pub fn options(definition: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
+    definition.get_arguments().filter(|arg| {
+        let id = arg.get_id().as_str();
+        !is_of_invocation(arg) && !PERMISSIONS.contains(&id) && !OF_REPLICATE.contains(&id)
+    })
+}
+
+fn settings(definition: &clap::Command) -> Vec<String> {
+    options(definition)
+        .map(|arg| name(arg).to_owned())
+        .collect()
+}
+
+fn unknown(kind: &str, key: &str, known: &[String]) -> String {
+    if PERMISSIONS.contains(&key) {
+        return format!(
+            "a study writes over nothing that was there before: {key} is no setting of {kind}"
+        );
+    }
+    format!("{kind} has no setting {key:?}; it has {}", known.join(", "))
+}
+
+fn with_commands(kind: &str, mistake: SettingMistake) -> SettingMistake {
+    if OwnMeasurements.outline(kind).is_some() {
+        return mistake;
+    }
+    let message = format!("{}, {}", mistake.message, COMMANDS.join(", "));
+    SettingMistake { message, ..mistake }
+}
+
+/// Whether the message of the parser is about that option.
+fn names_option(message: &str, key: &str) -> bool {
+    let option = format!("--{key}");
+    let mut words = message.split([' ', '\'', '=', ',', ':']);
+    words.any(|word| word == option)
+}
+
+/// The command with these settings at that place.
+fn parsed(kind: &str, given: &toml::Table, place: &Place) -> Result<(Command, Setup), String> {
+    let definition = command(kind).ok_or_else(|| format!("{kind} is no command"))?;
+    let mut asked = Setup::new(kind, place.seed);
+    let mut set = |name: &str, values: Vec<String>| {
+        asked.settings.push(RunSetting {
+            name: name.to_owned(),
+            values,
+            origin: SettingOrigin::Given,
+        });
+    };
+    for (key, value) in given {
+        let arg = options(&definition).find(|arg| name(arg) == key);
+        let values = texts(value);
+        match arg.is_some_and(is_flag) {
+            true if values == ["false"] => {}
+            true if values != ["true"] => return Err(format!("--{key}: it is true or false")),
+            _ => set(key, values),
+        }
+    }
+    set("target", vec![place.target.clone()]);
+    set("seed", vec![place.seed.to_string()]);
+    if let Some(reserve) = place.reserve {
+        set("reserve", vec![reserve.to_exact_string()]);
+    }
+    let alone = [("no-save", None), ("quiet", None)];
+    let (definition, matches) =
+        again(Seekstone::command(), &asked, &alone).map_err(|error| error.0)?;
+    let command = Seekstone::from_arg_matches(&matches).map_err(|error| error.to_string())?;
+    Ok((command.command, setup(&definition, &matches)))
+}
+
+/// The values as they would be typed.
+fn texts(value: &toml::Value) -> Vec<String> {
+    match value {
+        toml::Value::String(text) => vec![text.clone()],
+        toml::Value::Array(items) => items.iter().flat_map(texts).collect(),
+        other => vec![other.to_string()],
+    }
+}
+
+fn in_words(error: &anyhow::Error) -> MeasureError {
+    let text = format!("{error:#}");
+    match Exit::of_error(error) {
+        Exit::Usage => MeasureError::Usage(text),
+        _ => MeasureError::Failed(text),
+    }
+}
+
+/// What must be known of a replicate's figures; what is only worth knowing of one is not kept.
+fn warnings(run: &Run) -> Vec<Warning> {
+    let all = run.scoped_warnings();
+    let found = all.into_iter().map(|(_, warning)| warning.clone());
+    found.filter(|it| it.severity > Severity::Note).collect()
+}

@@ -1,0 +1,114 @@
+//! `seekstone runs repeat`: an archived run, measured again with all of its settings.
+
+use anyhow::Context as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
+use host::environment;
+use results::{Run, Setup};
+
+use crate::args::{Command, RepeatArgs, Seekstone};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::perform;
+use crate::recorded::{again, setup};
+
+/// Commands that run programs which a run names.
+const RUN_PROGRAMS: [&str; 2] = ["study", "time"];
+
+/// A run measured again, with the settings that it had and the files that it read.
+///
+/// # Errors
+/// When its settings are not known, or it may not be repeated as it is asked for.
+pub fn repeat(run: &Run, archive: Option<String>, args: &RepeatArgs) -> anyhow::Result<Exit> {
+    let (command, again) = commanded(run, archive, args)?;
+    let repeated = perform(&command, again);
+    repeated.with_context(|| format!("run {} cannot be repeated", run.id.unwrap_or_default()))
+}
+
+fn commanded(
+    run: &Run,
+    archive: Option<String>,
+    args: &RepeatArgs,
+) -> Result<(Command, Setup), UsageError> {
+    let recorded = &run.settings;
+    let id = run.id.unwrap_or_default();
+    let refuse = |why: &str| UsageError(format!("run {id} cannot be repeated: {why}"));
+    if recorded.setting("log").is_some() {
+        let text = "it was read from a log, which does not hold all settings";
+        return Err(refuse(text));
+    }
+    check_host(run).map_err(|why| refuse(&why))?;
+    check_permissions(recorded, args).map_err(|why| refuse(&why))?;
+    let mut anew: Vec<(&str, Option<String>)> = Vec::new();
+    anew.extend(archive.map(|path| ("archive", Some(path))));
+    anew.extend(args.outputs.asked().map(|((option, _), output)| {
+        let path = output.path().display().to_string();
+        (option.trim_start_matches('-'), Some(path))
+    }));
+    anew.extend(args.confirm.clone().map(|name| ("confirm", Some(name))));
+    let flags = [
+        ("overwrite", args.overwrite),
+        ("force", args.outputs.force.force),
+        ("no-save", args.no_save),
+        ("quiet", args.quiet),
+        ("yes", args.yes),
+    ];
+    anew.extend(
+        flags
+            .into_iter()
+            .filter(|(_, is_set)| *is_set)
+            .map(|(name, _)| (name, None)),
+    );
+    let (definition, matches) =
+        again(Seekstone::command(), recorded, &anew).map_err(|error| refuse(&error.0))?;
+    let command = Seekstone::from_arg_matches(&matches);
+    let command = command.map_err(|error| refuse(&error.to_string()))?.command;
+    let mut setup = setup(&definition, &matches);
+    setup.files.clone_from(&recorded.files);
+    Ok((command, setup))
+}
+
+/// Programs of another machine's run are not started unread; anything else says where it was.
+fn check_host(run: &Run) -> Result<(), String> {
+    let here = environment::capture().host_name;
+    let there = &run.environment.host_name;
+    if *there == here {
+        return Ok(());
+    }
+    let command = run.settings.command.as_str();
+    if RUN_PROGRAMS.contains(&command) {
+        return Err(format!(
+            "it was measured on {there}, and would start the programs that it names here: look at \
+             them (`seekstone runs show {} --all`), and use `seekstone {command}`",
+            run.id.unwrap_or_default()
+        ));
+    }
+    output::complain(&format!(
+        "note: the run was measured on {there}; it is repeated on {here}, on the storage here"
+    ));
+    Ok(())
+}
+
+/// What was allowed once must be allowed again, and nothing else may be.
+fn check_permissions(setup: &Setup, args: &RepeatArgs) -> Result<(), String> {
+    let target = setup.value("target").unwrap_or_default();
+    if setup.is_given("overwrite") && !args.overwrite {
+        return Err(format!(
+            "it wrote into {target}, and permission to do that is never repeated: add --overwrite \
+             if everything in it may be lost"
+        ));
+    }
+    if let (true, None, Some(name)) = (
+        setup.is_given("confirm"),
+        &args.confirm,
+        setup.value("confirm"),
+    ) {
+        return Err(format!(
+            "the known content of {name} was given up for it: add --confirm {name} if what is \
+             there now may be lost, too"
+        ));
+    }
+    if args.overwrite && !setup.is_given("overwrite") {
+        return Err("it wrote into nothing that was there before: leave --overwrite out".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! `seekstone diskrand`: the random access and transaction test of 1997.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use drivers::Caching;
+use host::interrupt::Interrupt;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sim::SIM_PREFIX;
+use units::Duration;
+use vintage::diskrand::{
+    Arguments, COMMANDS, LogName, PROFILES_LOG, PassLength, TRANSACTIONS_LOG, typed,
+};
+use vintage::run::{Console, UserRequest, WriteRequest, erase, run_user, run_write};
+use workload::CPU_UNIT_NS;
+
+use crate::args::{DISKRAND_ARGUMENTS, DiskRandArgs};
+use crate::commands::vintage::rpt::in_words;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// Run the test.
+///
+/// # Errors
+/// When it is asked for wrongly, a file cannot be used, or a signal comes.
+pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
+    if args.words.is_empty() {
+        return show_commands();
+    }
+    let passes = if args.short {
+        PassLength::Short
+    } else {
+        PassLength::AsDocumented
+    };
+    let arguments = typed(&args.words, passes).map_err(UsageError)?;
+    refuse_unused(args, &arguments)?;
+    let caching = if args.direct {
+        Caching::Direct
+    } else {
+        Caching::Buffered
+    };
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let mut screen = Screen::new(args.quiet);
+    match arguments {
+        Arguments::Write(arguments) => {
+            let log = arguments.log.clone();
+            let request = WriteRequest {
+                arguments,
+                caching,
+                reserve: args.reserve.map(|bytes| bytes.as_u64()),
+            };
+            let done = run_write(&request, &interrupt, &mut screen);
+            screen.finish();
+            done.map_err(in_words)?;
+            screen.note(&where_results_are(&log));
+        }
+        Arguments::Read(arguments) => {
+            let log = arguments.log.clone();
+            let request = UserRequest {
+                arguments,
+                caching,
+                cpu_unit: args.cpu_unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS)),
+            };
+            let done = run_user(&request, &interrupt, &mut screen);
+            screen.finish();
+            let outcome = done.map_err(in_words)?;
+            if !args.quiet || outcome.ended.is_err() {
+                output::print(&format!("\n{}", outcome.summary))?;
+            }
+            outcome.ended.map_err(in_words)?;
+            screen.note(&where_results_are(&log));
+        }
+        Arguments::Erase { file } => {
+            let size = erase(Path::new(&file)).map_err(in_words)?;
+            output::print(&format!("{file} is erased, {size}"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// An option that means nothing with this command is a mistake.
+fn refuse_unused(args: &DiskRandArgs, arguments: &Arguments) -> Result<(), UsageError> {
+    let (command, file) = match arguments {
+        Arguments::Write(it) => ("Write", &it.file),
+        Arguments::Read(it) => ("Read", &it.file),
+        Arguments::Erase { file } => ("Erase", file),
+    };
+    let is_model = file.starts_with(SIM_PREFIX);
+    if is_model && command == "Erase" {
+        return Err(UsageError(format!("{file} is a model: there is no file")));
+    }
+    if is_model && (args.direct || args.reserve.is_some()) {
+        let text = "a model has no page cache and fills no disk: leave --direct and --reserve out";
+        return Err(UsageError(text.into()));
+    }
+    for (option, is_given, commands) in [
+        ("--direct", args.direct, &["Write", "Read"][..]),
+        ("--short", args.short, &["Write"]),
+        ("--reserve", args.reserve.is_some(), &["Write"]),
+        ("--cpu-unit", args.cpu_unit.is_some(), &["Read"]),
+    ] {
+        if is_given && !commands.contains(&command) {
+            let text = format!("{option} means nothing with {command}: leave it out");
+            return Err(UsageError(text));
+        }
+    }
+    Ok(())
+}
+
+/// What a program without arguments shows.
+fn show_commands() -> anyhow::Result<Exit> {
+    let commands = COMMANDS.map(|command| format!("  seekstone diskrand {command}\n"));
+    output::print(&format!("{}\n{DISKRAND_ARGUMENTS}", commands.concat()))
+}
+
+fn where_results_are(log: &LogName) -> String {
+    let name = match log {
+        LogName::One(name) => name.clone(),
+        LogName::Two => format!("{PROFILES_LOG} and {TRANSACTIONS_LOG}"),
+    };
+    let import = match log {
+        LogName::One(name) => name.as_str(),
+        LogName::Two => TRANSACTIONS_LOG,
+    };
+    format!("Results are in {name}; `seekstone runs import {import}` archives them")
+}
+
+/// Lines on standard output; how far it is on standard error.
+struct Screen {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    /// What was shown last of how far it is.
+    shown: String,
+}
+
+impl Screen {
+    fn new(quiet: bool) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let bar = (is_terminal && !quiet).then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(4);
+            // Without a length there is no bar to draw, only what is said.
+            let style = ProgressStyle::with_template("{wide_msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::with_draw_target(None, target).with_style(style)
+        });
+        Self {
+            quiet,
+            bar,
+            shown: String::new(),
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What is being done, without how far it is.
+fn stage(text: &str) -> &str {
+    text.split_once(':').map_or(text, |(stage, _)| stage)
+}
+
+impl Console for Screen {
+    fn line(&mut self, text: &str) {
+        // A reader that has gone away does not end the test: its log is what counts.
+        let print = || drop(output::print(text));
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    fn progress(&mut self, text: &str) {
+        if self.quiet || self.shown == text {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => bar.set_message(text.to_owned()),
+            None if stage(&self.shown) != stage(text) => output::complain(text),
+            None => {}
+        }
+        text.clone_into(&mut self.shown);
+    }
+
+    fn note(&mut self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        let complain = || output::complain(text);
+        match &self.bar {
+            Some(bar) => bar.suspend(complain),
+            None => complain(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the screen shows of a test.
+
+use results::live::{
+    Live, LiveConvergence, LiveLevel, LiveRow, LiveState, LiveWorkload, Verbosity,
+};
+use vintage::rpt::log::Block;
+use vintage::rpt::{Glance, Session, State, Workload, curve_points};
+
+/// Warnings that the screen is given.
+const WARNINGS_MAX: usize = 200;
+
+/// The test as it stands.
+pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
+    let plan = session.plan();
+    let (run, workload) = session.position();
+    let [now, last, response] = session.glances();
+    let names = ["Test File", "Config File", "Param File", "Report File"];
+    let files = names.iter().zip(&plan.files);
+    let workloads = plan.workloads.iter().zip(session.results());
+    Live {
+        state: match session.state() {
+            State::Stopped => LiveState::Stopped,
+            State::Execute => LiveState::Execute,
+            State::Finished => LiveState::Finished,
+        },
+        run,
+        mode: session.mode(),
+        is_mode_detected: false,
+        workload,
+        threads: u64::from(session.threads()),
+        elapsed_ns: (elapsed_s * 1e9) as u64,
+        configuration: files
+            .map(|(name, file)| ((*name).to_owned(), file.clone()))
+            .collect(),
+        workloads: workloads
+            .map(|(workload, block)| live_workload(workload, block.as_ref()))
+            .collect(),
+        verbosity: match session.verbose() {
+            0 => Verbosity::None,
+            1 => Verbosity::Summary,
+            _ => Verbosity::Detail,
+        },
+        current_message: message_row(session),
+        current_thread: row(now),
+        last_thread: row(last),
+        last_response: row(response),
+        activity: plan.workloads[workload].name.clone(),
+        points: curve_points(session.looks().iter().map(|(sums, _)| sums)),
+        convergence: LiveConvergence {
+            relative_half_widths: factors(session),
+            goal: Some(plan.dlmax),
+        },
+        warnings: warnings[warnings.len().saturating_sub(WARNINGS_MAX)..].to_vec(),
+        ..Live::default()
+    }
+}
+
+/// The factors of the sums of the present number of threads, as they grew.
+fn factors(session: &Session) -> Vec<f64> {
+    let looks = session.looks();
+    let threads = looks.last().map(|(sums, _)| sums.threads);
+    let mut factors: Vec<f64> = looks
+        .iter()
+        .rev()
+        .take_while(|(sums, _)| Some(sums.threads) == threads)
+        .map(|(_, factor)| *factor)
+        .collect();
+    factors.reverse();
+    factors
+}
+
+fn live_workload(workload: &Workload, block: Option<&Block>) -> LiveWorkload {
+    let name = workload.name.strip_suffix("Workload");
+    let mut found = LiveWorkload {
+        name: name.unwrap_or(&workload.name).to_owned(),
+        has_levels: !workload.is_batch(),
+        ..LiveWorkload::default()
+    };
+    if let Some(block) = block {
+        for row in &block.rows {
+            if let Some(level) = found.levels.get_mut(row.level) {
+                *level = LiveLevel {
+                    response_ms: Some(row.response_ms),
+                    iops: Some(row.load),
+                    relative_half_width: None,
+                };
+            }
+        }
+        found.rabmark_r = Some(block.rabmark_r);
+        found.rabmark_s = Some(block.rabmark_s);
+    }
+    found
+}
+
+fn message_row(session: &Session) -> LiveRow {
+    let Some((message, count)) = session.message() else {
+        return LiveRow::default();
+    };
+    let response_ms = 1000.0 * message.xfer / message.nios;
+    let iops = message.nios / message.total;
+    LiveRow {
+        count: Some(count),
+        threads: Some(u64::from(message.thread)),
+        operations: Some(message.nios as u64),
+        kib: Some(message.kbytes as u64),
+        response_ms: Some(response_ms),
+        iops: Some(iops),
+        rabmark_r: Some(iops / response_ms),
+        rabmark_s: Some(message.kbytes / (1024.0 * message.total)),
+    }
+}
+
+fn row(glance: Option<Glance>) -> LiveRow {
+    let Some(Glance { sums, calculation }) = glance else {
+        return LiveRow::default();
+    };
+    LiveRow {
+        count: Some(sums.messages as u64),
+        threads: Some(sums.threads as u64),
+        operations: Some(sums.nios as u64),
+        kib: Some(sums.kbytes as u64),
+        response_ms: Some(calculation.response_ms),
+        iops: Some(calculation.load),
+        rabmark_r: Some(calculation.rabmark_r),
+        rabmark_s: Some(calculation.rabmark_n),
+    }
+}

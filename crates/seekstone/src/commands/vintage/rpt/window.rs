@@ -1,0 +1,97 @@
+//! A test on the full screen, with the keys of the manual.
+
+use std::time::{Duration, Instant};
+
+use results::live::Command;
+use tui::Screen;
+use vintage::rpt::log::Entry;
+use vintage::rpt::{Message, Session};
+use vintage::run::Operator;
+
+use crate::output;
+
+use super::live::live;
+
+/// How often the screen is given something new.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// The screen, opened when the data file is ready.
+pub struct Window {
+    quiet: bool,
+    screen: Option<Screen>,
+    shown: Option<Instant>,
+    tenths: u64,
+    warnings: Vec<String>,
+    /// Whether the terminal refused; the test then goes on without a screen.
+    is_refused: bool,
+}
+
+impl Window {
+    /// A screen that is not open yet.
+    pub const fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            screen: None,
+            shown: None,
+            tenths: 0,
+            warnings: Vec::new(),
+            is_refused: false,
+        }
+    }
+}
+
+impl Operator for Window {
+    fn filling(&mut self, done: u64, all: u64) {
+        let tenths = done * 10 / all.max(1);
+        if tenths > self.tenths && !self.quiet {
+            output::complain(&format!("making the data file: {} %", tenths * 10));
+        }
+        self.tenths = tenths;
+    }
+
+    fn note(&mut self, text: &str) {
+        self.warnings.push(text.to_owned());
+    }
+
+    fn entry(&mut self, entry: &Entry, _verbose: u8) {
+        if let Entry::Warning { .. } = entry {
+            self.warnings.push(entry.render());
+        }
+    }
+
+    fn message(&mut self, _message: &Message, _verbose: u8) {}
+
+    fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command> {
+        if self.screen.is_none() && !self.is_refused {
+            match Screen::open("rpt") {
+                Ok(screen) => self.screen = Some(screen),
+                Err(error) => {
+                    output::complain(&format!(
+                        "the screen cannot be opened ({error}): the test begins without it"
+                    ));
+                    self.is_refused = true;
+                    return Some(Command::StartStop);
+                }
+            }
+        }
+        let screen = self.screen.as_ref()?;
+        let command = screen.command();
+        if command.is_some() || self.shown.is_none_or(|shown| shown.elapsed() >= EVERY) {
+            self.shown = Some(Instant::now());
+            screen.show(live(session, elapsed_s, &self.warnings));
+        }
+        command
+    }
+
+    fn stays(&self) -> bool {
+        !self.is_refused
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            screen.close();
+        }
+    }
+}

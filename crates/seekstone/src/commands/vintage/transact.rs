@@ -1,0 +1,96 @@
+//! `seekstone transact`: one control thread by itself.
+
+use anyhow::Context as _;
+use host::interrupt::Interrupt;
+use vintage::rpt::log::Entry;
+use vintage::rpt::{Transact, general};
+use vintage::run::{Detail, IoDetail, Said, SoloRequest, run_solo};
+use workload::Op;
+
+use crate::args::TransactArgs;
+use crate::commands::setup::fresh_seed;
+use crate::commands::vintage::rpt::{driver, in_words, reserve};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// The verbosity that shows each I/O with its waiting, and ends after the first message.
+const VERY_FINE: i64 = 4;
+/// The verbosity that shows each I/O.
+const FINE: i64 = 3;
+
+/// Run one control thread.
+///
+/// # Errors
+/// When a switch is wrong, the data file cannot be used, an I/O fails, or a signal comes.
+pub fn transact(args: &TransactArgs) -> anyhow::Result<Exit> {
+    let mut transact = Transact::default();
+    for (flag, value) in args.switches() {
+        transact
+            .set(flag, value)
+            .map_err(|reason| UsageError(format!("{flag}: {reason}")))?;
+    }
+    if transact.control_threads == 0 {
+        let text = "-C is missing: say into how many parts the data file is divided, such as -C 1";
+        return Err(UsageError(text.into()).into());
+    }
+    let verbose = transact.verbose;
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let request = SoloRequest {
+        messages: match verbose {
+            VERY_FINE => Some(1),
+            _ => args.messages,
+        },
+        detail: if verbose >= FINE {
+            Detail::EachIo
+        } else {
+            Detail::Messages
+        },
+        transact,
+        seed: args.reach.seed.unwrap_or_else(fresh_seed),
+        driver: driver(args.reach.driver),
+        overwrite: args.reach.overwrite,
+        confirmed: args.reach.confirm.clone(),
+        reserve: reserve(&args.reach),
+    };
+    let quiet = args.reach.quiet;
+    let mut tenths = 0;
+    let mut filling = |done: u64, all: u64| {
+        let now = done * 10 / all.max(1);
+        if now > tenths && !quiet {
+            output::complain(&format!("making the data file: {} %", now * 10));
+        }
+        tenths = now;
+    };
+    let mut hear = |said: &Said<'_>| {
+        match said {
+            Said::Note(text) if !quiet => output::complain(text),
+            Said::Note(_) => {}
+            Said::Message(_, message) => {
+                let _ = output::print(Entry::Message(**message).render().trim_start());
+            }
+            Said::Io(at, detail) => {
+                let _ = output::print(&io_line(*at, detail, verbose == VERY_FINE));
+            }
+        }
+        Ok(())
+    };
+    run_solo(&request, &interrupt, &mut filling, &mut hear).map_err(in_words)?;
+    Ok(Exit::Done)
+}
+
+/// One I/O: when it ended, what it was, where, how much, and the time that it took; in very fine
+/// detail also how long it waited after it was due, and for being handed over.
+fn io_line(at: f64, detail: &IoDetail, is_very_fine: bool) -> String {
+    let (letter, offset, len) = match detail.op {
+        Op::Write { offset, len, .. } => ('w', offset, len),
+        Op::Read { offset, len, .. } => ('r', offset, len),
+        _ => ('?', 0, 0),
+    };
+    let xfer = general(detail.xfer);
+    let line = format!("{at:.6} {letter} {offset} {len}  {xfer}");
+    if is_very_fine {
+        let (wait, seek) = (general(detail.wait), general(detail.seek));
+        return format!("{line}  wait {wait} seek {seek}");
+    }
+    line
+}

@@ -1,0 +1,214 @@
+//! Targets side by side: ratios of known truth, and limits that fail a build.
+
+mod support;
+
+use serde_json::Value;
+use support::{Belongings, Ended, Scratch};
+
+const BASE: &str = "sim:mm1?mean=1ms";
+const SLOWER: &str = "sim:mm1?mean=1.2ms";
+
+fn compare(more: &[&str], code: i32, expected: &str) -> Ended {
+    let args = ["compare", BASE, "--set", "duration=20s", "-q", "--no-save"];
+    let ended = Scratch::new().check(&[&args[..], more].concat(), code, "");
+    let told = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(
+        on_one_line(&told).contains(expected),
+        "{expected:?}: {told}"
+    );
+    ended
+}
+
+/// A page without its line breaks.
+fn on_one_line(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn number(value: &Value) -> f64 {
+    let found = value.as_f64();
+    found.unwrap_or_else(|| panic!("a number was expected, not {value}"))
+}
+
+/// One client on M/M/1 waits for its own service alone: 1.2 times as long.
+#[test]
+fn a_slower_target_is_told_with_its_ratio() {
+    let ended = compare(&[SLOWER, "--seed", "1", "--json", "-"], 0, "");
+    let run = ended.json();
+    let comparisons = run["study"]["comparisons"].as_array().expect("comparisons");
+    for (reading, truth, verdict) in [("latency", 1.2, "higher"), ("iops", 1.0 / 1.2, "lower")] {
+        let found = comparisons.iter().find(|it| it["reading"] == reading);
+        let found = found.expect("a comparison");
+        let [low, high] = ["low", "high"].map(|key| number(&found["value"][key]));
+        assert!(low < truth && truth < high, "{reading}: {low} .. {high}");
+        assert!(high / low < 1.1, "{reading}: {low} .. {high} is wide");
+        assert_eq!(found["verdict"], verdict);
+    }
+    let page = compare(
+        &[SLOWER, "--seed", "1"],
+        0,
+        "Worse in iops, throughput, latency",
+    )
+    .stdout;
+    assert!(page.lines().count() <= 40, "{page}");
+    assert!(
+        page.contains("sim:mm1?mean=1.2ms against sim:mm1?mean=1ms"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_limit_is_kept_exceeded_or_undecided() {
+    let cases = [
+        ("mean > +10%", 4, "FAIL"),
+        ("mean > +30%", 0, "PASS"),
+        ("iops < -10%", 4, "FAIL"),
+        ("iops < -30%", 0, "PASS"),
+        ("mean > +20%", 5, "UNDECIDED"),
+    ];
+    for (limit, code, word) in cases {
+        let ended = compare(&[SLOWER, "--seed", "1", "--fail", limit], code, word);
+        let line = format!("{word} {limit}: {SLOWER} is ");
+        assert!(
+            on_one_line(&ended.stdout).contains(&line),
+            "{}",
+            ended.stdout
+        );
+    }
+    let both = ["--fail", "mean > +30%", "--fail", "mean > +10%"];
+    compare(&[&[SLOWER, "--seed", "1"][..], &both].concat(), 4, "PASS");
+}
+
+#[test]
+fn too_few_rounds_never_pass_or_fail() {
+    let few = [SLOWER, "--rounds", "4", "--fail", "mean > +1%"];
+    compare(&few, 5, "about 5 rounds would tell (--rounds 5)");
+}
+
+#[test]
+fn the_evidence_is_a_markdown_table() {
+    let more = [
+        SLOWER,
+        "--seed",
+        "1",
+        "--fail",
+        "mean > +10%",
+        "--markdown",
+        "-",
+    ];
+    let ended = compare(&more, 4, "| FAIL | mean > +10% | ");
+    assert!(ended.stdout.contains("## Limits"), "{}", ended.stdout);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
+    let cases: [(&[&str], i32, &str); 9] = [
+        (
+            &[SLOWER, "--fail", "p99 10%"],
+            2,
+            "is no limit: write a figure",
+        ),
+        (
+            &[SLOWER, "--fail", "p99 > -5%"],
+            2,
+            "would fail where nothing changed",
+        ),
+        (&["sim:nothing"], 2, "sim:nothing"),
+        (&["/no/such/place"], 1, "/no/such/place"),
+        (
+            &[SLOWER, "--measure", "command"],
+            2,
+            "--measure command: say run, trial, curve",
+        ),
+        (
+            &[SLOWER, "--measure", "trail"],
+            2,
+            "--measure trail: say run, trial, curve",
+        ),
+        (
+            &[SLOWER, "--set", "clinets=3"],
+            2,
+            "trial has no setting \"clinets\"",
+        ),
+        (
+            &[SLOWER, "--set", "overwrite=true"],
+            2,
+            "writes over nothing",
+        ),
+        (
+            &[SLOWER, "--fail", "p98 > +5%"],
+            1,
+            "gives none of the readings wanted (p98)",
+        ),
+    ];
+    for (more, code, expected) in cases {
+        compare(more, code, expected);
+    }
+    Scratch::new().check(&["compare", BASE], 2, "Name two targets or more");
+}
+
+#[test]
+fn a_directory_is_compared_with_itself_and_left_as_it_was() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let before = Belongings::of(&target);
+    let place = target.display().to_string();
+    let args = [
+        "compare",
+        &place,
+        &place,
+        "--set",
+        "size=4MiB",
+        "--set",
+        "duration=50ms",
+        "-q",
+    ];
+    let ended = scratch.check(
+        &[&args[..], &["--rounds", "2"]].concat(),
+        0,
+        "Fewer than 5 rounds",
+    );
+    assert!(
+        on_one_line(&ended.stdout).contains("[2] against"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("Saved as run 1"), "{}", ended.stdout);
+    before.assert_untouched();
+    scratch.assert_clean(&target);
+    scratch.check(&["runs", "show"], 0, "Fewer than 5 rounds");
+    scratch.check(&["runs", "export", "1", "--form", "csv"], 0, "latency-p99");
+}
+
+/// At a true +20 % a limit of +10 % is caught in 95 of 100, at a true 0 % it is raised in none but
+/// by chance: with 8 rounds of 20 s each, seeds 1 to 100.
+#[test]
+#[ignore = "two hundred comparisons: `make nightly`"]
+fn a_limit_has_the_power_that_is_promised() {
+    let failed = |target: &str| {
+        let seeds = 1..=100;
+        let caught = seeds.filter(|seed| {
+            let seed = seed.to_string();
+            let args = [
+                "compare",
+                BASE,
+                target,
+                "--set",
+                "duration=20s",
+                "-q",
+                "--no-save",
+            ];
+            let more = ["--seed", &seed, "--fail", "mean > +10%"];
+            let ended = support::finish(Scratch::new().seekstone([&args[..], &more].concat()));
+            ended.code == Some(4)
+        });
+        caught.count()
+    };
+    let (caught, false_alarms) = (failed(SLOWER), failed(BASE));
+    #[allow(clippy::print_stdout)]
+    {
+        println!("true +20 %: {caught} of 100 caught; true 0 %: {false_alarms} of 100 raised");
+    }
+    assert!(caught >= 95, "{caught}");
+    assert!(false_alarms <= 5, "{false_alarms}");
+}

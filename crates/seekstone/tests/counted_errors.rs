@@ -1,0 +1,241 @@
+//! With `--errors count` a failed operation ends nothing: it is listed by kind and error, with
+//! times of its own, and is in no other figure.
+
+mod support;
+
+use std::fs::OpenOptions;
+
+use serde_json::Value;
+use support::storage::Loop;
+use support::{Scratch, finish};
+
+#[track_caller]
+fn counted(expected: i32, args: &[&str]) -> Value {
+    let common = [
+        "--errors",
+        "count",
+        "--seed",
+        "1",
+        "--no-save",
+        "--quiet",
+        "--json",
+        "-",
+    ];
+    let ended = finish(Scratch::new().seekstone([args, &common].concat()));
+    assert_eq!(ended.code, Some(expected), "{args:?}: {}", ended.stderr);
+    let run = ended.json();
+    assert_eq!(run["status"]["state"], "complete", "{args:?}");
+    let settings = run["setup"]["settings"].as_array().expect("settings");
+    let errors = settings.iter().find(|it| it["name"] == "errors");
+    assert_eq!(errors.expect("it is recorded")["values"][0], "count");
+    run
+}
+
+#[track_caller]
+fn number(value: &Value) -> f64 {
+    let found = value.as_f64();
+    found.unwrap_or_else(|| panic!("a number was expected, not {value}"))
+}
+
+/// The severity of the warning that names failed operations.
+#[track_caller]
+fn severity(warnings: &Value) -> &str {
+    let mut all = warnings.as_array().expect("warnings").iter();
+    let found = all.find(|it| it["code"] == "failed-operations");
+    let found = found.unwrap_or_else(|| panic!("no such warning in {warnings}"));
+    found["severity"].as_str().expect("a severity")
+}
+
+/// `share` of `all` operations, within four standard deviations.
+#[track_caller]
+fn assert_share(errors: &Value, share: f64, all: f64) {
+    let count: f64 = errors
+        .as_array()
+        .expect("errors")
+        .iter()
+        .map(|it| number(&it["count"]))
+        .sum();
+    let expected = share * all;
+    assert!(
+        (count - expected).abs() < 4.0 * expected.sqrt(),
+        "{count} and not {expected}"
+    );
+}
+
+/// Operations of 5 ms, one after the other, of which one in 200 fails.
+#[test]
+fn a_trial_goes_on_and_keeps_failures_apart() {
+    let run = counted(
+        0,
+        &[
+            "trial",
+            "sim:delay?time=5ms&error=EIO@0.5%",
+            "--duration",
+            "100s",
+        ],
+    );
+    let trial = &run["measurements"][0];
+    assert_share(&trial["errors"], 0.005, 20_000.0);
+    let error = &trial["errors"][0];
+    assert_eq!(
+        (&error["kind"], &error["class"]),
+        (&"read".into(), &"io".into())
+    );
+    assert_eq!(number(&error["errno"]), 5.0);
+    assert_eq!(number(&error["response_mean_ns"]), 5e6);
+    assert_eq!(number(&error["service_max_ns"]), 5e6);
+    let (done, failed) = (number(&trial["completions_all"]), number(&error["count"]));
+    assert_eq!(done + failed, 20_000.0);
+    assert_eq!(number(&trial["kinds"][0]["count"]), done);
+    assert_eq!(number(&trial["response"]["mean"]["value"]), 5e6);
+    assert_eq!(severity(&trial["warnings"]), "doubt");
+}
+
+#[test]
+fn a_trial_of_which_more_than_1_percent_fails_is_void() {
+    let run = counted(
+        3,
+        &[
+            "trial",
+            "sim:delay?time=5ms&error=ENOSPC@2%",
+            "--duration",
+            "100s",
+        ],
+    );
+    let trial = &run["measurements"][0];
+    assert_share(&trial["errors"], 0.02, 20_000.0);
+    assert_eq!(trial["errors"][0]["class"], "space");
+    assert_eq!(severity(&trial["warnings"]), "void");
+}
+
+/// Operations of 5 ms, one after the other, all of which fail: none was seen to be done, so by the
+/// rule of three at most 3 in the 2 s, 1.5 per second, were to be expected.
+#[test]
+fn a_trial_in_which_everything_fails_is_a_void_measurement() {
+    let target = "sim:delay?time=5ms&error=EIO@100%";
+    let run = counted(3, &["trial", target, "--duration", "2s"]);
+    assert_eq!(number(&run["elapsed_ns"]), 2e9);
+    let trial = &run["measurements"][0];
+    assert_eq!(number(&trial["completions_all"]), 0.0);
+    assert_eq!(number(&trial["throughput"]["value"]), 0.0);
+    assert_eq!(number(&trial["throughput"]["low"]), 0.0);
+    assert_eq!(number(&trial["throughput"]["high"]), 1.498);
+    assert!(trial["response"]["mean"]["value"].is_null());
+    assert!((number(&trial["effective_depth"]) - 1.0).abs() < 0.01);
+    let errors = trial["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0]["class"], "io");
+    assert!((number(&errors[0]["count"]) - 400.0).abs() <= 1.0);
+    assert_eq!(number(&errors[0]["response_mean_ns"]), 5e6);
+    let warnings = trial["warnings"].as_array().expect("warnings");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(severity(&trial["warnings"]), "void");
+}
+
+/// It is printed, archived and shown again as any other measurement.
+#[test]
+fn a_trial_in_which_everything_fails_is_archived() {
+    let scratch = Scratch::new();
+    let target = "sim:delay?time=5ms&error=EIO@100%";
+    let args = ["trial", target, "--duration", "2s", "--errors", "count"];
+    let ended = finish(scratch.seekstone(args));
+    let words = "void: every operation failed";
+    ended.check(&args, 3, words);
+    assert!(
+        ended.stdout.contains("operations failed: 4"),
+        "{}",
+        ended.stdout
+    );
+    assert!(!ended.stdout.contains("NaN"), "{}", ended.stdout);
+    let again = ["runs", "show", "1", "--all"];
+    let shown = finish(scratch.seekstone(again));
+    shown.check(&again, 0, words);
+}
+
+#[test]
+fn a_curve_in_which_everything_fails_keeps_its_first_load() {
+    let target = "sim:delay?time=5ms&error=EIO@100%";
+    let run = counted(3, &["curve", target, "--budget", "20s"]);
+    assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
+    assert!(run["curve"].is_null(), "{}", run["curve"]);
+}
+
+/// The scouts' failures count, too, and the level is found: eight servers carry 8000/s.
+#[test]
+fn a_curve_goes_on_and_lists_what_failed_at_any_point() {
+    let target = "sim:mmc?mean=1ms&servers=8&error=EIO@0.1%";
+    let run = counted(0, &["curve", target, "--level", "1500us"]);
+    let curve = &run["curve"];
+    let failed = number(&curve["errors"][0]["count"]);
+    assert!(failed > 100.0, "{failed}");
+    assert_eq!(severity(&curve["warnings"]), "doubt");
+    assert_eq!(
+        curve["levels"][0]["outcome"], "reached",
+        "{}",
+        curve["levels"]
+    );
+}
+
+/// Of transactions of five I/Os each, .99^5 lose none.
+#[test]
+fn a_transaction_with_a_counted_error_is_not_completed() {
+    let user = ["--users=1", "--ios=5", "--think=0", "--duration=1000s"];
+    let args = [
+        &["transactions", "sim:md1?time=10ms&error=EIO@1%"],
+        &user[..],
+    ]
+    .concat();
+    let run = counted(0, &args);
+    assert_share(&run["measurements"][0]["errors"], 0.01, 100_000.0);
+    let done = number(&run["transactions"]["loads"][0]["all"]["transactions"]);
+    let expected = 20_000.0 * 0.99_f64.powi(5);
+    let deviation = (expected * (1.0 - 0.99_f64.powi(5))).sqrt();
+    assert!(
+        (done - expected).abs() < 4.0 * deviation,
+        "{done} and not {expected}"
+    );
+}
+
+#[test]
+fn workloads_of_rab_go_on() {
+    let run = counted(
+        0,
+        &["rab", "sim:mm1?mean=1ms&error=EIO@0.2%", "--budget", "60s"],
+    );
+    let workloads = run["rab"]["workloads"].as_array().expect("workloads");
+    for workload in workloads {
+        assert_eq!(workload["is_complete"], true);
+        let curve = &workload["curve"]["warnings"];
+        let batch = &workload["measurement"]["warnings"];
+        let of_either = if curve.is_array() { curve } else { batch };
+        assert_eq!(severity(of_either), "doubt", "{}", workload["name"]);
+    }
+}
+
+/// A device of 32 MiB that has lost its last 64 KiB answers the rest: 1 read in 512 fails.
+#[test]
+fn a_device_that_lost_some_blocks_is_measured() {
+    let test = "a_device_that_lost_some_blocks_is_measured";
+    let scratch = Scratch::new();
+    let Some(device) = Loop::new(test, &scratch, 32) else {
+        return;
+    };
+    let image = OpenOptions::new().write(true).open(&device.image);
+    let left = (32 << 20) - (64 << 10);
+    image
+        .expect("the image")
+        .set_len(left)
+        .expect("a shorter image");
+    let args = ["trial", device.path(), "--clients", "4", "--duration", "2s"];
+    let run = counted(0, &args);
+    let trial = &run["measurements"][0];
+    let errors = &trial["errors"];
+    assert_eq!(errors.as_array().map(Vec::len), Some(1), "{errors}");
+    assert_eq!(
+        (&errors[0]["class"], &errors[0]["errno"]),
+        (&"io".into(), &5.into())
+    );
+    let done = number(&trial["completions_all"]);
+    assert_share(errors, 1.0 / 512.0, done + number(&errors[0]["count"]));
+    assert_eq!(severity(&trial["warnings"]), "doubt");
+}

@@ -1,0 +1,364 @@
+//! Runs `study`: from a definition to a [`Run`] with every replicate and what follows from them.
+
+mod in_use;
+mod journal;
+mod measures;
+mod models;
+mod preflight;
+#[doc(hidden)]
+pub mod readers;
+mod scratch;
+mod script;
+mod seen;
+mod session;
+
+use std::path::PathBuf;
+
+use procedure::study::{
+    Against, Limit, StudyDefinition, StudyFindings, StudyShape, analyse, digest, is_precise, judge,
+};
+use results::{
+    Caution, Run, Setup, Severity, Status, Study, StudyFactor, StudyReplicate, StudySetting,
+    TargetDescription, Warning,
+};
+use units::{Bytes, Duration, format_counted};
+
+use host::environment;
+use host::interrupt::Interrupt;
+use kinds::measure::MeasureError;
+use lab::bench::BenchError;
+use lab::laboratory::with_causes;
+use preflight::{describe, refuse_missing};
+use session::Session;
+
+pub use journal::{Journal, JournalError, JournalHead};
+pub use measures::{Measured, Measures, OwnMeasurements, study_kinds};
+pub use preflight::missing;
+pub use scratch::LeftScratch;
+pub use script::ScriptError;
+
+/// Whether a study goes on where an earlier one was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// It begins; an interrupted one is an error.
+    New,
+    /// It goes on where it was interrupted.
+    Resume,
+    /// What was measured before is thrown away.
+    Restart,
+}
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone)]
+pub struct StudyRequest<'a> {
+    /// What can be measured.
+    pub measures: &'a dyn Measures,
+    /// The study.
+    pub definition: StudyDefinition,
+    /// The file, or the name of a study that comes with the program.
+    pub source: String,
+    /// Its text.
+    pub text: String,
+    /// Where the file is, for its scripts.
+    pub directory: PathBuf,
+    /// Seed of the order, unless it goes on with another.
+    pub seed: u64,
+    /// Whether it goes on.
+    pub beginning: Beginning,
+    /// Where each replicate is kept at once; nowhere when absent.
+    pub journal: Option<PathBuf>,
+    /// Room that stays free; the program's choice when absent.
+    pub reserve: Option<Bytes>,
+    /// Changes of the first factor's levels that must not be.
+    pub limits: &'a [Limit],
+    /// What the run records of all this.
+    pub setup: Setup,
+}
+
+/// Where a study stands.
+#[derive(Clone, Debug)]
+pub struct StudyStage {
+    /// What is done, in words.
+    pub title: String,
+    /// Share of the work that is done, 0 to 1.
+    pub done: f64,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Time that is left, as far as it can be told.
+    pub left: Option<Duration>,
+}
+
+/// Is told where a study stands.
+pub type ShowStudy<'a> = &'a mut dyn FnMut(&StudyStage);
+
+/// Why there is no run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyRunError {
+    /// What is asked for does not go together, or with what was measured before.
+    #[error("{0}")]
+    Usage(String),
+    /// The machine lacks something that the study needs.
+    #[error("the study needs {0}")]
+    Needs(String),
+    /// The target cannot be used.
+    #[error(transparent)]
+    Target(#[from] BenchError),
+    /// A set-up or tear-down failed.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// Replicates cannot be kept.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The scratch directory cannot be made.
+    #[error("no directory for set-ups can be made in {}", path.display())]
+    Scratch {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// What a set-up is undone by cannot be noted.
+    #[error("cannot note in {} what is to be undone", path.display())]
+    Record {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A replicate failed.
+    #[error("{cell}")]
+    Measure {
+        /// Its levels, in words.
+        cell: String,
+        /// Why.
+        source: MeasureError,
+    },
+    /// What is wanted of a replicate is not in it.
+    #[error("{cell}: with these settings {kind} gives none of the readings wanted ({}); it gives \
+             {}", wanted.join(", "), given.join(", "))]
+    NoReading {
+        /// Its levels, in words.
+        cell: String,
+        /// Kind of the measurement.
+        kind: String,
+        /// The readings that the study names.
+        wanted: Vec<String>,
+        /// Those that there are.
+        given: Vec<String>,
+    },
+    /// It failed, and could not be undone either.
+    #[error("{}; {left}", with_causes(error))]
+    Left {
+        /// Why it failed.
+        error: Box<StudyRunError>,
+        /// What may be left, in words.
+        left: String,
+    },
+    /// A signal came.
+    #[error("stopped by {0}")]
+    Interrupted(&'static str),
+    /// The budget was used up before the fewest rounds were done.
+    #[error(
+        "out of its time after {done} of {} of each combination",
+        format_counted((*wanted).into(), "replicate")
+    )]
+    OutOfTime {
+        /// Whole rounds.
+        done: u32,
+        /// The fewest that were asked for.
+        wanted: u32,
+    },
+}
+
+/// Run a study. The journal comes back with the run, to be removed once the run is archived; that
+/// of a partial run stays, for the study to go on with.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn run_study(
+    request: &StudyRequest<'_>,
+    interrupt: &Interrupt,
+    show: ShowStudy<'_>,
+) -> Result<(Run, Option<Journal>), StudyRunError> {
+    refuse_missing(&request.definition.needs)?;
+    let (target, cautions) = describe(&request.definition.target)?;
+    let environment = environment::capture();
+    let mut session = Session::open(request, &environment, interrupt, show)?;
+    let measured = session.measure_all();
+    let ended = session.close();
+    let status = match measured {
+        Ok(()) => Status::Complete,
+        Err(error) if ended.replicates.is_empty() => {
+            // There is nothing to go on with.
+            ended.journal.map_or(Ok(()), Journal::remove)?;
+            return Err(with_what_is_left(error, &ended.warnings));
+        }
+        Err(error) => Status::Partial {
+            reason: with_causes(&error),
+        },
+    };
+    let journal = ended.journal.filter(|_| status == Status::Complete);
+    let mut study = study_of(request, ended.begun_at, ended.replicates);
+    // The study's target is not measured where settings and levels name others.
+    let (places, mut warnings) = match ended.places.told() {
+        (places, _) if places.is_empty() => (vec![target], notes(cautions)),
+        told => told,
+    };
+    warnings.extend(ended.warnings);
+    warnings.extend(unprecise(&study));
+    warnings.extend(of_replicates(&study.replicates));
+    warnings.extend(models::no_chance(
+        &request.definition,
+        &study.cells,
+        &study.replicates,
+    ));
+    let target = places[0].clone();
+    study.places = places;
+    let setup = Setup {
+        seed: ended.seed,
+        ..request.setup.clone()
+    };
+    let run = run_of(
+        study,
+        setup,
+        (environment, target),
+        (status, ended.elapsed),
+        warnings,
+    );
+    Ok((run, journal))
+}
+
+fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunError {
+    let left: Vec<&str> = warnings.iter().map(|it| it.text.as_str()).collect();
+    if left.is_empty() {
+        return error;
+    }
+    StudyRunError::Left {
+        error: Box::new(error),
+        left: left.join(" "),
+    }
+}
+
+fn notes(cautions: Vec<Caution>) -> Vec<Warning> {
+    let cautions = cautions.into_iter();
+    cautions
+        .map(|caution| Warning::note(&caution.code, caution.text))
+        .collect()
+}
+
+/// The study as it is kept, with what follows from its replicates.
+fn study_of(
+    request: &StudyRequest<'_>,
+    begun_at: Vec<String>,
+    replicates: Vec<StudyReplicate>,
+) -> Study {
+    let definition = &request.definition;
+    let shape = StudyShape::of(definition);
+    let StudyFindings {
+        cells,
+        comparisons,
+        conclusions,
+    } = analyse(&shape, &replicates);
+    let settings = definition.settings.iter();
+    let against = |against: &Against, levels: &[String]| match against {
+        Against::Level(level) => Some(levels[*level].clone()),
+        Against::Each => None,
+    };
+    let factors = shape.factors.iter().zip(&shape.levels).zip(&shape.against);
+    Study {
+        title: definition.title.clone(),
+        source: request.source.clone(),
+        definition: request.text.clone(),
+        digest: digest(&definition.meaning()),
+        environment: definition.environment.clone(),
+        measurement: definition.measurement.clone(),
+        settings: settings
+            .map(|(key, value)| StudySetting {
+                key: key.clone(),
+                value: value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            })
+            .collect(),
+        factors: factors
+            .map(|((name, levels), compared)| StudyFactor {
+                name: name.clone(),
+                levels: levels.clone(),
+                against: against(compared, levels),
+            })
+            .collect(),
+        rounds_min: definition.rounds_min,
+        rounds_max: definition.rounds_max,
+        precision: definition.precision,
+        is_precise: definition
+            .precision
+            .map(|precision| is_precise(&cells, precision)),
+        margin: definition.margin,
+        places: Vec::new(),
+        begun_at,
+        limits: judge(request.limits, &shape, &replicates),
+        replicates,
+        cells,
+        comparisons,
+        conclusions,
+    }
+}
+
+/// What replicates were warned of, each kind of warning once.
+fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
+    let mut found: Vec<(&Warning, usize)> = Vec::new();
+    for replicate in replicates {
+        let mut codes: Vec<&str> = Vec::new();
+        for warning in &replicate.warnings {
+            if codes.contains(&warning.code.as_str()) {
+                continue;
+            }
+            codes.push(&warning.code);
+            match found.iter_mut().find(|(it, _)| it.code == warning.code) {
+                Some((worst, count)) => {
+                    *count += 1;
+                    if warning.severity > worst.severity {
+                        *worst = warning;
+                    }
+                }
+                None => found.push((warning, 1)),
+            }
+        }
+    }
+    let all = format_counted(replicates.len() as u64, "replicate");
+    let told = found.into_iter().map(|(warning, count)| {
+        let text = format!("{count} of {all}: {}", warning.text);
+        // The figures that a replicate's warning voids are left out of the study.
+        Warning::new(warning.severity.min(Severity::Doubt), &warning.code, text)
+    });
+    told.collect()
+}
+
+fn unprecise(study: &Study) -> Option<Warning> {
+    let precision = study
+        .precision
+        .filter(|_| study.is_precise == Some(false))?;
+    Some(Warning::doubt(
+        "study-not-precise",
+        format!(
+            "Not every figure is within {} %: allow more replicates (max-replicates) or time.",
+            precision * 100.0
+        ),
+    ))
+}
+
+fn run_of(
+    study: Study,
+    setup: Setup,
+    (environment, target): (results::Environment, TargetDescription),
+    (status, elapsed): (Status, Duration),
+    warnings: Vec<Warning>,
+) -> Run {
+    Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        study: Some(study),
+        warnings,
+        ..Run::empty(setup, environment, target)
+    }
+}

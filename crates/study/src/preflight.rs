@@ -1,0 +1,50 @@
+//! What is looked at before a study begins.
+
+use std::env;
+use std::path::Path;
+
+use results::{Caution, TargetDescription};
+use sim::SIM_PREFIX;
+
+use crate::StudyRunError;
+use host::inspect::inspect;
+use lab::bench::BenchError;
+use lab::simulated::describe_model;
+
+/// Stands for the rights of root among the programs that a study needs.
+const ROOT: &str = "root";
+
+/// What of a study's needs this machine lacks, in words.
+#[must_use]
+pub fn missing(needs: &[String]) -> Vec<String> {
+    let missing = needs.iter().filter(|need| !is_there(need));
+    let words = missing.map(|need| match need.as_str() {
+        ROOT => "the rights of root".to_owned(),
+        program => format!("the program {program}, which is not installed"),
+    });
+    words.collect()
+}
+
+/// Refuse to begin where something is missing.
+pub(super) fn refuse_missing(needs: &[String]) -> Result<(), StudyRunError> {
+    match missing(needs) {
+        none if none.is_empty() => Ok(()),
+        missing => Err(StudyRunError::Needs(missing.join(", and "))),
+    }
+}
+
+fn is_there(need: &str) -> bool {
+    if need == ROOT {
+        return rustix::process::geteuid().is_root();
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|directory| directory.join(need).is_file())
+}
+
+/// What a target is, and what would mislead.
+pub(super) fn describe(target: &str) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    if !target.starts_with(SIM_PREFIX) {
+        return Ok(inspect(Path::new(target))?);
+    }
+    Ok((describe_model(target)?, Vec::new()))
+}

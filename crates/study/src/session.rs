@@ -1,0 +1,403 @@
+//! A study under way: set-ups, replicates in their order, tear-downs.
+
+mod places;
+mod undo;
+
+use std::time::Instant;
+
+use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, rounds_needed};
+use results::{Environment, Reading, StudyReplicate, Warning};
+use units::{Duration, format_counted};
+
+use crate::journal::{Journal, JournalHead, Recorded, Undo};
+use crate::scratch::Scratch;
+use crate::seen::SeenPlaces;
+use crate::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
+use host::environment;
+use host::interrupt::Interrupt;
+use kinds::measure::{MeasureError, Place};
+use lab::laboratory::trial_seed;
+
+/// A study under way.
+pub(super) struct Session<'a> {
+    request: &'a StudyRequest<'a>,
+    interrupt: &'a Interrupt,
+    show: ShowStudy<'a>,
+    plan: StudyPlan,
+    seed: u64,
+    journal: Option<Journal>,
+    replicates: Vec<StudyReplicate>,
+    begun_at: Vec<String>,
+    scratch: Option<Scratch>,
+    /// What must be undone, the last first.
+    undo: Vec<Undo>,
+    warnings: Vec<Warning>,
+    places: SeenPlaces,
+    begun: Instant,
+    /// Replicates that an earlier process measured.
+    inherited: usize,
+    rounds: u32,
+}
+
+/// What is left of a session.
+pub(super) struct Ended {
+    pub replicates: Vec<StudyReplicate>,
+    pub begun_at: Vec<String>,
+    pub seed: u64,
+    pub journal: Option<Journal>,
+    pub warnings: Vec<Warning>,
+    pub places: SeenPlaces,
+    pub elapsed: Duration,
+}
+
+impl<'a> Session<'a> {
+    /// Open the journal and see what it holds.
+    pub fn open(
+        request: &'a StudyRequest<'a>,
+        environment: &Environment,
+        interrupt: &'a Interrupt,
+        show: ShowStudy<'a>,
+    ) -> Result<Self, StudyRunError> {
+        let definition = &request.definition;
+        let machine = format!("{}, {}", environment.host_name, environment.kernel);
+        let mut session = Self {
+            request,
+            interrupt,
+            show,
+            plan: StudyPlan::new(definition),
+            seed: request.seed,
+            journal: None,
+            replicates: Vec::new(),
+            begun_at: Vec::new(),
+            scratch: None,
+            undo: Vec::new(),
+            warnings: Vec::new(),
+            places: SeenPlaces::new(&definition.target, Vec::new()),
+            begun: Instant::now(),
+            inherited: 0,
+            rounds: definition.rounds_min,
+        };
+        let recorded = match &request.journal {
+            None => Recorded::default(),
+            Some(path) => {
+                let (journal, recorded) = Journal::open(path)?;
+                session.journal = Some(journal);
+                recorded
+            }
+        };
+        let is_blank = recorded == Recorded::default();
+        session.undo_left(&recorded)?;
+        if let Err(error) = session.go_on(recorded, machine) {
+            // What was refused leaves nothing.
+            let made = session.journal.take().filter(|_| is_blank);
+            made.map_or(Ok(()), Journal::remove)?;
+            return Err(error);
+        }
+        session.begun_at.push(environment.started_at.clone());
+        if let Some(journal) = &mut session.journal {
+            journal.begun(&environment.started_at)?;
+        }
+        Ok(session)
+    }
+
+    /// Take over what an interrupted study measured, if that is wanted.
+    fn go_on(&mut self, recorded: Recorded, machine: String) -> Result<(), StudyRunError> {
+        let Some(journal) = &mut self.journal else {
+            return match self.request.beginning {
+                Beginning::Resume => Err(StudyRunError::Usage(
+                    "--resume goes on with a study whose replicates were kept: leave --no-save out"
+                        .into(),
+                )),
+                _ => Ok(()),
+            };
+        };
+        let head = JournalHead::new(self.request.definition.meaning(), self.seed, machine);
+        let count = recorded.replicates.len();
+        let known = recorded.head.filter(|_| count > 0);
+        let fits = known
+            .as_ref()
+            .is_some_and(|known| known.meaning == head.meaning);
+        match (self.request.beginning, known) {
+            (Beginning::New, Some(_)) => Err(StudyRunError::Usage(format!(
+                "this study was interrupted after {}: go on with --resume, or throw away with \
+                 --restart what was measured",
+                format_counted(count as u64, "replicate")
+            ))),
+            (Beginning::Resume, Some(known)) if fits => {
+                if known.machine != head.machine {
+                    let first = match count {
+                        1 => "replicate was".to_owned(),
+                        _ => format!("{count} replicates were"),
+                    };
+                    let text = format!(
+                        "The first {first} measured on {}, the others on {}: differences between \
+                         machines are in the intervals.",
+                        known.machine, head.machine
+                    );
+                    self.warnings.push(Warning::doubt("study-machines", text));
+                }
+                self.seed = known.seed;
+                self.inherited = count;
+                self.replicates = recorded.replicates;
+                self.begun_at = recorded.begun_at;
+                self.places = SeenPlaces::new(&self.request.definition.target, recorded.places);
+                Ok(())
+            }
+            (Beginning::Resume, _) => Err(StudyRunError::Usage(
+                "there is nothing to resume: no interrupted study has the same target, \
+                 measurement, factors and commands. Leave --resume out"
+                    .into(),
+            )),
+            (Beginning::New | Beginning::Restart, _) => {
+                journal.restart()?;
+                Ok(journal.head(&head)?)
+            }
+        }
+    }
+
+    /// Set-ups, rehearsal, rounds.
+    pub fn measure_all(&mut self) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        self.check_cells(false)?;
+        self.make_scratch()?;
+        if definition.setup.is_some() || definition.teardown.is_some() {
+            let (setup, teardown) = (definition.setup.clone(), definition.teardown.clone());
+            self.tell("set-up of the study");
+            self.set_up("the study", setup.as_ref(), teardown.as_ref(), Vec::new())?;
+        }
+        self.check_cells(true)?;
+        if definition.rehearse && self.replicates.is_empty() {
+            self.rehearse()?;
+        }
+        let mut round = 1;
+        loop {
+            while round <= self.rounds {
+                self.refuse_late(round)?;
+                if self.is_out_of_time() {
+                    return Ok(());
+                }
+                self.round(round)?;
+                round += 1;
+            }
+            match self.more_rounds() {
+                Some(rounds) => self.rounds = rounds,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Tell what cannot be measured before anything is: at first what needs no set-up to be seen.
+    fn check_cells(&self, is_set_up: bool) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        for cell in self.plan.cells() {
+            let is_made_later = definition.levels(cell).any(Level::has_scripts);
+            let needs_set_up = definition.setup.is_some()
+                || mentions_scratch(&definition.target_of(cell))
+                || mentions_scratch(&definition.settings_of(cell).to_string());
+            if !is_made_later && (is_set_up || !needs_set_up) {
+                self.check(cell)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, cell: &[usize]) -> Result<(), StudyRunError> {
+        let place = self.place(cell, 0);
+        let (kind, settings) = (&self.request.definition.measurement, self.settings(cell));
+        let measures = self.request.measures;
+        let checked = measures.check(kind, &settings);
+        checked.map_err(|mistake| StudyRunError::Usage(mistake.message))?;
+        let checked = measures.check_at(kind, &settings, &place);
+        checked.map_err(|error| self.failed(cell, error))
+    }
+
+    /// Each set-up and tear-down once, so that one that fails is known before the first replicate.
+    fn rehearse(&mut self) -> Result<(), StudyRunError> {
+        for group in self.plan.rehearsal() {
+            self.tell("trying the set-ups");
+            let base = self.undo.len();
+            let tried = self.set_up_group(&group).and_then(|()| {
+                let mut cells = group.cells.iter();
+                cells.try_for_each(|&cell| self.check(&self.plan.cells()[cell]))
+            });
+            let undone = self.undo_to(base);
+            tried?;
+            undone?;
+        }
+        Ok(())
+    }
+
+    fn refuse_late(&self, round: u32) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        if self.is_out_of_time() && round <= definition.rounds_min {
+            return Err(StudyRunError::OutOfTime {
+                done: round - 1,
+                wanted: definition.rounds_min,
+            });
+        }
+        Ok(())
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        let budget = self.request.definition.budget;
+        budget.is_some_and(|budget| self.begun.elapsed() >= budget.to_std())
+    }
+
+    /// How many rounds the goal of precision asks for, if there is one that is not reached.
+    fn more_rounds(&self) -> Option<u32> {
+        let definition = &self.request.definition;
+        let precision = definition.precision?;
+        let found = analyse(&StudyShape::of(definition), &self.replicates);
+        let wanted = rounds_needed(&found.cells, self.rounds, precision)?;
+        (self.rounds < definition.rounds_max).then(|| wanted.min(definition.rounds_max))
+    }
+
+    fn round(&mut self, round: u32) -> Result<(), StudyRunError> {
+        for mut group in self.plan.round(self.seed, round) {
+            group.cells.retain(|&cell| !self.is_done(round, cell));
+            if group.cells.is_empty() {
+                continue;
+            }
+            let base = self.undo.len();
+            let measured = self.set_up_group(&group).and_then(|()| {
+                let mut cells = group.cells.iter();
+                cells.try_for_each(|&cell| self.replicate(round, cell))
+            });
+            let undone = self.undo_to(base);
+            measured?;
+            undone?;
+        }
+        Ok(())
+    }
+
+    fn is_done(&self, round: u32, cell: usize) -> bool {
+        let levels = self.request.definition.names(&self.plan.cells()[cell]);
+        let mut done = self.replicates.iter();
+        done.any(|it| it.round == round && it.levels == levels)
+    }
+
+    fn replicate(&mut self, round: u32, position: usize) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let cell = self.plan.cells()[position].clone();
+        let words = definition.describe(&cell);
+        let (number, cells) = (self.replicates.len() + 1, self.plan.cells().len());
+        let separator = if words.is_empty() { "" } else { ": " };
+        self.tell(&format!(
+            "replicate {number} of {}{separator}{words}",
+            cells * self.rounds as usize
+        ));
+        let settings = self.settings(&cell);
+        let salt = u64::from(round) << 32 | position as u64;
+        let mut variables = self.level_variables(&cell);
+        variables.push(("SEEKSTONE_ROUND".into(), round.to_string()));
+        let place = Place {
+            variables: [self.variables(), variables.clone()].concat(),
+            ..self.place(&cell, trial_seed(self.seed, salt))
+        };
+        let base = self.undo.len();
+        let (before, after) = (definition.before.clone(), definition.after.clone());
+        self.set_up("a replicate", before.as_ref(), after.as_ref(), variables)?;
+        self.look_at(position)?;
+        let started_at = environment::capture().started_at;
+        let begun = Instant::now();
+        let (kind, measures) = (&definition.measurement, self.request.measures);
+        let measured = measures.measure(kind, &settings, &place, self.interrupt);
+        let elapsed_ns = Duration::from(begun.elapsed()).as_nanos();
+        let undone = self.undo_to(base);
+        let measured = measured.map_err(|error| self.failed(&cell, error))?;
+        undone?;
+        self.refuse_unwanted(&cell, &measured.readings)?;
+        let replicate = StudyReplicate {
+            number: number as u32,
+            round,
+            levels: definition.names(&cell),
+            started_at,
+            elapsed_ns,
+            readings: measured.readings,
+            warnings: measured.warnings,
+        };
+        if let Some(journal) = &mut self.journal {
+            journal.replicate(&replicate)?;
+        }
+        self.replicates.push(replicate);
+        Ok(())
+    }
+
+    /// Some readings depend on settings: a replicate without any that the study names is in no
+    /// table.
+    fn refuse_unwanted(&self, cell: &[usize], readings: &[Reading]) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let limited = self.request.limits.iter().map(|limit| &limit.reading);
+        let has = |name: &String| readings.iter().any(|it| it.name == *name);
+        // A later one may lack what takes more operations than it had.
+        let missing = limited.filter(|name| self.replicates.is_empty() && !has(name));
+        let mut missing: Vec<String> = missing.cloned().collect();
+        if !definition.readings.is_empty() && !definition.readings.iter().any(has) {
+            missing.clone_from(&definition.readings);
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(StudyRunError::NoReading {
+            cell: self.in_words(cell),
+            kind: definition.measurement.clone(),
+            wanted: missing,
+            given: readings.iter().map(|it| it.name.clone()).collect(),
+        })
+    }
+
+    fn failed(&self, cell: &[usize], source: MeasureError) -> StudyRunError {
+        if let Some(signal) = self.interrupt.is_raised() {
+            return StudyRunError::Interrupted(signal.name);
+        }
+        let cell = self.in_words(cell);
+        StudyRunError::Measure { cell, source }
+    }
+
+    fn in_words(&self, cell: &[usize]) -> String {
+        match self.request.definition.describe(cell) {
+            words if words.is_empty() => "the measurement".to_owned(),
+            words => words,
+        }
+    }
+
+    fn set_up_group(&mut self, group: &Group) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let cell = self.plan.cells()[group.cells[0]].clone();
+        for (factor, level) in group.setup.iter().enumerate() {
+            let Some(level) = *level else { continue };
+            let factor = &definition.factors[factor];
+            let level = factor.levels[level].clone();
+            let what = format!("{} {}", factor.name, level.name);
+            let variables = self.level_variables(&cell);
+            self.set_up(
+                &what,
+                level.setup.as_ref(),
+                level.teardown.as_ref(),
+                variables,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, title: &str) {
+        let done = self.replicates.len();
+        let all = self.plan.cells().len() * self.rounds as usize;
+        let elapsed = Duration::from(self.begun.elapsed());
+        let own = done - self.inherited.min(done);
+        let left = (own > 0).then(|| {
+            let each = elapsed.as_secs_f64() / own as f64;
+            Duration::from_secs_f64(each * all.saturating_sub(done) as f64)
+        });
+        (self.show)(&StudyStage {
+            title: title.to_owned(),
+            done: done as f64 / all.max(1) as f64,
+            elapsed,
+            left,
+        });
+    }
+}
+
+fn mentions_scratch(text: &str) -> bool {
+    text.contains("{scratch}") || text.contains("SEEKSTONE_SCRATCH")
+}

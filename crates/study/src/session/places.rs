@@ -1,0 +1,115 @@
+//! Where a session measures, what that stands on, and what commands find in their environment.
+
+use std::path::PathBuf;
+
+use procedure::study::{filled, level_variable};
+use sim::SIM_PREFIX;
+
+use super::Session;
+use crate::StudyRunError;
+use crate::preflight::describe;
+use crate::scratch::Scratch;
+use crate::seen::SeenPlace;
+use kinds::measure::Place;
+
+/// Stands in settings for the scratch directory.
+const SCRATCH: &str = "scratch";
+/// Stands in settings for the study's target.
+const PLACE: &str = "place";
+
+impl Session<'_> {
+    /// See what a cell is measured on, the first time.
+    pub(super) fn look_at(&mut self, position: usize) -> Result<(), StudyRunError> {
+        let definition = &self.request.definition;
+        let levels = definition.names(&self.plan.cells()[position]);
+        if self.replicates.iter().any(|it| it.levels == levels) {
+            return Ok(());
+        }
+        let cell = self.plan.cells()[position].clone();
+        let settings = self.settings(&cell);
+        let target = self.place(&cell, 0).target;
+        let measures = self.request.measures;
+        for path in measures.paths(&definition.measurement, &settings, &target) {
+            // What cannot be looked at is told by what measures it.
+            let Ok((description, cautions)) = describe(&path) else {
+                continue;
+            };
+            let seen = SeenPlace {
+                cell: position,
+                description,
+                cautions,
+            };
+            if let (true, Some(journal)) = (self.places.add(seen.clone()), &mut self.journal) {
+                journal.place(&seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings of a cell.
+    pub(super) fn settings(&self, cell: &[usize]) -> toml::Table {
+        let mut settings = self.request.definition.settings_of(cell);
+        for (_, value) in &mut settings {
+            self.fill(value);
+        }
+        settings
+    }
+
+    fn fill(&self, value: &mut toml::Value) {
+        match value {
+            toml::Value::String(text) => *text = self.filled(text),
+            toml::Value::Array(items) => items.iter_mut().for_each(|item| self.fill(item)),
+            _ => {}
+        }
+    }
+
+    pub(super) fn place(&self, cell: &[usize], seed: u64) -> Place {
+        Place {
+            target: self.filled(&self.request.definition.target_of(cell)),
+            seed,
+            reserve: self.request.reserve,
+            variables: Vec::new(),
+        }
+    }
+
+    fn filled(&self, text: &str) -> String {
+        let scratch = self.scratch_path();
+        filled(text, &[(SCRATCH, &scratch), (PLACE, &self.target_path())])
+    }
+
+    fn scratch_path(&self) -> String {
+        let path = self.scratch.as_ref().map(Scratch::path);
+        path.map_or_else(String::new, |path| path.display().to_string())
+    }
+
+    /// The target as scripts see it, wherever they go.
+    fn target_path(&self) -> String {
+        let target = &self.request.definition.target;
+        if target.starts_with(SIM_PREFIX) {
+            return target.clone();
+        }
+        let path = std::fs::canonicalize(target).unwrap_or_else(|_| PathBuf::from(target));
+        path.display().to_string()
+    }
+
+    pub(super) fn variables(&self) -> Vec<(String, String)> {
+        let directory = self.request.directory.display().to_string();
+        let program = std::env::current_exe().unwrap_or_else(|_| "seekstone".into());
+        [
+            ("SEEKSTONE", program.display().to_string()),
+            ("SEEKSTONE_PLACE", self.target_path()),
+            ("SEEKSTONE_STUDY_DIR", directory),
+            ("SEEKSTONE_SCRATCH", self.scratch_path()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
+    }
+
+    pub(super) fn level_variables(&self, cell: &[usize]) -> Vec<(String, String)> {
+        let definition = &self.request.definition;
+        let names = definition.factors.iter().zip(definition.names(cell));
+        names
+            .map(|(factor, level)| (level_variable(&factor.name), level))
+            .collect()
+    }
+}

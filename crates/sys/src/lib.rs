@@ -1,0 +1,19 @@
+//! System calls that no crate wraps safely: clocks, ended processes, the page cache, extents,
+//! network devices. Knows nothing about targets, drivers or measurements.
+
+// The kernel writes into memory that these calls hand it; `drivers` is the only other crate that
+// may use it.
+#![allow(unsafe_code)]
+
+mod child;
+mod clock;
+mod counter;
+mod extents;
+mod network;
+mod page_cache;
+
+pub use child::{Reaped, reap};
+pub use clock::{MonotonicClock, clocks_disagree, linger, nap, timespec, want_punctual_timers};
+pub use extents::count_extents;
+pub use network::{limit_window, open_tap, round_trip};
+pub use page_cache::{drop_cached, resident_share};

@@ -1,0 +1,179 @@
+//! Simulated machines beside what was published of them, and beside laws that are known exactly.
+//!
+//! Each experiment runs a procedure of the documents, or a law's, on simulated machines, and holds
+//! the figures against a bar that was fixed before. The command that shows the table and the tests
+//! that check it run the same experiments. Everything is virtual time and fixed seeds: the same
+//! figures on every run and machine.
+
+mod copying;
+mod diskrand;
+mod hand;
+mod laws;
+mod queues;
+mod rpt;
+mod standard;
+mod studies;
+mod tapes;
+mod transfer;
+mod unreached;
+
+use results::{Reference, Validation, ValidationRow, ValidationTable};
+
+use host::interrupt::Interrupt;
+use kinds::measure::MeasureError;
+use lab::bench::BenchError;
+use lab::laboratory::LaboratoryError;
+use vintage::run::ClassicError;
+
+/// The version of the JSON form.
+const SCHEMA: u32 = 1;
+
+/// Why nothing can be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidationError {
+    /// No figure is held against that device.
+    #[error(
+        "nothing was published, and no law is known, of \"{name}\" that could be held against a \
+         simulation; there are figures of {known}"
+    )]
+    Unknown {
+        /// What was typed.
+        name: String,
+        /// Names of which there are figures.
+        known: String,
+    },
+    /// A classic program could not do its work.
+    #[error(transparent)]
+    Classic(#[from] ClassicError),
+    /// Users could not do their work.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// A trial failed.
+    #[error(transparent)]
+    Laboratory(#[from] LaboratoryError),
+    /// A measurement of studies failed.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    /// A model does not exist.
+    #[error(transparent)]
+    Sim(#[from] sim::SimError),
+    /// The driver broke.
+    #[error(transparent)]
+    Driver(#[from] engine::DriverError),
+    /// An experiment did not say what it should.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// What an experiment found.
+type Rows = Result<Vec<ValidationRow>, ValidationError>;
+
+/// One table, and what fills it.
+struct Experiment {
+    title: &'static str,
+    reference: Reference,
+    devices: &'static [&'static str],
+    method: &'static str,
+    run: fn(&Interrupt) -> Rows,
+}
+
+impl Experiment {
+    const fn of_document(
+        title: &'static str,
+        devices: &'static [&'static str],
+        method: &'static str,
+        run: fn(&Interrupt) -> Rows,
+    ) -> Self {
+        Self {
+            title,
+            reference: Reference::Document,
+            devices,
+            method,
+            run,
+        }
+    }
+
+    const fn of_law(
+        title: &'static str,
+        devices: &'static [&'static str],
+        method: &'static str,
+        run: fn(&Interrupt) -> Rows,
+    ) -> Self {
+        Self {
+            reference: Reference::Law,
+            ..Self::of_document(title, devices, method, run)
+        }
+    }
+}
+
+/// All experiments, in the order of the report.
+fn experiments() -> impl Iterator<Item = &'static Experiment> {
+    [
+        diskrand::EXPERIMENTS,
+        standard::EXPERIMENTS,
+        transfer::EXPERIMENTS,
+        copying::EXPERIMENTS,
+        tapes::EXPERIMENTS,
+        rpt::EXPERIMENTS,
+        queues::EXPERIMENTS,
+        laws::EXPERIMENTS,
+        unreached::EXPERIMENTS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Told which table comes next, how many were done, and how many there are.
+pub type Told<'a> = &'a mut dyn FnMut(&str, usize, usize);
+
+/// Run every experiment, or those in which a device or machine takes part. What was found before a
+/// signal came is kept.
+///
+/// # Errors
+/// When no figure is known of the device, or an experiment cannot be run.
+pub fn validate(
+    device: Option<&str>,
+    interrupt: &Interrupt,
+    told: Told<'_>,
+) -> Result<Validation, ValidationError> {
+    let device = device.map(|name| name.strip_prefix(sim::SIM_PREFIX).unwrap_or(name));
+    let chosen: Vec<&Experiment> = experiments()
+        .filter(|it| device.is_none_or(|name| it.devices.contains(&name)))
+        .collect();
+    if chosen.is_empty() {
+        return Err(ValidationError::Unknown {
+            name: device.unwrap_or_default().into(),
+            known: known().join(", "),
+        });
+    }
+    let mut found = Validation {
+        schema: SCHEMA,
+        device: device.map(str::to_owned),
+        tables: Vec::new(),
+        stopped: None,
+    };
+    for (done, experiment) in chosen.iter().enumerate() {
+        told(experiment.title, done, chosen.len());
+        let rows = (experiment.run)(interrupt);
+        if let Some(signal) = interrupt.is_raised() {
+            found.stopped = Some(format!("stopped by {}", signal.name));
+            break;
+        }
+        found.tables.push(ValidationTable {
+            title: experiment.title.into(),
+            reference: experiment.reference,
+            devices: experiment.devices.iter().map(ToString::to_string).collect(),
+            method: experiment.method.into(),
+            rows: rows?,
+        });
+    }
+    Ok(found)
+}
+
+/// Names of devices and machines of which there are figures.
+fn known() -> Vec<&'static str> {
+    let mut names: Vec<&str> = experiments().flat_map(|it| it.devices).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,194 @@
+//! Queues with exact answers: Kleinrock, Queueing Systems I (1975), chapters 3 and 5.
+
+use procedure::{MAIN_DIRECT, Preparation, Trial};
+use results::{Access, Measurement, Setup, ValidationRow};
+use sim::{QueueLoad, SimSpec};
+use stats::{Channel, Estimate, Goal};
+use units::{Bytes, Duration};
+use workload::{
+    AddressSpec, ClientSpec, Durability, Gap, GapShape, LoadFactor, Mix, MixSpec, Pacing,
+    Partition, Pattern, Profile, Records, Region, Size, Start,
+};
+
+use super::hand::SEED;
+use super::{Experiment, Rows, ValidationError};
+use host::interrupt::Interrupt;
+use kinds::transactions::{
+    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
+};
+use lab::bench::{BenchRequest, default_settings};
+use lab::laboratory::{Laboratory as _, SimLaboratory};
+
+pub(super) const EXPERIMENTS: &[Experiment] = &[
+    Experiment::of_law(
+        "Queues with Poisson arrivals: mean response time",
+        &["mm1", "mmc", "md1"],
+        "one trial each, until the mean is known to 3 %; held against its interval of 99.8 %",
+        arrivals,
+    ),
+    Experiment::of_law(
+        "One server and 20 users who think for 100 ms: throughput, Little's law, utilisation",
+        &["mm1"],
+        "one trial of users on sim:mm1?mean=5ms, until the mean is known to 3 %",
+        users,
+    ),
+];
+
+/// Mean service time of the queues, milliseconds.
+const SERVICE_MS: f64 = 0.1;
+/// An interval of 99.8 % over one of 95 %.
+const WIDER: f64 = 3.0902 / 1.9600;
+/// Virtual time for a trial.
+const LONGEST: Duration = Duration::from_secs(3600);
+const PRECISION: f64 = 0.03;
+
+/// How far an estimate may be off with a probability of 0.2 %.
+fn tolerance(estimate: &Estimate) -> f64 {
+    WIDER * estimate.relative_half_width()
+}
+
+/// Reads of 4 KiB that arrive by chance, `gap` apart on average, until their mean is known.
+fn reads(device: &str, gap: Gap) -> Result<Measurement, ValidationError> {
+    let spec = SimSpec::parse(device)?;
+    let trial = Trial {
+        name: "validation".into(),
+        title: device.into(),
+        spec: ClientSpec::Mix(MixSpec {
+            addresses: AddressSpec {
+                region: Region {
+                    target: MAIN_DIRECT,
+                    offset: 0,
+                    len: spec.size.0,
+                    block: 4096,
+                },
+                partition: Partition::Contending,
+                pattern: Pattern::Uniform,
+                start: Start::First,
+            },
+            mix: Mix::READ,
+            sizes: vec![Size {
+                len: 4096,
+                weight: 1,
+            }],
+            durability: Durability::Volatile,
+            pacing: Pacing::Open { gap },
+            operations: None,
+        }),
+        clients: 1,
+        depth: 4096,
+        access: Access::Simulated,
+        preparation: Preparation::None,
+        goal: Some(Goal::result(PRECISION)),
+        channel: Channel::Response,
+        duration_max: LONGEST,
+        salt: 0,
+        sample_every: None,
+        limit: None,
+        warm_up: None,
+    };
+    let outcome = SimLaboratory::new(spec, SEED).measure(&trial, &mut |_| true)?;
+    Ok(outcome.measurement)
+}
+
+fn arrivals(_: &Interrupt) -> Rows {
+    let mut rows = Vec::new();
+    for (device, servers, load) in [
+        ("sim:mm1?mean=100us", 1.0, 0.5),
+        ("sim:mm1?mean=100us", 1.0, 0.8),
+        ("sim:mmc?mean=100us&servers=4", 4.0, 0.8),
+        ("sim:md1?time=100us", 1.0, 0.8),
+    ] {
+        let mean_ns = SERVICE_MS * 1e6 / load / servers;
+        let gap = Gap {
+            shape: GapShape::Exponential,
+            mean_ns,
+        };
+        let per_second = 1e9 / mean_ns;
+        let law = SimSpec::parse(device)?.answer(QueueLoad::Poisson { per_second });
+        let Some(law) = law else { continue };
+        let measured = reads(device, gap)?;
+        let mean = measured.response.mean.scale(1e-6);
+        let (name, percent) = (&law.name, load * 100.0);
+        let expected = (law.wait_ns + law.service_ns) / 1e6;
+        let row = ValidationRow::new(format!("{name}, {percent:.0} % busy"), "ms", expected);
+        rows.push(row.simulated(mean.value).within(tolerance(&mean)));
+    }
+    Ok(rows)
+}
+
+const USERS: u32 = 20;
+const USER_SERVICE_S: f64 = 0.005;
+const THINK_S: f64 = 0.100;
+
+/// Users who wait for one server per second, from the balance of births and deaths: M/M/1//N.
+fn closed_throughput() -> f64 {
+    let (mut weight, mut all, mut busy) = (1.0, 0.0, 0.0);
+    for waiting in 0..=USERS {
+        all += weight;
+        busy += if waiting > 0 { weight } else { 0.0 };
+        weight *= f64::from(USERS - waiting) * USER_SERVICE_S / THINK_S;
+    }
+    busy / all / USER_SERVICE_S
+}
+
+fn users(interrupt: &Interrupt) -> Rows {
+    let profile = Profile {
+        name: "user".into(),
+        users: 1,
+        ios: 1,
+        io_size: 4096,
+        reads: 1,
+        writes: 0,
+        think: Gap::new(GapShape::Exponential, Duration::from_secs_f64(THINK_S)),
+        cpu_ns: 0,
+        memory: 0,
+        load: LoadFactor::Constant,
+        records: Records::Repeat,
+        transactions: None,
+    };
+    let request = TransactionsRequest {
+        bench: BenchRequest {
+            target: "sim:mm1?mean=5ms".into(),
+            purpose: "validation".into(),
+            size: Some(Bytes::from_mib(40)),
+            reserve: None,
+            overwrite: false,
+            confirmed: None,
+            storage: default_settings(SEED),
+            setup: Setup::new("transactions", SEED),
+        },
+        question: UsersQuestion::Loads(vec![UserLoad {
+            name: "users".into(),
+            users: USERS,
+            profiles: vec![profile],
+            goal: Some(Goal::result(PRECISION)),
+            duration_max: LONGEST,
+            preparation: Preparation::None,
+            before: None,
+        }]),
+        ramp: Ramp::WithinASecond,
+        depth: None,
+        budget: LONGEST,
+        start_at: None,
+        sample_every: None,
+    };
+    let run = measure_transactions(&request, interrupt, &mut |_| {})?;
+    let loads = run.transactions.map(|it| it.loads).unwrap_or_default();
+    let load = loads.first();
+    let figures = load.and_then(|it| Some((it, it.device_queue?, it.device_busy_share?)));
+    let Some((load, queue, busy)) = figures else {
+        return Err(ValidationError::Nothing("no users were measured".into()));
+    };
+    let rate = load.per_second_steady;
+    let all = load.all.per_second;
+    let throughput = ValidationRow::new("throughput of M/M/1//20", "/s", closed_throughput());
+    // Both sides from the same trial: what the device counts, and what users saw.
+    let little = all * load.all.from_due.mean.value / 1e9;
+    let little = ValidationRow::new("in the device: throughput x response time", "", little);
+    let busy_law = ValidationRow::new("busy: throughput x service time", "", all * USER_SERVICE_S);
+    Ok(vec![
+        throughput.simulated(rate.value).within(tolerance(&rate)),
+        little.simulated(queue).within(0.02),
+        busy_law.simulated(busy).within(0.02),
+    ])
+}

@@ -1,0 +1,234 @@
+//! The RAID Performance Test: the arithmetic of its log, and the shape of its curve.
+//!
+//! The manual names no drive, so that only the shape is held against it, on drives of its time
+//! whose overhead is calibrated by the manual's first point. Its curve bends because control
+//! threads disturb each other: each walks over a part of the file, and the arm goes from one to the
+//! other. Without that, a server of the same service time carries 1 / S.
+
+use drivers::DriverKind;
+use results::live::Command;
+use results::{Bar, ValidationRow};
+use vintage::rpt::log::{Block, Entry};
+use vintage::rpt::{Calculation, Converging, Message, Plan, Session, Sums, shipped};
+
+use super::hand::SEED;
+use super::{Experiment, Rows, ValidationError};
+use host::interrupt::Interrupt;
+use vintage::run::{Operator, OutputFiles, TestRequest, run_test};
+
+pub(super) const EXPERIMENTS: &[Experiment] = &[
+    Experiment::of_document(
+        "RPT, the log file: figures from the third sums of the sample log",
+        &["rz28"],
+        "the arithmetic of seekstone rpt on the manual's own sums; five digits",
+        arithmetic,
+    ),
+    Experiment::of_document(
+        "RPT, the report file: shape of the curve of the transaction workload",
+        &["rz28", "md1"],
+        "rpt with rpt.rpp on sim:rz28?size=800MiB, Rsmin=18.54, Rsmax=50; sim:md1 without arm",
+        shape_on_rz28,
+    ),
+    Experiment::of_document(
+        "RPT, the report file: the same on another drive",
+        &["rz26", "md1"],
+        "rpt with rpt.rpp on sim:rz26?size=800MiB, Rsmin=18.54, Rsmax=50; sim:md1 without arm",
+        shape_on_rz26,
+    ),
+];
+
+/// The third line of sums of the manual's log.
+const SUMS: Sums = Sums {
+    threads: 1.0,
+    messages: 32.0,
+    kbytes: 12_800.0,
+    nios: 3200.0,
+    seek: 0.421_868,
+    xfer: 59.3275,
+    total: 163.3,
+    seek_sq: 0.001_706_09,
+    xfer_sq: 3.404_86,
+    total_sq: 879.616,
+    message_total: 0.0,
+};
+/// Five digits.
+const DIGITS: f64 = 0.5e-4;
+
+fn arithmetic(_: &Interrupt) -> Rows {
+    let Calculation {
+        response_ms,
+        load,
+        rabmark_r,
+        rabmark_n,
+    } = SUMS.calculation();
+    let factor = SUMS.factor(Converging::Response);
+    let messages = SUMS.messages_necessary(factor, 0.03);
+    let rows = [
+        ("response time", "ms", 18.5398, response_ms),
+        ("load", "/s", 19.5958, load),
+        ("RABmark[r]", "/(s ms)", 1.05696, rabmark_r),
+        ("RABmark[n]", "MiB/s", 0.076_546_2, rabmark_n),
+        ("convergence factor", "", 0.076_782_6, factor),
+        ("messages necessary", "", 209.62, messages),
+    ];
+    let mut rows: Vec<ValidationRow> = rows
+        .into_iter()
+        .map(|(row, unit, published, found)| {
+            let row = ValidationRow::new(row, unit, published);
+            row.simulated(found).within(DIGITS)
+        })
+        .collect();
+    let sum = ValidationRow::new("RABmark[s] of the sample report", "MiB/s", 0.155_583);
+    rows.push(sum.misprinted(
+        "the manual calls it a sum over the levels; it is the throughput of the last one, 39.83 \
+         I/Os of 4 KiB a second",
+    ));
+    Ok(rows)
+}
+
+/// Loads of the report at its levels: one thread alone, then 29, 40 and 50 ms.
+struct Curve([f64; 4]);
+
+/// One thread of the manual: what its levels begin with.
+const ALONE_MS: f64 = 18.54;
+
+/// The levels of the program on a device, and the response time of one thread alone.
+fn curve(device: &str, interrupt: &Interrupt) -> Result<(Curve, f64), ValidationError> {
+    let text = format!(
+        "TestFile=v.rpt\nParmFile=rpt.rpp\nReptFile=v.rpr\nDataFile={device}\nRsmin={ALONE_MS}\n\
+         Rsmax=50\nDnmin=8\nDnmax=1024\nDlmax=0.03\nParmFile\nTransactionWorkload\n"
+    );
+    let mut include =
+        |name: &str| shipped::text_of(name).map_or_else(|| Err(name.into()), |it| Ok(it.into()));
+    let (plan, faults) = Plan::read("v.rpt", &text, &Vec::new(), &mut include);
+    let plan = plan.ok_or_else(|| ValidationError::Nothing(format!("{:?}", faults.errors)))?;
+    let request = TestRequest {
+        seed: SEED,
+        driver: DriverKind::Auto,
+        overwrite: false,
+        confirmed: None,
+        reserve: None,
+        starts: true,
+    };
+    let mut account = Account::default();
+    run_test(
+        plan,
+        &request,
+        || Ok(OutputFiles::nowhere()),
+        interrupt,
+        &mut account,
+    )?;
+    let loads: Vec<f64> = account
+        .found
+        .iter()
+        .flat_map(|block| &block.rows)
+        .map(|row| row.load)
+        .collect();
+    match (<[f64; 4]>::try_from(loads), account.alone_ms) {
+        (Ok(loads), Some(alone)) => Ok((Curve(loads), alone)),
+        (Err(loads), _) => Err(ValidationError::Nothing(format!(
+            "{device}: {} levels of 4 were found",
+            loads.len()
+        ))),
+        (_, None) => Err(ValidationError::Nothing(format!("{device}: no sums"))),
+    }
+}
+
+/// How often the overhead is set anew.
+const CALIBRATIONS: usize = 3;
+
+/// What is kept of a test.
+#[derive(Default)]
+struct Account {
+    /// Response time of one thread, once the last sum of it is there.
+    alone_ms: Option<f64>,
+    found: Option<Block>,
+}
+
+impl Operator for Account {
+    fn filling(&mut self, _done: u64, _all: u64) {}
+
+    fn note(&mut self, _text: &str) {}
+
+    fn entry(&mut self, entry: &Entry, _verbose: u8) {
+        match entry {
+            Entry::Sum { sums, .. } if sums.threads == 1.0 => {
+                self.alone_ms = Some(sums.calculation().response_ms);
+            }
+            Entry::Results(block) => self.found = Some(block.clone()),
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, _message: &Message, _verbose: u8) {}
+
+    fn look(&mut self, _session: &Session, _elapsed_s: f64) -> Option<Command> {
+        None
+    }
+
+    fn stays(&self) -> bool {
+        false
+    }
+}
+
+/// The loads of the manual's report at 29, 40 and 50 ms, as its RABmarks pin the rounded ones.
+const PUBLISHED: [(&str, f64); 3] = [
+    ("load at 29 ms", 32.3),
+    ("load at 40 ms", 39.2),
+    ("load at 50 ms", 39.83),
+];
+/// The load of one thread.
+const PUBLISHED_ALONE: f64 = 19.5958;
+
+fn shape_on_rz28(interrupt: &Interrupt) -> Rows {
+    shape("sim:rz28?size=800MiB", 1.0, interrupt)
+}
+
+fn shape_on_rz26(interrupt: &Interrupt) -> Rows {
+    shape("sim:rz26?size=800MiB", 1.36, interrupt)
+}
+
+/// The curve on a drive whose overhead, `overhead_ms` at first, is lengthened until one thread has
+/// the published response time. What more threads bring is predicted.
+fn shape(drive: &str, overhead_ms: f64, interrupt: &Interrupt) -> Rows {
+    let mut overhead = overhead_ms;
+    let mut name = drive.to_owned();
+    for _ in 0..CALIBRATIONS {
+        let (_, alone_ms) = curve(&name, interrupt)?;
+        overhead += ALONE_MS - alone_ms;
+        name = format!("{drive}&overhead={overhead:.3}ms&overhead-write={overhead:.3}ms");
+    }
+    let (Curve([one, loads @ ..]), alone_ms) = curve(&name, interrupt)?;
+    let without_arm = format!("sim:md1?time={alone_ms:.3}ms&size=800MiB");
+    let (Curve([.., still]), _) = curve(&without_arm, interrupt)?;
+    let range = |low, high| Bar::Range { low, high };
+    let alone = ValidationRow::new("response time of one thread", "ms", ALONE_MS);
+    let mut rows = vec![alone.simulated(alone_ms).noted(format!(
+        "calibrated by this row: an overhead of {overhead:.1} ms for each I/O"
+    ))];
+    for ((name, published), found) in PUBLISHED.into_iter().zip(loads) {
+        let row = ValidationRow::new(name, "/s", published);
+        rows.push(row.simulated(found).noted("the manual names no drive"));
+    }
+    let [(_, at_29), _, (_, at_50)] = PUBLISHED;
+    let [found_29, _, found_50] = loads;
+    let over_one = ValidationRow::new("load at 50 ms over that of one thread", "", {
+        at_50 / PUBLISHED_ALONE
+    });
+    let bend = ValidationRow::new("load at 50 ms over that at 29 ms", "", at_50 / at_29);
+    let arm = ValidationRow::new("load at 50 ms over that without an arm", "", {
+        at_50 * ALONE_MS / 1000.0
+    });
+    rows.extend([
+        over_one.simulated(found_50 / one).judged(range(1.0, None)),
+        bend.simulated(found_50 / found_29)
+            .judged(range(1.15, Some(1.60))),
+        arm.simulated(found_50 / still)
+            .noted(
+                "published: 39.83 of the 53.9 a second that a server carries which takes the \
+                 18.54 ms of one thread for each",
+            )
+            .judged(range(0.0, Some(0.85))),
+    ]);
+    Ok(rows)
+}

@@ -1,0 +1,84 @@
+//! Replicates of studies that come with the program, so that what is held against the documents is
+//! what the studies measure.
+
+use procedure::study::{StudyOverrides, filled, read_study};
+use results::Reading;
+
+use super::ValidationError;
+use super::hand::SEED;
+use host::interrupt::Interrupt;
+use kinds::measure::{Measurement, Place};
+use study::{OwnMeasurements, study_kinds};
+
+/// What stands for the target in a setting.
+const PLACE: &str = "place";
+
+/// A study's name and text.
+pub(super) type StudyText = (&'static str, &'static str);
+
+/// The study `copy-extension`.
+pub(super) const COPY: StudyText = (
+    "copy-extension",
+    include_str!("../../../studies/copy-extension.toml"),
+);
+/// The study `backup-dlt2000`.
+pub(super) const BACKUP: StudyText = (
+    "backup-dlt2000",
+    include_str!("../../../studies/backup-dlt2000.toml"),
+);
+/// The study `dlt2000-full`.
+pub(super) const FULL: StudyText = (
+    "dlt2000-full",
+    include_str!("../../../studies/dlt2000-full.toml"),
+);
+/// The study `tmscp-four-tapes`.
+pub(super) const TMSCP: StudyText = (
+    "tmscp-four-tapes",
+    include_str!("../../../studies/tmscp-four-tapes.toml"),
+);
+
+/// One replicate of one combination of levels.
+pub(super) struct StudyRow {
+    readings: Vec<Reading>,
+}
+
+impl StudyRow {
+    /// Measure the combination of these levels.
+    pub fn measure(
+        (name, text): StudyText,
+        levels: &[&str],
+        interrupt: &Interrupt,
+    ) -> Result<Self, ValidationError> {
+        let wrong = |why: String| ValidationError::Nothing(format!("the study {name}: {why}"));
+        let study = read_study(
+            name,
+            text,
+            &StudyOverrides::default(),
+            &study_kinds(&OwnMeasurements),
+        )
+        .map_err(|error| wrong(error.to_string()))?;
+        let cells = study.cells();
+        let cell = cells.iter().find(|cell| study.names(cell) == levels);
+        let cell = cell.ok_or_else(|| wrong(format!("it has no levels {levels:?}")))?;
+        let target = study.target_of(cell);
+        let mut settings = study.settings_of(cell);
+        for (_, value) in &mut settings {
+            if let toml::Value::String(text) = value {
+                *text = filled(text, &[(PLACE, &target)]);
+            }
+        }
+        let measurement = Measurement::from_table(&study.measurement, &settings)
+            .map_err(|fault| wrong(fault.message))?;
+        let place = Place::new(target, SEED);
+        let readings = measurement.measure(&place, interrupt)?;
+        Ok(Self { readings })
+    }
+
+    /// The reading of that name.
+    pub fn value(&self, name: &str) -> Result<f64, ValidationError> {
+        let found = self.readings.iter().find(|reading| reading.name == name);
+        found
+            .map(|reading| reading.value)
+            .ok_or_else(|| ValidationError::Nothing(format!("there is no reading {name:?}")))
+    }
+}

@@ -1,0 +1,339 @@
+//! Reads logs back: those of this program, and those of 1997.
+
+use super::layout::PassKind;
+use super::merge::{Column, Moment, Row};
+
+/// The most passes that are read from one file.
+const PASSES_READ_MAX: usize = 100_000;
+
+/// One job in a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its name, such as `J143308N`.
+    pub name: String,
+    /// The client's name, where somebody gave it.
+    pub client: Option<String>,
+    /// When it began: year, month, day.
+    pub date: (i64, u32, u32),
+    /// Its passes, in their order.
+    pub passes: Vec<LoggedPass>,
+}
+
+/// One pass in a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedPass {
+    /// What it did.
+    pub kind: PassKind,
+    /// Seconds taken, as printed.
+    pub seconds: f64,
+    /// Megabytes per second, as printed.
+    pub rate: f64,
+    /// When it ended, hours, minutes, seconds.
+    pub time: (u32, u32, u32),
+    /// Host, monotonic seconds, and RFC 3339 time, where the line has them.
+    pub stamp: Option<(String, f64, String)>,
+}
+
+/// Why a file is no log of the transfer rate test.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTransferLog {
+    /// No job was found.
+    #[error("it is no log of diskmbps: no line begins with Job and is followed by passes")]
+    NoJob,
+    /// A line that begins as a pass makes no sense.
+    #[error("line {0} begins as a pass and cannot be read")]
+    Line(usize),
+    /// There are too many passes.
+    #[error("it has more than {PASSES_READ_MAX} passes")]
+    TooLong,
+}
+
+/// Read every job in the text of a log.
+///
+/// # Errors
+/// When there is none, or a pass cannot be read.
+pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut client = None;
+    let mut count = 0;
+    for (index, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["Server", _, "Client", name, ..] => client = Some((*name).to_owned()),
+            ["Job", name, _, month, day, _, year, ..] => {
+                let date = date_of(month, day, year).ok_or(NoTransferLog::Line(index + 1))?;
+                jobs.push(Job {
+                    name: (*name).to_owned(),
+                    client: client.take(),
+                    date,
+                    passes: Vec::new(),
+                });
+            }
+            [_, "seconds", ..] => {
+                let job = jobs.last_mut().ok_or(NoTransferLog::NoJob)?;
+                count += 1;
+                if count > PASSES_READ_MAX {
+                    return Err(NoTransferLog::TooLong);
+                }
+                let pass = pass_of(&words).ok_or(NoTransferLog::Line(index + 1))?;
+                job.passes.push(pass);
+            }
+            _ => {}
+        }
+    }
+    if jobs.iter().all(|job| job.passes.is_empty()) {
+        return Err(NoTransferLog::NoJob);
+    }
+    Ok(jobs)
+}
+
+impl Job {
+    /// The host it ran on, as far as the log tells.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        let stamped = self.passes.iter().find_map(|pass| pass.stamp.as_ref());
+        stamped
+            .map(|(host, ..)| host.as_str())
+            .or(self.client.as_deref())
+    }
+
+    /// Its passes as a column of the merged table.
+    #[must_use]
+    pub fn column(&self) -> Column {
+        let mut day = days_from_civil(self.date);
+        let mut before = 0;
+        let rows = self.passes.iter().map(|pass| {
+            let (hours, minutes, seconds) = pass.time;
+            let second = hours * 3600 + minutes * 60 + seconds;
+            // A log has no dates beside its passes: an earlier time of day is the next day's.
+            if second < before {
+                day += 1;
+            }
+            before = second;
+            Row {
+                what: what_of(pass.kind),
+                is_write: pass.kind == PassKind::Write,
+                rate: pass.rate,
+                seconds: pass.seconds,
+                moment: Moment {
+                    time: format!("{hours:02}:{minutes:02}:{seconds:02}"),
+                    local: day as f64 * 86_400.0 + f64::from(second),
+                    monotonic: pass.stamp.as_ref().map(|(_, at, _)| *at),
+                    wall: pass
+                        .stamp
+                        .as_ref()
+                        .and_then(|(.., at)| rfc_3339_seconds(at)),
+                },
+            }
+        });
+        let rows = rows.collect();
+        Column {
+            title: format!("{}, {}", self.host().unwrap_or("a host"), self.name),
+            host: self.host().map(str::to_owned),
+            rows,
+        }
+    }
+}
+
+fn what_of(kind: PassKind) -> String {
+    match kind {
+        PassKind::Write => "write".into(),
+        PassKind::Read(number) | PassKind::ReadExisting(number) => format!("read {number}"),
+    }
+}
+
+fn pass_of(words: &[&str]) -> Option<LoggedPass> {
+    let (kind, rest) = match words {
+        [_, _, "for", "writing", "file", rest @ ..] => (PassKind::Write, rest),
+        [_, _, "for", "read", "pass", number, rest @ ..] => {
+            (PassKind::Read(number.parse().ok()?), rest)
+        }
+        [_, _, size, "pass", number, rest @ ..] if size.ends_with("MB") => {
+            (PassKind::ReadExisting(number.parse().ok()?), rest)
+        }
+        _ => return None,
+    };
+    let ["at", rate, "MB/s", time, comment @ ..] = rest else {
+        return None;
+    };
+    let stamp = match comment {
+        [";", host, monotonic, wall, ..] => {
+            Some(((*host).to_owned(), finite(monotonic)?, (*wall).to_owned()))
+        }
+        _ => None,
+    };
+    Some(LoggedPass {
+        kind,
+        seconds: finite(words[0])?,
+        rate: finite(rate)?,
+        time: time_of(time)?,
+        stamp,
+    })
+}
+
+pub(crate) fn finite(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+pub(crate) fn time_of(text: &str) -> Option<(u32, u32, u32)> {
+    let mut parts = text.split(':').map(|part| part.parse::<u32>().ok());
+    let time = (parts.next()??, parts.next()??, parts.next()??);
+    let is_time = time.0 < 24 && time.1 < 60 && time.2 < 61 && parts.next().is_none();
+    is_time.then_some(time)
+}
+
+pub(crate) fn date_of(month: &str, day: &str, year: &str) -> Option<(i64, u32, u32)> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let month = MONTHS.iter().position(|name| *name == month)? as u32 + 1;
+    let day = day.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let year = year
+        .parse()
+        .ok()
+        .filter(|year| (1900..=9999).contains(year))?;
+    Some((year, month, day))
+}
+
+/// Days since 1970 of a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date
+/// algorithms").
+pub(crate) fn days_from_civil((year, month, day): (i64, u32, u32)) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted = i64::from((month + 9) % 12);
+    let day_of_year = (153 * shifted + 2) / 5 + i64::from(day) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Seconds since 1970 of a time such as `1997-05-21T14:33:10.120Z`.
+pub(super) fn rfc_3339_seconds(text: &str) -> Option<f64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let mut parts = date.split('-').map(str::parse::<i64>);
+    let (year, month, day) = (
+        parts.next()?.ok()?,
+        parts.next()?.ok()?,
+        parts.next()?.ok()?,
+    );
+    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day) && year.abs() < 10_000;
+    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let (hours, minutes, seconds) = time_of(whole)?;
+    let fraction = finite(&format!("0.{fraction}"))?;
+    is_date.then(|| {
+        days_from_civil((year, month as u32, day as u32)) as f64 * 86_400.0
+            + f64::from(hours * 3600 + minutes * 60 + seconds)
+            + fraction
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{Finished, Heading, Stamp};
+    use super::*;
+
+    const LOG_OF_1997: &str = "\
+##############################################
+
+Disk test diskut in C++ Win95/NT Version 1
+Server p100 Client p100
+Job J235952N Wed May 21 23:59:52 1997
+
+Data File J235952N.tmp 10.0 Mbytes
+Files written 10485760 bytes (data*10)
+  1.62 seconds for writing file at  6.17 MB/s 23:59:54
+  0.40 seconds for read pass  1 at 25.00 MB/s 23:59:59
+  0.13 seconds for read pass  2 at 76.92 MB/s 00:00:01
+
+##############################################
+Disk test diskut in C++ Win95/NT Version 1
+Reading file D:\\funstuff\\videos\\weezer.avi
+Job J125954C Thu May 22 12:59:54 1997
+ 53.28 seconds 30.1MB pass  1 at  0.56 MB/s 13:00:47
+";
+
+    #[test]
+    fn a_log_of_1997_is_read() {
+        let jobs = read_logs(LOG_OF_1997).expect("a log");
+        assert_eq!(jobs.len(), 2);
+        assert_eq!(jobs[0].host(), Some("p100"));
+        assert_eq!(jobs[1].host(), None);
+        assert_eq!(jobs[1].passes[0].kind, PassKind::ReadExisting(1));
+        let column = jobs[0].column();
+        let at: Vec<f64> = column.rows.iter().map(|row| row.moment.local).collect();
+        assert_eq!((at[1] - at[0], at[2] - at[1]), (5.0, 2.0), "over midnight");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let heading = Heading {
+            names: None,
+            job: "J120000B".into(),
+            timestamp: "Sun Nov 22 12:00:00 2026".into(),
+            reading: None,
+        };
+        let pass = Finished {
+            kind: PassKind::Read(3),
+            bytes: 40 << 20,
+            seconds: 10.32,
+        };
+        let stamp = Stamp {
+            time: "12:00:11".into(),
+            host: "gold".into(),
+            monotonic: 1_234.567_891,
+            wall: "2026-11-22T12:00:11.250Z".into(),
+        };
+        let text = format!("{}\n{}\n", heading.in_log(), pass.in_log(&stamp));
+        let jobs = read_logs(&text).expect("own log");
+        let found = &jobs[0].passes[0];
+        assert_eq!(
+            (found.kind, found.seconds, found.rate),
+            (pass.kind, 10.32, 3.88)
+        );
+        let row = &jobs[0].column().rows[0];
+        assert_eq!(row.moment.monotonic, Some(1_234.567_891));
+        assert_eq!(
+            row.moment.wall,
+            Some(row.moment.local + 0.25),
+            "local time was UTC"
+        );
+    }
+
+    #[test]
+    fn dates_count_days_since_1970() {
+        assert_eq!(days_from_civil((1970, 1, 1)), 0);
+        assert_eq!(days_from_civil((2000, 3, 1)), 11_017);
+        assert_eq!(days_from_civil((1997, 5, 21)), 10_002);
+        assert_eq!(rfc_3339_seconds("1970-01-02T00:00:00.5Z"), Some(86_400.5));
+        for wrong in [
+            "",
+            "1970",
+            "1970-01-02",
+            "1970-13-02T00:00:00Z",
+            "1970-01-02T25:00:00Z",
+        ] {
+            assert_eq!(rfc_3339_seconds(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let check = |text: &str, expected: NoTransferLog| {
+            assert_eq!(read_logs(text), Err(expected), "{text}");
+        };
+        check("", NoTransferLog::NoJob);
+        check("Job J1 Wed May 21 23:59:52 1997", NoTransferLog::NoJob);
+        check("1 seconds for ever", NoTransferLog::NoJob);
+        let job = "Job J1 Wed May 21 23:59:52 1997\n";
+        for line in [
+            "1 seconds for ever",
+            "x seconds for writing file at 1 MB/s 23:59:54",
+            "1 seconds for writing file at inf MB/s 23:59:54",
+            "1 seconds for writing file at 1 MB/s 24:59:54",
+            "1 seconds for read pass -1 at 1 MB/s 23:59:54",
+        ] {
+            check(&format!("{job}{line}"), NoTransferLog::Line(2));
+        }
+        check("Job J1 Wed Mai 21 23:59:52 1997", NoTransferLog::Line(1));
+    }
+}

@@ -1,0 +1,561 @@
+//! Runs `diskmbps`: writes a file in blocks of 64 KiB and reads it, or reads a file that exists.
+//!
+//! As in 1997 everything goes through the system's cache, and a written file is closed, not synced.
+//! The data file is made exclusively and removed at the end whatever happened; a file that exists
+//! is opened for reading only. Source: the document "Disk Data Transfer Rate Test".
+
+mod model;
+
+pub use model::passes_on_model;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::diskmbps::{
+    Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
+    Work, block, job_name, last_word,
+};
+use drivers::{AccessMode, Caching, Identity, Payload, Seal, Target, TargetOptions, free_space};
+use rustix::time::{ClockId, clock_gettime};
+use units::Bytes;
+use workload::TargetId;
+
+use model::Model;
+
+use crate::run::{ClassicError, make_marker};
+use host::interrupt::Interrupt;
+use lab::data_marker::{DataMarker, remove_known};
+
+/// Seconds that a job waits for one in which no other left its log.
+const SECONDS_WAITED: u32 = 3;
+/// Bytes of a block that begin with a stamp: its first ones and its last.
+const STAMPED_BYTES: usize = drivers::BLOCK_BYTES;
+
+/// When a job began, and what it is called.
+#[derive(Clone, Debug)]
+pub struct JobStart {
+    /// Its name, such as `J143308N`.
+    pub name: String,
+    /// As C's `ctime` writes it.
+    pub timestamp: String,
+}
+
+impl JobStart {
+    /// A job that begins now; or in the next second, where one of this second left its log in the
+    /// current directory: a log has its name from the second, and batches run job after job.
+    #[must_use]
+    pub fn now(letter: char) -> Self {
+        for _ in 0..SECONDS_WAITED {
+            let now = jiff::Zoned::now();
+            let start = Self::at(&now, letter);
+            if Path::new(&log_name(&start.name))
+                .symlink_metadata()
+                .is_err()
+            {
+                return start;
+            }
+            let over = now.subsec_nanosecond().unsigned_abs();
+            std::thread::sleep(Duration::from_nanos(u64::from(1_000_000_000 - over)));
+        }
+        Self::at(&jiff::Zoned::now(), letter)
+    }
+
+    fn at(now: &jiff::Zoned, letter: char) -> Self {
+        Self {
+            name: job_name(&now.strftime("%H%M%S").to_string(), letter),
+            timestamp: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        }
+    }
+}
+
+fn log_name(job: &str) -> String {
+    format!("{job}.TXT")
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct DiskMbps {
+    /// What was typed.
+    pub arguments: Arguments,
+    /// Names of server and client, where somebody was asked for them.
+    pub names: Option<(String, String)>,
+    /// When it began.
+    pub start: JobStart,
+    /// Room that stays free.
+    pub reserve: Option<u64>,
+}
+
+/// Told each line of the screen.
+pub type Screen<'a> = &'a mut dyn FnMut(&str);
+
+/// Run a job; the log is made in the current directory.
+///
+/// # Errors
+/// When a file cannot be made, written or read, holds other data than were written, or a signal
+/// comes. Nothing is left then but a log of the passes that were done before.
+pub fn run_diskmbps(
+    job: &DiskMbps,
+    interrupt: &Interrupt,
+    screen: Screen<'_>,
+) -> Result<(), ClassicError> {
+    let source = Source::of(job)?;
+    let mut log = Log::create(&job.start.name)?;
+    let mut session = Session {
+        log: &mut log,
+        interrupt,
+        screen,
+    };
+    let done = session.run(job, source);
+    if let Err(error) = &done {
+        log.close_with(error);
+    }
+    done
+}
+
+/// Where the data are.
+enum Source {
+    New { path: PathBuf, megabytes: u64 },
+    Existing(Target),
+    Model(Box<Model>),
+}
+
+impl Source {
+    fn of(job: &DiskMbps) -> Result<Self, ClassicError> {
+        let work = &job.arguments.work;
+        if let Some(name) = model::named(work) {
+            return Ok(Self::Model(Box::new(Model::open(name, work)?)));
+        }
+        match work {
+            Work::Write {
+                megabytes,
+                directory,
+            } => {
+                let directory = Path::new(directory.as_deref().unwrap_or("."));
+                refuse_no_directory(directory)?;
+                check_room(directory, *megabytes << 20, job.reserve)?;
+                Ok(Self::New {
+                    path: directory.join(format!("{}.TMP", job.start.name)),
+                    megabytes: *megabytes,
+                })
+            }
+            Work::Read { file } => Ok(Self::Existing(open_existing(Path::new(file))?)),
+        }
+    }
+
+    /// The file that exists already, if one is read.
+    fn reading(&self, work: &Work) -> Option<String> {
+        match self {
+            Self::New { .. } => None,
+            Self::Existing(target) => Some(target.path().display().to_string()),
+            Self::Model(model) => matches!(work, Work::Read { .. }).then(|| model.name.clone()),
+        }
+    }
+}
+
+struct Session<'a> {
+    log: &'a mut Log,
+    interrupt: &'a Interrupt,
+    screen: Screen<'a>,
+}
+
+impl Session<'_> {
+    fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
+        let begun = Moment::now();
+        let heading = Heading {
+            names: job.names.clone(),
+            job: job.start.name.clone(),
+            timestamp: job.start.timestamp.clone(),
+            reading: source.reading(&job.arguments.work),
+        };
+        self.log.put(&heading.in_log())?;
+        match source {
+            Source::New { path, megabytes } => {
+                let bytes = megabytes << 20;
+                let data = DataFile::create(path, bytes)?;
+                self.write(&data, megabytes)?;
+                for number in 1..=job.arguments.passes {
+                    let file = data.open()?;
+                    let kind = PassKind::Read(number);
+                    self.read(&file, &data.path, kind, bytes)?;
+                }
+                data.remove()?;
+            }
+            Source::Existing(target) => {
+                (self.screen)(&format!("Reading file {}", target.path().display()));
+                for number in 1..=job.arguments.passes {
+                    let kind = PassKind::ReadExisting(number);
+                    self.read(target.file(), target.path(), kind, target.size())?;
+                }
+            }
+            Source::Model(mut model) => {
+                if let Work::Write { megabytes, .. } = job.arguments.work {
+                    self.data_file(&model.name, megabytes)?;
+                } else {
+                    (self.screen)(&format!("Reading file {}", model.name));
+                }
+                for kind in model::kinds(&job.arguments) {
+                    let pass = model.pass(kind, self.interrupt)?;
+                    self.finish(&pass, &begun.after(model.elapsed()))?;
+                }
+            }
+        }
+        let log = self.log.name.clone();
+        (self.screen)(&format!("\nEnd of program - results are in file {log}"));
+        Ok(())
+    }
+
+    fn write(&mut self, data: &DataFile, megabytes: u64) -> Result<(), ClassicError> {
+        let name = data.path.display().to_string();
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        self.data_file(name, megabytes)?;
+        let block = sealed_block();
+        let begun = Instant::now();
+        for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
+            self.go_on()?;
+            (&data.file)
+                .write_all(&block)
+                .map_err(ClassicError::file("write", data.path.as_path()))?;
+        }
+        let pass = Finished {
+            kind: PassKind::Write,
+            bytes: megabytes << 20,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        self.finish(&pass, &Moment::now())
+    }
+
+    /// Name the file that is written.
+    fn data_file(&mut self, name: &str, megabytes: u64) -> Result<(), ClassicError> {
+        let line = Heading::data_file(name, megabytes);
+        (self.screen)(&format!("{line}\n"));
+        self.log.put(&line)
+    }
+
+    fn read(
+        &mut self,
+        file: &File,
+        path: &Path,
+        kind: PassKind,
+        bytes: u64,
+    ) -> Result<(), ClassicError> {
+        let mut block = vec![0; BLOCK_BYTES];
+        let begun = Instant::now();
+        let mut at = 0;
+        while at < bytes {
+            self.go_on()?;
+            let wanted = (bytes - at).min(BLOCK_BYTES as u64) as usize;
+            let count = read_block(file, &mut block[..wanted], at)
+                .map_err(ClassicError::file("read", path))?;
+            if count < wanted {
+                return Err(ClassicError::Operation(format!(
+                    "{} ends after {} bytes, and had {bytes} when it was opened",
+                    path.display(),
+                    at + count as u64
+                )));
+            }
+            if matches!(kind, PassKind::Read(_)) {
+                check(path, &block, at)?;
+            }
+            at += count as u64;
+        }
+        let pass = Finished {
+            kind,
+            bytes,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        self.finish(&pass, &Moment::now())
+    }
+
+    fn finish(&mut self, pass: &Finished, ended: &Moment) -> Result<(), ClassicError> {
+        if pass.kind == PassKind::Write {
+            let megabytes = pass.bytes >> 20;
+            (self.screen)(&Heading::written_on_screen(megabytes));
+            self.log.put(&Heading::written_in_log(megabytes))?;
+        }
+        (self.screen)(&pass.on_screen());
+        self.log.put(&pass.in_log(&ended.stamp()))?;
+        self.log.has_passes = true;
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), ClassicError> {
+        match self.interrupt.is_raised() {
+            None => Ok(()),
+            Some(signal) => Err(ClassicError::Interrupted {
+                signal: signal.name,
+                kept: if self.log.has_passes {
+                    "the data file was removed, and the log holds the passes that were done"
+                } else {
+                    "nothing was measured, and nothing is left"
+                },
+            }),
+        }
+    }
+}
+
+/// A block of the document's, with the seal of this run where it begins and in its last part.
+fn sealed_block() -> Vec<u8> {
+    let mut bytes = block();
+    let payload = Payload {
+        run: Seal::of_this_run().number(),
+        ..Payload::default()
+    };
+    let last = bytes.len() - STAMPED_BYTES;
+    payload.stamp(&mut bytes[..STAMPED_BYTES], TargetId(0), 0);
+    payload.stamp(&mut bytes[last..], TargetId(0), last as u64);
+    bytes
+}
+
+/// As much of a block as there is.
+fn read_block(file: &File, block: &mut [u8], at: u64) -> std::io::Result<usize> {
+    let mut done = 0;
+    while done < block.len() {
+        match file.read_at(&mut block[done..], at + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+fn check(path: &Path, block: &[u8], at: u64) -> Result<(), ClassicError> {
+    match last_word(block) {
+        Some(BLOCK_WORDS) => Ok(()),
+        found => Err(ClassicError::Operation(format!(
+            "{}: the block at byte {at} ends with the word {}, and {BLOCK_WORDS} was written: the \
+             storage returned something else than was written",
+            path.display(),
+            found.unwrap_or_default()
+        ))),
+    }
+}
+
+/// An instant on the clocks of this host.
+struct Moment {
+    date: jiff::Zoned,
+    monotonic: f64,
+}
+
+impl Moment {
+    fn now() -> Self {
+        let clock = clock_gettime(ClockId::Monotonic);
+        Self {
+            date: jiff::Zoned::now(),
+            monotonic: clock.tv_sec as f64 + clock.tv_nsec as f64 * 1e-9,
+        }
+    }
+
+    /// The same clocks later: what they would show had a model taken its time here.
+    fn after(&self, elapsed: Duration) -> Self {
+        let date = self
+            .date
+            .checked_add(jiff::SignedDuration::try_from(elapsed).unwrap_or_default());
+        Self {
+            date: date.unwrap_or_else(|_| self.date.clone()),
+            monotonic: self.monotonic + elapsed.as_secs_f64(),
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        let system = rustix::system::uname();
+        let host = system.nodename().to_string_lossy().into_owned();
+        Stamp {
+            time: self.date.strftime("%H:%M:%S").to_string(),
+            // A host name has no blanks; were there one, the line could not be read back.
+            host: host.split_whitespace().collect::<Vec<_>>().join("-"),
+            monotonic: self.monotonic,
+            wall: format!("{:.3}", self.date.timestamp()),
+        }
+    }
+}
+
+fn refuse_no_directory(path: &Path) -> Result<(), ClassicError> {
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(ClassicError::Usage(format!(
+            "{} is no directory: the fourth argument names the directory in which the data file \
+             is made; to read a file that exists, say 0 megabytes",
+            path.display()
+        ))),
+        Err(error) => Err(ClassicError::file("use the directory", path)(error)),
+    }
+}
+
+fn check_room(directory: &Path, size: u64, reserve: Option<u64>) -> Result<(), ClassicError> {
+    let space = free_space(directory)?;
+    let reserve = reserve.unwrap_or(space.reserve);
+    if size.saturating_add(reserve) <= space.available {
+        return Ok(());
+    }
+    Err(ClassicError::Usage(format!(
+        "there is no room for {} in {}: {} are free, of which {} stay untouched; ask for fewer \
+         megabytes, keep less free (--reserve), or make room",
+        Bytes(size),
+        directory.display(),
+        Bytes(space.available),
+        Bytes(reserve)
+    )))
+}
+
+fn open_existing(path: &Path) -> Result<Target, ClassicError> {
+    let options = TargetOptions {
+        access: AccessMode::ReadOnly,
+        caching: Caching::Buffered,
+        signature_confirmed: None,
+    };
+    let target = Target::open(path, &options)?;
+    if target.size() == 0 {
+        let text = format!("{} is empty: there is nothing to read", path.display());
+        return Err(ClassicError::Usage(text));
+    }
+    Ok(target)
+}
+
+/// The file that is written; removed when this is dropped, unless it was before.
+struct DataFile {
+    path: PathBuf,
+    file: File,
+    identity: Identity,
+    /// Locked while we live; `None` once the file is gone.
+    marker: Option<DataMarker>,
+}
+
+impl DataFile {
+    fn create(path: PathBuf, bytes: u64) -> Result<Self, ClassicError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(taken(std::io::ErrorKind::AlreadyExists.into(), &path));
+        }
+        let marker = make_marker(&path, bytes)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let created = options
+            .open(&path)
+            .and_then(|file| Ok((Identity::of(&file)?, file)));
+        match created {
+            Ok((identity, file)) => Ok(Self {
+                path,
+                file,
+                identity,
+                marker: Some(marker),
+            }),
+            Err(error) => {
+                // Nobody is left to tell, and the next start replaces it.
+                let _ = marker.remove();
+                Err(taken(error, &path))
+            }
+        }
+    }
+
+    /// The same file, for reading.
+    fn open(&self) -> Result<File, ClassicError> {
+        let opened = File::open(&self.path).and_then(|file| {
+            drivers::require_same(&file, &self.identity)?;
+            Ok(file)
+        });
+        opened.map_err(ClassicError::file("open", self.path.as_path()))
+    }
+
+    fn remove(mut self) -> Result<(), ClassicError> {
+        self.remove_both()
+            .map_err(ClassicError::file("remove", self.path.as_path()))
+    }
+
+    /// Remove the file, if its name still stands for it, and its marker.
+    fn remove_both(&mut self) -> std::io::Result<()> {
+        let Some(marker) = self.marker.take() else {
+            return Ok(());
+        };
+        remove_known(&self.path, &self.identity)?;
+        marker.remove()
+    }
+}
+
+impl Drop for DataFile {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the next start names what could not be removed.
+        let _ = self.remove_both();
+    }
+}
+
+/// The log, each line written through as it comes; without a pass it is not kept.
+struct Log {
+    name: String,
+    file: File,
+    has_passes: bool,
+}
+
+impl Log {
+    fn create(job: &str) -> Result<Self, ClassicError> {
+        let name = log_name(job);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&name)
+            .map_err(|error| taken(error, Path::new(&name)))?;
+        Ok(Self {
+            name,
+            file,
+            has_passes: false,
+        })
+    }
+
+    /// One call for one text: whatever ends the program, no line is cut.
+    fn put(&mut self, text: &str) -> Result<(), ClassicError> {
+        self.file
+            .write_all(format!("{text}\n").as_bytes())
+            .map_err(ClassicError::file("write", self.name.as_str()))
+    }
+
+    fn close_with(&mut self, error: &ClassicError) {
+        if self.has_passes {
+            // The disk may be full; what was measured is in the log already.
+            let _ = self.put(&format!("; stopped: {error}"));
+        } else if let Ok(made) = Identity::of(&self.file) {
+            let _ = remove_known(Path::new(&self.name), &made);
+        }
+    }
+}
+
+fn taken(error: std::io::Error, path: &Path) -> ClassicError {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        return ClassicError::Usage(format!(
+            "{} exists: another copy of the program began in this second; give each copy a letter \
+             of its own, as in 40 6 A and 40 6 B",
+            path.display()
+        ));
+    }
+    ClassicError::file("create", path)(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_there_is_never_taken() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("J123456Z.TMP");
+        std::fs::write(&path, "precious").expect("a file");
+        let error = DataFile::create(path.clone(), 1).err().expect("it exists");
+        assert!(error.to_string().contains("a letter of its own"), "{error}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
+    }
+
+    #[test]
+    fn a_file_that_came_in_its_place_is_neither_read_nor_removed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("J123456Z.TMP");
+        let data = DataFile::create(path.clone(), 1).expect("a file");
+        data.open().expect("ours");
+        std::fs::remove_file(&path).expect("removed");
+        std::fs::write(&path, "precious").expect("a file");
+        assert!(data.open().is_err());
+        drop(data);
+        assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
+    }
+}

@@ -1,0 +1,151 @@
+//! Passes over a model, in virtual time. One machine serves all of them: caches stay warm and the
+//! arm stays where a pass left it.
+
+use std::time::Duration;
+
+use crate::diskmbps::{Arguments, BLOCK_BYTES, Finished, PassKind, Work};
+use engine::{Clock as _, Driver as _};
+use sim::{SIM_PREFIX, SimDriver};
+use units::{Bytes, Instant};
+use workload::{ClientId, Durability, Op, Request, TargetId};
+
+use crate::run::ClassicError;
+use host::interrupt::Interrupt;
+use lab::laboratory::error_name;
+use lab::simulated::open_model;
+
+/// Everything random in a model's device comes from this: the program draws nothing.
+const SEED: u64 = 0;
+/// What is left when a signal comes.
+const KEPT: &str = "the passes that were done are above";
+
+/// A model that is written and read in order.
+pub(super) struct Model {
+    driver: SimDriver,
+    pub(super) name: String,
+    /// Bytes of each pass.
+    pub(super) bytes: u64,
+}
+
+/// The model that is to be measured, if it is one.
+pub(super) fn named(work: &Work) -> Option<&str> {
+    let name = match work {
+        Work::Write { directory, .. } => directory.as_deref()?,
+        Work::Read { file } => file,
+    };
+    name.starts_with(SIM_PREFIX).then_some(name)
+}
+
+impl Model {
+    pub(super) fn open(name: &str, work: &Work) -> Result<Self, ClassicError> {
+        let spec = open_model(name)?;
+        let bytes = match work {
+            Work::Write { megabytes, .. } => *megabytes << 20,
+            Work::Read { .. } => spec.size.0,
+        };
+        if bytes > spec.size.0 {
+            return Err(ClassicError::Usage(format!(
+                "{} has {}, and {} do not fit it: ask for fewer megabytes",
+                spec.text,
+                spec.size,
+                Bytes(bytes)
+            )));
+        }
+        if matches!(work, Work::Write { .. }) && spec.is_read_only() {
+            return Err(ClassicError::Usage(format!(
+                "{} cannot be written: say 0 megabytes to read it",
+                spec.text
+            )));
+        }
+        Ok(Self {
+            driver: spec.driver(SEED, 1, Instant::START),
+            name: spec.text,
+            bytes,
+        })
+    }
+
+    /// Virtual time that has passed since it was opened.
+    pub(super) fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.driver.now().since(Instant::START).as_nanos())
+    }
+
+    /// One pass from the first byte to the last.
+    pub(super) fn pass(
+        &mut self,
+        kind: PassKind,
+        interrupt: &Interrupt,
+    ) -> Result<Finished, ClassicError> {
+        let begun = self.driver.now();
+        let mut done = Vec::with_capacity(1);
+        let mut at = 0;
+        while at < self.bytes {
+            if let Some(signal) = interrupt.is_raised() {
+                let (signal, kept) = (signal.name, KEPT);
+                return Err(ClassicError::Interrupted { signal, kept });
+            }
+            let len = (self.bytes - at).min(BLOCK_BYTES as u64) as u32;
+            let op = block(kind, at, len);
+            let request = Request::new(ClientId(0), self.driver.now(), op);
+            self.driver.submit(request)?;
+            done.clear();
+            self.driver.wait(None, &mut done)?;
+            if let Some(Err(errno)) = done.first().map(|completion| completion.result) {
+                return Err(ClassicError::Operation(format!(
+                    "{}: the {} of {len} bytes at offset {at} failed: {}",
+                    self.name,
+                    op.kind(),
+                    error_name(errno)
+                )));
+            }
+            at += u64::from(len);
+        }
+        Ok(Finished {
+            kind,
+            bytes: self.bytes,
+            seconds: self.driver.now().since(begun).as_secs_f64(),
+        })
+    }
+}
+
+fn block(kind: PassKind, offset: u64, len: u32) -> Op {
+    let target = TargetId(0);
+    match kind {
+        PassKind::Write => Op::Write {
+            target,
+            offset,
+            len,
+            durability: Durability::Volatile,
+        },
+        PassKind::Read(_) | PassKind::ReadExisting(_) => Op::Read {
+            target,
+            offset,
+            len,
+        },
+    }
+}
+
+/// What each pass does, in their order.
+pub(super) fn kinds(arguments: &Arguments) -> Vec<PassKind> {
+    let reads = 1..=arguments.passes;
+    match arguments.work {
+        Work::Write { .. } => std::iter::once(PassKind::Write)
+            .chain(reads.map(PassKind::Read))
+            .collect(),
+        Work::Read { .. } => reads.map(PassKind::ReadExisting).collect(),
+    }
+}
+
+/// All passes of a job on a model, without a log.
+///
+/// # Errors
+/// When it is no model, nothing fits it, an operation fails, or a signal comes.
+pub fn passes_on_model(
+    arguments: &Arguments,
+    interrupt: &Interrupt,
+) -> Result<Vec<Finished>, ClassicError> {
+    let name = named(&arguments.work)
+        .ok_or_else(|| ClassicError::Usage("no model is named, as in sim:ppro-dos".into()))?;
+    let mut model = Model::open(name, &arguments.work)?;
+    let passes = kinds(arguments).into_iter();
+    passes.map(|kind| model.pass(kind, interrupt)).collect()
+}

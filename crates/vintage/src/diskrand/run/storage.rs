@@ -1,0 +1,266 @@
+//! What carries one request after the other out: real storage, or a model in virtual time.
+
+use std::sync::Arc;
+
+use drivers::{Caching, DriverKind, DriverOptions, Target, TargetTable, open_driver};
+use engine::{Clock as _, Driver};
+use sim::SimSpec;
+use sys::MonotonicClock;
+use units::{Duration, Instant};
+use workload::{ClientId, Completion, Durability, Op, Request, TargetId};
+
+use crate::diskrand::RECORD_BYTES;
+
+use super::go_on;
+use crate::run::ClassicError;
+use host::counters::{Counters, page_cache_share, thread_cpu_ns};
+use host::interrupt::Interrupt;
+use lab::laboratory::error_name;
+
+/// How long a real wait lasts before somebody looks for a signal.
+const SLICE: Duration = Duration::from_millis(50);
+/// Rounds of work between two looks at the processor's clock: about a microsecond.
+const ROUNDS: u32 = 1000;
+/// What is kept when a signal comes in a wait; whoever knows better says so.
+const KEPT: &str = "the lines so far are in the log";
+
+/// Storage with the clock that belongs to it.
+pub(super) struct Storage {
+    driver: Box<dyn Driver>,
+    name: String,
+    bytes: u64,
+    is_simulated: bool,
+    is_direct: bool,
+    begun: jiff::Zoned,
+    origin: Instant,
+    bytes_read: u64,
+    counters: Counters,
+}
+
+impl Storage {
+    /// A model.
+    pub(super) fn simulated(spec: &SimSpec, bytes: u64, seed: u64) -> Self {
+        let driver = Box::new(spec.driver(seed, 1, Instant::START));
+        Self::new(driver, spec.text.clone(), bytes, true)
+    }
+
+    /// An open file or device.
+    pub(super) fn real(target: Target) -> Result<Self, ClassicError> {
+        let options = DriverOptions::new(1, RECORD_BYTES);
+        let (name, bytes) = (target.path().display().to_string(), target.size());
+        let is_direct = target.caching() == Caching::Direct;
+        let unit = target.alignment().offset;
+        if !(RECORD_BYTES as u64).is_multiple_of(u64::from(unit.max(1))) {
+            return Err(ClassicError::Usage(format!(
+                "{name}: records of {RECORD_BYTES} bytes cannot be read past the page cache here, \
+                 where {unit} bytes move at once; leave --direct out"
+            )));
+        }
+        let targets = Arc::new(TargetTable::new(vec![target]));
+        let clock = MonotonicClock::start();
+        let opened = open_driver(DriverKind::Threads, &targets, clock, &options)?;
+        let storage = Self::new(opened.driver, name, bytes, false);
+        Ok(Self {
+            is_direct,
+            ..storage
+        })
+    }
+
+    fn new(driver: Box<dyn Driver>, name: String, bytes: u64, is_simulated: bool) -> Self {
+        Self {
+            origin: driver.now(),
+            driver,
+            name,
+            bytes,
+            is_simulated,
+            is_direct: false,
+            begun: jiff::Zoned::now(),
+            bytes_read: 0,
+            counters: Counters::take(None),
+        }
+    }
+
+    /// Bytes of the file.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) const fn is_simulated(&self) -> bool {
+        self.is_simulated
+    }
+
+    /// The present instant, real or virtual.
+    pub(super) fn now(&self) -> Instant {
+        self.driver.now()
+    }
+
+    /// The time of day at an instant, real or virtual.
+    pub(super) fn time_of_day(&self, at: Instant) -> (u32, u32, u32) {
+        let passed = at.since(self.origin).as_nanos();
+        let span = jiff::SignedDuration::from_nanos(i64::try_from(passed).unwrap_or(i64::MAX));
+        let moment = self
+            .begun
+            .checked_add(span)
+            .unwrap_or_else(|_| self.begun.clone());
+        let part = |part: i8| u32::try_from(part).unwrap_or(0);
+        (
+            part(moment.hour()),
+            part(moment.minute()),
+            part(moment.second()),
+        )
+    }
+
+    /// Let time pass; `look` is told how much is left, now and then.
+    pub(super) fn pass_time(
+        &mut self,
+        until: Instant,
+        interrupt: &Interrupt,
+        look: &mut dyn FnMut(Duration),
+    ) -> Result<(), ClassicError> {
+        let mut done = Vec::new();
+        loop {
+            go_on(interrupt, KEPT)?;
+            let left = until.since(self.now());
+            if left == Duration::ZERO {
+                return Ok(());
+            }
+            look(left);
+            self.driver.wait(Some(self.deadline(until)), &mut done)?;
+        }
+    }
+
+    /// Virtual time passes at once.
+    fn deadline(&self, until: Instant) -> Instant {
+        if self.is_simulated {
+            return until;
+        }
+        until.min(self.now() + SLICE)
+    }
+
+    /// Read record `number`, counted from zero.
+    pub(super) fn read(
+        &mut self,
+        number: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Completion, ClassicError> {
+        let op = Op::Read {
+            target: TargetId(0),
+            offset: number * RECORD_BYTES as u64,
+            len: RECORD_BYTES as u32,
+        };
+        self.bytes_read += RECORD_BYTES as u64;
+        self.carry_out(op, interrupt)
+    }
+
+    /// Write record `number`, counted from zero; of models only.
+    pub(super) fn write(
+        &mut self,
+        number: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Completion, ClassicError> {
+        assert!(
+            self.is_simulated,
+            "a real file is written before it is opened"
+        );
+        let op = Op::Write {
+            target: TargetId(0),
+            offset: number * RECORD_BYTES as u64,
+            len: RECORD_BYTES as u32,
+            durability: Durability::Volatile,
+        };
+        self.carry_out(op, interrupt)
+    }
+
+    /// Have the program's memory in the machine, which its file cache then lacks; of models only.
+    pub(super) fn take_memory(
+        &mut self,
+        bytes: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(), ClassicError> {
+        assert!(
+            self.is_simulated,
+            "memory of this machine is taken by touching it"
+        );
+        let op = Op::Compute {
+            work_ns: 0,
+            touched: bytes,
+        };
+        self.carry_out(op, interrupt).map(|_| ())
+    }
+
+    /// Have a processor work for so long; says when that was done. A real one works on this thread,
+    /// as a user's own program does.
+    pub(super) fn compute(
+        &mut self,
+        work_ns: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Instant, ClassicError> {
+        if self.is_simulated {
+            let op = Op::Compute {
+                work_ns,
+                touched: 0,
+            };
+            return Ok(self.carry_out(op, interrupt)?.completed);
+        }
+        let begun = thread_cpu_ns();
+        let mut state = begun | 1;
+        while thread_cpu_ns().saturating_sub(begun) < work_ns {
+            for _ in 0..ROUNDS {
+                state = std::hint::black_box(state.wrapping_mul(6_364_136_223_846_793_005));
+            }
+            go_on(interrupt, KEPT)?;
+        }
+        Ok(self.now())
+    }
+
+    fn carry_out(&mut self, op: Op, interrupt: &Interrupt) -> Result<Completion, ClassicError> {
+        let now = self.now();
+        self.driver.submit(Request::new(ClientId(0), now, op))?;
+        let mut done = Vec::with_capacity(1);
+        while done.is_empty() {
+            let deadline = if self.is_simulated {
+                Instant::NEVER
+            } else {
+                self.now() + SLICE
+            };
+            self.driver.wait(Some(deadline), &mut done)?;
+            if done.is_empty() {
+                go_on(interrupt, KEPT)?;
+            }
+        }
+        let completion = done[0];
+        match completion.result {
+            Ok(moved) if moved == op.len() => Ok(completion),
+            Ok(moved) => Err(ClassicError::Operation(format!(
+                "{}: {moved} bytes moved of {}: somebody made the file shorter while it was being \
+                 used",
+                self.name,
+                op.len()
+            ))),
+            Err(errno) => Err(ClassicError::Operation(format!(
+                "{}: a {} of {} bytes failed: {}",
+                self.name,
+                op.kind(),
+                op.len(),
+                error_name(errno)
+            ))),
+        }
+    }
+
+    /// Where the bytes that were read came from, in words; `None` where that has no meaning.
+    pub(super) fn origin_of_bytes(&self) -> Option<String> {
+        if self.is_simulated {
+            return None;
+        }
+        if self.is_direct {
+            return Some("past the page cache (direct I/O)".into());
+        }
+        let delta = self.counters.delta(&Counters::take(None));
+        page_cache_share(self.bytes_read, &delta).map(|share| {
+            format!(
+                "the page cache answered {:.0} % of the bytes read",
+                100.0 * share
+            )
+        })
+    }
+}

@@ -1,0 +1,346 @@
+//! `Read` and its relatives: one user thinks, and makes transactions.
+
+use std::path::Path;
+
+use crate::diskrand::{Allocated, Heading, ReadArguments, ReadProfile, Stopped, Transaction};
+use drivers::PAGE_BYTES;
+use sim::SIM_PREFIX;
+use units::{Bytes, Duration, Instant};
+
+use super::data_file::open_existing;
+use super::log::Logs;
+use super::script::{Script, Step};
+use super::storage::Storage;
+use super::summary::ReadSummary;
+use super::{Console, UserRequest, name_cautions};
+use crate::run::ClassicError;
+use crate::run::timestamp;
+use host::interrupt::Interrupt;
+use host::limits::{Excess, LimitError, check_budget};
+use lab::laboratory::with_causes;
+
+/// Files of a program.
+const FILES: u64 = 8;
+/// Milliseconds of a day.
+const DAY_MS: u64 = 86_400_000;
+/// Bytes of memory that are taken at once.
+const MEMORY_PART: usize = 64 << 20;
+/// A wait that is longer says how much of it is left.
+const LONG_WAIT: Duration = Duration::from_secs(2);
+
+/// What became of a user.
+#[derive(Debug)]
+pub struct UserOutcome {
+    /// What it saw.
+    pub summary: ReadSummary,
+    /// Why it did not make all its transactions.
+    pub ended: Result<(), ClassicError>,
+}
+
+/// Be one user until its transactions are done.
+///
+/// # Errors
+/// When it cannot begin; what comes later is part of the outcome.
+pub fn run_user(
+    request: &UserRequest,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<UserOutcome, ClassicError> {
+    be_user(request, interrupt, console, &|| {
+        Logs::open(&request.arguments.log)
+    })
+}
+
+/// The same on a model, without a log: the lines go to `console` alone.
+///
+/// # Errors
+/// When it cannot begin; what comes later is part of the outcome.
+pub fn user_on_model(
+    request: &UserRequest,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<UserOutcome, ClassicError> {
+    be_user(request, interrupt, console, &|| Ok(Logs::nowhere()))
+}
+
+fn be_user(
+    request: &UserRequest,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+    open_logs: OpenLogs<'_>,
+) -> Result<UserOutcome, ClassicError> {
+    let arguments = &request.arguments;
+    let is_simulated = arguments.file.starts_with(SIM_PREFIX);
+    let memory = if is_simulated {
+        0
+    } else {
+        arguments.memory_kb.saturating_mul(1024)
+    };
+    check_budget(FILES, memory).map_err(|error| too_much_memory(error, arguments))?;
+    let seed = seed_of(arguments);
+    let (storage, mut logs) = open(request, seed, open_logs)?;
+    let number = logs.claim(arguments.user)?;
+    let mut user = User {
+        script: Script::new(arguments, request.cpu_unit, storage.bytes() / RECORD, seed),
+        storage,
+        arguments,
+        interrupt,
+        memory: Vec::new(),
+    };
+    if !is_simulated {
+        name_cautions(Path::new(&arguments.file), console);
+    }
+    if is_simulated && arguments.memory_kb > 0 {
+        console.note("KM is taken from the model's file cache, where it has one");
+        let bytes = arguments.memory_kb.saturating_mul(1024);
+        user.storage.take_memory(bytes, interrupt)?;
+    }
+    user.begin(memory, seed, &mut logs, console)?;
+    let mut summary = ReadSummary::new(arguments.user, arguments.transactions);
+    let ended = user.make_transactions(&mut logs, &mut summary, console);
+    summary.origin = user.storage.origin_of_bytes();
+    if let Err(error) = &ended {
+        let stopped = Stopped {
+            user: arguments.user,
+            done: summary.done(),
+            reason: match error {
+                ClassicError::Interrupted { signal, .. } => (*signal).into(),
+                error => with_causes(error),
+            },
+        };
+        // The log may be what failed; the error is told in any case.
+        let _ = logs.profile(&stopped.line());
+    }
+    drop(number);
+    Ok(UserOutcome { summary, ended })
+}
+
+/// What was asked for in the words of the command line.
+fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError {
+    let memory = error.excesses.iter().find_map(|excess| match excess {
+        Excess::Memory {
+            wanted_bytes,
+            allowed_bytes,
+        } => Some((Bytes(*wanted_bytes), Bytes(*allowed_bytes))),
+        Excess::Files { .. } | Excess::Space { .. } | Excess::Threads { .. } => None,
+    });
+    match memory {
+        Some((wanted, allowed)) => ClassicError::Usage(format!(
+            "KM {} asks for {wanted} of memory, and only {allowed} are to be had: say less, or end \
+             other programs",
+            arguments.memory_kb
+        )),
+        None => error.into(),
+    }
+}
+
+/// Bytes of a record.
+const RECORD: u64 = crate::diskrand::RECORD_BYTES as u64;
+
+/// Opens the logs, once the storage is there.
+type OpenLogs<'a> = &'a dyn Fn() -> Result<Logs, ClassicError>;
+
+fn open(
+    request: &UserRequest,
+    seed: u64,
+    open_logs: OpenLogs<'_>,
+) -> Result<(Storage, Logs), ClassicError> {
+    let arguments = &request.arguments;
+    if arguments.file.starts_with(SIM_PREFIX) {
+        let spec = lab::simulated::open_model(&arguments.file)?;
+        let bytes = spec.size.0;
+        if bytes < RECORD {
+            let text = format!("{}: not one record of {RECORD} bytes fits it", spec.text);
+            return Err(ClassicError::Usage(text));
+        }
+        let storage = Storage::simulated(&spec, bytes, seed);
+        return Ok((storage, open_logs()?));
+    }
+    let target = open_existing(Path::new(&arguments.file), request.caching)?;
+    let logs = open_logs()?;
+    logs.refuse(target.file())?;
+    let storage = Storage::real(target)?;
+    Ok((storage, logs))
+}
+
+/// The user's number, or with the time of day in it: no two users draw the same then, and none
+/// draws the same again.
+fn seed_of(arguments: &ReadArguments) -> u64 {
+    let user = u64::from(arguments.user);
+    if !arguments.mode.draws_new_records() {
+        return user;
+    }
+    let now = jiff::Zoned::now();
+    let part = |part: i8| u64::try_from(part).unwrap_or(0);
+    let seconds = (part(now.hour()) * 60 + part(now.minute())) * 60 + part(now.second());
+    let milliseconds = u64::try_from(now.millisecond()).unwrap_or(0);
+    user * DAY_MS + (seconds * 1000 + milliseconds) % DAY_MS
+}
+
+struct User<'a> {
+    arguments: &'a ReadArguments,
+    interrupt: &'a Interrupt,
+    script: Script,
+    storage: Storage,
+    memory: Vec<u8>,
+}
+
+impl User<'_> {
+    /// Take memory, and say what is done.
+    fn begin(
+        &mut self,
+        memory: u64,
+        seed: u64,
+        logs: &mut Logs,
+        console: &mut dyn Console,
+    ) -> Result<(), ClassicError> {
+        let heading = Heading {
+            timestamp: timestamp(),
+        };
+        console.line(&heading.line());
+        let begun = self.storage.now();
+        self.take_memory(memory, console)?;
+        let at = self.storage.now();
+        let mut lines = String::new();
+        if self.arguments.memory_kb > 0 {
+            let allocated = Allocated {
+                user: self.arguments.user,
+                time: self.storage.time_of_day(at),
+                seconds: at.since(begun).as_secs_f64(),
+                kilobytes: self.arguments.memory_kb,
+            };
+            lines = format!("{}\n", allocated.line());
+        }
+        let bytes = self.storage.bytes();
+        let profile = ReadProfile {
+            user: self.arguments.user,
+            transactions: self.arguments.transactions,
+            ios: self.arguments.ios,
+            think_s: self.arguments.think_s,
+            file: self.arguments.file.clone(),
+            megabytes: bytes as f64 / f64::from(1 << 20),
+            records: bytes / RECORD,
+            cpu_units: self.arguments.cpu_units,
+            seed,
+        };
+        lines.push_str(&profile.lines());
+        console.line(&format!("\n{lines}"));
+        // One call: lines of other users cannot come between.
+        logs.profile(&format!("{}\n\n{lines}", heading.line()))
+    }
+
+    fn take_memory(&mut self, bytes: u64, console: &mut dyn Console) -> Result<(), ClassicError> {
+        let too_much =
+            |_| ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"));
+        let bytes = usize::try_from(bytes).map_err(too_much)?;
+        self.memory.try_reserve_exact(bytes).map_err(|_| {
+            ClassicError::Usage(format!("{bytes} bytes of memory are not to be had"))
+        })?;
+        // Filled part by part: gigabytes take seconds, and a signal must not wait for them.
+        while self.memory.len() < bytes {
+            super::go_on(self.interrupt, "no transaction was done")?;
+            let len = bytes.min(self.memory.len() + MEMORY_PART);
+            self.memory.resize(len, 1);
+            if bytes > MEMORY_PART {
+                let percent = 100.0 * len as f64 / bytes as f64;
+                console.progress(&format!("taking memory: {percent:.0} %"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Write one byte of each page: the system has to have it there.
+    fn touch_memory(&mut self) {
+        for page in self.memory.chunks_mut(PAGE_BYTES) {
+            page[0] = page[0].wrapping_add(1);
+        }
+        std::hint::black_box(&mut self.memory);
+    }
+
+    fn make_transactions(
+        &mut self,
+        logs: &mut Logs,
+        summary: &mut ReadSummary,
+        console: &mut dyn Console,
+    ) -> Result<(), ClassicError> {
+        let begun = self.storage.now();
+        for number in 1..=self.arguments.transactions {
+            let step = self.script.step();
+            self.think(step.think_s, number, console)?;
+            let started = self.storage.now();
+            let completed = self.transact(&step, started, &mut |percent| {
+                console.progress(&format!("transaction {number}: {percent} % of its I/Os"));
+            })?;
+            let response_s = completed.since(started).as_secs_f64();
+            summary.add(response_s, step.ios, completed.since(begun));
+            let line = Transaction {
+                user: self.arguments.user,
+                time: self.storage.time_of_day(completed),
+                think_s: step.think_s,
+                response_s,
+                load: step.load,
+            }
+            .line();
+            logs.transaction(&line)?;
+            console.line(&line);
+        }
+        Ok(())
+    }
+
+    fn think(
+        &mut self,
+        seconds: u32,
+        number: u64,
+        console: &mut dyn Console,
+    ) -> Result<(), ClassicError> {
+        let span = Duration::from_secs(u64::from(seconds));
+        let until = self.storage.now() + span;
+        let is_long = span > LONG_WAIT && !self.storage.is_simulated();
+        self.storage.pass_time(until, self.interrupt, &mut |left| {
+            if is_long {
+                let left = left.as_secs_f64().ceil();
+                console.progress(&format!(
+                    "thinking before transaction {number}: {left:.0} s left"
+                ));
+            }
+        })
+    }
+
+    /// Equal parts of the processor work, each before an I/O; from the beginning to the end.
+    fn transact(
+        &mut self,
+        step: &Step,
+        started: Instant,
+        look: &mut dyn FnMut(u64),
+    ) -> Result<Instant, ClassicError> {
+        let mut completed = started;
+        if !self.memory.is_empty() {
+            self.touch_memory();
+            completed = self.storage.now();
+        }
+        let parts = step.ios.max(1);
+        let (each, mut rest) = (step.cpu_ns / parts, step.cpu_ns % parts);
+        let mut seen = 0;
+        for part in 0..parts {
+            let work = each + std::mem::take(&mut rest);
+            if work > 0 {
+                completed = self.storage.compute(work, self.interrupt)?;
+            }
+            if part < step.ios {
+                let record = self.script.record();
+                completed = self.storage.read(record, self.interrupt)?.completed;
+            }
+            let percent = 100 * (part + 1) / parts;
+            let is_long = completed.since(started) > LONG_WAIT && !self.storage.is_simulated();
+            if is_long && percent > seen {
+                seen = percent;
+                look(percent);
+            }
+            super::go_on(self.interrupt, KEPT)?;
+        }
+        Ok(completed)
+    }
+}
+
+/// What is left when a signal comes within a transaction.
+const KEPT: &str = "the transactions that were done are in the log";

@@ -1,0 +1,211 @@
+//! `Write`: a file of records is written, and read at random in three passes.
+
+use std::path::Path;
+
+use crate::diskrand::{Heading, Pass, RECORDS_PER_MEGABYTE, WriteArguments, Written};
+use drivers::Caching;
+use random::{Purpose, Stream};
+use sim::SIM_PREFIX;
+use units::Duration;
+
+use super::data_file::DataFile;
+use super::log::Logs;
+use super::storage::Storage;
+use super::{Console, WriteRequest, go_on, name_cautions};
+use crate::run::ClassicError;
+use crate::run::timestamp;
+use host::interrupt::Interrupt;
+
+/// Passes of reading.
+const PASSES: u64 = 3;
+/// Reads after which a pass looks at the clock; it has one such group at least.
+const GROUP: u64 = 200;
+/// Records of a model between two words about how far it is.
+const PROGRESS_RECORDS: u64 = 4096;
+/// The seed of the records: no user has part in them.
+const SEED: u64 = 0;
+/// What is left when a signal comes.
+const WHILE_WRITING: &str = "the unfinished data file was removed";
+const WHILE_READING: &str = "the data file is whole and stays, and the log holds what was measured";
+const OF_A_MODEL: &str = "the log holds what was measured";
+
+/// Write a file and read it.
+///
+/// # Errors
+/// When the file is not ours, there is no room, the system refuses, or a signal comes.
+pub fn run_write(
+    request: &WriteRequest,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<(), ClassicError> {
+    let arguments = &request.arguments;
+    let mut session = Writing {
+        arguments,
+        interrupt,
+        console,
+    };
+    if arguments.file.starts_with(SIM_PREFIX) {
+        return session.simulated(&|| Logs::open(&arguments.log));
+    }
+    let size = arguments.megabytes << 20;
+    let mut data = DataFile::open_to_write(Path::new(&arguments.file), size, request.reserve)?;
+    let mut logs = Logs::open(&arguments.log)?;
+    logs.refuse(data.file())?;
+    name_cautions(Path::new(&arguments.file), session.console);
+    session.begin(&mut logs)?;
+    session.write(&mut data, request.caching, &mut logs)?;
+    let target = data.open_to_read(request.caching)?;
+    let mut storage = Storage::real(target)?;
+    session.read(&mut storage, &mut logs)?;
+    if let Some(origin) = storage.origin_of_bytes() {
+        session
+            .console
+            .note(&format!("{}: {origin}", arguments.file));
+    }
+    Ok(())
+}
+
+/// The same on a model, without a log: the lines go to `console` alone.
+///
+/// # Errors
+/// When there is no such model, or the file does not fit it.
+pub fn write_on_model(
+    arguments: &WriteArguments,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<(), ClassicError> {
+    let mut session = Writing {
+        arguments,
+        interrupt,
+        console,
+    };
+    session.simulated(&|| Ok(Logs::nowhere()))
+}
+
+struct Writing<'a> {
+    arguments: &'a WriteArguments,
+    interrupt: &'a Interrupt,
+    console: &'a mut dyn Console,
+}
+
+impl Writing<'_> {
+    fn records(&self) -> u64 {
+        self.arguments.megabytes * RECORDS_PER_MEGABYTE
+    }
+
+    /// Screen and log have the same lines.
+    fn say(&mut self, logs: &mut Logs, text: &str) -> Result<(), ClassicError> {
+        self.console.line(text);
+        logs.profile(text)
+    }
+
+    fn begin(&mut self, logs: &mut Logs) -> Result<(), ClassicError> {
+        let heading = Heading {
+            timestamp: timestamp(),
+        };
+        self.say(logs, &format!("{}\n", heading.line()))
+    }
+
+    fn write(
+        &mut self,
+        data: &mut DataFile,
+        caching: Caching,
+        logs: &mut Logs,
+    ) -> Result<(), ClassicError> {
+        let all = self.records();
+        let (console, interrupt) = (&mut *self.console, self.interrupt);
+        let begun = std::time::Instant::now();
+        data.write(all, caching, &mut |done| {
+            go_on(interrupt, WHILE_WRITING)?;
+            console.progress(&format!("writing the data file: {} %", done * 100 / all));
+            Ok(())
+        })?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let now = jiff::Zoned::now();
+        let part = |part: i8| u32::try_from(part).unwrap_or(0);
+        let time = (part(now.hour()), part(now.minute()), part(now.second()));
+        self.written(seconds, time, logs)
+    }
+
+    fn written(
+        &mut self,
+        seconds: f64,
+        time: (u32, u32, u32),
+        logs: &mut Logs,
+    ) -> Result<(), ClassicError> {
+        let written = Written {
+            megabytes: self.arguments.megabytes,
+            records: self.records(),
+            seconds,
+            time,
+        };
+        let text = format!("{}\n{}\n", written.title(), written.line());
+        self.say(logs, &text)
+    }
+
+    /// Passes of at least a third of the time, in whole groups.
+    fn read(&mut self, storage: &mut Storage, logs: &mut Logs) -> Result<(), ClassicError> {
+        self.say(logs, Pass::TITLE)?;
+        let least = Duration::from_secs(self.arguments.seconds) / PASSES;
+        let kept = if storage.is_simulated() {
+            OF_A_MODEL
+        } else {
+            WHILE_READING
+        };
+        let mut addresses = Stream::new(SEED, 0, Purpose::Address);
+        for pass in 1..=PASSES {
+            let begun = storage.now();
+            let (mut records, mut passed) = (0, Duration::ZERO);
+            while records == 0 || passed < least {
+                for _ in 0..GROUP {
+                    let record = addresses.below(self.records());
+                    passed = storage.read(record, self.interrupt)?.completed.since(begun);
+                    go_on(self.interrupt, kept)?;
+                }
+                records += GROUP;
+                if !storage.is_simulated() || records % PROGRESS_RECORDS < GROUP {
+                    let left = least.saturating_sub(passed).as_secs_f64();
+                    let text = format!("reading, pass {pass} of {PASSES}: {left:.0} s left");
+                    self.console.progress(&text);
+                }
+            }
+            let time = storage.time_of_day(storage.now());
+            let line = Pass::new(records, passed.as_secs_f64(), time).line();
+            self.say(logs, &line)?;
+        }
+        Ok(())
+    }
+
+    /// The same on a model, in virtual time.
+    fn simulated(
+        &mut self,
+        open_logs: &dyn Fn() -> Result<Logs, ClassicError>,
+    ) -> Result<(), ClassicError> {
+        let spec = lab::simulated::open_model(&self.arguments.file)?;
+        let size = self.arguments.megabytes << 20;
+        if size > spec.size.0 {
+            return Err(ClassicError::Usage(format!(
+                "{} has {}, and {} MB do not fit it: ask for fewer, or give it a size, as in \
+                 sim:mm1?mean=8ms&size=1TiB",
+                spec.text, spec.size, self.arguments.megabytes
+            )));
+        }
+        let mut logs = open_logs()?;
+        let mut storage = Storage::simulated(&spec, size, SEED);
+        self.begin(&mut logs)?;
+        let begun = storage.now();
+        for record in 0..self.records() {
+            storage.write(record, self.interrupt)?;
+            go_on(self.interrupt, OF_A_MODEL)?;
+            if record % PROGRESS_RECORDS == 0 {
+                let percent = record * 100 / self.records();
+                self.console
+                    .progress(&format!("writing the model: {percent} %"));
+            }
+        }
+        let now = storage.now();
+        let time = storage.time_of_day(now);
+        self.written(now.since(begun).as_secs_f64(), time, &mut logs)?;
+        self.read(&mut storage, &mut logs)
+    }
+}

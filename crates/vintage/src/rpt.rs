@@ -1,0 +1,33 @@
+//! RPT of 1995: its files, its procedure, its arithmetic, and its runs.
+//!
+//! Source: the manual "RPT". All but `run` is pure: bytes and values in, bytes and values out.
+
+mod doubts;
+mod import;
+pub mod log;
+mod log_file;
+mod plan;
+mod planned;
+mod procedure;
+mod program;
+pub mod run;
+mod session;
+pub mod shipped;
+mod standard_tests;
+mod sums;
+mod syntax;
+mod transact;
+
+pub use crate::fault::{Fault, Faults, Place, TOLD_MAX, quoted, told};
+pub use crate::number::{general, rounded};
+pub use import::{Imported, curve_points, imported};
+pub use log_file::{LOG_BYTES_MAX, Log, NoLog};
+pub use plan::{Plan, SWITCH_MODES, THREADS_MAX, Typed};
+pub use planned::Workload;
+pub use procedure::{Found, LEVELS, Procedure, Rules, Said};
+pub use program::{Include, Item, Object, ObjectKind, Program, Variable};
+pub use session::{Act, Glance, Session, State};
+pub use standard_tests::{STANDARD_FILE, STANDARD_SECTIONS, StandardLoad, StandardTest};
+pub use sums::{Calculation, Converging, Message, Sums};
+pub use syntax::{FILE_BYTES_MAX, NotText, text_of};
+pub use transact::{DATA_FILE, PROGRAM, Transact, command_line, data_size};

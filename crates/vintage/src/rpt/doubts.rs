@@ -1,0 +1,106 @@
+//! What makes the load of a sum doubtful, whatever its mean response time has converged to.
+//!
+//! Source: the law of the RPT manual of 1995, "Summary": load times response time is the number of
+//! I/Os that are outstanding. A control thread has one I/O outstanding, so that the product cannot
+//! exceed the threads.
+
+use crate::rpt::sums::{Calculation, Sums};
+
+/// Messages for each thread below which the load of a batch workload is doubted.
+const EDGES: f64 = 10.0;
+
+/// Messages of a batch workload's sum: `least`, made up to whole rounds of its threads.
+///
+/// Threads that run in step report in bunches of one message each. A sum that is no whole number of
+/// rounds begins and ends at other places of a bunch, and its time is off by up to a whole round.
+pub const fn whole_rounds(least: u32, threads: u32) -> u32 {
+    least.next_multiple_of(threads)
+}
+
+/// Threads that keep no step make the first and last round of a sum uncertain.
+pub fn edges(sums: &Sums) -> Option<String> {
+    let (messages, threads) = (sums.messages, sums.threads);
+    (threads > 1.0 && messages < EDGES * threads).then(|| {
+        format!(
+            "the load of {messages} messages of {threads} threads is uncertain by up to {:.0} % \
+             unless they run in step, whatever has converged: raise Dnmin to {} or more",
+            100.0 * threads / messages,
+            EDGES * threads
+        )
+    })
+}
+
+/// More I/Os outstanding than there are threads: the load cannot be so high. `slack` is the factor
+/// to within which means are wanted.
+pub fn outstanding(found: &Calculation, threads: f64, slack: f64) -> Option<String> {
+    let outstanding = found.load * found.response_ms / 1e3;
+    (outstanding > threads * (1.0 + slack)).then(|| {
+        format!(
+            "load x response time makes {outstanding:.1} I/Os outstanding, and {threads:.1} \
+             threads have one each: the load is overstated by {:.0} % or more; raise Dnmin",
+            100.0 * (outstanding / threads - 1.0)
+        )
+    })
+}
+
+/// Threads of a batch workload whose work is in no message of the sum.
+pub fn silent(heard: &[u32], threads: u32, messages: f64) -> Option<String> {
+    let silent: Vec<String> = (0..threads)
+        .filter(|thread| !heard.contains(thread))
+        .map(|thread| thread.to_string())
+        .collect();
+    let (last, others) = silent.split_last()?;
+    let names = match others {
+        [] => format!("thread {last}"),
+        others => format!("threads {} and {last}", others.join(", ")),
+    };
+    Some(format!(
+        "{names} of {threads} sent none of the {messages} messages: the result is that of the \
+         other threads; raise Dnmin, or measure with seekstone rab"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_of_a_batch_workload_is_whole_rounds() {
+        let check = |least, threads, expected| assert_eq!(whole_rounds(least, threads), expected);
+        check(8, 5, 10);
+        check(8, 2, 8);
+        check(8, 1, 8);
+        check(2, 5, 5);
+    }
+
+    #[test]
+    fn a_load_that_threads_cannot_have_outstanding_is_doubted() {
+        let check = |response_ms, load, threads, expected: Option<&str>| {
+            let found = outstanding(&Calculation::new(response_ms, load, 1.0), threads, 0.03);
+            match expected {
+                None => assert_eq!(found, None),
+                Some(words) => assert!(
+                    found.as_deref().is_some_and(|text| text.contains(words)),
+                    "{found:?}"
+                ),
+            }
+        };
+        check(240.0, 33.0, 5.0, Some("7.9 I/Os outstanding"));
+        check(240.0, 33.0, 5.0, Some("overstated by 58 %"));
+        // Threads that never wait have one outstanding each, within the precision of the means.
+        check(240.0, 21.0, 5.0, None);
+        check(20.0, 40.0, 1.0, None);
+    }
+
+    #[test]
+    fn threads_without_a_message_are_named() {
+        let text = silent(&[4], 5, 10.0).expect("four of them");
+        assert!(
+            text.starts_with("threads 0, 1, 2 and 3 of 5 sent none of the 10"),
+            "{text}"
+        );
+        let text = silent(&[1, 2], 3, 3.0).expect("one of them");
+        assert!(text.starts_with("thread 0 of 3"), "{text}");
+        assert_eq!(silent(&[2, 0, 1], 3, 3.0), None);
+    }
+}

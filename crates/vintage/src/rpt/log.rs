@@ -1,0 +1,402 @@
+//! Lines of the log and report file.
+//!
+//! Source: the RPT manual of 1995, "Output files". Results stand in the first column, messages of
+//! control threads in the second, actions, sums, calculations and interpolations in the third. The
+//! manual wraps long lines for print; here each is one line.
+
+use std::fmt::Write as _;
+
+use results::Mode;
+
+use crate::number::{general, rounded};
+use crate::rpt::sums::{Calculation, Message, Sums};
+
+/// Where the third column begins.
+const THIRD: &str = "\t         ";
+
+/// What stands before what the operator did.
+pub(super) const EVENT: &str = "operator:";
+/// What stands before warnings of the files that were read, and before the error that ended a test.
+pub(super) const TOLD: [&str; 2] = ["warning: ", "error: "];
+
+/// A level in a block of results.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// Place of the level, from zero.
+    pub level: usize,
+    /// Response time, milliseconds.
+    pub response_ms: f64,
+    /// Load, I/Os per second.
+    pub load: f64,
+}
+
+/// The results of a workload so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// Number of the run through all workloads, from one.
+    pub run: u32,
+    /// Mode at the time.
+    pub mode: Mode,
+    /// Seconds since the beginning.
+    pub at: f64,
+    /// Number of the workload, from zero.
+    pub workload: usize,
+    /// Its name.
+    pub name: String,
+    /// Levels found.
+    pub rows: Vec<Row>,
+    /// `RABmark[r]`: sum over the levels of load over response time.
+    pub rabmark_r: f64,
+    /// `RABmark[s]`: throughput at the last level, MiB/s.
+    pub rabmark_s: f64,
+}
+
+/// One entry of the log; times in seconds since the beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A control thread reported.
+    Message(Message),
+    /// A control thread was started.
+    Active {
+        /// When.
+        at: f64,
+        /// Its number.
+        thread: u32,
+        /// The workload's number.
+        workload: usize,
+    },
+    /// A control thread was stopped.
+    Inactive {
+        /// When.
+        at: f64,
+        /// Its number.
+        thread: u32,
+        /// The workload's number.
+        workload: usize,
+    },
+    /// Messages were summed up.
+    Sum {
+        /// When.
+        at: f64,
+        /// Which: the place of the level that is sought.
+        number: usize,
+        /// The sums.
+        sums: Sums,
+        /// The factor to within which their mean is known.
+        factor: f64,
+    },
+    /// Response time, load and RABmarks of sums.
+    Calculation {
+        /// When.
+        at: f64,
+        /// Which: one more than the sum.
+        number: usize,
+        /// The figures.
+        calculation: Calculation,
+    },
+    /// Sums at a level.
+    Interpolation {
+        /// When.
+        at: f64,
+        /// Which: one more than the sum.
+        number: usize,
+        /// The sums.
+        sums: Sums,
+        /// From the load before (0) to the present one (1).
+        part: f64,
+    },
+    /// What the operator did.
+    Event {
+        /// When.
+        at: f64,
+        /// What.
+        text: String,
+    },
+    /// Something that the reader must know.
+    Warning {
+        /// Number of the run.
+        run: u32,
+        /// Number of the workload.
+        workload: usize,
+        /// Threads at the time.
+        threads: u32,
+        /// What.
+        text: String,
+    },
+    /// Results of a workload so far.
+    Results(Block),
+    /// Mean RABmarks of a group of workloads that were run one after the other.
+    Average {
+        /// Number of workloads.
+        count: usize,
+        /// Mean of `RABmark[r]`.
+        rabmark_r: f64,
+        /// Mean of `RABmark[s]`.
+        rabmark_s: f64,
+        /// What makes it no single number: several modes, doubts; empty when it is one.
+        remark: String,
+    },
+}
+
+impl Entry {
+    /// The entry as the log has it, without the last line end.
+    #[must_use]
+    pub fn render(&self) -> String {
+        match self {
+            Self::Message(message) => message_line(message),
+            Self::Active {
+                at,
+                thread,
+                workload,
+            } => format!(
+                "{THIRD}{} #{thread:02}:  active, workload {workload}",
+                clock(*at)
+            ),
+            Self::Inactive {
+                at,
+                thread,
+                workload,
+            } => format!(
+                "{THIRD}{} #{thread:02}:  inactive, workload {workload}",
+                clock(*at)
+            ),
+            Self::Sum {
+                at,
+                number,
+                sums,
+                factor,
+            } => sums_line(*at, &format!("s{number}"), sums, *factor),
+            Self::Interpolation {
+                at,
+                number,
+                sums,
+                part,
+            } => sums_line(*at, &format!("i{number}"), sums, *part),
+            Self::Calculation {
+                at,
+                number,
+                calculation,
+            } => format!(
+                "{THIRD}{} c{number}:  {} {}  {} {}",
+                clock(*at),
+                general(calculation.response_ms),
+                general(calculation.load),
+                general(calculation.rabmark_r),
+                general(calculation.rabmark_n)
+            ),
+            Self::Warning {
+                run,
+                workload,
+                threads,
+                text,
+            } => format!("Run {run} Workload {workload} Threads {threads} Warning:  {text}"),
+            Self::Event { at, text } => format!("{THIRD}{} {EVENT}  {text}", clock(*at)),
+            Self::Results(block) => block.render(),
+            Self::Average {
+                count,
+                rabmark_r,
+                rabmark_s,
+                remark,
+            } => {
+                let mut text = format!("Average of {count} Rabmarks {rabmark_r:.6} {rabmark_s:.6}");
+                if !remark.is_empty() {
+                    let _ = write!(text, "\n({remark})");
+                }
+                text.push('\n');
+                text
+            }
+        }
+    }
+}
+
+impl Block {
+    /// The block as log and report have it, an empty line behind it.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mode = mode_name(self.mode);
+        let mut text = format!(
+            "Run {}  Mode   {mode:<10}{:>14}\nWorkload {}  {}\nn  Rs[r]   IOPS\n",
+            self.run,
+            clock(self.at),
+            self.workload,
+            self.name
+        );
+        for row in &self.rows {
+            let (response, load) = (rounded(row.response_ms), rounded(row.load));
+            let _ = writeln!(text, "{} {response:>4}ms {load:>6}", row.level);
+        }
+        let _ = writeln!(text, "Rabmarks {:.6} {:.6}", self.rabmark_r, self.rabmark_s);
+        text
+    }
+}
+
+/// What the log says of sums that did not converge.
+#[must_use]
+pub fn not_converged(messages: f64, necessary: f64) -> String {
+    format!(
+        "Convergence failure - {} of {} messages necessary - continuing anyway",
+        general(messages),
+        general(necessary)
+    )
+}
+
+/// The beginning of a log: when it was, the program with its arguments, the name of the control
+/// threads, and what the columns hold.
+#[must_use]
+pub fn log_header(timestamp: &str, arguments: &[String]) -> String {
+    let mut text = format!("\t{timestamp}\n\n\trpt ");
+    for argument in arguments {
+        let _ = write!(text, "{argument} ");
+    }
+    let columns = "nthr count kbytes nios seek xfer total seeksq xfersq totalsq";
+    let _ = write!(
+        text,
+        "\n\t\t\" \"\n\tinitialized at 1 clock ticks/s\n\
+         \t#thr: kbytes nios seek xfer total seeksq xfersq totalsq\n\
+         \t\ttime snum: {columns}\n\t\ttime inum: {columns}\n\n"
+    );
+    text
+}
+
+/// The beginning of a report.
+#[must_use]
+pub fn report_header(timestamp: &str) -> String {
+    format!("\t{timestamp}\n\n")
+}
+
+/// A time as `h:mm:ss`.
+#[must_use]
+pub fn clock(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+}
+
+/// The mode with a capital letter.
+#[must_use]
+pub fn mode_name(mode: Mode) -> String {
+    let name = mode.name();
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+fn message_line(message: &Message) -> String {
+    format!(
+        "\t#{:02}:  {} {}  {} {} {}  {} {} {}",
+        message.thread,
+        general(message.kbytes),
+        general(message.nios),
+        general(message.seek),
+        general(message.xfer),
+        general(message.total),
+        general(message.seek_sq),
+        general(message.xfer_sq),
+        general(message.total_sq)
+    )
+}
+
+fn sums_line(at: f64, name: &str, sums: &Sums, last: f64) -> String {
+    format!(
+        "{THIRD}{} {name}:  {} {}  {} {}  {} {} {}  {} {} {}  {}",
+        clock(at),
+        general(sums.threads),
+        general(sums.messages),
+        general(sums.kbytes),
+        general(sums.nios),
+        general(sums.seek),
+        general(sums.xfer),
+        general(sums.total),
+        general(sums.seek_sq),
+        general(sums.xfer_sq),
+        general(sums.total_sq),
+        general(last)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_has_the_columns_of_the_manual() {
+        let row = |level, response_ms, load| Row {
+            level,
+            response_ms,
+            load,
+        };
+        let block = Block {
+            run: 1,
+            at: 170.4,
+            name: "TransactionWorkload".into(),
+            rows: vec![
+                row(0, 18.5398, 19.5958),
+                row(1, 29.03, 31.7),
+                row(2, 0.2, 8123.4),
+            ],
+            rabmark_r: 1.056_959,
+            rabmark_s: 0.076_546,
+            ..Block::default()
+        };
+        let expected = "Run 1  Mode   Normal           0:02:50\nWorkload 0  TransactionWorkload\n\
+                        n  Rs[r]   IOPS\n0   19ms     20\n1   29ms     32\n2  0.2ms   8123\n\
+                        Rabmarks 1.056959 0.076546\n";
+        assert_eq!(block.render(), expected);
+    }
+
+    #[test]
+    fn a_line_of_sums_has_the_groups_of_the_manual() {
+        let sums = Sums {
+            threads: 1.0,
+            messages: 32.0,
+            kbytes: 12_800.0,
+            nios: 3200.0,
+            seek: 0.421_868,
+            xfer: 59.3275,
+            total: 163.3,
+            seek_sq: 0.001_706_09,
+            xfer_sq: 3.404_86,
+            total_sq: 879.616,
+            message_total: 0.0,
+        };
+        let entry = Entry::Sum {
+            at: 170.0,
+            number: 0,
+            sums,
+            factor: 0.076_782_6,
+        };
+        let expected = "\t         0:02:50 s0:  1 32  12800 3200  0.421868 59.3275 163.3  \
+                        0.00170609 3.40486 879.616  0.0767826";
+        assert_eq!(entry.render(), expected);
+        let calculation = Entry::Calculation {
+            at: 170.0,
+            number: 1,
+            calculation: sums.calculation(),
+        };
+        let expected = "\t         0:02:50 c1:  18.5398 19.5958  1.05696 0.0765462";
+        assert_eq!(calculation.render(), expected);
+    }
+
+    #[test]
+    fn actions_and_warnings_are_told() {
+        let active = Entry::Active {
+            at: 1.0,
+            thread: 0,
+            workload: 0,
+        };
+        assert_eq!(
+            active.render(),
+            "\t         0:00:01 #00:  active, workload 0"
+        );
+        let warning = Entry::Warning {
+            run: 1,
+            workload: 0,
+            threads: 1,
+            text: not_converged(32.0, 209.62),
+        };
+        let expected = "Run 1 Workload 0 Threads 1 Warning:  Convergence failure - 32 of 209.62 \
+                        messages necessary - continuing anyway";
+        assert_eq!(warning.render(), expected);
+        assert_eq!(clock(36_061.9), "10:01:01");
+    }
+}

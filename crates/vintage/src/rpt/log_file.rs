@@ -1,0 +1,439 @@
+//! Reads a log file back, whether this program wrote it or a document shows it with wrapped lines.
+//!
+//! Source: the RPT manual of 1995, "The log file".
+
+use results::Mode;
+
+use crate::rpt::log::{Block, EVENT, Entry, Row, TOLD};
+use crate::rpt::sums::{Calculation, Message, Sums};
+
+/// Bytes of the largest log that is read.
+pub const LOG_BYTES_MAX: usize = 1 << 28;
+
+/// A log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// When the test began, as the log states it.
+    pub timestamp: Option<String>,
+    /// Program and arguments.
+    pub command: Option<String>,
+    /// Name of the control threads.
+    pub thread_name: Option<String>,
+    /// Clock ticks in a second: times of messages and sums are in ticks.
+    pub ticks: f64,
+    /// Entries in order.
+    pub entries: Vec<Entry>,
+    /// Lines that mean nothing, counted from one.
+    pub strange: Vec<usize>,
+}
+
+/// Why a text is no log.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoLog {
+    /// It has no entry that a log would have.
+    #[error("is no log of rpt: it holds no sums and no results; name a file that ends in .rpl")]
+    Nothing,
+    /// Most of it is something else.
+    #[error(
+        "is no log of rpt: {strange} of its {lines} lines mean nothing, the first is line {first}"
+    )]
+    Strange {
+        /// Lines that mean nothing.
+        strange: usize,
+        /// All lines.
+        lines: usize,
+        /// The first.
+        first: usize,
+    },
+}
+
+impl Log {
+    /// Read a log.
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn read(text: &str) -> Result<Self, NoLog> {
+        let mut reader = Reader {
+            log: Self {
+                ticks: 1.0,
+                ..Self::default()
+            },
+            block: None,
+        };
+        let lines = unwrapped(text);
+        for (number, line) in &lines {
+            reader.read(*number, line);
+        }
+        reader.end_block();
+        let log = reader.log;
+        let is_measured = |entry: &Entry| matches!(entry, Entry::Sum { .. } | Entry::Results(_));
+        if !log.entries.iter().any(is_measured) {
+            return Err(NoLog::Nothing);
+        }
+        if log.strange.len() * 2 > lines.len() {
+            return Err(NoLog::Strange {
+                strange: log.strange.len(),
+                lines: lines.len(),
+                first: log.strange[0],
+            });
+        }
+        Ok(log)
+    }
+}
+
+/// Lines with their numbers; one that a document wrapped is whole again.
+fn unwrapped(text: &str) -> Vec<(usize, String)> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        let is_wanting = lines.last().is_some_and(|(_, before)| wants_more(before));
+        match lines.last_mut() {
+            Some((_, before)) if is_wanting && goes_on(line) => {
+                before.push(' ');
+                before.push_str(line);
+            }
+            _ => lines.push((index + 1, line.to_owned())),
+        }
+    }
+    lines
+}
+
+/// Whether a line is a sum that lacks numbers, or a warning that lacks its end.
+fn wants_more(line: &str) -> bool {
+    if line.contains("Convergence failure") {
+        return !line.contains("messages");
+    }
+    match entry_of(line) {
+        Some((_, 's' | 'i', _, rest)) => rest.split_whitespace().count() < SUM_NUMBERS,
+        Some((_, 'c', _, rest)) => rest.split_whitespace().count() < 4,
+        _ => false,
+    }
+}
+
+fn goes_on(line: &str) -> bool {
+    line.starts_with("messages")
+        || line
+            .split_whitespace()
+            .all(|word| word.parse::<f64>().is_ok())
+}
+
+/// Numbers of a line of sums.
+const SUM_NUMBERS: usize = 11;
+
+/// A line of the third column: its time, the letter and number of its name, and the rest.
+fn entry_of(line: &str) -> Option<(f64, char, usize, &str)> {
+    let (time, rest) = line.split_once(char::is_whitespace)?;
+    let at = seconds_of(time)?;
+    let (name, rest) = rest.trim_start().split_once(':')?;
+    let letter = name.chars().next()?;
+    let number = name.get(1..)?.parse().ok()?;
+    matches!(letter, 's' | 'c' | 'i' | '#').then_some((at, letter, number, rest))
+}
+
+fn seconds_of(text: &str) -> Option<f64> {
+    let mut parts = text.split(':').map(|part| part.parse::<u32>().ok());
+    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
+    let is_time = parts.next().is_none() && minutes < 60 && seconds < 60;
+    is_time.then(|| f64::from(hours) * 3600.0 + f64::from(minutes * 60 + seconds))
+}
+
+struct Reader {
+    log: Log,
+    /// A block of results whose last line has not come yet.
+    block: Option<Block>,
+}
+
+impl Reader {
+    fn read(&mut self, number: usize, line: &str) {
+        let is_known = self.read_header(line)
+            || self.read_third(line)
+            || self.read_message(line)
+            || self.read_warning(line)
+            || self.read_block(line)
+            || self.read_average(line)
+            || self.read_remark(line)
+            || self.read_event(line)
+            || TOLD.iter().any(|what| line.starts_with(what));
+        if !is_known && !is_decoration(line) {
+            self.log.strange.push(number);
+        }
+    }
+
+    fn read_header(&mut self, line: &str) -> bool {
+        if !self.log.entries.is_empty() {
+            return false;
+        }
+        if let Some(rest) = line.strip_prefix("initialized at ") {
+            let ticks = rest
+                .split_whitespace()
+                .next()
+                .and_then(|word| word.parse::<f64>().ok());
+            self.log.ticks = ticks.filter(|ticks| *ticks > 0.0).unwrap_or(1.0);
+            return true;
+        }
+        if line == "rpt" || line.starts_with("rpt ") {
+            self.log.command = Some(line.to_owned());
+            return true;
+        }
+        if line.starts_with('"') && line.ends_with('"') && line.len() >= 2 {
+            self.log.thread_name = Some(line[1..line.len() - 1].to_owned());
+            return true;
+        }
+        if is_timestamp(line) {
+            self.log.timestamp = Some(line.to_owned());
+            return true;
+        }
+        false
+    }
+
+    fn read_third(&mut self, line: &str) -> bool {
+        let Some((at, letter, number, rest)) = entry_of(line) else {
+            return false;
+        };
+        let numbers = || -> Option<Vec<f64>> {
+            rest.split_whitespace()
+                .map(|word| word.parse().ok())
+                .collect()
+        };
+        let entry = match letter {
+            '#' => action(at, number, rest),
+            'c' => numbers()
+                .filter(|found| found.len() == 4)
+                .map(|found| Entry::Calculation {
+                    at,
+                    number,
+                    calculation: Calculation {
+                        response_ms: found[0],
+                        load: found[1],
+                        rabmark_r: found[2],
+                        rabmark_n: found[3],
+                    },
+                }),
+            _ => numbers()
+                .filter(|found| found.len() == SUM_NUMBERS)
+                .map(|found| {
+                    let (sums, last) = (self.sums_of(&found), found[10]);
+                    if letter == 's' {
+                        let factor = last;
+                        Entry::Sum {
+                            at,
+                            number,
+                            sums,
+                            factor,
+                        }
+                    } else {
+                        let part = last;
+                        Entry::Interpolation {
+                            at,
+                            number,
+                            sums,
+                            part,
+                        }
+                    }
+                }),
+        };
+        let is_known = entry.is_some();
+        self.log.entries.extend(entry);
+        is_known
+    }
+
+    fn sums_of(&self, found: &[f64]) -> Sums {
+        let (tick, square) = (1.0 / self.log.ticks, self.log.ticks.powi(-2));
+        Sums {
+            threads: found[0],
+            messages: found[1],
+            kbytes: found[2],
+            nios: found[3],
+            seek: found[4] * tick,
+            xfer: found[5] * tick,
+            total: found[6] * tick,
+            seek_sq: found[7] * square,
+            xfer_sq: found[8] * square,
+            total_sq: found[9] * square,
+            message_total: 0.0,
+        }
+    }
+
+    fn read_message(&mut self, line: &str) -> bool {
+        let Some((thread, rest)) = line.strip_prefix('#').and_then(|rest| rest.split_once(':'))
+        else {
+            return false;
+        };
+        let numbers: Vec<f64> = rest
+            .split_whitespace()
+            .filter_map(|w| w.parse().ok())
+            .collect();
+        let (Ok(thread), 8) = (thread.parse(), numbers.len()) else {
+            return false;
+        };
+        let (tick, square) = (1.0 / self.log.ticks, self.log.ticks.powi(-2));
+        self.log.entries.push(Entry::Message(Message {
+            thread,
+            kbytes: numbers[0],
+            nios: numbers[1],
+            seek: numbers[2] * tick,
+            xfer: numbers[3] * tick,
+            total: numbers[4] * tick,
+            seek_sq: numbers[5] * square,
+            xfer_sq: numbers[6] * square,
+            total_sq: numbers[7] * square,
+        }));
+        true
+    }
+
+    fn read_warning(&mut self, line: &str) -> bool {
+        let Some((head, text)) = line.split_once("Warning:") else {
+            return false;
+        };
+        let mut words = head.split_whitespace();
+        let mut number = |name: &str| -> Option<u32> {
+            (words.next()? == name).then(|| words.next()?.parse().ok())?
+        };
+        let (run, workload, threads) = (number("Run"), number("Workload"), number("Threads"));
+        let (Some(run), Some(workload), Some(threads)) = (run, workload, threads) else {
+            return false;
+        };
+        self.log.entries.push(Entry::Warning {
+            run,
+            workload: workload as usize,
+            threads,
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        });
+        true
+    }
+
+    fn read_block(&mut self, line: &str) -> bool {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (words.as_slice(), &mut self.block) {
+            (["Run", run, "Mode", mode, time], _) => {
+                self.end_block();
+                let (Ok(run), Some(at)) = (run.parse(), seconds_of(time)) else {
+                    return false;
+                };
+                self.block = Some(Block {
+                    run,
+                    mode: mode.parse::<Mode>().unwrap_or_default(),
+                    at,
+                    ..Block::default()
+                });
+                true
+            }
+            (["Workload", number, name @ ..], Some(block)) => {
+                block.workload = number.parse().unwrap_or(0);
+                block.name = name.join(" ");
+                true
+            }
+            (["Rabmarks", r, s], Some(block)) => {
+                block.rabmark_r = r.parse().unwrap_or(f64::NAN);
+                block.rabmark_s = s.parse().unwrap_or(f64::NAN);
+                self.end_block();
+                true
+            }
+            ([level, response, load], Some(block)) => {
+                let response = response.strip_suffix("ms").and_then(|ms| ms.parse().ok());
+                let (Ok(level), Some(response_ms), Ok(load)) =
+                    (level.parse(), response, load.parse())
+                else {
+                    return *level == "n";
+                };
+                block.rows.push(Row {
+                    level,
+                    response_ms,
+                    load,
+                });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn read_average(&mut self, line: &str) -> bool {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["Average", "of", count, "Rabmarks", r, s] = words.as_slice() else {
+            return false;
+        };
+        let (Ok(count), Ok(rabmark_r), Ok(rabmark_s)) = (count.parse(), r.parse(), s.parse())
+        else {
+            return false;
+        };
+        self.log.entries.push(Entry::Average {
+            count,
+            rabmark_r,
+            rabmark_s,
+            remark: String::new(),
+        });
+        true
+    }
+
+    fn read_event(&mut self, line: &str) -> bool {
+        let parts = line.split_once(char::is_whitespace);
+        let event = parts.and_then(|(time, rest)| {
+            let (at, text) = (seconds_of(time)?, rest.trim_start().strip_prefix(EVENT)?);
+            let text = text.trim().to_owned();
+            Some(Entry::Event { at, text })
+        });
+        let is_known = event.is_some();
+        self.log.entries.extend(event);
+        is_known
+    }
+
+    /// What stands in brackets below an average.
+    fn read_remark(&mut self, line: &str) -> bool {
+        let inside = line.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+        match (inside, self.log.entries.last_mut()) {
+            (Some(text), Some(Entry::Average { remark, .. })) => {
+                text.clone_into(remark);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.log
+            .entries
+            .extend(self.block.take().map(Entry::Results));
+    }
+}
+
+fn action(at: f64, thread: usize, rest: &str) -> Option<Entry> {
+    let (what, workload) = rest.split_once("workload")?;
+    let workload = workload.trim().parse().ok()?;
+    let thread = thread as u32;
+    match what.trim().trim_end_matches(',') {
+        "active" => Some(Entry::Active {
+            at,
+            thread,
+            workload,
+        }),
+        "inactive" => Some(Entry::Inactive {
+            at,
+            thread,
+            workload,
+        }),
+        _ => None,
+    }
+}
+
+/// What a log has for the eye only: the legend of its columns, and dots for what was left out.
+fn is_decoration(line: &str) -> bool {
+    line.starts_with("#thr:")
+        || line.starts_with("time snum:")
+        || line.starts_with("time inum:")
+        || line.starts_with("File:")
+        || line.chars().all(|character| matches!(character, '.' | '|'))
+}
+
+/// `Fri Jun 23 12:36:08 1995`.
+fn is_timestamp(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    matches!(words.as_slice(), [_, _, day, time, year]
+        if day.parse::<u32>().is_ok() && seconds_of(time).is_some() && year.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+#[path = "log_file_tests.rs"]
+mod tests;

@@ -1,0 +1,65 @@
+//! One workload of a plan, with the control threads that it is made of.
+
+use workload::{ConstraintError, ThreadParameters, ThreadType, check_threads};
+
+use crate::rpt::transact::command_line;
+
+/// One workload, ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Its object's name.
+    pub name: String,
+    /// Threads of a batch workload; zero adds threads until the response time is reached.
+    pub nthreads: u32,
+    /// The file that its threads use.
+    pub data_file: String,
+    /// Size that the file shall have, where one is given.
+    pub data_size: Option<u64>,
+    /// Its types of thread as written, for constraints that depend on the file.
+    pub parameters: Vec<ThreadParameters>,
+    /// The same, checked.
+    pub types: Vec<ThreadType>,
+    /// Flags and values of each type, in their order.
+    pub pairs: Vec<Vec<(String, String)>>,
+}
+
+impl Workload {
+    /// Whether the number of threads is fixed.
+    #[must_use]
+    pub const fn is_batch(&self) -> bool {
+        self.nthreads > 0
+    }
+
+    /// Place of the type of control thread `number`.
+    #[must_use]
+    pub fn type_of(&self, number: u32) -> usize {
+        let cycle: u64 = self.types.iter().map(|kind| u64::from(kind.count)).sum();
+        let mut left = u64::from(number) % cycle.max(1);
+        for (place, kind) in self.types.iter().enumerate() {
+            if left < u64::from(kind.count) {
+                return place;
+            }
+            left -= u64::from(kind.count);
+        }
+        0
+    }
+
+    /// The command line of control thread `number`, as the run file records it.
+    #[must_use]
+    pub fn command_line(&self, number: u32) -> String {
+        let number = number.to_string();
+        let pairs = self.pairs[self.type_of(number.parse().unwrap_or(0))].iter();
+        command_line(pairs.map(|(flag, value)| match flag.as_str() {
+            "-c" => ("-c", number.as_str()),
+            flag => (flag, value.as_str()),
+        }))
+    }
+
+    /// Check all constraints against the size of the data file.
+    ///
+    /// # Errors
+    /// All that are violated.
+    pub fn check_size(&self, file_bytes: u64) -> Result<(), Vec<ConstraintError>> {
+        check_threads(&self.parameters, Some(file_bytes)).map(drop)
+    }
+}

@@ -1,0 +1,435 @@
+//! One workload: which number of control threads comes next, and what was found at each level.
+//!
+//! Source: the RPT manual of 1995, "Measurements". Its text gives the levels as `(rsmax - nl)/3`
+//! and so on; its sample report (19, 29, 40, 50 ms) shows that what is meant is
+//! `nl + k (rsmax - nl)/3`.
+
+use crate::rpt::doubts;
+use crate::rpt::sums::{Calculation, Converging, Message, Sums};
+
+/// Levels of a transaction workload, that without load included.
+pub const LEVELS: usize = 4;
+
+/// What fixes a workload's procedure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Threads of a batch workload; zero for a transaction workload.
+    pub nthreads: u32,
+    /// The most threads.
+    pub threads_max: u32,
+    /// The least no-load response time, milliseconds.
+    pub rsmin: f64,
+    /// The last level, milliseconds.
+    pub rsmax: f64,
+    /// Messages of a first sum.
+    pub dnmin: u32,
+    /// Messages of the longest sum.
+    pub dnmax: u32,
+    /// Factor to within which a mean shall be known.
+    pub dlmax: f64,
+}
+
+/// What a level brought.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Place of the level, from zero.
+    pub level: usize,
+    /// Response time, load and RABmarks at it.
+    pub calculation: Calculation,
+    /// The sums at it.
+    pub sums: Sums,
+    /// How far it lies from the number of threads before (0) to the present one (1).
+    pub part: f64,
+}
+
+/// What the procedure says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// Start control thread `number`.
+    Add {
+        /// Number of the thread.
+        number: u32,
+    },
+    /// Stop control thread `number`.
+    Shed {
+        /// Number of the thread.
+        number: u32,
+    },
+    /// Messages were summed up.
+    Summed {
+        /// The sums.
+        sums: Sums,
+        /// The factor to within which their mean is known.
+        factor: f64,
+    },
+    /// A mean is not known well enough, and no more messages may be collected.
+    NotConverged {
+        /// Threads.
+        threads: u32,
+        /// Messages collected.
+        messages: f64,
+        /// Messages that would do.
+        necessary: f64,
+    },
+    /// A level was determined.
+    Level(Found),
+    /// Something that the reader of the results must know.
+    Note {
+        /// Threads at the time.
+        threads: u32,
+        /// What.
+        text: String,
+    },
+    /// The workload is done; every thread was shed.
+    Done,
+}
+
+/// Why a number of threads is being measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// A batch workload, or the first thread of a transaction workload.
+    First,
+    /// To see whether the next level is reached: no convergence.
+    Scout,
+    /// To have a converged result below the level.
+    Below,
+    /// To have a converged result above the level.
+    Above,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    Idle,
+    Discarding { left: u32 },
+    Collecting { since: f64, wanted: u32 },
+    Done,
+}
+
+/// The state of one workload's procedure.
+#[derive(Clone, Debug)]
+pub struct Procedure {
+    rules: Rules,
+    phase: Phase,
+    purpose: Purpose,
+    threads: u32,
+    sums: Sums,
+    /// The converged result with fewer threads.
+    before: Option<Sums>,
+    /// Response times of the levels, once that without load is known; milliseconds.
+    levels: Vec<f64>,
+    next_level: usize,
+    /// Threads to start again after a stop.
+    suspended: Option<u32>,
+    /// Threads that sent a message of the present sum.
+    heard: Vec<u32>,
+}
+
+impl Procedure {
+    /// A procedure that has not begun.
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        assert!(
+            rules.dnmin >= 1 && rules.threads_max >= 1,
+            "a sum has a message, a workload a thread"
+        );
+        Self {
+            rules,
+            phase: Phase::Idle,
+            purpose: Purpose::First,
+            threads: 0,
+            sums: Sums::default(),
+            before: None,
+            levels: Vec::new(),
+            next_level: 0,
+            suspended: None,
+            heard: Vec::new(),
+        }
+    }
+
+    /// Active threads.
+    #[must_use]
+    pub const fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// Place of the level that is being sought.
+    #[must_use]
+    pub const fn level(&self) -> usize {
+        self.next_level
+    }
+
+    /// Sums so far of the present number of threads.
+    #[must_use]
+    pub const fn sums(&self) -> &Sums {
+        &self.sums
+    }
+
+    /// Begin: the first thread, or all of a batch workload.
+    pub fn begin(&mut self) -> Vec<Said> {
+        let mut said = Vec::new();
+        let first = self.rules.nthreads.max(1);
+        self.grow_to(first, &mut said);
+        self.measure(Purpose::First);
+        said
+    }
+
+    /// Stop every thread, to go on later with as many.
+    pub fn suspend(&mut self) -> Vec<Said> {
+        let mut said = Vec::new();
+        if self.suspended.is_none() {
+            self.suspended = Some(self.threads);
+            self.shrink_to(0, &mut said);
+        }
+        said
+    }
+
+    /// Go on after a stop; what was being collected begins again.
+    pub fn resume(&mut self) -> Vec<Said> {
+        let mut said = Vec::new();
+        if let Some(threads) = self.suspended.take() {
+            if threads == 0 && self.phase == Phase::Idle {
+                return self.begin();
+            }
+            self.grow_to(threads, &mut said);
+            self.measure(self.purpose);
+        }
+        said
+    }
+
+    /// Stop every thread for good.
+    pub fn abandon(&mut self) -> Vec<Said> {
+        let mut said = Vec::new();
+        self.shrink_to(0, &mut said);
+        self.phase = Phase::Done;
+        said
+    }
+
+    /// Take a message that came at `at` (seconds).
+    pub fn take(&mut self, message: &Message, at: f64) -> Vec<Said> {
+        let mut said = Vec::new();
+        match self.phase {
+            Phase::Idle | Phase::Done => {}
+            Phase::Discarding { left } if left > 1 => {
+                self.phase = Phase::Discarding { left: left - 1 };
+            }
+            Phase::Discarding { .. } => {
+                self.sums = Sums::of_threads(self.threads);
+                self.heard.clear();
+                let wanted = match self.rules.nthreads {
+                    0 => self.rules.dnmin,
+                    threads => doubts::whole_rounds(self.rules.dnmin, threads),
+                };
+                self.phase = Phase::Collecting { since: at, wanted };
+            }
+            Phase::Collecting { since, wanted } => {
+                self.sums.add(message);
+                if !self.heard.contains(&message.thread) {
+                    self.heard.push(message.thread);
+                }
+                self.sums.total = at - since;
+                if self.sums.messages >= f64::from(wanted) {
+                    self.look(since, wanted, &mut said);
+                }
+            }
+        }
+        said
+    }
+
+    /// As many messages as wanted are there.
+    fn look(&mut self, since: f64, wanted: u32, said: &mut Vec<Said>) {
+        let converging = if self.rules.nthreads > 0 {
+            Converging::Total
+        } else {
+            Converging::Response
+        };
+        let (sums, factor) = (self.sums, self.sums.factor(converging));
+        said.push(Said::Summed { sums, factor });
+        if self.purpose != Purpose::Scout && factor > self.rules.dlmax {
+            if let Some(wanted) = wanted
+                .checked_mul(2)
+                .filter(|&more| more <= self.rules.dnmax)
+            {
+                self.phase = Phase::Collecting { since, wanted };
+                return;
+            }
+            said.push(Said::NotConverged {
+                threads: self.threads,
+                messages: sums.messages,
+                necessary: sums.messages_necessary(factor, self.rules.dlmax),
+            });
+        }
+        match self.purpose {
+            Purpose::First if self.rules.nthreads > 0 => {
+                let silent = doubts::silent(&self.heard, self.threads, sums.messages);
+                self.note(doubts::edges(&sums), said);
+                self.note(silent, said);
+                self.found(sums.calculation(), sums, 1.0, said);
+                self.finish(said);
+            }
+            Purpose::First => self.without_load(said),
+            Purpose::Scout => self.scouted(said),
+            Purpose::Below => self.below(said),
+            Purpose::Above => self.above(said),
+        }
+    }
+
+    fn note(&self, text: Option<String>, said: &mut Vec<Said>) {
+        let threads = self.threads;
+        said.extend(text.map(|text| Said::Note { threads, text }));
+    }
+
+    /// The no-load response time fixes the levels.
+    fn without_load(&mut self, said: &mut Vec<Said>) {
+        let response = self.sums.calculation().response_ms;
+        let (lowest, rsmax) = (response.max(self.rules.rsmin), self.rules.rsmax);
+        self.levels = vec![lowest];
+        if lowest < rsmax {
+            self.levels
+                .extend((1..LEVELS).map(|k| lowest + k as f64 * (rsmax - lowest) / 3.0));
+        } else {
+            let text = format!(
+                "the response time without load is {response:.4} ms, and Rsmax {rsmax} ms: there \
+                 are no further levels"
+            );
+            self.note(Some(text), said);
+        }
+        self.before = Some(self.sums);
+        if response >= lowest {
+            self.found(self.sums.calculation(), self.sums, 1.0, said);
+        }
+        self.go_on(said);
+    }
+
+    /// Look for the next level with one more thread.
+    fn go_on(&mut self, said: &mut Vec<Said>) {
+        let Some(&level) = self.levels.get(self.next_level) else {
+            return self.finish(said);
+        };
+        if self.threads >= self.rules.threads_max {
+            return self.not_reached(level, said);
+        }
+        self.grow_to(self.threads + 1, said);
+        self.measure(Purpose::Scout);
+    }
+
+    fn scouted(&mut self, said: &mut Vec<Said>) {
+        if self.sums.calculation().response_ms > self.levels[self.next_level] {
+            self.shrink_to(self.threads.saturating_sub(2).max(1), said);
+            self.measure(Purpose::Below);
+        } else {
+            self.go_on(said);
+        }
+    }
+
+    fn below(&mut self, said: &mut Vec<Said>) {
+        let level = self.levels[self.next_level];
+        if self.sums.calculation().response_ms >= level {
+            if self.threads > 1 {
+                self.shrink_to(self.threads.saturating_sub(2).max(1), said);
+                return self.measure(Purpose::Below);
+            }
+            let text = format!(
+                "one thread alone now exceeds the level of {level:.4} ms: its result stands for \
+                 the level"
+            );
+            self.note(Some(text), said);
+            self.found(self.sums.calculation(), self.sums, 1.0, said);
+            self.before = Some(self.sums);
+            return self.go_on(said);
+        }
+        self.before = Some(self.sums);
+        self.grow_to(self.threads + 1, said);
+        self.measure(Purpose::Above);
+    }
+
+    fn above(&mut self, said: &mut Vec<Said>) {
+        let now = self.sums.calculation();
+        let before = self.before.unwrap_or(self.sums);
+        let earlier = before.calculation();
+        // One step up can pass several levels.
+        while let Some(&level) = self.levels.get(self.next_level) {
+            if now.response_ms < level {
+                break;
+            }
+            let part = (level - earlier.response_ms) / (now.response_ms - earlier.response_ms);
+            let part = if part.is_finite() {
+                part.clamp(0.0, 1.0)
+            } else {
+                1.0
+            };
+            let calculation = Calculation::between(&earlier, &now, part);
+            let sums = Sums::between(&before, &self.sums, part);
+            self.found(calculation, sums, part, said);
+        }
+        let is_bounded = self
+            .levels
+            .get(self.next_level)
+            .is_none_or(|_| matches!(said.last(), Some(Said::Level(_))));
+        self.before = Some(self.sums);
+        if is_bounded {
+            return self.go_on(said);
+        }
+        let level = self.levels[self.next_level];
+        if self.threads >= self.rules.threads_max {
+            return self.not_reached(level, said);
+        }
+        self.grow_to(self.threads + 1, said);
+        self.measure(Purpose::Above);
+    }
+
+    fn not_reached(&mut self, level: f64, said: &mut Vec<Said>) {
+        let text = format!(
+            "the level of {level:.4} ms was not reached: {} threads wait {:.4} ms, and \
+             MaxActualThreads allows no more; seekstone rab adds threads until it is",
+            self.threads,
+            self.sums.calculation().response_ms
+        );
+        self.note(Some(text), said);
+        self.finish(said);
+    }
+
+    fn found(&mut self, calculation: Calculation, sums: Sums, part: f64, said: &mut Vec<Said>) {
+        let doubt = doubts::outstanding(&calculation, sums.threads, self.rules.dlmax);
+        self.note(doubt, said);
+        let level = self.next_level;
+        self.next_level += 1;
+        said.push(Said::Level(Found {
+            level,
+            calculation,
+            sums,
+            part,
+        }));
+    }
+
+    fn finish(&mut self, said: &mut Vec<Said>) {
+        self.shrink_to(0, said);
+        self.phase = Phase::Done;
+        said.push(Said::Done);
+    }
+
+    /// Measure the present number of threads once it has settled.
+    fn measure(&mut self, purpose: Purpose) {
+        self.purpose = purpose;
+        self.phase = Phase::Discarding {
+            left: self.threads + 1,
+        };
+    }
+
+    fn grow_to(&mut self, threads: u32, said: &mut Vec<Said>) {
+        said.extend((self.threads..threads).map(|number| Said::Add { number }));
+        self.threads = threads;
+    }
+
+    fn shrink_to(&mut self, threads: u32, said: &mut Vec<Said>) {
+        said.extend(
+            (threads..self.threads)
+                .rev()
+                .map(|number| Said::Shed { number }),
+        );
+        self.threads = self.threads.min(threads);
+    }
+}
+
+#[cfg(test)]
+#[path = "procedure_tests.rs"]
+mod tests;

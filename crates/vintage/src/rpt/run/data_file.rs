@@ -1,0 +1,454 @@
+//! The data file: found, checked, or made, and never harmed when it is not ours.
+//!
+//! A file that this program made has a marker beside it, and carries its seal in every block (see
+//! [`lab::data_marker`]). Only such a file is written to without `--overwrite`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use drivers::{
+    AccessMode, Caching, Identity, Payload, Removal, Seal, Target, TargetError, TargetKind,
+    TargetOptions, TargetTable, fill_incompressible, free_space,
+};
+use sim::{SIM_PREFIX, SimSpec};
+use sys::drop_cached;
+use units::Bytes;
+use workload::TargetId;
+
+use host::interrupt::Interrupt;
+use lab::data_marker::{DataMarker, State, remove_known};
+use lab::simulated::open_model;
+
+use crate::run::{ClassicError, make_marker};
+
+/// Bytes written at once.
+const CHUNK: usize = 1 << 20;
+
+/// What is wanted of a data file.
+#[derive(Clone, Debug)]
+pub struct DataRequest {
+    /// A path, a device, or `sim:NAME`.
+    pub name: String,
+    /// Its size, where one is given: that of a file to be made, or the part to use.
+    pub size: Option<u64>,
+    /// Whether a missing file is made.
+    pub may_create: bool,
+    /// Whether it will be written to.
+    pub writes: bool,
+    /// Whether a file that is not ours may be written to.
+    pub overwrite: bool,
+    /// The device's name as typed, where its content may be lost.
+    pub confirmed: Option<String>,
+    /// Room that stays free.
+    pub reserve: Option<u64>,
+    /// What all I/Os are multiples of.
+    pub unit: u64,
+}
+
+/// A data file that is ready.
+#[derive(Clone, Debug)]
+pub enum DataFile {
+    /// A model.
+    Simulated {
+        /// The model.
+        spec: SimSpec,
+        /// Bytes that are used.
+        bytes: u64,
+    },
+    /// A file or device.
+    Real {
+        /// As it was named.
+        name: String,
+        /// Bytes that are used.
+        bytes: u64,
+        /// The open file.
+        targets: Arc<TargetTable>,
+        /// What everything that is written carries, so that the file stays ours.
+        seal: Seal,
+        /// What should be known about it, a sentence each.
+        notes: Vec<String>,
+    },
+}
+
+/// Told of a file being made: bytes written, and all bytes.
+pub type Filling<'a> = &'a mut dyn FnMut(u64, u64);
+
+impl DataFile {
+    /// As it was named.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Simulated { spec, .. } => &spec.text,
+            Self::Real { name, .. } => name,
+        }
+    }
+
+    /// Bytes that are used.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        match self {
+            Self::Simulated { bytes, .. } | Self::Real { bytes, .. } => *bytes,
+        }
+    }
+
+    /// What should be known about it, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Simulated { .. } => &[],
+            Self::Real { notes, .. } => notes,
+        }
+    }
+}
+
+/// Find or make the data file. `fits` says whether a size is large enough, before anything is
+/// made or read.
+///
+/// # Errors
+/// When it is missing, too small, not ours, or the system refuses.
+pub fn open_data(
+    request: &DataRequest,
+    fits: &dyn Fn(u64) -> Result<(), String>,
+    interrupt: &Interrupt,
+    filling: Filling<'_>,
+) -> Result<DataFile, ClassicError> {
+    let in_context = |reason: String| ClassicError::Usage(format!("{}: {reason}", request.name));
+    if request.name.starts_with(SIM_PREFIX) {
+        if request.overwrite || request.confirmed.is_some() {
+            return Err(in_context(
+                "a model holds nothing that --overwrite could mean".into(),
+            ));
+        }
+        let spec = open_model(&request.name)?;
+        let bytes = part(request, spec.size.0)?;
+        fits(bytes).map_err(in_context)?;
+        return Ok(DataFile::Simulated { spec, bytes });
+    }
+    let path = Path::new(&request.name);
+    if is_missing(path)? || remove_unfinished(path, request)? {
+        let Some(size) = request.size.filter(|_| request.may_create) else {
+            return Err(ClassicError::Usage(format!(
+                "the data file {} does not exist: make it with -B BYTES, or name another with -f",
+                path.display()
+            )));
+        };
+        if request.overwrite {
+            return Err(in_context(
+                "--overwrite is about a file that exists; leave it out".into(),
+            ));
+        }
+        fits(size).map_err(in_context)?;
+        make(path, size, request.reserve, interrupt, filling)?;
+    }
+    let marker = marker_of(path)?;
+    let Opened {
+        target,
+        mut notes,
+        is_ours,
+    } = open_target(path, request, marker.as_ref())?;
+    let bytes = part(request, target.size())?;
+    fits(bytes).map_err(in_context)?;
+    if target.caching() == Caching::Direct {
+        notes.push(format!(
+            "{}: past the page cache (direct I/O)",
+            path.display()
+        ));
+    }
+    Ok(DataFile::Real {
+        name: request.name.clone(),
+        bytes,
+        targets: Arc::new(TargetTable::new(vec![target])),
+        // With the seal of its marker a file of the user's would pass for ours next time.
+        seal: marker
+            .filter(|_| is_ours)
+            .map_or_else(Seal::of_this_run, |marker| marker.seal()),
+        notes,
+    })
+}
+
+/// All of it, or as much as asked for.
+fn part(request: &DataRequest, whole: u64) -> Result<u64, ClassicError> {
+    match request.size {
+        Some(wanted) if wanted > whole => Err(ClassicError::Usage(format!(
+            "{} has {}, and {} are asked for: leave the size out to use it as it is, or remove \
+             the file to have a larger one made",
+            request.name,
+            Bytes(whole),
+            Bytes(wanted)
+        ))),
+        wanted => Ok(wanted.unwrap_or(whole)),
+    }
+}
+
+fn is_missing(path: &Path) -> Result<bool, ClassicError> {
+    match path.metadata() {
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(ClassicError::file("examine", path)(error)),
+    }
+}
+
+/// The marker beside a file, if there is one and it is one.
+fn marker_of(path: &Path) -> Result<Option<DataMarker>, ClassicError> {
+    DataMarker::read(path).map_err(ClassicError::file("read the marker of", path))
+}
+
+/// Whether what was opened may be written without anybody's leave.
+fn is_ours(target: &Target, marker: Option<&DataMarker>) -> Result<bool, ClassicError> {
+    let Some(marker) = marker.filter(|marker| marker.is_complete()) else {
+        return Ok(false);
+    };
+    let proved = target.kind() == TargetKind::File && {
+        let proof = marker.proves(target.file());
+        proof.map_err(ClassicError::file("read", target.path()))?
+    };
+    Ok(proved)
+}
+
+/// What exists, open.
+struct Opened {
+    target: Target,
+    notes: Vec<String>,
+    is_ours: bool,
+}
+
+/// Open what exists, to read it or, if that does no harm, to write it.
+fn open_target(
+    path: &Path,
+    request: &DataRequest,
+    marker: Option<&DataMarker>,
+) -> Result<Opened, ClassicError> {
+    // A device is opened for writing only with leave: that alone can disturb others.
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    if request.writes && !request.overwrite && !is_file {
+        return Err(foreign(path));
+    }
+    let (target, why_cached) = open_past_the_cache(path, request)?;
+    let is_ours = request.writes && is_ours(&target, marker)?;
+    if request.writes && !request.overwrite && !is_ours {
+        return Err(foreign(path));
+    }
+    let note = why_cached.map(|why| {
+        format!(
+            "{}: {why}: everything goes through the page cache, and the response times are not \
+             those of the storage",
+            path.display()
+        )
+    });
+    if note.is_some() && target.kind() == TargetKind::File {
+        drop_cached(target.file())
+            .map_err(|error| TargetError::io("prepare the page cache of", path, error))?;
+    }
+    Ok(Opened {
+        target,
+        notes: note.into_iter().collect(),
+        is_ours,
+    })
+}
+
+/// Open it past the page cache, or say why that cannot be.
+fn open_past_the_cache(
+    path: &Path,
+    request: &DataRequest,
+) -> Result<(Target, Option<&'static str>), ClassicError> {
+    let access = if request.writes {
+        AccessMode::Overwrite
+    } else {
+        AccessMode::ReadOnly
+    };
+    let options = |caching| TargetOptions {
+        access,
+        caching,
+        signature_confirmed: request.confirmed.clone(),
+    };
+    let target = match Target::open(path, &options(Caching::Direct)) {
+        Err(TargetError::DirectUnsupported { .. }) => {
+            let target = Target::open(path, &options(Caching::Buffered))?;
+            return Ok((target, Some("direct I/O is not supported here")));
+        }
+        opened => opened?,
+    };
+    let unit = u64::from(target.alignment().offset);
+    if request.unit.is_multiple_of(unit) {
+        return Ok((target, None));
+    }
+    // A claim on a device cannot be held twice.
+    drop(target);
+    let target = Target::open(path, &options(Caching::Buffered))?;
+    let why = "I/Os of these sizes cannot pass the page cache";
+    Ok((target, Some(why)))
+}
+
+fn foreign(path: &Path) -> ClassicError {
+    ClassicError::Usage(format!(
+        "{} is not written to: nothing in it proves that this program made it, and the workload \
+         writes; use --overwrite if everything in it may be lost, or have a new file made with -B",
+        path.display()
+    ))
+}
+
+/// A file that an earlier start of ours did not fill to its end is removed if it is to be made
+/// anew; whether it was.
+fn remove_unfinished(path: &Path, request: &DataRequest) -> Result<bool, ClassicError> {
+    let Some(marker) = marker_of(path)?.filter(|marker| !marker.is_complete()) else {
+        return Ok(false);
+    };
+    if !marker.is_idle() {
+        return Err(ClassicError::Usage(format!(
+            "the data file {} is being made by another program: begin when that has ended",
+            path.display()
+        )));
+    }
+    if !request.may_create || request.size.is_none() {
+        return Err(ClassicError::Usage(format!(
+            "the data file {} was not filled to its end when this program was killed: use -B BYTES \
+             to have it made anew, or remove it",
+            path.display()
+        )));
+    }
+    let removed = marker.remove_with(path);
+    let removed = removed.map_err(ClassicError::file("remove", path))?;
+    // What is not ours is found out again, and named, when it is opened.
+    Ok(removed != Removal::Foreign)
+}
+
+/// A file that is being made; removed with its marker unless it is finished.
+struct Making<'a> {
+    path: &'a Path,
+    file: File,
+    identity: Identity,
+    marker: Option<DataMarker>,
+}
+
+impl<'a> Making<'a> {
+    fn begin(path: &'a Path, size: u64) -> Result<Self, ClassicError> {
+        let marker = make_marker(path, size)?;
+        let created = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .and_then(|file| Ok((Identity::of(&file)?, file)));
+        match created {
+            Ok((identity, file)) => Ok(Self {
+                path,
+                file,
+                identity,
+                marker: Some(marker),
+            }),
+            Err(error) => {
+                // Nobody is left to tell, and the next start replaces it.
+                let _ = marker.remove();
+                Err(ClassicError::file("create", path)(error))
+            }
+        }
+    }
+
+    fn finish(mut self, size: u64) -> Result<(), ClassicError> {
+        if let Some(marker) = &mut self.marker {
+            marker
+                .note(State::Complete, size)
+                .map_err(ClassicError::file("write the marker of", self.path))?;
+        }
+        self.marker = None;
+        Ok(())
+    }
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        let Some(marker) = self.marker.take() else {
+            return;
+        };
+        // Nobody is left to tell; the marker says that the file is unfinished.
+        if matches!(
+            remove_known(self.path, &self.identity),
+            Ok(Removal::Removed)
+        ) {
+            let _ = marker.remove();
+        }
+    }
+}
+
+fn make(
+    path: &Path,
+    size: u64,
+    reserve: Option<u64>,
+    interrupt: &Interrupt,
+    filling: Filling<'_>,
+) -> Result<(), ClassicError> {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    check_room(path, parent, size, reserve)?;
+    let making = Making::begin(path, size)?;
+    fill(&making.file, path, size, interrupt, filling)?;
+    making.finish(size)
+}
+
+fn check_room(
+    path: &Path,
+    parent: &Path,
+    size: u64,
+    reserve: Option<u64>,
+) -> Result<(), ClassicError> {
+    let space = free_space(parent)?;
+    let reserve = reserve.unwrap_or(space.reserve);
+    if size.saturating_add(reserve) <= space.available {
+        return Ok(());
+    }
+    Err(ClassicError::Usage(format!(
+        "there is no room for {} of {}: {} are free, of which {} stay untouched; ask for less \
+         (-B), keep less free (--reserve), or make room",
+        path.display(),
+        Bytes(size),
+        Bytes(space.available),
+        Bytes(reserve)
+    )))
+}
+
+/// Fill the file with noise, so that every read reaches a block that was written.
+fn fill(
+    file: &File,
+    path: &Path,
+    size: u64,
+    interrupt: &Interrupt,
+    filling: Filling<'_>,
+) -> Result<(), ClassicError> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    match fallocate(file, FallocateFlags::empty(), 0, size) {
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+        Err(error) => return Err(ClassicError::file("make room in", path)(error.into())),
+    }
+    let payload = Payload {
+        run: Seal::of_this_run().number(),
+        ..Payload::default()
+    };
+    let mut block = vec![0; CHUNK];
+    let mut done = 0;
+    let mut to = file;
+    while done < size {
+        if let Some(signal) = interrupt.is_raised() {
+            return Err(ClassicError::Interrupted {
+                signal: signal.name,
+                kept: "the unfinished data file was removed",
+            });
+        }
+        let len = (size - done).min(CHUNK as u64) as usize;
+        fill_incompressible(&mut block[..len], done ^ size.rotate_left(32));
+        payload.stamp(&mut block[..len], TargetId(0), done);
+        to.write_all(&block[..len])
+            .map_err(ClassicError::file("fill", path))?;
+        done += len as u64;
+        filling(done, size);
+    }
+    file.sync_all()
+        .map_err(ClassicError::file("write out", path))?;
+    drop_cached(file).map_err(ClassicError::file("prepare the page cache of", path))?;
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! A control thread that sums its I/Os up in messages and can be told to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::rpt::Message;
+use units::Instant;
+use workload::{Agenda, Client, Completion, ControlThread, Errno, Event, Op};
+
+/// What control threads say, in the order of their saying it.
+pub(super) type Mailbox = Arc<Mutex<Vec<Posted>>>;
+
+/// How much a control thread says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Messages.
+    Messages,
+    /// Messages, and each I/O.
+    EachIo,
+}
+
+/// What a control thread says.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    /// Which of all threads that were ever started.
+    pub launch: u64,
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub report: Report,
+}
+
+/// Kinds of what is said.
+#[derive(Clone, Copy, Debug)]
+pub enum Report {
+    /// The I/Os of a message are done.
+    Message(Message),
+    /// One I/O is done.
+    Io(IoDetail),
+    /// An I/O failed; the thread does no more.
+    Failed {
+        /// What it was.
+        op: Op,
+        /// What the system said.
+        errno: Errno,
+    },
+    /// The data file ends within an I/O; the thread does no more.
+    Short {
+        /// What it was.
+        op: Op,
+        /// Bytes moved.
+        moved: u32,
+    },
+}
+
+/// One I/O in detail; times in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct IoDetail {
+    /// What it was.
+    pub op: Op,
+    /// How long after it was due it was handed over.
+    pub wait: f64,
+    /// What passed between its being ready and its being handed over.
+    pub seek: f64,
+    /// What it took.
+    pub xfer: f64,
+}
+
+/// A control thread with its message.
+pub(super) struct MessageThread {
+    inner: ControlThread,
+    launch: u64,
+    detail: Detail,
+    ios_per_message: u32,
+    ios: u32,
+    message: Message,
+    last: Instant,
+    stop: Arc<AtomicBool>,
+    mailbox: Mailbox,
+}
+
+impl MessageThread {
+    pub(super) fn new(
+        inner: ControlThread,
+        (number, launch): (u32, u64),
+        ios_per_message: u32,
+        detail: Detail,
+        stop: Arc<AtomicBool>,
+        mailbox: Mailbox,
+    ) -> Self {
+        Self {
+            inner,
+            launch,
+            detail,
+            ios_per_message: ios_per_message.max(1),
+            ios: 0,
+            message: Message {
+                thread: number,
+                ..Message::default()
+            },
+            last: Instant::START,
+            stop,
+            mailbox,
+        }
+    }
+
+    fn post(&self, at: Instant, report: Report) {
+        let posted = Posted {
+            launch: self.launch,
+            at,
+            report,
+        };
+        let mut mailbox = self.mailbox.lock().unwrap_or_else(PoisonError::into_inner);
+        mailbox.push(posted);
+    }
+
+    /// Add an I/O to the message; whether the thread can go on.
+    fn add(&mut self, completion: &Completion) -> bool {
+        let (op, at) = (completion.request.op, completion.completed);
+        match completion.result {
+            Ok(moved) if moved == op.len() => {}
+            Ok(moved) => {
+                self.post(at, Report::Short { op, moved });
+                return false;
+            }
+            Err(errno) => {
+                self.post(at, Report::Failed { op, errno });
+                return false;
+            }
+        }
+        let seek = completion.lateness().as_secs_f64();
+        let xfer = completion.service_time().as_secs_f64();
+        if self.detail == Detail::EachIo {
+            let wait = completion
+                .issued
+                .since(completion.request.due)
+                .as_secs_f64();
+            let detail = IoDetail {
+                op,
+                wait,
+                seek,
+                xfer,
+            };
+            self.post(at, Report::Io(detail));
+        }
+        self.message.kbytes += f64::from(op.len()) / 1024.0;
+        self.message.nios += 1.0;
+        self.message.seek += seek;
+        self.message.xfer += xfer;
+        self.message.seek_sq += seek * seek;
+        self.message.xfer_sq += xfer * xfer;
+        self.ios += 1;
+        if self.ios == self.ios_per_message {
+            let total = at.since(self.last).as_secs_f64();
+            self.message.total = total;
+            self.message.total_sq = total * total;
+            self.post(at, Report::Message(self.message));
+            self.last = at;
+            self.ios = 0;
+            self.message = Message {
+                thread: self.message.thread,
+                ..Message::default()
+            };
+        }
+        true
+    }
+}
+
+impl Client for MessageThread {
+    #[inline]
+    fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
+        match event {
+            Event::Started { at } => self.last = at,
+            Event::Completed(completion) => {
+                if self.stop.load(Ordering::Relaxed) || !self.add(completion) {
+                    return agenda.finish();
+                }
+            }
+            Event::Due { .. } => {}
+        }
+        self.inner.on_event(event, agenda);
+    }
+}

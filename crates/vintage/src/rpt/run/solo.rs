@@ -1,0 +1,138 @@
+//! Runs `transact` alone: one control thread, and what it says.
+
+use crate::rpt::{Message, Transact};
+use drivers::DriverKind;
+use sys::MonotonicClock;
+use units::Instant;
+use workload::check_threads;
+
+use host::interrupt::Interrupt;
+
+use super::data_file::{DataRequest, Filling, open_data};
+use super::messages::{Detail, IoDetail, Report};
+use super::rig::{Failure, Rig, RigOptions};
+use super::test_run::common_unit;
+use crate::run::ClassicError;
+
+/// One control thread.
+#[derive(Clone, Debug)]
+pub struct SoloRequest {
+    /// Its switches.
+    pub transact: Transact,
+    /// Messages after which it ends.
+    pub messages: Option<u64>,
+    /// Whether each I/O is told.
+    pub detail: Detail,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What carries I/Os out.
+    pub driver: DriverKind,
+    /// Whether a file that is not ours may be written to.
+    pub overwrite: bool,
+    /// The device's name as typed, where its content may be lost.
+    pub confirmed: Option<String>,
+    /// Room that stays free when a data file is made.
+    pub reserve: Option<u64>,
+}
+
+/// What one control thread says, with the seconds since its start.
+pub enum Said<'a> {
+    /// Something that should be known, a sentence.
+    Note(&'a str),
+    /// A message.
+    Message(f64, &'a Message),
+    /// One I/O.
+    Io(f64, &'a IoDetail),
+}
+
+/// Run one control thread until it has said enough, or a signal comes.
+///
+/// # Errors
+/// When the data file cannot be used, an I/O fails, a signal comes, or `hear` fails.
+pub fn run_solo(
+    request: &SoloRequest,
+    interrupt: &Interrupt,
+    filling: Filling<'_>,
+    hear: &mut dyn FnMut(&Said<'_>) -> Result<(), ClassicError>,
+) -> Result<(), ClassicError> {
+    let transact = &request.transact;
+    let parameters = transact
+        .parameters("transact", 1)
+        .map_err(ClassicError::Usage)?;
+    let check = |bytes| {
+        check_threads(std::slice::from_ref(&parameters), bytes).map_err(|errors| {
+            let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            texts.join("; ")
+        })
+    };
+    let types = check(None).map_err(ClassicError::Usage)?;
+    let wanted = DataRequest {
+        name: transact.data_file.clone(),
+        size: transact.data_size,
+        may_create: true,
+        writes: types[0].writes > 0,
+        overwrite: request.overwrite,
+        confirmed: request.confirmed.clone(),
+        reserve: request.reserve,
+        unit: common_unit(1 << 30, &types[0]),
+    };
+    let data = open_data(
+        &wanted,
+        &|bytes| check(Some(bytes)).map(drop),
+        interrupt,
+        filling,
+    )?;
+    let options = RigOptions {
+        threads_max: 1,
+        io_bytes: types[0].io_size,
+        seed: request.seed,
+        driver: request.driver,
+        detail: request.detail,
+    };
+    let mut rig = Rig::open(&data, MonotonicClock::start(), Instant::START, &options)?;
+    for note in data.notes().iter().chain(rig.notes()) {
+        hear(&Said::Note(note))?;
+    }
+    rig.set_types(&types);
+    let begun = rig.now();
+    rig.start(transact.control_thread as u32)?;
+    let talked = talk(request, &mut rig, begun, interrupt, hear);
+    rig.close()?;
+    talked
+}
+
+fn talk(
+    request: &SoloRequest,
+    rig: &mut Rig,
+    begun: Instant,
+    interrupt: &Interrupt,
+    hear: &mut dyn FnMut(&Said<'_>) -> Result<(), ClassicError>,
+) -> Result<(), ClassicError> {
+    let mut messages = 0;
+    loop {
+        if let Some(signal) = interrupt.is_raised() {
+            let (signal, kept) = (signal.name, "the messages so far are above");
+            return Err(ClassicError::Interrupted { signal, kept });
+        }
+        for posted in rig.run_slice()? {
+            let at = posted.at.since(begun).as_secs_f64();
+            match posted.report {
+                Report::Message(message) => {
+                    messages += 1;
+                    hear(&Said::Message(at, &message))?;
+                }
+                Report::Io(detail) => {
+                    hear(&Said::Io(at, &detail))?;
+                }
+                report => {
+                    let thread = request.transact.control_thread as u32;
+                    return Err(rig.failure(&Failure { thread, report }));
+                }
+            }
+            let is_enough = request.messages.is_some_and(|most| messages >= most);
+            if is_enough {
+                return Ok(());
+            }
+        }
+    }
+}

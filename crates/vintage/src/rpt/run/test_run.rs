@@ -1,0 +1,333 @@
+//! Runs a whole test of `rpt`.
+
+use std::time::Duration as StdDuration;
+
+use crate::rpt::log::Entry;
+use crate::rpt::{Act, Message, Plan, Session, State, Workload};
+use drivers::DriverKind;
+use results::live::Command;
+use sys::MonotonicClock;
+use units::Instant;
+
+use host::interrupt::Interrupt;
+
+use super::data_file::{DataFile, DataRequest, Filling, open_data};
+use super::messages::{Detail, Report};
+use super::output_files::OutputFiles;
+use super::rig::{Failure, Rig, RigOptions};
+use crate::run::ClassicError;
+
+/// How often keys are looked at while nothing is measured.
+const IDLE: StdDuration = StdDuration::from_millis(50);
+
+/// How a test is run.
+#[derive(Clone, Debug)]
+pub struct TestRequest {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What carries I/Os out.
+    pub driver: DriverKind,
+    /// Whether a file that is not ours may be written to.
+    pub overwrite: bool,
+    /// The device's name as typed, where its content may be lost.
+    pub confirmed: Option<String>,
+    /// Room that stays free when a data file is made.
+    pub reserve: Option<u64>,
+    /// Whether the test begins by itself.
+    pub starts: bool,
+}
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything was done.
+    Finished,
+    /// Somebody asked for the end.
+    Quit,
+    /// A signal came.
+    Interrupted {
+        /// Its name.
+        signal: &'static str,
+    },
+}
+
+/// Who watches a test and may ask for something.
+pub trait Operator {
+    /// A data file is being made: bytes written, and all bytes.
+    fn filling(&mut self, done: u64, all: u64);
+
+    /// Something that should be known, a sentence.
+    fn note(&mut self, text: &str);
+
+    /// An entry of the log, with the verbosity at the time.
+    fn entry(&mut self, entry: &Entry, verbose: u8);
+
+    /// A control thread reported, with the verbosity at the time.
+    fn message(&mut self, message: &Message, verbose: u8);
+
+    /// Called often: look at the test, and say what is wanted.
+    fn look(&mut self, session: &Session, elapsed_s: f64) -> Option<Command>;
+
+    /// Whether the operator wants to stay when everything is done.
+    fn stays(&self) -> bool;
+}
+
+/// Run `plan`, with `operator` watching. `files` are made once the data files are ready.
+///
+/// # Errors
+/// When a data file cannot be used, an I/O fails, or an output file cannot be written.
+pub fn run_test(
+    plan: Plan,
+    request: &TestRequest,
+    files: impl FnOnce() -> Result<OutputFiles, ClassicError>,
+    interrupt: &Interrupt,
+    operator: &mut dyn Operator,
+) -> Result<Ending, ClassicError> {
+    let data = open_all(&plan, request, interrupt, operator)?;
+    for file in &data {
+        for note in file.notes() {
+            operator.note(note);
+        }
+    }
+    let files = files()?;
+    for kept in files.kept() {
+        operator.note(&format!("results of an earlier test are now in {kept}"));
+    }
+    let options = RigOptions {
+        threads_max: plan.threads_max,
+        io_bytes: io_bytes_max(&plan),
+        seed: request.seed,
+        driver: request.driver,
+        detail: Detail::Messages,
+    };
+    let mut test = Test {
+        session: Session::new(plan),
+        data,
+        options,
+        clock: MonotonicClock::start(),
+        begun: None,
+        rig: None,
+        files,
+        operator,
+    };
+    let ending = test.run(request, interrupt);
+    let closed = test.rig.as_mut().map_or(Ok(()), Rig::close);
+    let ended = ending.and_then(|ending| closed.map(|()| ending));
+    if let Err(error) = &ended {
+        let text = lab::laboratory::with_causes(error);
+        // The error is told to the user in any case.
+        let _ = test.files.log(&format!("error: {text}"));
+    }
+    ended
+}
+
+fn io_bytes_max(plan: &Plan) -> u32 {
+    let kinds = plan.workloads.iter().flat_map(|workload| &workload.types);
+    kinds.map(|kind| kind.io_size).max().unwrap_or(0)
+}
+
+/// Every data file that a workload names, checked against all workloads that use it.
+fn open_all(
+    plan: &Plan,
+    request: &TestRequest,
+    interrupt: &Interrupt,
+    operator: &mut dyn Operator,
+) -> Result<Vec<DataFile>, ClassicError> {
+    let mut names: Vec<&str> = Vec::new();
+    for workload in &plan.workloads {
+        if !names.contains(&workload.data_file.as_str()) {
+            names.push(&workload.data_file);
+        }
+    }
+    let mut data = Vec::new();
+    for name in names {
+        let users: Vec<&Workload> = plan
+            .workloads
+            .iter()
+            .filter(|workload| workload.data_file == name)
+            .collect();
+        let kinds = || users.iter().flat_map(|workload| &workload.types);
+        let size = users.iter().filter_map(|workload| workload.data_size).max();
+        let wanted = DataRequest {
+            name: name.to_owned(),
+            size: size.filter(|&size| size > 0),
+            may_create: true,
+            writes: kinds().any(|kind| kind.writes > 0),
+            overwrite: request.overwrite,
+            confirmed: request.confirmed.clone(),
+            reserve: request.reserve,
+            unit: kinds().fold(1 << 30, common_unit),
+        };
+        let fits = |bytes: u64| {
+            for workload in &users {
+                if let Err(errors) = workload.check_size(bytes) {
+                    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                    return Err(format!("{}: {}", workload.name, texts.join("; ")));
+                }
+            }
+            Ok(())
+        };
+        let filling: Filling<'_> = &mut |done, all| operator.filling(done, all);
+        data.push(open_data(&wanted, &fits, interrupt, filling)?);
+    }
+    Ok(data)
+}
+
+/// The largest power of two that offsets and sizes of a type are multiples of, and `unit` at most.
+pub(super) fn common_unit(unit: u64, kind: &workload::ThreadType) -> u64 {
+    let offset = match kind.placement {
+        workload::Placement::Packed => 0,
+        workload::Placement::Offset(offset) => offset,
+    };
+    let bits = u64::from(kind.io_size) | kind.block | offset | unit;
+    1 << bits.trailing_zeros()
+}
+
+/// A test that is being run.
+struct Test<'a> {
+    session: Session,
+    data: Vec<DataFile>,
+    options: RigOptions,
+    clock: MonotonicClock,
+    /// When the engine's clock stood at the beginning.
+    begun: Option<Instant>,
+    rig: Option<Rig>,
+    files: OutputFiles,
+    operator: &'a mut dyn Operator,
+}
+
+impl Test<'_> {
+    fn run(
+        &mut self,
+        request: &TestRequest,
+        interrupt: &Interrupt,
+    ) -> Result<Ending, ClassicError> {
+        if request.starts {
+            self.command(Command::StartStop)?;
+        }
+        loop {
+            if let Some(signal) = interrupt.is_raised() {
+                self.command(Command::Quit)?;
+                let signal = signal.name;
+                return Ok(Ending::Interrupted { signal });
+            }
+            let elapsed = self.elapsed();
+            let was_finished = self.session.state() == State::Finished;
+            if let Some(command) = self.operator.look(&self.session, elapsed) {
+                if command == Command::Quit {
+                    self.command(command)?;
+                    let ending = if was_finished {
+                        Ending::Finished
+                    } else {
+                        Ending::Quit
+                    };
+                    return Ok(ending);
+                }
+                self.command(command)?;
+            }
+            match self.session.state() {
+                State::Execute => self.slice()?,
+                State::Finished if !self.operator.stays() => return Ok(Ending::Finished),
+                State::Stopped | State::Finished => std::thread::sleep(IDLE),
+            }
+        }
+    }
+
+    fn elapsed(&self) -> f64 {
+        match (&self.rig, self.begun) {
+            (Some(rig), Some(begun)) => rig.now().since(begun).as_secs_f64(),
+            _ => 0.0,
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Result<(), ClassicError> {
+        let acts = self.session.command(command, self.elapsed());
+        self.carry_out(acts)
+    }
+
+    fn slice(&mut self) -> Result<(), ClassicError> {
+        let Some(rig) = &mut self.rig else {
+            return Ok(());
+        };
+        let posted = rig.run_slice()?;
+        for posted in posted {
+            let Some(rig) = &self.rig else { break };
+            let thread = rig.speaker(&posted);
+            match posted.report {
+                Report::Message(message) if thread.is_some() => {
+                    let at = posted
+                        .at
+                        .since(self.begun.unwrap_or(posted.at))
+                        .as_secs_f64();
+                    self.operator.message(&message, self.session.verbose());
+                    let acts = self.session.take(&message, at);
+                    self.carry_out(acts)?;
+                }
+                Report::Message(_) | Report::Io(_) => {}
+                report => {
+                    let thread = thread.unwrap_or(0);
+                    return Err(rig.failure(&Failure { thread, report }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, acts: Vec<Act>) -> Result<(), ClassicError> {
+        for act in acts {
+            match act {
+                Act::Begin { workload } => self.begin(workload)?,
+                Act::Start { thread } => {
+                    let (_, workload) = self.session.position();
+                    let line = self.session.plan().workloads[workload].command_line(thread);
+                    self.files.run(&line)?;
+                    if let Some(rig) = &mut self.rig {
+                        rig.start(thread)?;
+                    }
+                }
+                Act::Stop { thread } => {
+                    if let Some(rig) = &mut self.rig {
+                        rig.stop(thread);
+                    }
+                }
+                Act::Log(entry) => {
+                    self.files.log(&entry.render())?;
+                    self.operator.entry(&entry, self.session.verbose());
+                }
+                Act::Report(entry) => self.files.report(&entry.render())?,
+                Act::Finished => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The data file of a workload comes into play.
+    fn begin(&mut self, workload: usize) -> Result<(), ClassicError> {
+        let workload = &self.session.plan().workloads[workload];
+        let data = self
+            .data
+            .iter()
+            .find(|data| data.name() == workload.data_file)
+            .expect("every data file is open");
+        if self
+            .rig
+            .as_ref()
+            .is_none_or(|rig| rig.name() != data.name())
+        {
+            let now = self.rig.as_ref().map_or(Instant::START, Rig::now);
+            if let Some(rig) = &mut self.rig {
+                rig.close()?;
+            }
+            let rig = Rig::open(data, self.clock, now, &self.options)?;
+            for note in rig.notes() {
+                self.operator.note(note);
+            }
+            self.begun.get_or_insert(rig.now());
+            self.rig = Some(rig);
+        }
+        if let Some(rig) = &mut self.rig {
+            rig.set_types(&workload.types);
+        }
+        Ok(())
+    }
+}
