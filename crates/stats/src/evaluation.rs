@@ -9,7 +9,7 @@ use crate::findings::{Finding, findings};
 use crate::goal::{Aim, CITABLE_SAMPLES, Goal, GoalKind, Verdict};
 use crate::quantile::{PercentileEstimate, percentiles};
 use crate::store::SlotStore;
-use crate::variance::interval_around;
+use crate::variance::{LongRun, cautious_variance, interval_around, long_run_variance};
 use crate::window::{Channel, Window, slot_counts, slot_means};
 
 /// Fewest slots from which anything is concluded.
@@ -82,9 +82,13 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     if window.completions < COMPLETIONS_MIN {
         return None;
     }
-    let (mean, of_mean) = interval_around(window.mean_ns, &window.response_influence);
-    let (throughput, of_rate) = interval_around(window.rate, &window.throughput);
-    let ess = effective_samples(store, channel, &window, of_mean.variance_of_mean);
+    let Spread {
+        mean,
+        throughput,
+        ess,
+        of_mean,
+        of_rate,
+    } = Spread::of(store, channel, &window, long_run_variance);
     let wanted_of_time = match goal.aim {
         Aim::TimeAndLoad => Some(goal.precision),
         Aim::LoadAtTime(precision) => Some(precision),
@@ -111,6 +115,13 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         is_citable: (ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
             && goal.kind == GoalKind::Result,
     });
+    let (mean, throughput, ess) = match verdict {
+        Verdict::Correlated => {
+            let spread = Spread::of(store, channel, &window, cautious_variance);
+            (spread.mean, spread.throughput, spread.ess)
+        }
+        _ => (mean, throughput, ess),
+    };
     Some(Evaluation {
         channel,
         mean: Estimate {
@@ -144,6 +155,34 @@ pub fn evaluate_fully(
     evaluation.percentiles = percentiles(store, channel, &evaluation, ps);
     evaluation.findings = findings(store, channel, &evaluation, goal.precision);
     Some(evaluation)
+}
+
+/// Mean time and throughput of a window with their intervals.
+struct Spread {
+    mean: Estimate,
+    throughput: Estimate,
+    ess: f64,
+    of_mean: LongRun,
+    of_rate: LongRun,
+}
+
+impl Spread {
+    fn of(
+        store: &SlotStore,
+        channel: Channel,
+        window: &Window,
+        variance: impl Fn(&[f64]) -> LongRun,
+    ) -> Self {
+        let of_mean = variance(&window.response_influence);
+        let of_rate = variance(&window.throughput);
+        Self {
+            mean: interval_around(window.mean_ns, &window.response_influence, &of_mean),
+            throughput: interval_around(window.rate, &window.throughput, &of_rate),
+            ess: effective_samples(store, channel, window, of_mean.variance_of_mean),
+            of_mean,
+            of_rate,
+        }
+    }
 }
 
 /// `s^2 / var(mean)` of the single completions; all of them when nothing varies.

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::bins::{BIN_COUNT, LogBins};
 use crate::estimate::{CONFIDENCE, Estimate};
 use crate::evaluation::Evaluation;
+use crate::goal::Verdict;
 use crate::store::SlotStore;
-use crate::variance::{long_run_variance, student_t};
+use crate::variance::{LongRun, cautious_variance, long_run_variance, student_t};
 use crate::window::{Channel, Window};
 
 pub use tail::Tail;
@@ -128,7 +129,7 @@ pub fn share_within(
     let shares = window.share_influence(store, channel, share, |tally| {
         tally.bins.count_until(bin, fraction)
     });
-    let long_run = long_run_variance(&shares);
+    let long_run = variance_of(&shares, evaluation);
     let independent = evaluation.ess.min(pool.total as f64).max(1.0);
     let floor = expected * (1.0 - expected) / independent;
     let variance = long_run.variance_of_mean.max(floor);
@@ -141,6 +142,14 @@ pub fn share_within(
         confidence,
         samples: independent,
     })
+}
+
+/// The variance of shares, as careful as that of the mean.
+fn variance_of(shares: &[f64], evaluation: &Evaluation) -> LongRun {
+    match evaluation.verdict {
+        Verdict::Correlated => cautious_variance(shares),
+        _ => long_run_variance(shares),
+    }
 }
 
 /// The window with all its values in one distribution.
@@ -166,7 +175,7 @@ fn interval(
     let shares = window.share_influence(store, channel, p, |tally| {
         tally.bins.count_until(place.bin, place.fraction)
     });
-    let long_run = long_run_variance(&shares);
+    let long_run = variance_of(&shares, evaluation);
     // Half the i.i.d. variance: completions of a device may alternate, but never that well.
     let mut samples_max = 2.0 * n;
     if p > TAIL && evaluation.ess > 0.0 {

@@ -18,6 +18,13 @@ const SKEW_MAX: f64 = 0.1;
 /// A variance below this share of the squared mean is rounding, not variation.
 const ROUNDING: f64 = 1e-24;
 
+/// Batches of a series that is only a few times longer than its correlations ...
+const BATCHES: usize = 8;
+/// ... beyond this first autocorrelation they say nothing of the size of the variance ...
+const BATCH_CORRELATION_MAX: f64 = 0.6;
+/// ... and fewer degrees of freedom are not believed.
+const FREEDOM_MIN: f64 = 3.0;
+
 /// Standard errors of white noise beyond which one autocorrelation is real, or the sum of several.
 const NOISE_OF_ONE: f64 = 3.0;
 const NOISE_OF_SUM: f64 = 4.0;
@@ -39,6 +46,13 @@ pub struct LongRun {
     /// Whether those correlations are more than white noise of this length shows by chance, and
     /// widen the interval.
     pub is_correlated: bool,
+}
+
+impl LongRun {
+    /// Half of a symmetric interval of the usual confidence.
+    fn half_width(&self) -> f64 {
+        student_t(0.5 + CONFIDENCE / 2.0, self.degrees_of_freedom) * self.variance_of_mean.sqrt()
+    }
 }
 
 /// The two-level variance of the mean of `series` (`lrv` of section 5).
@@ -79,33 +93,70 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
     }
 }
 
+/// As [`long_run_variance`], of a series that is only a few times longer than its correlations.
+///
+/// There two things go wrong, both towards intervals that are too narrow: the mean that is taken off
+/// follows the series, which takes `(2 L + 1) / n` from the variance, and few correlations long ago
+/// say what the variance is. The first is put back and the degrees of freedom are those of a window
+/// of `2 L + 1` lags. Beside it stand the means of 8 batches, taken for autoregressive with their own
+/// first autocorrelation, whose bias of `-1 / 8` is put back twice. The wider of the two counts.
+#[must_use]
+pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {
+    let seen = long_run_variance(series);
+    let len = series.len() as f64;
+    let lags = 2.0 * (seen.lag + 1) as f64;
+    let corrected = LongRun {
+        variance_of_mean: seen.variance_of_mean * (1.0 + lags / len),
+        degrees_of_freedom: (len / lags).min(seen.degrees_of_freedom).max(FREEDOM_MIN),
+        ..seen
+    };
+    let batches = centred(&group_means(series, BATCHES));
+    let own = autocovariance(&batches, 0);
+    let count = BATCHES as f64;
+    if own <= 0.0 {
+        return corrected;
+    }
+    let first = autocovariance(&batches, 1) / own + 2.0 / count;
+    let first = first.clamp(0.0, BATCH_CORRELATION_MAX);
+    let inflation = (1.0 + first) / (1.0 - first);
+    let of_batches = LongRun {
+        variance_of_mean: own / (count - 1.0) * inflation,
+        degrees_of_freedom: ((count - 1.0) / inflation).max(FREEDOM_MIN),
+        ..seen
+    };
+    if of_batches.half_width() > corrected.half_width() {
+        of_batches
+    } else {
+        corrected
+    }
+}
+
 /// The mean of `series` with its interval (`ci` of section 5), in the unit of the series.
 ///
 /// Without variation the interval has no width. An empty series gives zero.
 #[must_use]
 pub fn mean_interval(series: &[f64]) -> Estimate {
-    interval_around(mean(series), series).0
+    interval_around(mean(series), series, &long_run_variance(series))
 }
 
-/// As `mean_interval`, around a value that the caller knows more exactly than the series' mean.
-pub(crate) fn interval_around(value: f64, series: &[f64]) -> (Estimate, LongRun) {
-    let long_run = long_run_variance(series);
+/// The interval of `series`, whose variance is known, around a value that the caller knows more
+/// exactly than the series' mean.
+pub(crate) fn interval_around(value: f64, series: &[f64], long_run: &LongRun) -> Estimate {
     if long_run.variance_of_mean <= 0.0 {
-        return (Estimate::exact(value, series.len() as f64), long_run);
+        return Estimate::exact(value, series.len() as f64);
     }
     let error = long_run.variance_of_mean.sqrt();
     let t = student_t(0.5 + CONFIDENCE / 2.0, long_run.degrees_of_freedom);
     let groups = SKEW_GROUPS.min(series.len());
     let skewness = skewness(&group_means(series, groups));
     let bend = (skewness / (6.0 * (groups as f64).sqrt())).clamp(-SKEW_MAX, SKEW_MAX);
-    let estimate = Estimate {
+    Estimate {
         value,
         low: value - bent(t, bend) * error,
         high: value - bent(-t, bend) * error,
         confidence: CONFIDENCE,
         samples: variance(series) / long_run.variance_of_mean,
-    };
-    (estimate, long_run)
+    }
 }
 
 /// Quantile `p` of Student's t with `degrees_of_freedom`, which need not be whole.
