@@ -208,11 +208,11 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
                 measurement.drift.total * 100.0
             ),
         )),
-        Verdict::Correlated => Some(Warning::doubt(
+        Verdict::Correlated => Some(Warning::note(
             "correlated",
             format!(
-                "{title}: results are correlated over most of the trial, so its confidence \
-                 interval is unreliable. Allow more time with --budget."
+                "{title}: latency rises and falls too slowly for this trial; the interval allows \
+                 for that. Allow more time with --budget to narrow it."
             ),
         )),
     }
@@ -226,7 +226,7 @@ fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
         Warning::doubt(
             "warm-up-differs",
             format!(
-                "{}: the first {} were left out as warm-up; with them the mean response time would \
+                "{}: the first {} were left out as warm-up; with them the mean latency would \
                  be {} instead of {}. If that was a stall and no warm-up, it belongs to the \
                  answer: measure longer.",
                 measurement.title,
@@ -254,7 +254,7 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
         "load-not-carried",
         format!(
             "{}: {:.0} operations per second were offered and only {:.0} were done: the storage is \
-             saturated and the response time grows as long as one measures.",
+             saturated and the latency grows as long as one measures.",
             measurement.title, offered, achieved.value
         ),
     ))
@@ -301,7 +301,7 @@ fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Op
     let waited = format_duration_ns(waited_mean_ns);
     let effect = mean_with_unfinished(trial, measurement, mean_whole_ns).map(|with| {
         let with = format_duration_ns(with);
-        format!(": with them the mean response time is at least {with}")
+        format!(": with them the mean latency is at least {with}")
     });
     Some(Warning::doubt(
         "kept-back",

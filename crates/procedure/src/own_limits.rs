@@ -90,7 +90,7 @@ pub(crate) fn own_limit(
         severity,
         "own-limit",
         format!(
-            "{}: {:.0} % of the response times were spent waiting for room among the {} requests \
+            "{}: {:.0} % of the latency was spent waiting for room among the {} requests \
              that may be outstanding: {what}. Raise --depth.",
             measurement.title,
             room.share * 100.0,

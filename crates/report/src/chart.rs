@@ -252,10 +252,10 @@ fn floor_axis(across: &Scale, ink: &Ink) -> [String; 2] {
 /// What the characters mean, in as many lines as it takes.
 fn key(has_scouts: bool, has_highest: bool, columns: usize, ink: &Ink) -> Vec<String> {
     let parts = [
-        Some("operations/s".to_owned()),
+        Some("IOPS".to_owned()),
         Some(format!("{} measured", ink.point)),
         has_scouts.then(|| format!("{} scout", ink.scout)),
-        has_highest.then(|| format!("{} highest load", ink.saturation)),
+        has_highest.then(|| format!("{} highest", ink.saturation)),
     ];
     let mut lines = vec![String::new()];
     for part in parts.into_iter().flatten() {

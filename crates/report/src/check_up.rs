@@ -1,23 +1,18 @@
 //! The one screen of a check-up: what was measured, how sure it is, and what to make of it.
 
-use std::collections::BTreeSet;
-
-use results::environment::ForeignIo;
-use results::{Measurement, Run, Status, Trust};
-use units::{Bytes, format_count, format_duration_ns};
+use results::environment::TargetKind;
+use results::{Run, Status};
+use units::{Bytes, format_duration_ns};
 
 use crate::curve;
-use crate::figure::{
-    INDICATIVE, cpu, figure, indicative_legend, legend, mark, percent, tone_of, trust,
-};
 use crate::files;
-use crate::measurement::not_looked_for;
+use crate::measurements;
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
+use crate::standing;
 use crate::study;
 use crate::style::{Style, Tone};
-use crate::table::{Align, Table};
 use crate::target;
 use crate::timing;
 use crate::transactions;
@@ -33,7 +28,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     // The rounds of random access stand in its cells.
     if !run.measurements.is_empty() && run.random.is_none() {
         page.blank();
-        measurements(&mut page, &run.measurements);
+        measurements::section(&mut page, &run.measurements);
     }
     if let Some(curve) = &run.curve {
         page.blank();
@@ -67,13 +62,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
         files::section(&mut page, found, run.target.kind);
     }
     goals(&mut page, run);
-    if !run.findings.is_empty() {
-        page.blank();
-        page.heading("Findings");
-        for finding in &run.findings {
-            page.item(Tone::Plain, "-", finding);
-        }
-    }
+    findings(&mut page, run);
     warnings::section(&mut page, run);
     page.finish()
 }
@@ -110,20 +99,28 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
         let text = format!("{reason}. What had been measured by then is shown.");
         page.item(Tone::Bad, "partial:", &text);
     }
-    let target = target::in_brief(&run.target) + &neighbours(&run.measurements);
-    page.paragraph(Tone::Plain, &target);
-    page.paragraph(Tone::Plain, &machine(run));
+    page.paragraph(Tone::Plain, &target::in_brief(&run.target));
+    if run.target.kind != TargetKind::Simulated {
+        page.paragraph(Tone::Plain, &machine(run));
+    }
+    if let Some(answer) = run.findings.first() {
+        page.paragraph(Tone::Strong, answer);
+    }
+    standing::line(page, run);
 }
 
-/// What others did on the device, where it was enough to disturb.
-pub(crate) fn neighbours(measurements: &[Measurement]) -> String {
-    let foreign = |it: &Measurement| Some(it.counters.as_ref()?.foreign?.share);
-    let shares = measurements.iter().filter_map(foreign);
-    let highest = shares.fold(0.0, f64::max);
-    if highest < ForeignIo::MARKED_SHARE {
-        return String::new();
+/// What the run found beyond its first sentence.
+fn findings(page: &mut Page<'_>, run: &Run) {
+    let Some((_, others @ [_, ..])) = run.findings.split_first() else {
+        return;
+    };
+    if page.style.all {
+        page.blank();
+        page.heading("Findings");
+        for finding in others {
+            page.item(Tone::Plain, "-", finding);
+        }
     }
-    format!(", up to {:.0} % foreign I/O", highest * 100.0)
 }
 
 /// The machine, and what of the settings changes the meaning of the numbers.
@@ -151,95 +148,4 @@ pub(crate) fn machine(run: &Run) -> String {
         .filter(|part| !part.is_empty())
         .collect();
     parts.join(", ")
-}
-
-/// One row for each measurement, and what the signs in the rows mean.
-fn measurements(page: &mut Page<'_>, measurements: &[Measurement]) {
-    let mut table = Table::new(&[
-        ("", Align::Left, 9),
-        ("value", Align::Right, 9),
-        ("95 % interval", Align::Left, 8),
-        ("p99", Align::Right, 6),
-        ("CPU", Align::Right, 5),
-        ("page cache", Align::Right, 4),
-    ]);
-    let mut used = BTreeSet::new();
-    let mut is_indicative = false;
-    for measurement in measurements {
-        let trust = trust(measurement);
-        used.insert(trust);
-        let p99 = percentile_99(measurement);
-        is_indicative |= p99.ends_with(INDICATIVE);
-        let figure = figure(measurement);
-        table.row(
-            tone_of(trust),
-            [
-                format!("{}{}", measurement.title, figure.addition),
-                format!("{}{}", mark(trust), figure.value),
-                figure.interval,
-                p99,
-                cpu(measurement),
-                measurement
-                    .page_cache_share
-                    .map_or_else(String::new, percent),
-            ],
-        );
-    }
-    page.table(&table);
-    used.remove(&Trust::Sound);
-    for trust in used {
-        let text = format!("{} {}", mark(trust), legend(trust));
-        page.paragraph(Tone::Quiet, &text);
-    }
-    if is_indicative {
-        page.paragraph(Tone::Quiet, &indicative_legend());
-    }
-    unseen(page, measurements);
-}
-
-/// What rows of this length cannot show: of all together, or of each.
-fn unseen(page: &mut Page<'_>, measurements: &[Measurement]) {
-    let seen = |row: &Measurement| row.resolution;
-    if page.style.all {
-        for row in measurements {
-            if let Some(seen) = seen(row) {
-                let text = format!("{}: not looked for: {}", row.title, not_looked_for(&seen));
-                page.item(Tone::Quiet, "-", &text);
-            }
-        }
-        return;
-    }
-    let all = || measurements.iter().filter_map(seen);
-    let Some(shortest) = all().min_by_key(|seen| seen.rarest_ns) else {
-        return;
-    };
-    let operations = all().map(|seen| seen.rarest_operations).min();
-    let text = format!(
-        "Nothing rarer than one in {} or {} operations, or slower than {}, shows in every row.",
-        format_duration_ns(shortest.rarest_ns as f64),
-        format_count(operations.unwrap_or(0) as f64),
-        format_duration_ns(shortest.slowest_change_ns as f64),
-    );
-    page.paragraph(Tone::Quiet, &text);
-}
-
-/// The 99th percentile of the response time where the row is about times and the sample bears it.
-fn percentile_99(measurement: &Measurement) -> String {
-    if crate::figure::aspect(measurement) == crate::figure::Aspect::Bandwidth {
-        return String::new();
-    }
-    let found = measurement
-        .response
-        .percentiles
-        .iter()
-        .find(|one| (one.p - 0.99).abs() < 1e-9);
-    let Some((percentile, estimate)) = found.and_then(|one| Some((one, one.estimate?))) else {
-        return String::new();
-    };
-    let mark = if percentile.is_indicative {
-        INDICATIVE
-    } else {
-        ""
-    };
-    format!("{}{mark}", format_duration_ns(estimate.value))
 }

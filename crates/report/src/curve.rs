@@ -6,13 +6,10 @@ use units::{format_count, format_counted, format_duration_ns, format_interval_ns
 
 use crate::chart::{Size, chart};
 use crate::figure::{INDICATIVE, indicative_legend, operations, time};
+use crate::measurement::not_looked_for;
 use crate::page::{Page, wrap};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
-use crate::warnings;
-
-/// A point of this length or more sees what storage does by the second, nanoseconds.
-const SHORT_NS: u64 = 10_000_000_000;
 
 /// Columns of the table of levels beside the chart, and of the gap before it.
 const PANEL: usize = 46;
@@ -24,7 +21,7 @@ const BESIDE_MIN: usize = 96;
 /// No chart is wider or higher than this.
 const CHART: Size = Size {
     columns: 72,
-    rows: 12,
+    rows: 8,
 };
 /// Columns of a level's name, and of a value with its interval.
 const NAME: usize = 11;
@@ -35,18 +32,18 @@ const GLUE: &str = "\u{e000}";
 /// Independent times beyond a percentile from which it is more than indicative.
 const EVIDENCE_FIRM: f64 = 50.0;
 
-/// Every point of the curve, scouts included, its levels and its doubts.
+/// Every point of the curve, scouts included, and its levels. Its warnings are with the run.
 #[must_use]
 pub fn curve_table(curve: &Curve, style: &Style) -> String {
     let mut page = Page::new(style);
     page.heading(&title(curve));
     let mut table = Table::with_headings([
         (load_heading(curve.arrivals).into(), Align::Right, 9),
-        ("load".into(), Align::Right, 9),
+        ("IOPS".into(), Align::Right, 9),
         ("95 % interval".into(), Align::Left, 6),
         (time_heading(curve).into(), Align::Right, 9),
         ("95 % interval".into(), Align::Left, 7),
-        ("99 % below".into(), Align::Right, 5),
+        ("p99".into(), Align::Right, 5),
         ("remarks".into(), Align::Left, 4),
     ]);
     let mut is_indicative = false;
@@ -89,9 +86,6 @@ pub fn curve_table(curve: &Curve, style: &Style) -> String {
         page.line(Tone::Plain, &format!("{:INDENT$}{line}", ""));
     }
     unseen(&mut page, curve);
-    for warning in warnings::in_order(curve.warnings.iter()) {
-        warnings::item(&mut page, warning);
-    }
     page.finish()
 }
 
@@ -121,7 +115,7 @@ const fn load_heading(arrivals: Arrivals) -> &'static str {
     }
 }
 
-/// What of the times the levels are about: `mean response`, or `p99 response`.
+/// What of the times the levels are about: `mean latency`, or `p99 latency`.
 fn time_heading(curve: &Curve) -> String {
     let channel = channel_name(curve.channel);
     match curve.percentile {
@@ -137,22 +131,22 @@ fn percent(share: f64) -> String {
 }
 
 fn title(curve: &Curve) -> String {
-    format!("{}: {} time against load", curve.title, time_heading(curve))
+    format!("{}: {} against IOPS", curve.title, time_heading(curve))
 }
 
 /// What asks for the load, as an engineer calls it.
 const fn load_name(arrivals: Arrivals) -> &'static str {
     match arrivals {
-        Arrivals::Closed => "closed load",
-        Arrivals::Open => "open load",
+        Arrivals::Closed => "IOPS, closed loop,",
+        Arrivals::Open => "IOPS, open loop,",
     }
 }
 
 /// The word for a kind of time.
 pub(crate) const fn channel_name(channel: Channel) -> &'static str {
     match channel {
-        Channel::Response => "response",
-        Channel::Service => "service",
+        Channel::Response => "latency",
+        Channel::Service => "service time",
     }
 }
 
@@ -195,20 +189,10 @@ pub(crate) fn section(page: &mut Page<'_>, curve: &Curve) {
 
 /// What the points that are cited were too short for, where the shortest is.
 fn unseen(page: &mut Page<'_>, curve: &Curve) {
-    let Some(seen) = curve
-        .resolution
-        .filter(|seen| seen.rarest_ns < SHORT_NS / 3)
-    else {
-        return;
-    };
-    let text = format!(
-        "Nothing rarer than one in {} or {} operations, or slower than {}, shows in every point \
-         that is cited.",
-        format_duration_ns(seen.rarest_ns as f64),
-        format_count(seen.rarest_operations as f64),
-        format_duration_ns(seen.slowest_change_ns as f64),
-    );
-    page.paragraph(Tone::Quiet, &text);
+    if let Some(seen) = curve.resolution.filter(|_| page.style.all) {
+        let text = format!("cited points: not looked for: {}", not_looked_for(&seen));
+        page.item(Tone::Quiet, "-", &text);
+    }
 }
 
 /// The load carried at each level, and the highest load.
@@ -224,7 +208,7 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
     }
     let mut lines = wrap(
         &format!(
-            "{} at a {} time of",
+            "{} at a {} of",
             load_name(curve.arrivals),
             time_heading(curve)
         ),
@@ -243,29 +227,14 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
             lines.push(format!("{name:>NAME$}  {}", part.replace(GLUE, " ")));
         }
     }
-    if curve.levels.iter().any(is_wide) {
-        lines.extend(wrap("~ wider interval than was asked for", width));
-    }
     lines
-}
-
-const fn is_wide(level: &Level) -> bool {
-    matches!(
-        level.outcome,
-        LevelOutcome::Reached {
-            is_precise: false,
-            ..
-        }
-    )
 }
 
 /// A level's name and what was found for it.
 fn level(level: &Level, arrivals: Arrivals) -> (String, String) {
     let per_second = |load: f64| format!("{}/s", format_count(load));
     let text = match level.outcome {
-        LevelOutcome::Reached {
-            load, is_precise, ..
-        } => figures(operations(load), if is_precise { "" } else { "~" }),
+        LevelOutcome::Reached { load, .. } => figures(operations(load)),
         LevelOutcome::Between { low, high } => {
             format!("between {} and {}", per_second(low), per_second(high))
         }
@@ -301,8 +270,7 @@ fn open(open: &OpenTrial) -> (String, String) {
 }
 
 fn saturation(saturation: &Saturation) -> (String, String) {
-    let mark = if saturation.is_converged { "" } else { "~" };
-    let figures = figures(operations(saturation.load), mark);
+    let figures = figures(operations(saturation.load));
     let clients = format_counted(saturation.clients.into(), "client");
     let how = if saturation.is_saturated {
         ""
@@ -318,8 +286,8 @@ fn saturation(saturation: &Saturation) -> (String, String) {
 }
 
 /// Value and interval in columns of their own, which wrapping does not tear apart.
-fn figures((value, interval): (String, String), mark: &str) -> String {
-    let text = format!("{:>11}  {interval}", format!("{mark}{value}"));
+fn figures((value, interval): (String, String)) -> String {
+    let text = format!("{value:>11}  {interval}");
     text.replace(' ', GLUE)
 }
 

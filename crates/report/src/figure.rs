@@ -20,7 +20,7 @@ pub(crate) const INDICATIVE: &str = "?";
 
 /// What the sign means.
 pub(crate) fn indicative_legend() -> String {
-    format!("{INDICATIVE} too few independent observations lie beyond it to rely on it")
+    format!("{INDICATIVE} too few samples beyond it to rely on it")
 }
 
 /// What a measurement is about.
@@ -34,13 +34,11 @@ pub(crate) enum Aspect {
     Bandwidth,
 }
 
-/// A number, its interval in the same unit, and what to say beside the title.
+/// A number, and its interval in the same unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
     pub value: String,
     pub interval: String,
-    /// Empty, or the same result seen from the other side, after a comma.
-    pub addition: String,
 }
 
 /// How far the number of a measurement may be used.
@@ -52,7 +50,6 @@ pub(crate) fn trust(measurement: &Measurement) -> Trust {
 pub(crate) const fn mark(trust: Trust) -> &'static str {
     match trust {
         Trust::Sound => "",
-        Trust::Narrow => "~",
         Trust::Shaky => "!",
         Trust::Void => "x",
     }
@@ -61,7 +58,7 @@ pub(crate) const fn mark(trust: Trust) -> &'static str {
 /// The tone of a row.
 pub(crate) const fn tone_of(trust: Trust) -> Tone {
     match trust {
-        Trust::Sound | Trust::Narrow => Tone::Plain,
+        Trust::Sound => Tone::Plain,
         Trust::Shaky => Tone::Doubtful,
         Trust::Void => Tone::Bad,
     }
@@ -71,9 +68,8 @@ pub(crate) const fn tone_of(trust: Trust) -> Tone {
 pub(crate) const fn legend(trust: Trust) -> &'static str {
     match trust {
         Trust::Sound => "",
-        Trust::Narrow => "correlated results: the interval may be too narrow, run longer",
-        Trust::Shaky => "not settled: do not quote, see the warnings",
-        Trust::Void => "void: do not use, see the warnings",
+        Trust::Shaky => "unsettled: do not quote",
+        Trust::Void => "void: do not use",
     }
 }
 
@@ -102,45 +98,14 @@ pub(crate) fn figure(measurement: &Measurement) -> Figure {
     let mean = measurement.response.mean;
     if measurement.is_all_failed() {
         let (value, interval) = operations(measurement.throughput);
-        return Figure {
-            value,
-            interval,
-            addition: String::new(),
-        };
+        return Figure { value, interval };
     }
-    match (aspect(measurement), measurement.bandwidth) {
-        (Aspect::Bandwidth, Some(bandwidth)) => {
-            let (value, interval) = rate(bandwidth);
-            Figure {
-                value,
-                interval,
-                addition: String::new(),
-            }
-        }
-        (Aspect::Operations, _) => {
-            let (value, interval) = operations(measurement.throughput);
-            let addition = format!(", {} each", format_duration_ns(mean.value));
-            Figure {
-                value,
-                interval,
-                addition,
-            }
-        }
-        _ => {
-            let (value, interval) = time(mean);
-            // With one client at a time the rate is the time upside down.
-            let addition = if measurement.clients == 1 && measurement.offered.is_none() {
-                String::new()
-            } else {
-                format!(", {}/s", format_count(measurement.throughput.value))
-            };
-            Figure {
-                value,
-                interval,
-                addition,
-            }
-        }
-    }
+    let (value, interval) = match (aspect(measurement), measurement.bandwidth) {
+        (Aspect::Bandwidth, Some(bandwidth)) => rate(bandwidth),
+        (Aspect::Operations, _) => operations(measurement.throughput),
+        _ => time(mean),
+    };
+    Figure { value, interval }
 }
 
 /// A value in that unit and its interval; of an interval without an upper end, its lower one.

@@ -34,9 +34,6 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
             call_table(page, &tests);
         }
     }
-    if found.tests.iter().any(|test| !test.is_precise) {
-        page.paragraph(Tone::Quiet, "~ wider interval than was asked for");
-    }
     growth(page, found);
     page.blank();
     titles(page, found);
@@ -131,17 +128,16 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
     for test in tests {
         let counted = test.passes.iter().filter(|pass| !pass.is_warm_up).count();
         let (value, interval) = seconds(test.elapsed_seconds);
-        let mark = if test.is_precise { "" } else { "~" };
         let over = over_memory(found, test);
         table.row(
-            if test.is_precise && test.warnings.is_empty() {
+            if test.warnings.is_empty() {
                 Tone::Plain
             } else {
                 Tone::Doubtful
             },
             [
                 short_name(test),
-                format!("{mark}{value}"),
+                value,
                 interval,
                 counted.to_string(),
                 test.cpu_user_seconds.map_or_else(String::new, digits),

@@ -9,14 +9,13 @@ use crate::figure::{INDICATIVE, access_in_words, cpu, operations, percent, rate,
 use crate::page::Page;
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
-use crate::warnings;
 
 /// Rows of the list of intervals, and of the one with everything.
 const INTERVALS: (usize, usize) = (20, 60);
 /// Columns of the longest bar.
 const BAR: f64 = 30.0;
 
-/// The measurement in full: times with intervals, costs, counters, and every doubt.
+/// The measurement in full: times with intervals, costs, counters. Its warnings are with the run.
 #[must_use]
 pub fn measurement(m: &Measurement, style: &Style) -> String {
     let mut page = Page::new(style);
@@ -48,18 +47,11 @@ pub fn measurement(m: &Measurement, style: &Style) -> String {
         page.fact("errors", &failed(error));
     }
     over_time(&mut page, m);
-    let doubts = warnings::in_order(m.warnings.iter());
-    if !doubts.is_empty() {
-        page.blank();
-    }
-    for warning in doubts {
-        warnings::item(&mut page, warning);
-    }
     page.finish()
 }
 
 /// Wait and service apart, and what the law of the queue says.
-fn queue(page: &mut Page<'_>, m: &Measurement) {
+pub(crate) fn queue(page: &mut Page<'_>, m: &Measurement) {
     if let Some(server) = &m.server {
         let (wait, service) = (
             with_interval(time(server.wait)),
@@ -95,7 +87,7 @@ fn failed(error: &ErrorCount) -> String {
         number => format!(", errno {number}"),
     };
     format!(
-        "{} {}: {} ({}{number}); response time {} on average, {} at most; service time {}, {}",
+        "{} {}: {} ({}{number}); latency {} on average, {} at most; service time {}, {}",
         format_count(error.count as f64),
         error.kind,
         error.name,
@@ -108,7 +100,7 @@ fn failed(error: &ErrorCount) -> String {
 }
 
 /// The load interval by interval, with bars, in no more rows than a screen has.
-fn over_time(page: &mut Page<'_>, m: &Measurement) {
+pub(crate) fn over_time(page: &mut Page<'_>, m: &Measurement) {
     let Some(series) = &m.series else { return };
     let samples = series.condensed(if page.style.all {
         INTERVALS.1
@@ -185,7 +177,7 @@ fn with_interval((value, interval): (String, String)) -> String {
 fn times(page: &mut Page<'_>, m: &Measurement) {
     let mut table = Table::new(&[
         ("", Align::Left, 9),
-        ("response time", Align::Right, 9),
+        ("latency", Align::Right, 9),
         ("95 % interval", Align::Left, 8),
         ("service time", Align::Right, 5),
         ("95 % interval", Align::Left, 4),
@@ -218,7 +210,7 @@ fn times(page: &mut Page<'_>, m: &Measurement) {
             percentile(percentiles.iter().find(|one| is_same(one.p, share)))
         };
         let cells = row(
-            &format!("{} % below", trimmed(share * 100.0)),
+            &format!("p{}", trimmed(share * 100.0)),
             of(&m.response.percentiles),
             of(&m.service.percentiles),
         );
@@ -290,11 +282,11 @@ fn kinds(page: &mut Page<'_>, kinds: &[KindTimes]) {
         ("whole trial", Align::Left, 9),
         ("operations", Align::Right, 8),
         ("bytes", Align::Right, 3),
-        ("response: mean", Align::Right, 9),
-        ("99 % below", Align::Right, 7),
+        ("latency: mean", Align::Right, 9),
+        ("p99", Align::Right, 7),
         ("longest", Align::Right, 6),
         ("service: mean", Align::Right, 5),
-        ("99 % below", Align::Right, 2),
+        ("p99", Align::Right, 2),
         ("longest", Align::Right, 1),
     ]);
     let known = |nanos: Option<u64>| {
@@ -340,7 +332,7 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
     );
     let late = &m.lateness;
     let p99 = late.p99_ns.map_or_else(String::new, |p99| {
-        format!(", 99 % below {}", format_duration_ns(p99 as f64))
+        format!(", p99 {}", format_duration_ns(p99 as f64))
     });
     page.fact(
         "issued late by",
@@ -397,9 +389,9 @@ fn verdict(m: &Measurement) -> String {
     let Estimate { samples, .. } = m.response.mean;
     let width = m.response.mean.relative_half_width();
     let precision = if width.is_finite() {
-        format!("mean response time within {:.1} %", width * 100.0)
+        format!("mean latency within {:.1} %", width * 100.0)
     } else {
-        "no bound on the mean response time".to_owned()
+        "no bound on the mean latency".to_owned()
     };
     format!(
         "{}; {precision}, {} independent samples",

@@ -76,6 +76,13 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// A table that keeps the section's indentation for signs of its own.
+    pub fn flush_table(&mut self, table: &Table) {
+        for (tone, line) in table.render(self.style.columns()) {
+            self.line(tone, &line);
+        }
+    }
+
     /// The finished page, ending in a line break.
     pub fn finish(self) -> String {
         self.text

@@ -104,10 +104,9 @@ fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
     ]);
     if let Some(one) = workload.no_load {
         let (load, interval) = operations(one.load);
-        let mark = if one.is_converged { "" } else { "~" };
         let row = [
             "no load".into(),
-            format!("{mark}{}", time(one.service).0),
+            time(one.service).0,
             load,
             interval,
             format!("waits {}", time(one.response).0),
@@ -160,13 +159,7 @@ fn level_row(level: &RabLevel) -> [String; 6] {
 
 fn outcome(outcome: &LevelOutcome) -> (String, String) {
     match *outcome {
-        LevelOutcome::Reached {
-            load, is_precise, ..
-        } => {
-            let (value, interval) = operations(load);
-            let mark = if is_precise { "" } else { "~" };
-            (format!("{mark}{value}"), interval)
-        }
+        LevelOutcome::Reached { load, .. } => operations(load),
         LevelOutcome::Between { low, high } => {
             let (low, high) = (format_count(low), format_count(high));
             // In the column that a narrow screen keeps.
@@ -310,27 +303,8 @@ fn comparisons(page: &mut Page<'_>, comparisons: &[ModeComparison]) {
     }
 }
 
-/// What the sign before a number means, where one occurs.
+/// Whether a number must not be used.
 fn marks(page: &mut Page<'_>, rab: &Rab) {
-    let is_wide = |outcome: &LevelOutcome| {
-        matches!(
-            outcome,
-            LevelOutcome::Reached {
-                is_precise: false,
-                ..
-            }
-        )
-    };
-    let is_any = rab.workloads.iter().any(|workload| {
-        let levels = workload.levels.iter();
-        workload.no_load.is_some_and(|one| !one.is_converged)
-            || levels
-                .flat_map(|level| std::iter::once(&level.by_service).chain(&level.by_response))
-                .any(is_wide)
-    });
-    if is_any {
-        page.paragraph(Tone::Quiet, "~ wider interval than was asked for");
-    }
     let is_void = rab
         .workloads
         .iter()

@@ -276,8 +276,6 @@ fn mark(cell: &RandomCell) -> &'static str {
         "!"
     } else if !cell.rounds_agree {
         "*"
-    } else if !cell.is_precise {
-        "~"
     } else {
         ""
     }
@@ -290,7 +288,7 @@ fn is_void(cell: &RandomCell) -> bool {
 
 fn tone(cell: &RandomCell) -> Tone {
     match mark(cell) {
-        "" | "~" => Tone::Plain,
+        "" => Tone::Plain,
         "x" => Tone::Bad,
         _ => Tone::Doubtful,
     }
@@ -299,10 +297,6 @@ fn tone(cell: &RandomCell) -> Tone {
 fn legend(page: &mut Page<'_>, found: &RandomAccess) {
     page.blank();
     for (sign, meaning) in [
-        (
-            "~",
-            "wider interval than requested, or correlated results that make it too narrow",
-        ),
         (
             "*",
             "the rounds differ by more than their own intervals; the interval holds that",

@@ -7,7 +7,8 @@ use crate::style::Tone;
 
 /// Columns between two cells.
 const GAP: usize = 2;
-/// The first column does not get narrower than this before other columns are left out.
+/// The first column does not get narrower than this before other columns are left out, unless asked
+/// otherwise.
 const FIRST_MIN: usize = 20;
 
 /// On which side a column is flush.
@@ -30,6 +31,8 @@ pub(crate) struct Column {
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<(Tone, Vec<String>)>,
+    /// The first column does not get narrower than this while others can be left out.
+    first_min: usize,
 }
 
 impl Table {
@@ -53,7 +56,14 @@ impl Table {
         Self {
             columns: columns.into_iter().map(column).collect(),
             rows: Vec::new(),
+            first_min: FIRST_MIN,
         }
+    }
+
+    /// The same table, which leaves out columns rather than break the text of the first.
+    pub fn unbroken(mut self) -> Self {
+        self.first_min = usize::MAX;
+        self
     }
 
     pub fn row(&mut self, tone: Tone, cells: impl IntoIterator<Item = String>) {
@@ -85,7 +95,7 @@ impl Table {
                 .sum();
             let natural = self.natural(first, true);
             let room = width.saturating_sub(taken);
-            if room >= natural.min(FIRST_MIN) || others.is_empty() {
+            if room >= natural.min(self.first_min) || others.is_empty() {
                 break natural.min(room).max(1);
             }
             let least = others

@@ -69,12 +69,6 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
     ]);
     for series in &transfer.series {
         let (value, interval) = shown(series.rate);
-        let mark = if series.is_precise { "" } else { "~" };
-        let tone = if series.is_precise {
-            Tone::Plain
-        } else {
-            Tone::Doubtful
-        };
         // The same kind of mean as the rate: shares by bytes, rates by time.
         let share = mean(
             &series.passes,
@@ -87,11 +81,11 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
             |pass| pass.device_rate,
         );
         table.row(
-            tone,
+            Tone::Plain,
             [
                 series.title.clone(),
                 series.passes.len().to_string(),
-                format!("{mark}{value}"),
+                value,
                 interval,
                 share.map_or_else(String::new, percent),
                 device.map_or_else(String::new, format_rate),
@@ -104,9 +98,6 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
         }
     }
     page.table(&table);
-    if transfer.series.iter().any(|series| !series.is_precise) {
-        page.paragraph(Tone::Quiet, "~ wider interval than was asked for");
-    }
 }
 
 /// CPU seconds for each MiB, as the document states them.

@@ -5,10 +5,17 @@ use results::{FileTest, Run, Severity, Warning};
 use crate::page::Page;
 use crate::style::Tone;
 
-/// Notes shown where not all are asked for.
-const NOTES_SHOWN: usize = 3;
+/// What the interval says by itself comes last.
+const WIDE: [&str; 4] = [
+    "not-converged",
+    "too-short",
+    "correlated",
+    "level-not-settled",
+];
+/// Warnings shown where not all are asked for.
+const SHOWN: usize = 3;
 /// Measurements named of which the same is said.
-const ALIKE_SHOWN: usize = 6;
+const ALIKE_SHOWN: usize = 3;
 
 /// The run's warnings, the heaviest first, each text once.
 pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a Warning> {
@@ -20,11 +27,14 @@ pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&
             None => ordered.push(warning),
         }
     }
-    ordered.sort_by_key(|warning| std::cmp::Reverse(warning.severity));
+    ordered.sort_by_key(|warning| {
+        let is_about_width = WIDE.contains(&warning.code.as_str());
+        (std::cmp::Reverse(warning.severity), is_about_width)
+    });
     ordered
 }
 
-/// The warnings of a run, with few notes unless all are asked for.
+/// The warnings of a run: the few that weigh most, or all where all are asked for.
 pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     let ordered = in_order(run.all_warnings());
     if ordered.is_empty() {
@@ -32,30 +42,22 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     }
     page.blank();
     page.heading("Warnings");
-    let notes = ordered
-        .iter()
-        .filter(|warning| warning.severity == Severity::Note)
-        .count();
-    let left_out = if page.style.all {
-        0
-    } else {
-        notes.saturating_sub(NOTES_SHOWN)
-    };
-    let shown = &ordered[..ordered.len() - left_out];
     if page.style.all {
-        shown.iter().for_each(|warning| item(page, warning));
-    } else {
-        gathered(shown, run)
-            .iter()
-            .for_each(|warning| item(page, warning));
+        ordered.iter().for_each(|warning| item(page, warning));
+        return;
     }
+    let gathered = gathered(&ordered, run);
+    // What voids a number is never left out.
+    let voids = gathered.iter().filter(|it| it.severity == Severity::Void);
+    let shown = SHOWN.max(voids.count()).min(gathered.len());
+    gathered[..shown].iter().for_each(|it| item(page, it));
+    let left_out = gathered.len() - shown;
     if left_out > 0 {
-        let plural = if left_out == 1 { "note" } else { "notes" };
         let how = run.id.map_or_else(
-            || "--all shows them".to_owned(),
+            || "--all shows everything".to_owned(),
             |id| format!("seekstone runs show {id} --all"),
         );
-        page.paragraph(Tone::Quiet, &format!("{left_out} more {plural}: {how}"));
+        page.paragraph(Tone::Quiet, &format!("{left_out} more: {how}"));
     }
 }
 
@@ -93,12 +95,12 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
         .map(|(mut warning, others)| {
             if !others.is_empty() {
                 let shown = others.iter().take(ALIKE_SHOWN).map(String::as_str);
-                let shown = shown.collect::<Vec<_>>().join("; ");
+                let shown = shown.collect::<Vec<_>>().join(", ");
                 let more = match others.len().saturating_sub(ALIKE_SHOWN) {
                     0 => String::new(),
-                    more => format!("; and {more} more"),
+                    more => format!(" and {more} more"),
                 };
-                warning.text = format!("{} (Likewise: {shown}{more}.)", warning.text);
+                warning.text = format!("{} (Also: {shown}{more}.)", warning.text);
             }
             warning
         })

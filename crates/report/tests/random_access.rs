@@ -30,18 +30,19 @@ fn a_table_for_each_sweep() {
     random of .                                                                58.2 s, seed 8213
       ext4 on vda1 (virtio, non-rotational, scheduler none), 79 GiB free
       23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
+      Trust: up to 2 % foreign I/O
 
       2 rounds, each cell until 5.0 % precise; number and text of each record are checked
       file written from its first byte to its last at 812 MB/s (796 .. 828)
 
     Against file size (4 KiB, depth 1)
-                           mean  95 % interval      p50      p95      p99  cache
-      read 32 KiB       52.0 us  51.0 .. 53.0   49.4 us  78.0 us  130 us?    0 %  ▇▇▇▇▇
-      read 2 MiB       ~53.0 us  51.9 .. 54.1   50.4 us  79.5 us  132 us?    0 %  ▇▇▇▇▇
-      read all 1 GiB     104 us  102 .. 106     98.8 us   156 us  260 us?    0 %  ▇▇▇▇▇▇▇▇▇▇
-      write 32 KiB      81.0 us  79.4 .. 82.6   77.0 us   122 us  202 us?    0 %  ▇▇▇▇▇▇▇▇
-      write 2 MiB       82.0 us  80.4 .. 83.6   77.9 us   123 us  205 us?    0 %  ▇▇▇▇▇▇▇▇
-      write all 1 GiB   95.0 us  93.1 .. 96.9   90.2 us   142 us  238 us?    0 %  ▇▇▇▇▇▇▇▇▇
+                          mean  95 % interval      p50      p95      p99  cache
+      read 32 KiB      52.0 us  51.0 .. 53.0   49.4 us  78.0 us  130 us?    0 %  ▇▇▇▇▇
+      read 2 MiB       53.0 us  51.9 .. 54.1   50.4 us  79.5 us  132 us?    0 %  ▇▇▇▇▇
+      read all 1 GiB    104 us  102 .. 106     98.8 us   156 us  260 us?    0 %  ▇▇▇▇▇▇▇▇▇▇
+      write 32 KiB     81.0 us  79.4 .. 82.6   77.0 us   122 us  202 us?    0 %  ▇▇▇▇▇▇▇▇
+      write 2 MiB      82.0 us  80.4 .. 83.6   77.9 us   123 us  205 us?    0 %  ▇▇▇▇▇▇▇▇
+      write all 1 GiB  95.0 us  93.1 .. 96.9   90.2 us   142 us  238 us?    0 %  ▇▇▇▇▇▇▇▇▇
 
     Against block size (within all 1 GiB, depth 1)
                        mean  95 % interval      p50     p95      p99      I/Os   CPU/op  cache
@@ -57,10 +58,9 @@ fn a_table_for_each_sweep() {
       write, depth 1  95.0 us  93.1 .. 96.9   90.2 us  142 us  238 us?  10,500/s  9.80 us    0 %
       write, depth 8  *300 us  294 .. 306      285 us  450 us  750 us?  26,700/s  9.80 us    0 %
 
-      ~ wider interval than requested, or correlated results that make it too narrow
       * the rounds differ by more than their own intervals; the interval holds that
       ! not settled: do not quote, see the warnings
-      ? too few independent observations lie beyond it to rely on it
+      ? too few samples beyond it to rely on it
       Times are from issue to completion. Intervals hold what the rounds differ by. Cache: share
       of the bytes that the page cache answered.
 

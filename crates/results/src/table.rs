@@ -66,8 +66,6 @@ pub struct Replicate {
 pub enum Trust {
     /// The intervals can be trusted, however wide they are.
     Sound,
-    /// Correlation over most of the test makes the intervals doubtful: they may be too narrow.
-    Narrow,
     /// There is no good interval.
     Shaky,
     /// A warning says that the figures must not be used.
@@ -119,7 +117,6 @@ impl Trust {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sound => "sound",
-            Self::Narrow => "narrow",
             Self::Shaky => "shaky",
             Self::Void => "void",
         }
@@ -128,7 +125,7 @@ impl Trust {
     /// Whether the figures may be used at all.
     #[must_use]
     pub const fn is_usable(self) -> bool {
-        matches!(self, Self::Sound | Self::Narrow)
+        matches!(self, Self::Sound)
     }
 
     /// What the end of a trial and the warnings about it leave of its figures.
@@ -139,8 +136,8 @@ impl Trust {
             Verdict::Converged
             | Verdict::Timed { is_citable: true }
             | Verdict::Budget { is_citable: true }
-            | Verdict::Short { is_citable: true } => Self::Sound,
-            Verdict::Correlated => Self::Narrow,
+            | Verdict::Short { is_citable: true }
+            | Verdict::Correlated => Self::Sound,
             Verdict::Budget { is_citable: false }
             | Verdict::Timed { is_citable: false }
             | Verdict::Short { is_citable: false }

@@ -217,14 +217,14 @@ fn measurements() -> Vec<Measurement> {
     vec![
         kind(
             "sequential-write",
-            "sequential write, 1 MiB direct",
+            "sequential write 1 MiB, QD4",
             "write",
             MIB,
             435_000.0,
         ),
         kind(
             "sequential-read",
-            "sequential read, 1 MiB direct",
+            "sequential read 1 MiB, QD4",
             "read",
             MIB,
             301_000.0,
@@ -232,7 +232,7 @@ fn measurements() -> Vec<Measurement> {
         cached,
         kind(
             "random-read",
-            "random read 4 KiB, one at a time",
+            "random read 4 KiB, QD1",
             "read",
             4096,
             47_100.0,
@@ -242,7 +242,7 @@ fn measurements() -> Vec<Measurement> {
             work: Work::File,
             ..kind(
                 "files-create",
-                "create files of 4 KiB",
+                "4 KiB files: create",
                 "create",
                 4096,
                 806_000.0,
@@ -255,7 +255,7 @@ fn measurements() -> Vec<Measurement> {
 fn durable_write() -> Measurement {
     let mut durable = plain(&Kind {
         name: "durable-write",
-        title: "durable write 4 KiB, one at a time",
+        title: "durable write 4 KiB (fsync)",
         op: "write",
         bytes: 4096,
         response_ns: 1.24e6,
@@ -266,7 +266,7 @@ fn durable_write() -> Measurement {
     durable.response.percentiles[2].is_indicative = true;
     durable.warnings.push(Warning::doubt(
         "not-converged",
-        "durable write 4 KiB, one at a time: stopped by its time limit; the interval is right but \
+        "durable write 4 KiB (fsync): stopped by its time limit; the interval is right but \
          wider than was asked for. Give it more time.",
     ));
     durable.errors.push(ErrorCount {

@@ -208,9 +208,6 @@ pub struct RunArgs {
         value_parser = clap::value_parser!(u32).range(1..=4096)
     )]
     pub clients_max: u32,
-    /// Show every warning and every note.
-    #[arg(long)]
-    pub all: bool,
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,

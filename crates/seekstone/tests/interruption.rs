@@ -50,7 +50,7 @@ fn check_partial(args: &[&str], stage: &str, signal: Signal, name: &str) {
 #[test]
 fn a_signal_ends_a_check_up_in_order() {
     check_partial(&LONG, "random read, 4 KiB", Signal::INT, "SIGINT");
-    check_partial(&LONG, "2 at a time", Signal::TERM, "SIGTERM");
+    check_partial(&LONG, "QD2", Signal::TERM, "SIGTERM");
     // Under nohup a hang-up is ignored, by what it starts, too.
     if is_hang_up_ignored() {
         return skipped(
@@ -168,10 +168,10 @@ fn a_second_signal_ends_a_stalled_run_at_once() {
     };
     let args = ["run", "--budget", "10s", device.path()];
     let mut running = Running::start(stall.member(&scratch, &args));
-    running.wait_for("2 at a time");
+    running.wait_for("QD2");
     // From now on every read takes a second, and those in flight are waited for.
     stall.limit(1);
-    running.wait_for("4 at a time");
+    running.wait_for("QD4");
     running.signal(Signal::INT);
     // Within half a second it is one with the first, so it is said again and again.
     while running.is_running() {

@@ -85,7 +85,7 @@ fn the_check_up_tries_each_level_under_random_arrivals() {
         "--seed",
         "1",
     ];
-    let screen = scratch.check(&args, 0, "closed load at a mean response time of");
+    let screen = scratch.check(&args, 0, "IOPS, closed loop, at a mean latency of");
     for expected in ["Clients that each wait", "random arrivals, 9", "open  9"] {
         assert!(
             screen.stdout.contains(expected),

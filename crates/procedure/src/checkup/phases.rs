@@ -26,7 +26,7 @@ const ARRIVAL_SOURCES: u32 = 256;
 const ARRIVAL_DEPTH_MAX: u32 = 1024;
 
 /// What the load curve is about.
-pub const CURVE_TITLE: &str = "random read, 4 KiB";
+pub const CURVE_TITLE: &str = "random read 4 KiB";
 
 const SEQUENTIAL_BLOCK: u32 = 1 << 20;
 const SEQUENTIAL_CLIENTS: u32 = 4;
@@ -186,7 +186,7 @@ pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
     let spec = random_spec(scene);
     Trial {
         name: "random-read-curve".into(),
-        title: format!("random read 4 KiB, {} at a time", plan.clients),
+        title: format!("random read 4 KiB, QD{}", plan.clients),
         spec: ClientSpec::Mix(spec),
         clients: plan.clients,
         depth: plan.clients,
@@ -287,8 +287,8 @@ fn sequential(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
         ("sequential-read", "read")
     };
     let title = format!(
-        "sequential {word}, 1 MiB {}, 4 at a time",
-        scene.facts.access.name()
+        "sequential {word} 1 MiB, QD{SEQUENTIAL_CLIENTS}{}",
+        cached_in_words(scene.facts.access)
     );
     let mut trial = base(
         name,
@@ -301,6 +301,14 @@ fn sequential(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
         trial.preparation = Preparation::DropCache;
     }
     Some(trial)
+}
+
+/// What to add to a title where the page cache could not be gone around.
+const fn cached_in_words(access: Access) -> &'static str {
+    match access {
+        Access::Buffered => ", buffered",
+        Access::Direct | Access::Simulated | Access::Null => "",
+    }
 }
 
 fn random_spec(scene: &Scene<'_>) -> MixSpec {
@@ -322,8 +330,8 @@ fn random_spec(scene: &Scene<'_>) -> MixSpec {
 fn random_read(scene: &Scene<'_>, clients: u32) -> Option<Trial> {
     region(MAIN_DIRECT, scene.size, RANDOM_BLOCK)?;
     let title = format!(
-        "random read, 4 KiB {}, one at a time",
-        scene.facts.access.name()
+        "random read 4 KiB, QD1{}",
+        cached_in_words(scene.facts.access)
     );
     let spec = ClientSpec::Mix(random_spec(scene));
     let mut trial = base("random-read", title, spec, clients, scene.facts.access);
@@ -343,7 +351,7 @@ fn durable_write(scene: &Scene<'_>) -> Option<Trial> {
         Access::Direct | Access::Buffered => Access::Buffered,
         other => other,
     };
-    let title = "durable write, 4 KiB (write + fsync), one at a time".to_owned();
+    let title = "durable write 4 KiB (fsync)".to_owned();
     let mut trial = base("durable-write", title, ClientSpec::Mix(spec), 1, access);
     trial.goal = Some(Goal::result(0.05));
     Some(trial)
@@ -365,9 +373,9 @@ fn cached(scene: &Scene<'_>, mix: Mix) -> Option<Trial> {
     };
     let spec = ClientSpec::Mix(closed(addresses, mix, SEQUENTIAL_BLOCK));
     let (name, title) = if is_write {
-        ("cached-write", "write into the page cache, 1 MiB")
+        ("cached-write", "page cache write 1 MiB")
     } else {
-        ("cached-read", "read from the page cache, 1 MiB")
+        ("cached-read", "page cache read 1 MiB")
     };
     let mut trial = base(name, title.into(), spec, 1, Access::Buffered);
     trial.preparation = Preparation::FillCache;
@@ -386,9 +394,9 @@ fn files(scene: &Scene<'_>, phase: FilesPhase) -> Trial {
         len: SMALL_FILE_LEN,
     };
     let (name, title) = match phase {
-        FilesPhase::Make => ("files-create", "small files, 4 KiB: create, write, close"),
-        FilesPhase::Read => ("files-read", "small files, 4 KiB: open, read, close"),
-        FilesPhase::Remove => ("files-remove", "small files, 4 KiB: remove"),
+        FilesPhase::Make => ("files-create", "4 KiB files: create"),
+        FilesPhase::Read => ("files-read", "4 KiB files: open and read"),
+        FilesPhase::Remove => ("files-remove", "4 KiB files: remove"),
     };
     let mut trial = base(
         name,

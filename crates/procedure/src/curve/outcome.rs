@@ -220,7 +220,7 @@ impl LoadCurve {
                 warnings.push(Warning::doubt(
                     "level-not-settled",
                     format!(
-                        "the response time stayed below {name} {with}, and there was \
+                        "the latency stayed below {name} {with}, and there was \
                          no time to try more. Allow more time with --budget."
                     ),
                 ));
@@ -231,7 +231,7 @@ impl LoadCurve {
         if self.visits.iter().any(|visit| self.tells_drift(visit)) {
             warnings.push(Warning::doubt(
                 "curve-drift",
-                "response times drifted while the curve was measured: the storage is warming up, \
+                "latencies drifted while the curve was measured: the storage is warming up, \
                  throttling, or shared with others. Measure again when it has settled.",
             ));
         }
@@ -275,9 +275,8 @@ impl LoadCurve {
             Warning::doubt(
                 "own-share",
                 format!(
-                    "{} {:.0} % of the response time, {} of {}, is this program's \
-                     own: requests whose turn came together are sent one after the other. The \
-                     storage answers that much faster. More --workers may help.",
+                    "{} {:.0} % of the latency, {} of {}, is load-generator overhead, not the \
+                     device: try more --workers.",
                     load_of(&worst),
                     share(&worst) * 100.0,
                     format_duration_ns(worst.lateness_ns),

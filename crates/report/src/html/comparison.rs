@@ -134,7 +134,7 @@ fn row(it: &FigureRatio, axis: &Axis) -> String {
     let class = match it.shown {
         Shown::Better => "sound",
         Shown::Worse => "void",
-        Shown::Differs => "narrow",
+        Shown::Differs => "differs",
         Shown::Nothing | Shown::NoInterval | Shown::Untrusted(_) => "",
     };
     let word = match verdict(it.shown) {

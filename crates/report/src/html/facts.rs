@@ -5,7 +5,8 @@ use results::{FileText, Run, RunSetting, SettingOrigin, Severity, Warning};
 use units::{Bytes, format_counted, format_duration_ns};
 
 use super::markup::{escaped, escaped_lines, in_print, words};
-use crate::check_up::{machine, neighbours};
+use crate::check_up::machine;
+use crate::standing;
 use crate::target::{device_in_brief, file_system_in_full, in_brief, raid_in_brief};
 
 /// Of what is said of several measurements, so many are named.
@@ -204,7 +205,6 @@ fn processor(it: &Environment) -> String {
 /// What else the machine did.
 fn load(run: &Run) -> String {
     let it = &run.environment;
-    let foreign = neighbours(&run.measurements);
     let parts = [
         it.load_average.map(|[one, five, fifteen]| {
             format!("load average {one:.2}, {five:.2}, {fifteen:.2} at the start")
@@ -213,7 +213,7 @@ fn load(run: &Run) -> String {
             .map(|it| format!("I/O pressure {:.1} %", it.some_percent)),
         it.steal_share
             .map(|it| format!("steal {:.1} %", it * 100.0)),
-        Some(foreign.trim_start_matches(", ").to_owned()).filter(|it| !it.is_empty()),
+        standing::foreign(&run.measurements),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join("; ")

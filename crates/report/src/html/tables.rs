@@ -185,7 +185,7 @@ fn trust(row: &Row) -> String {
 fn legends(tables: &[Table]) -> String {
     let rows = || tables.iter().flat_map(|table| &table.rows);
     let mut said = vec!["Small figures are 95 % confidence intervals.".to_owned()];
-    for trust in [Trust::Narrow, Trust::Shaky, Trust::Void] {
+    for trust in [Trust::Shaky, Trust::Void] {
         if rows().any(|row| row.trust == trust) {
             let (name, meaning) = (trust.name(), legend(trust));
             let meaning = meaning

@@ -52,7 +52,7 @@ pub(super) fn header(run: &Run, tables: &[Table]) -> String {
 /// How many rows can be trusted how far, and how many things there are to mind.
 fn standing(run: &Run, tables: &[Table]) -> String {
     let rows = || tables.iter().flat_map(|table| &table.rows);
-    let trusts = [Trust::Sound, Trust::Narrow, Trust::Shaky, Trust::Void].into_iter();
+    let trusts = [Trust::Sound, Trust::Shaky, Trust::Void].into_iter();
     let counts = trusts.filter_map(|trust| {
         let count = rows().filter(|row| row.trust == trust).count();
         let word = trust.name();
@@ -156,7 +156,7 @@ fn of_levels(levels: &Table, tables: &[Table]) -> String {
 /// A headline whose signs of trust are words behind the numbers that they stand before.
 fn with_words(headline: &str) -> String {
     let parts = headline.split(", ").map(|part| {
-        for trust in [Trust::Narrow, Trust::Shaky, Trust::Void] {
+        for trust in [Trust::Shaky, Trust::Void] {
             let sign = format!(" {}", mark(trust));
             if let Some((name, value)) = part.split_once(&sign)
                 && value.starts_with(|c: char| c.is_ascii_digit())
@@ -188,10 +188,6 @@ mod tests {
         check(
             "random-read 142 us, up to 7,090/s",
             "random-read 142 us, up to 7,090/s",
-        );
-        check(
-            "random-read ~142 us, x 3",
-            "random-read 142 us (narrow), x 3",
         );
         check("a !1.2 ms, b x3.4 ms", "a 1.2 ms (shaky), b 3.4 ms (void)");
     }

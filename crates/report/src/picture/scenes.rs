@@ -73,7 +73,7 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
     }
     let channel = first.map_or(Channel::Response, |curve| curve.channel);
     let up = match channel {
-        Channel::Response => "mean response time, ms",
+        Channel::Response => "mean latency, ms",
         Channel::Service => "mean service time, ms",
     };
     Picture {

@@ -28,6 +28,9 @@ pub struct Common {
     /// Do not keep the run in the archive.
     #[arg(long)]
     pub no_save: bool,
+    /// Show everything: each measurement in full, every point of a curve, every warning.
+    #[arg(long)]
+    pub all: bool,
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,

@@ -119,9 +119,6 @@ pub struct FilesArgs {
     /// below some GiB needs [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
-    /// Show the times of each kind of call, and every note.
-    #[arg(long)]
-    pub all: bool,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

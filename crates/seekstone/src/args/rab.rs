@@ -106,9 +106,6 @@ pub struct RabArgs {
     /// Let the full screen stand when everything is measured, until Q is typed.
     #[arg(long, conflicts_with = "no_screen")]
     pub stay: bool,
-    /// Show every warning, every chart and every note.
-    #[arg(long)]
-    pub all: bool,
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,

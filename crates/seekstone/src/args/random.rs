@@ -90,9 +90,6 @@ pub struct RandomArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Show the intervals of percentiles and rates, the rounds, and every note.
-    #[arg(long)]
-    pub all: bool,
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,

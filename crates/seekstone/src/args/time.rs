@@ -96,9 +96,6 @@ pub struct TimeArgs {
         allow_hyphen_values = true
     )]
     pub time_limit: Duration,
-    /// Show every run.
-    #[arg(long)]
-    pub all: bool,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -183,9 +183,6 @@ pub struct TransactionsArgs {
     /// Size of the test file in a directory, or the part of an existing target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// Show every warning and every note.
-    #[arg(long)]
-    pub all: bool,
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,

@@ -81,9 +81,6 @@ pub struct TransferArgs {
     /// What carries requests out.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
-    /// Show every pass, however many there are, and every note.
-    #[arg(long)]
-    pub all: bool,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

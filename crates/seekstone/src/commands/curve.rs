@@ -65,7 +65,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         question: Question::Curve(options),
     };
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, false, measure))
+    Ok(Ready::new(&args.common, &args.target, measure))
 }
 
 /// Every point has a warm-up, and what is left of the budget has to be enough for a curve.

@@ -16,7 +16,6 @@ use crate::commands::runs::show;
 use crate::commands::setup::open_archive;
 use crate::commands::{curve, files, rab, random, run, time, transactions, transfer, trial};
 use crate::exit::{Exit, UsageError};
-use crate::output;
 use crate::progress::Progress;
 
 /// Files that a run may have open at once, with some to spare.
@@ -31,8 +30,6 @@ pub struct Ready<'a> {
     pub common: &'a Common,
     /// Directories in which killed runs may have left something.
     pub places: Vec<PathBuf>,
-    /// Whether the page shows everything.
-    pub all: bool,
     /// Measures.
     pub measure: Measure<'a>,
 }
@@ -42,13 +39,11 @@ impl<'a> Ready<'a> {
     pub fn new<E: Into<anyhow::Error>>(
         common: &'a Common,
         target: &str,
-        all: bool,
         measure: impl FnOnce(&Interrupt, Show<'_>) -> Result<Run, E> + 'a,
     ) -> Self {
         Self {
             common,
             places: directory_of(target).into_iter().collect(),
-            all,
             measure: Box::new(move |looking| looking.watch(measure)),
         }
     }
@@ -117,13 +112,5 @@ pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
         interrupt: &interrupt,
         is_quiet: common.quiet,
     })?;
-    deliver(&mut run, archive, common, |run| page(run, ready.all))
-}
-
-/// What a command prints of its run.
-pub fn page(run: &Run, all: bool) -> String {
-    match run.settings.command.as_str() {
-        "trial" | "curve" | "compare" => show(run, false),
-        _ => report::check_up(run, &output::style(all)),
-    }
+    deliver(&mut run, archive, common, |run| show(run, common.all))
 }

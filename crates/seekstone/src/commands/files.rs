@@ -35,7 +35,6 @@ pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     Ok(Ready {
         common: &args.common,
         places: places.into_iter().flatten().collect(),
-        all: args.all,
         measure: Box::new(move |looking| {
             looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
         }),

@@ -79,7 +79,6 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     Ok(Ready {
         common: &args.common,
         places: directory_of(&args.target).into_iter().collect(),
-        all: args.all,
         measure: Box::new(move |looking| on_screen(args, &request, looking)),
     })
 }

@@ -55,7 +55,7 @@ pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         options,
     };
     let measure = move |interrupt: &_, show: Show<'_>| measure_random(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, args.all, measure))
+    Ok(Ready::new(&args.common, &args.target, measure))
 }
 
 fn check(args: &RandomArgs) -> Result<(), UsageError> {

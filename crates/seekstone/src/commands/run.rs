@@ -32,5 +32,5 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         clients_max: args.clients_max,
     };
     let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, args.all, measure))
+    Ok(Ready::new(&args.common, &args.target, measure))
 }

@@ -124,12 +124,10 @@ fn write_page(runs: &[Run], html: &Output, text: &str) -> anyhow::Result<Exit> {
     }
 }
 
-/// What the command that made the run printed of it; with `all` every measurement and every point.
+/// A run as its command prints it; with `all` every measurement and every point.
 pub fn show(run: &Run, all: bool) -> String {
-    // A trial prints its one measurement in full, a curve all of its warnings.
-    let command = run.settings.command.as_str();
-    let style = output::style(all || matches!(command, "trial" | "curve"));
-    if command == "compare" && !all {
+    let style = output::style(all);
+    if run.settings.command == "compare" && !all {
         return report::side_by_side(run, &style);
     }
     let mut text = report::check_up(run, &style);
@@ -137,7 +135,7 @@ pub fn show(run: &Run, all: bool) -> String {
         text.push('\n');
         text.push_str(&report::curve_table(curve, &style));
     }
-    if all || command == "trial" {
+    if all {
         for measurement in &run.measurements {
             text.push('\n');
             text.push_str(&report::measurement(measurement, &style));

@@ -18,9 +18,9 @@ use units::{Bytes, format_counted};
 
 use crate::args::{Common, StudyArgs, StudyCommand};
 use crate::commands::clean::offer_removal;
-use crate::commands::drive::page;
 use crate::commands::finish::deliver;
 use crate::commands::measures::{COMMANDS, Everything, command, options};
+use crate::commands::runs::show;
 use crate::commands::setup::{archive_path, open_archive, seeded};
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -258,7 +258,7 @@ pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
     progress.finish();
     let (mut run, journal) = measured?;
     let is_resumable = archive.is_some();
-    let delivered = deliver(&mut run, archive, common, |run| page(run, false));
+    let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
     let kept = format!("What was measured is kept: {}.", asked.again);
     if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
         output::complain(&kept);

@@ -48,7 +48,6 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     Ok(Ready {
         common: &args.common,
         places: Vec::new(),
-        all: args.all,
         measure: Box::new(move |looking| {
             let looking = Onlooking {
                 is_quiet: looking.is_quiet || args.show_output,

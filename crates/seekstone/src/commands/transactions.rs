@@ -91,7 +91,7 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         }
         Ok::<Run, BenchError>(run)
     };
-    Ok(Ready::new(&args.common, &args.target, args.all, measure))
+    Ok(Ready::new(&args.common, &args.target, measure))
 }
 
 /// Time for everything; for a standard test, for each row, whose users leave by themselves.

@@ -81,7 +81,7 @@ pub fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>>
         check: checking(args.check),
     };
     let measure = move |interrupt: &_, show: Show<'_>| measure_transfer(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, args.all, measure))
+    Ok(Ready::new(&args.common, &args.target, measure))
 }
 
 const fn checking(choice: CheckChoice) -> Option<Checking> {

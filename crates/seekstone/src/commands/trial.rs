@@ -5,7 +5,7 @@ use kinds::check_up::Show;
 use kinds::single_load::{LoadRequest, Question, measure_load, open_depth};
 use results::Setup;
 use stats::Goal;
-use units::{format_count, format_duration_ns};
+use units::{format_count, format_counted, format_duration_ns};
 use workload::{
     AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
     Start, TargetId,
@@ -80,7 +80,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         },
     };
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, false, measure))
+    Ok(Ready::new(&args.common, &args.target, measure))
 }
 
 /// A warm-up has to leave time that counts.
@@ -197,8 +197,7 @@ pub fn title(args: &WorkloadArgs, load: Option<(u32, Option<f64>)>) -> String {
     let load = match load {
         None => String::new(),
         Some((_, Some(rate))) => format!(", {}/s offered", format_count(rate)),
-        Some((1, None)) => ", one at a time".into(),
-        Some((clients, None)) => format!(", {} clients", format_count(f64::from(clients))),
+        Some((clients, None)) => format!(", {}", format_counted(clients.into(), "client")),
     };
     let think = match args.think.as_nanos() {
         0 => String::new(),

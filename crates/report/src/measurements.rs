@@ -1,0 +1,194 @@
+//! Measurements as rows of one table: IOPS, MB/s, mean, p99 and the confidence interval of each.
+
+use std::collections::BTreeSet;
+
+use results::{KindTimes, Measurement, Trust, Work};
+use units::{format_count, format_duration_ns};
+
+use crate::figure::{
+    INDICATIVE, cpu, figure, indicative_legend, legend, mark, percent, tone_of, trust,
+};
+use crate::measurement::{not_looked_for, over_time, queue};
+use crate::page::Page;
+use crate::style::Tone;
+use crate::table::{Align, Table};
+
+/// Columns for a sign before a title.
+const SIGN: usize = 2;
+
+/// One row for each measurement, and what the signs in the rows mean.
+pub(crate) fn section(page: &mut Page<'_>, measurements: &[Measurement]) {
+    let is_files = measurements.iter().any(|it| it.work != Work::Operation);
+    let mut table = Table::new(&[
+        ("", Align::Left, 9),
+        (if is_files { "ops/s" } else { "IOPS" }, Align::Right, 8),
+        ("MB/s", Align::Right, 4),
+        ("mean", Align::Right, 5),
+        ("p99", Align::Right, 7),
+        ("95 % CI", Align::Left, 6),
+        ("CPU", Align::Right, 2),
+        ("page cache", Align::Right, 1),
+    ])
+    .unbroken();
+    let mut used = BTreeSet::new();
+    let mut is_indicative = false;
+    for measurement in measurements {
+        let trust = trust(measurement);
+        used.insert(trust);
+        let cells = cells(measurement, page.style.all);
+        is_indicative |= cells[4].ends_with(INDICATIVE);
+        table.row(tone_of(trust), cells);
+        if let [_] = measurements {
+            kinds(&mut table, measurement);
+        }
+    }
+    page.flush_table(&table);
+    used.remove(&Trust::Sound);
+    let mut legends: Vec<String> = used
+        .into_iter()
+        .map(|trust| format!("{} {}", mark(trust), legend(trust)))
+        .collect();
+    legends.extend(is_indicative.then(indicative_legend));
+    if !legends.is_empty() {
+        page.paragraph(Tone::Quiet, &legends.join("; "));
+    }
+    if let [one] = measurements {
+        alone(page, one);
+    }
+    if page.style.all {
+        unseen(page, measurements);
+    }
+}
+
+fn cells(measurement: &Measurement, all: bool) -> [String; 8] {
+    let sign = mark(trust(measurement));
+    let title = format!("{sign:SIGN$}{}", measurement.title);
+    let iops = format_count(measurement.throughput.value);
+    let figure = figure(measurement);
+    let interval = with_unit(&figure.value, &figure.interval);
+    if measurement.is_all_failed() {
+        let [mb, mean, p99, cpu, cache] = [const { String::new() }; 5];
+        return [title, iops, mb, mean, p99, interval, cpu, cache];
+    }
+    let mega = |rate: f64| format_count(rate / 1e6);
+    let detail = |text: String| if all { text } else { String::new() };
+    let cache = measurement.page_cache_share.map(percent);
+    [
+        title,
+        iops,
+        measurement
+            .bandwidth
+            .map_or_else(String::new, |it| mega(it.value)),
+        format_duration_ns(measurement.response.mean.value),
+        percentile_99(measurement),
+        interval,
+        detail(cpu(measurement)),
+        detail(cache.unwrap_or_default()),
+    ]
+}
+
+/// The interval of `1.24 ms` as `1.17 .. 1.31 ms`.
+fn with_unit(value: &str, interval: &str) -> String {
+    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || "-+.,".contains(c));
+    let is_number = |c: char| c.is_ascii_digit();
+    match interval.ends_with(is_number) && value.starts_with(is_number) {
+        true => format!("{interval}{unit}"),
+        false => interval.to_owned(),
+    }
+}
+
+/// The 99th percentile of the latency, with a sign where few operations lie beyond it.
+fn percentile_99(measurement: &Measurement) -> String {
+    let found = measurement.response.percentiles.iter();
+    let mut found = found.filter(|one| (one.p - 0.99).abs() < 1e-9);
+    let Some((one, estimate)) = found.next().and_then(|it| Some((it, it.estimate?))) else {
+        return String::new();
+    };
+    let sign = if one.is_indicative { INDICATIVE } else { "" };
+    format!("{}{sign}", format_duration_ns(estimate.value))
+}
+
+/// Reads and writes apart, over the whole trial.
+fn kinds(table: &mut Table, measurement: &Measurement) {
+    let seconds = (measurement.duration_ns + measurement.warmup_ns) as f64 / 1e9;
+    let [_, _, ..] = measurement.kinds[..] else {
+        return;
+    };
+    for kind in &measurement.kinds {
+        let KindTimes { count, bytes, .. } = *kind;
+        let rate = |amount: f64| match seconds > 0.0 {
+            true => format_count(amount / seconds),
+            false => String::new(),
+        };
+        let p99 = kind.response_p99_ns.map(|it| format_duration_ns(it as f64));
+        table.row(
+            Tone::Quiet,
+            [
+                format!("{:SIGN$}  {}", "", kind.kind),
+                rate(count as f64),
+                match bytes {
+                    0 => String::new(),
+                    _ => rate(bytes as f64 / 1e6),
+                },
+                format_duration_ns(kind.response_mean_ns),
+                p99.unwrap_or_default(),
+                String::new(),
+                String::new(),
+                String::new(),
+            ],
+        );
+    }
+}
+
+/// What is said of a measurement that stands alone.
+fn alone(page: &mut Page<'_>, measurement: &Measurement) {
+    let times = &measurement.response;
+    let mut parts: Vec<String> = Vec::new();
+    for one in &times.percentiles {
+        let sign = if one.is_indicative { INDICATIVE } else { "" };
+        if let Some(estimate) = one.estimate {
+            let name = format!("p{}", (one.p * 1e5).round() / 1e3);
+            parts.push(format!(
+                "{name} {}{sign}",
+                format_duration_ns(estimate.value)
+            ));
+        }
+    }
+    if !parts.is_empty() {
+        page.blank();
+        parts.push(format!("max {}", format_duration_ns(times.max_ns as f64)));
+        page.fact("latency", &parts.join(", "));
+    }
+    queue(page, measurement);
+    if !page.style.all {
+        page.fact("CPU", &cpu(measurement));
+        over_time(page, measurement);
+    }
+}
+
+/// What each row could not show.
+fn unseen(page: &mut Page<'_>, measurements: &[Measurement]) {
+    for row in measurements {
+        if let Some(seen) = row.resolution {
+            let text = format!("{}: not looked for: {}", row.title, not_looked_for(&seen));
+            page.item(Tone::Quiet, "-", &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_carries_the_unit_of_its_value() {
+        assert_eq!(with_unit("1.24 ms", "1.17 .. 1.31"), "1.17 .. 1.31 ms");
+        assert_eq!(
+            with_unit("36,500/s", "35,400 .. 37,400"),
+            "35,400 .. 37,400/s"
+        );
+        assert_eq!(with_unit("1.24 ms", "at least 1.17"), "at least 1.17 ms");
+        assert_eq!(with_unit("1.24 ms", "unknown"), "unknown");
+        assert_eq!(with_unit("NaN", "1 .. 2"), "1 .. 2");
+    }
+}

@@ -1,0 +1,72 @@
+//! How far the figures of a run can be relied on, in a line.
+
+use results::{Curve, Measurement, Resolution, Run, Trust};
+use units::format_duration_ns;
+
+use crate::figure::{percent, trust};
+use crate::page::Page;
+use crate::style::Tone;
+
+/// Rows that can be used, foreign I/O, and what was too rare to be seen.
+pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
+    let measurements = match &run.random {
+        // The rounds of random access stand in its cells.
+        Some(_) => &[],
+        None => &run.measurements[..],
+    };
+    let mut parts = Vec::new();
+    parts.extend(rows(measurements));
+    parts.extend(foreign(&run.measurements));
+    parts.extend(rarest(measurements, run.curve.as_ref()));
+    if !parts.is_empty() {
+        page.paragraph(Tone::Plain, &format!("Trust: {}", parts.join("; ")));
+    }
+}
+
+/// How many rows are sound.
+fn rows(measurements: &[Measurement]) -> Option<String> {
+    let count = |wanted: Trust| {
+        let rows = measurements.iter();
+        rows.filter(|&row| trust(row) == wanted).count()
+    };
+    let [sound, shaky, void] = [Trust::Sound, Trust::Shaky, Trust::Void].map(count);
+    if let [one] = measurements {
+        return Some(one.verdict.to_string());
+    }
+    let mut text = match measurements.len() {
+        0 => return None,
+        all if all == sound => return Some(format!("all {all} rows sound")),
+        all => format!("{sound} of {all} rows sound"),
+    };
+    for (rows, trust) in [(shaky, Trust::Shaky), (void, Trust::Void)] {
+        if rows > 0 {
+            text.push_str(&format!(", {rows} {}", trust.name()));
+        }
+    }
+    Some(text)
+}
+
+/// What others did on the device, where it could be seen.
+pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
+    let shares = measurements
+        .iter()
+        .filter_map(|it| Some(it.counters.as_ref()?.foreign?.share));
+    let highest = shares.fold(None, |highest: Option<f64>, share| {
+        Some(highest.map_or(share, |it| it.max(share)))
+    })?;
+    Some(match highest < 0.005 {
+        true => "no foreign I/O".to_owned(),
+        false => format!("up to {} foreign I/O", percent(highest)),
+    })
+}
+
+/// What all rows and cited points together were too short to see.
+fn rarest(measurements: &[Measurement], curve: Option<&Curve>) -> Option<String> {
+    let rows = measurements.iter().filter_map(|row| row.resolution);
+    let points = curve.and_then(|curve| curve.resolution);
+    let seen = rows.chain(points).reduce(Resolution::both)?;
+    Some(format!(
+        "stalls rarer than one in {} could be missed",
+        format_duration_ns(seen.rarest_ns as f64)
+    ))
+}
