@@ -136,7 +136,7 @@ impl CheckUp {
             let Some(&phase) = self.phases.get(self.position) else {
                 return CheckUpStep::Finish;
             };
-            let time = match phase.is_fixed_work() {
+            let time = match phase.is_short() {
                 true => self.time_for(phase),
                 false => self.time_for(phase).max(self.row_least()),
             };

@@ -53,7 +53,7 @@ pub use figure::headline;
 pub use files_comparison::{FilesComparisonError, files_comparison};
 pub use html::{comparison_html, html, run_in_page};
 pub use inspection::inspection;
-pub use list::{ListRow, run_list};
+pub use list::{ListRow, run_list, run_list_json};
 pub use markdown::markdown;
 pub use measurement::measurement;
 pub use openmetrics::openmetrics;

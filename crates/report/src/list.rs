@@ -1,9 +1,11 @@
 //! The table of archived runs.
 
+use serde::Serialize;
+
 use crate::table::{Align, Table};
 
 /// One archived run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ListRow {
     /// Number in the archive.
     pub id: i64,
@@ -49,6 +51,18 @@ pub fn run_list(rows: &[ListRow]) -> String {
     // As wide as it needs to be: lists are searched with other tools, and a cut name finds nothing.
     let lines = table.render(usize::MAX);
     lines.into_iter().map(|(_, line)| line + "\n").collect()
+}
+
+/// The same as JSON over several lines: an array of objects with the keys `id`, `started_at`,
+/// `command`, `target`, `status`, `headline`.
+///
+/// # Panics
+/// Never: the rows hold text and integers.
+#[must_use]
+pub fn run_list_json(rows: &[ListRow]) -> String {
+    let mut text = serde_json::to_string_pretty(rows).expect("text and integers");
+    text.push('\n');
+    text
 }
 
 /// RFC 3339 to the second, without the T: `2027-01-31 12:00:00Z`.

@@ -31,7 +31,10 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
     };
     let [sound, shaky, void] = [Trust::Sound, Trust::Shaky, Trust::Void].map(count);
     if let [one] = measurements {
-        return Some(one.verdict.to_string());
+        return Some(match one.is_all_failed() {
+            true => "void: every operation failed".to_owned(),
+            false => one.verdict.to_string(),
+        });
     }
     let mut text = match measurements.len() {
         0 => return None,

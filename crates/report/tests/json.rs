@@ -187,6 +187,38 @@ fn every_key_is_documented() {
     );
 }
 
+/// What a script reads comes first, under names that jq takes without quotes.
+#[test]
+fn a_summary_comes_first() {
+    let mut run = sample::run();
+    run.measurements[4].response.percentiles[2].is_indicative = true;
+    let text = json(&run);
+    assert!(text.starts_with("{\n  \"summary\": {"), "{text}");
+    let whole: Value = serde_json::from_str(&text).expect("own output is JSON");
+    let summary = &whole["summary"];
+    let read = &summary["rows"]["random_read"];
+    let of_run = &run.measurements[3];
+    assert_eq!(read["iops"], of_run.throughput.value);
+    let mean = read["mean_us"].as_f64().expect("a time");
+    assert!((mean - of_run.response.mean.value / 1e3).abs() < 1e-6);
+    assert_eq!(read["trust"], "sound");
+    let error = read["error"].as_f64().expect("a share");
+    assert!((error - of_run.response.mean.relative_half_width()).abs() < 1e-9);
+    assert!(read.get("p99_trust").is_none(), "{read}");
+    assert_eq!(summary["rows"]["durable_write"]["p99_trust"], "indicative");
+    assert!(
+        summary["rows"]["levels_250us"]["iops"].is_f64(),
+        "{summary:#}"
+    );
+    let bare = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let rows = summary["rows"].as_object().expect("rows");
+    let keys = rows.values().filter_map(Value::as_object).flatten();
+    assert!(
+        rows.keys().chain(keys.map(|(key, _)| key)).all(bare),
+        "{summary:#}"
+    );
+}
+
 #[test]
 fn the_document_names_this_version() {
     let version = format!("version {}", results::SCHEMA_VERSION);

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::summary::Summary;
 use crate::{Run, SCHEMA_VERSION, Table};
 
 /// Why a text is not a run.
@@ -48,19 +49,21 @@ struct Header {
 /// A run, and what follows from it for readers who know no kind.
 #[derive(Serialize)]
 struct Whole<'a> {
+    summary: Summary,
     #[serde(flatten)]
     run: &'a Run,
     tables: Vec<Table>,
 }
 
-/// The run as JSON over several lines, ending in a line break, with its tables: every figure of
-/// every kind in one form. Infinite numbers become null.
+/// The run as JSON over several lines, ending in a line break, with a summary for scripts in front and
+/// its tables behind: every figure of every kind in one form. Infinite numbers become null.
 ///
 /// # Panics
 /// Never: a run has no value that JSON cannot hold.
 #[must_use]
 pub fn json(run: &Run) -> String {
     let whole = Whole {
+        summary: run.summary(),
         run,
         tables: run.tables(),
     };
@@ -69,7 +72,7 @@ pub fn json(run: &Run) -> String {
     text
 }
 
-/// The run as JSON in one line, without its tables, which follow from the rest: for what holds a
+/// The run as JSON in one line, without summary and tables, which follow from the rest: for what holds a
 /// run within something else. [`from_json`] reads it.
 ///
 /// # Panics

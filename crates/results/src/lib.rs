@@ -20,6 +20,7 @@ mod run;
 mod series;
 mod setup;
 mod study;
+mod summary;
 mod table;
 mod tables;
 mod timing;
@@ -56,6 +57,7 @@ pub use study::{
     Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
     StudyScale, StudySetting, StudyVerdict,
 };
+pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Replicate, Role, Row, Table, Trust, percentile_name};
 pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing};
 pub use transactions::{

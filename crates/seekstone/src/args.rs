@@ -12,6 +12,7 @@ mod positioning;
 mod rab;
 mod random;
 mod repeat;
+mod run_choice;
 mod study;
 mod time;
 mod transactions;
@@ -21,7 +22,7 @@ mod wire;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use units::{Bytes, Duration, Rate};
 
 use crate::output::Output;
@@ -41,6 +42,7 @@ pub use positioning::PositioningArgs;
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use repeat::RepeatArgs;
+pub use run_choice::RunChoice;
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
@@ -62,6 +64,9 @@ pub use wire::WireArgs;
 directory in under two minutes and leaves nothing behind."
 )]
 pub struct Seekstone {
+    /// Colours on the screen: `auto` colours a terminal, unless NO_COLOR is set or TERM is `dumb`.
+    #[arg(long, value_enum, global = true, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -427,11 +432,18 @@ pub enum RunsCommand {
         /// How many.
         #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
         limit: u32,
+        /// Write the list as JSON; `-` is standard output.
+        #[arg(long, value_name = "FILE")]
+        json: Option<Output>,
+        /// What may be replaced.
+        #[command(flatten)]
+        force: Force,
     },
     /// Print a run again.
     Show {
-        /// Its number; the latest when absent.
-        id: Option<i64>,
+        /// Its number, or `latest`.
+        #[arg(default_value_t = RunChoice::Latest)]
+        id: RunChoice,
         /// Every measurement in full, every point of the curve, every warning.
         #[arg(long)]
         all: bool,
@@ -443,14 +455,14 @@ pub enum RunsCommand {
     Repeat(Box<RepeatArgs>),
     /// Write a run as JSON, CSV, Markdown, a page, OpenMetrics text or a picture.
     Export {
-        /// Its number.
-        id: i64,
+        /// Its number, or `latest`.
+        id: RunChoice,
         /// Another run whose curve is drawn into the same picture (with --form svg).
         #[arg(long, value_name = "ID")]
         beside: Option<i64>,
-        /// Form of the output.
-        #[arg(long, value_enum, default_value_t = ExportForm::Json)]
-        form: ExportForm,
+        /// Form of the output [default: that of the output's ending, else JSON].
+        #[arg(long, value_enum)]
+        form: Option<ExportForm>,
         /// Where to; `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: Output,
@@ -473,9 +485,9 @@ pub enum RunsCommand {
     /// Compare runs with the first of them, figure by figure, and name what differs in their
     /// setups.
     Compare {
-        /// The numbers of the runs; the others are compared with the first.
+        /// The numbers of the runs, or `latest`; the others are compared with the first.
         #[arg(required = true, value_name = "ID")]
-        ids: Vec<i64>,
+        ids: Vec<RunChoice>,
         /// Every figure and every difference of the setups.
         #[arg(long)]
         all: bool,

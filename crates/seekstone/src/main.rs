@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod habits;
 mod onlooker;
 mod output;
 mod progress;
@@ -27,14 +28,17 @@ fn main() -> ExitCode {
 
 fn seekstone() -> ExitCode {
     let mut definition = Seekstone::command();
-    let parsed = definition.try_get_matches_from_mut(names::typed(std::env::args_os().collect()));
+    let words = names::typed(std::env::args_os().collect());
+    let words = habits::with_command(words, &definition);
+    let parsed = definition.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|matches| {
-        let command = Seekstone::from_arg_matches(&matches)?.command;
+        let Seekstone { color, command } = Seekstone::from_arg_matches(&matches)?;
+        output::choose_colour(color);
         Ok((command, recorded::setup(&definition, &matches)))
     });
     let (command, setup) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(&habits::answered(error, &definition)),
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = host::interrupt::outlive_file_size_limit();

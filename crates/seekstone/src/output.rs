@@ -2,17 +2,21 @@
 //! gone away (`| head`) ends the program quietly; one that does not read keeps it only until a
 //! signal comes.
 
+mod ending;
 mod file;
 mod place;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::OnceLock;
 
 use anyhow::Context as _;
+use clap::ColorChoice;
 use host::interrupt::Wait;
 use report::Style;
 
 use crate::exit::Exit;
 
+pub use ending::{form_of_ending, mismatch};
 pub use file::Output;
 pub use place::{Place, place_of};
 
@@ -38,6 +42,26 @@ pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// What `--color` says; nothing before the command line was read.
+static COLOUR: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Take what `--color` says for the whole invocation.
+pub fn choose_colour(choice: ColorChoice) {
+    let _ = COLOUR.set(choice);
+}
+
+fn has_colour(is_terminal: bool) -> bool {
+    match COLOUR.get().copied().unwrap_or_default() {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+            let is_refused = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+            is_terminal && !is_dumb && !is_refused
+        }
+    }
+}
+
 /// How reports look on this terminal.
 pub fn style(all: bool) -> Style {
     let stdout = std::io::stdout();
@@ -58,7 +82,7 @@ pub fn style(all: bool) -> Style {
         } else {
             columns.clamp(60, 120)
         },
-        color: is_terminal && std::env::var_os("NO_COLOR").is_none(),
+        color: has_colour(is_terminal),
         unicode: is_utf8,
         all,
     }

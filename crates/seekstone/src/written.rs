@@ -11,7 +11,7 @@ use crate::args::{Command, Common, DevicesCommand, Force, RunsCommand};
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
-use crate::output::{Output, Place, place_of};
+use crate::output::{Output, Place, mismatch, place_of};
 
 /// A file that will be written, and the option that names it.
 pub type Written<'a> = (&'static str, &'a Output);
@@ -126,8 +126,10 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
                 Files::only("--html", html.as_ref(), force).and_archive(args.archive.as_ref())
             }
             // A repeat looks as the command that it repeats.
-            RunsCommand::List { .. }
-            | RunsCommand::Repeat(_)
+            RunsCommand::List { json, force, .. } => {
+                Files::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
+            }
+            RunsCommand::Repeat(_)
             | RunsCommand::Show { .. }
             | RunsCommand::Merge { .. }
             | RunsCommand::Delete { .. } => return Ok(()),
@@ -191,6 +193,12 @@ pub fn check(files: &Files<'_>) -> anyhow::Result<()> {
                 archive.display()
             );
             return Err(UsageError(text).into());
+        }
+    }
+    for (option, output) in &written {
+        let form = option.trim_start_matches('-');
+        if let Some(why) = mismatch(form, output.path()) {
+            return Err(UsageError(format!("{option}: {why}")).into());
         }
     }
     // After all were looked at: some wait for what is opened, and see it.

@@ -335,7 +335,7 @@ fn what_cannot_be_written_costs_nothing_else() {
         "error: /dev/full cannot be written: No space left",
     );
     assert!(
-        ended.stdout.contains("random read, 4 KiB"),
+        ended.stdout.contains("random read 4 KiB"),
         "{}",
         ended.stdout
     );
@@ -485,4 +485,32 @@ fn standard_output_that_is_closed_is_no_failure() {
     let ended = through_shell(&scratch, ">&-", &["--quiet", "--no-save"]);
     ended.check(&[">&-"], 0, "");
     scratch.assert_clean(&scratch.target());
+}
+
+/// Into a pipe nothing is coloured, unless that is asked for.
+#[test]
+fn colours_are_chosen() {
+    let scratch = Scratch::new();
+    let trial = ["trial", "sim:mm1", "--duration", "100ms", "--no-save", "-q"];
+    let is_coloured = |more: &[&str]| {
+        let ended = scratch.check(&[&trial[..], more].concat(), 0, "");
+        ended.stdout.contains('\x1b')
+    };
+    assert!(!is_coloured(&[]));
+    assert!(is_coloured(&["--color", "always"]));
+    assert!(!is_coloured(&["--color=never"]));
+    scratch.check(
+        &["--color", "pink", "inspect", "."],
+        2,
+        "auto, always, never",
+    );
+}
+
+/// A target in a command's place is checked up; what is neither is a mistake.
+#[test]
+fn a_target_alone_is_a_check_up() {
+    let scratch = Scratch::new();
+    let args = ["sim:mm1?mean=1ms", "--no-save", "-q", "--budget", "10s"];
+    scratch.check(&args, 0, "check-up of sim:mm1?mean=1ms");
+    scratch.check(&["no-such-place"], 2, "unrecognized subcommand");
 }

@@ -52,7 +52,7 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
     };
     let args = in_directory(made.path());
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     // What another program has written through is on the disk with all that was made before.
     let user = File::create(made.root.join("of the user")).expect("a file");
     user.sync_all().expect("a file on disk");
@@ -73,7 +73,7 @@ fn a_file_system_that_fails_ends_the_run_and_is_cleaned_later() {
             .contains("`seekstone clean` there removes what is left")
     );
     assert!(
-        ended.stdout.contains("sequential read, 1 MiB"),
+        ended.stdout.contains("sequential read 1 MiB"),
         "{}",
         ended.stdout
     );
@@ -108,7 +108,7 @@ fn a_file_system_that_turns_read_only_ends_the_run() {
     }
     let args = in_directory(made.path());
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     fs::write(&trigger, "1").expect("a trigger");
     let ended = running.end();
     ended.check(&args, 1, "write failed: Read-only file system");
@@ -118,7 +118,7 @@ fn a_file_system_that_turns_read_only_ends_the_run() {
         ended.stderr
     );
     assert!(
-        ended.stdout.contains("random read, 4 KiB"),
+        ended.stdout.contains("random read 4 KiB"),
         "{}",
         ended.stdout
     );
@@ -135,7 +135,7 @@ fn a_device_that_loses_its_blocks_ends_the_run() {
     };
     let args = ["run", "--budget", "2s", device.path()];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     let image = OpenOptions::new().write(true).open(&device.image);
     image
         .expect("the image")
@@ -154,7 +154,7 @@ fn a_named_file_that_shrinks_ends_the_run() {
     fs::write(&named, vec![7; 8 << 20]).expect("a file");
     let args = ["run", "--budget", "2s", "named"];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     let file = OpenOptions::new().write(true).open(&named);
     file.expect("the file")
         .set_len(1 << 20)

@@ -49,7 +49,7 @@ fn check_partial(args: &[&str], stage: &str, signal: Signal, name: &str) {
 
 #[test]
 fn a_signal_ends_a_check_up_in_order() {
-    check_partial(&LONG, "random read, 4 KiB", Signal::INT, "SIGINT");
+    check_partial(&LONG, "random read 4 KiB", Signal::INT, "SIGINT");
     check_partial(&LONG, "QD2", Signal::TERM, "SIGTERM");
     // Under nohup a hang-up is ignored, by what it starts, too.
     if is_hang_up_ignored() {
@@ -189,7 +189,7 @@ fn a_signal_that_comes_twice_at_once_ends_a_run_in_order() {
     let scratch = Scratch::new();
     let target = scratch.target();
     let mut running = Running::start(scratch.seekstone(LONG));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     running.signal(Signal::TERM);
     running.signal(Signal::TERM);
     let ended = running.end();
@@ -206,7 +206,7 @@ fn a_killed_run_is_named_and_removed_by_the_next() {
     let kept = ["run", "--budget", "1s", "--size", "16MiB", "target"];
     scratch.check(&kept, 0, "Saved as run 1");
     let mut running = Running::start(scratch.seekstone(LONG));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     let pid = running.pid();
     running.signal(Signal::KILL);
     assert_eq!(running.end().signal, Some(9));
@@ -264,7 +264,7 @@ fn two_check_ups_in_one_directory_do_not_disturb_each_other() {
         ended.check(&args, 0, "Saved as run ");
         assert!(!ended.stderr.contains("Removed"), "{}", ended.stderr);
         assert!(
-            ended.stdout.contains("small files, 4 KiB: remove"),
+            ended.stdout.contains("4 KiB files: remove"),
             "{}",
             ended.stdout
         );

@@ -293,3 +293,56 @@ fn an_output_that_can_have_no_name_is_found_before_measuring() {
         .expect("a file");
     scratch.check(&sim(&["--json", "taken/below"]), 1, "cannot be written");
 }
+
+/// JSON in `x.svg` opens as a broken picture: the ending chooses the form, or is refused.
+#[test]
+fn an_ending_is_the_form_or_a_mistake() {
+    let scratch = Scratch::new();
+    let told = "x.svg is a name for svg, and this is json: name it";
+    scratch.check(&sim(&["--no-save", "--json", "x.svg"]), 2, told);
+    scratch.check(
+        &sim(&["--csv", "x.md", "--no-save"]),
+        2,
+        "is a name for markdown",
+    );
+    assert!(!scratch.path("x.svg").exists());
+    let curve = [
+        "curve",
+        "sim:mm1?mean=1ms",
+        "--level",
+        "2ms",
+        "-q",
+        "--seed",
+        "1",
+    ];
+    scratch.check(&curve, 0, "Saved as run 1");
+    scratch.check(&["runs", "export", "1", "-o", "x.svg"], 0, "");
+    let picture = fs::read_to_string(scratch.path("x.svg")).expect("a picture");
+    assert!(picture.starts_with("<svg"), "{picture}");
+    scratch.check(&["runs", "export", "latest", "-o", "x.md"], 0, "");
+    let table = fs::read_to_string(scratch.path("x.md")).expect("a table");
+    assert!(table.contains("| --- |"), "{table}");
+    let args = ["runs", "export", "1", "--form", "json", "-o", "y.svg"];
+    scratch.check(&args, 2, "is a name for svg, and this is json");
+}
+
+/// Scripts read the list, and need no number for the run that was just made.
+#[test]
+fn the_list_is_json_and_the_latest_has_a_name() {
+    let scratch = Scratch::new();
+    let empty = scratch
+        .check(&["runs", "list", "--json", "-"], 0, "")
+        .json();
+    assert_eq!(empty, serde_json::json!([]));
+    scratch.check(&sim(&[]), 0, "Saved as run 1");
+    scratch.check(&sim(&[]), 0, "Saved as run 2");
+    let list = scratch
+        .check(&["runs", "list", "--json", "-"], 0, "")
+        .json();
+    assert_eq!(list[0]["id"], 2);
+    assert_eq!(list[1]["command"], "trial");
+    let latest = scratch.check(&["runs", "export", "latest"], 0, "").json();
+    assert_eq!(latest["id"], 2);
+    scratch.check(&["runs", "compare", "1", "latest"], 0, "run 2");
+    scratch.check(&["runs", "show", "last"], 2, "use the number of a run");
+}

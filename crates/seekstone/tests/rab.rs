@@ -371,7 +371,7 @@ fn a_run_is_archived_shown_and_exported() {
     scratch.check(&["runs", "list"], 0, "rab ");
     let shown = scratch.check(&["runs", "show", "1"], 0, "rab of sim:mmc");
     for expected in [
-        "mean service time against load",
+        "mean service time against IOPS",
         "RABmark[r]",
         "RABmark[s]",
         "7 Scientific",

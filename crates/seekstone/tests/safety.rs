@@ -192,7 +192,7 @@ fn a_named_file_is_only_read() {
         let ended = scratch.check(
             &short(path, &["--json", "run.json"]),
             0,
-            "random read, 4 KiB",
+            "random read 4 KiB",
         );
         for written in ["sequential write", "write into"] {
             assert!(!ended.stdout.contains(written), "{}", ended.stdout);
@@ -227,7 +227,7 @@ fn a_device_is_written_only_when_nothing_stands_against_it() {
         return;
     };
     let (before, beside) = (device.content(), neighbour.content());
-    scratch.check(&short(device.path(), &[]), 0, "random read, 4 KiB");
+    scratch.check(&short(device.path(), &[]), 0, "random read 4 KiB");
     assert!(device.content() == before, "a device was written unasked");
 
     // Somebody else has it for himself.
@@ -320,7 +320,7 @@ fn a_directory_without_room_is_refused_with_figures() {
     );
     // Few inodes are enough for few small files.
     let sized = ["--size", "16MiB", "--reserve", "0"];
-    scratch.check(&short(path, &sized), 0, "small files, 4 KiB");
+    scratch.check(&short(path, &sized), 0, "4 KiB files");
     scratch.assert_clean(&made.root);
 
     let is_made = |number: &u32| File::create_new(made.root.join(number.to_string())).is_ok();
@@ -338,7 +338,7 @@ fn a_directory_without_room_is_refused_with_figures() {
     scratch.check(&short(path, &sized), 2, read_only);
     scratch.check(&short(path, &[]), 2, read_only);
     let named = named.to_str().expect("a plain path");
-    scratch.check(&short(named, &[]), 0, "random read, 4 KiB");
+    scratch.check(&short(named, &[]), 0, "random read 4 KiB");
     scratch.check(&short(named, &["--overwrite"]), 1, "Read-only file system");
     belongings.assert_untouched();
 }
@@ -370,9 +370,9 @@ fn small_files_leave_the_reserve_alone() {
     let mut args = vec!["run", "--budget", "4s", "--size", "16MiB", "--no-save"];
     args.extend(["--reserve", &reserved, made.path()]);
     let mut running = Running::start(scratch.seekstone(&args));
-    running.wait_for("small files, 4 KiB: open, read, close");
+    running.wait_for("4 KiB files: open and read");
     let available = made.available();
-    running.end().check(&args, 0, "small files, 4 KiB: create");
+    running.end().check(&args, 0, "4 KiB files: create");
     assert!(
         available >= reserve,
         "{available} of {reserve} bytes were left"
@@ -398,7 +398,7 @@ fn a_disk_that_others_fill_ends_the_run_in_order() {
         made.path(),
     ];
     let mut running = Running::start(scratch.seekstone(args));
-    running.wait_for("random read, 4 KiB");
+    running.wait_for("random read 4 KiB");
     fill(&made.root);
     let filled = Belongings::of(&made.root.join("fill"));
     let ended = running.end();

@@ -35,7 +35,7 @@ pub const SEQUENTIAL_UNIT: u64 = SEQUENTIAL_BLOCK as u64 * SEQUENTIAL_CLIENTS as
 const RANDOM_BLOCK: u32 = 4096;
 const SMALL_FILE_LEN: u32 = 4096;
 /// The most small files that are made.
-pub const SMALL_FILES_MAX: u32 = 20_000;
+pub const SMALL_FILES_MAX: u32 = 50_000;
 /// The most that the page-cache trials use.
 const CACHED_PART_MAX: Bytes = Bytes::from_mib(128);
 
@@ -71,8 +71,10 @@ impl Phase {
             Self::SequentialRead | Self::RandomRead | Self::DurableWrite => 10.5,
             Self::Curve => 34.0,
             Self::Arrivals | Self::CachedWrite | Self::CachedRead => 10.0,
-            // So many files are made within a second where storage is fast.
-            Self::FilesMake | Self::FilesRead | Self::FilesRemove => 0.5,
+            // So many files are made and removed within a second or two where storage is fast.
+            Self::FilesMake => 2.0,
+            Self::FilesRead => 4.0,
+            Self::FilesRemove => 1.5,
         }
     }
 
@@ -86,8 +88,8 @@ impl Phase {
         }
     }
 
-    /// Whether the row ends when its work is done: a number of files, in a second or less.
-    pub const fn is_fixed_work(self) -> bool {
+    /// Whether the row is short: a number of files, in a few seconds.
+    pub const fn is_short(self) -> bool {
         matches!(self, Self::FilesMake | Self::FilesRead | Self::FilesRemove)
     }
 }

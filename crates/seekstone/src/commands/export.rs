@@ -7,6 +7,24 @@ use results::{Curve, Run};
 use crate::args::ExportForm;
 use crate::commands::runs::shown;
 use crate::exit::UsageError;
+use crate::output::{Output, form_of_ending, mismatch};
+
+/// The form that was asked for, or that of the output's ending.
+///
+/// # Errors
+/// When the ending is that of another form.
+pub fn form_of(asked: Option<ExportForm>, output: &Output) -> Result<ExportForm, UsageError> {
+    let path = output.path();
+    let by_ending = form_of_ending(path).and_then(|it| ExportForm::from_str(it, false).ok());
+    let form = asked.or(by_ending).unwrap_or(ExportForm::Json);
+    let name = match form {
+        ExportForm::Replicates | ExportForm::Points | ExportForm::Intervals => ExportForm::Csv,
+        form => form,
+    };
+    let name = name.to_possible_value();
+    let mismatch = name.and_then(|name| mismatch(name.get_name(), path));
+    mismatch.map_or(Ok(form), |why| Err(UsageError(why)))
+}
 
 /// A run in another form.
 ///
@@ -14,20 +32,19 @@ use crate::exit::UsageError;
 /// When there is no such run, or it has nothing of that form.
 pub fn exported(
     archive: &Archive,
-    id: i64,
+    run: &Run,
     beside: Option<i64>,
     form: ExportForm,
 ) -> anyhow::Result<String> {
-    let run = archive.load(id)?;
     if beside.is_some() && form != ExportForm::Svg {
         let text = "--beside draws a second curve: add --form svg";
         return Err(UsageError(text.into()).into());
     }
     if form == ExportForm::Svg {
         let other = beside.map(|other| archive.load(other)).transpose()?;
-        return Ok(picture(&run, other.as_ref())?);
+        return Ok(picture(run, other.as_ref())?);
     }
-    Ok(written(&run, form).ok_or_else(|| nothing(&run, id, form))?)
+    Ok(written(run, form).ok_or_else(|| nothing(run, form))?)
 }
 
 /// The run in a form of text; `None` where it has nothing of that form.
@@ -68,8 +85,9 @@ const fn held(form: ExportForm) -> (&'static str, &'static str) {
     }
 }
 
-fn nothing(run: &Run, id: i64, form: ExportForm) -> UsageError {
+fn nothing(run: &Run, form: ExportForm) -> UsageError {
     let (what, commands) = held(form);
+    let id = run.id.unwrap_or_default();
     let there = ExportForm::value_variants()
         .iter()
         .filter(|&&other| written(run, other).is_some())

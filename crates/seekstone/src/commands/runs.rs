@@ -4,8 +4,8 @@ use archive::{Archive, ArchiveError};
 use report::ListRow;
 use results::Run;
 
-use crate::args::{RunsArgs, RunsCommand, TableChoice};
-use crate::commands::export::exported;
+use crate::args::{RunChoice, RunsArgs, RunsCommand, TableChoice};
+use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
 use crate::commands::setup::archive_path;
@@ -32,22 +32,23 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if has_none && args.archive.is_none() {
         // Made by commands that measure: whoever only looks leaves no empty archive behind.
         return match &args.command {
-            RunsCommand::List { .. } => output::print(report::run_list(&[]).trim_end()),
+            RunsCommand::List { json, .. } => listed(&[], json.as_ref()),
             _ => Err(ArchiveError::Empty { path }.into()),
         };
     }
     let mut archive = Archive::open_existing(&path)?;
     match &args.command {
-        RunsCommand::List { limit } => {
+        RunsCommand::List { limit, json, .. } => {
             let rows = archive.list(*limit as usize)?.into_iter();
             let rows: Vec<ListRow> = rows.map(ListRow::from).collect();
-            output::print(report::run_list(&rows).trim_end())
+            listed(&rows, json.as_ref())
         }
         RunsCommand::Show { id, all } => {
             output::print(shown(&run_of(&archive, *id)?, *all).trim_end())
         }
         RunsCommand::Repeat(args) => {
-            let run = run_of(&archive, args.id)?;
+            let choice = args.id.map_or(RunChoice::Latest, RunChoice::Number);
+            let run = run_of(&archive, choice)?;
             drop(archive);
             let asked = path.to_string_lossy().into_owned();
             repeat(&run, (!args.no_save).then_some(asked), args)
@@ -59,7 +60,9 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output,
             force: _,
         } => {
-            output.write(&exported(&archive, *id, *beside, *form)?)?;
+            let form = form_of(*form, output)?;
+            let run = run_of(&archive, *id)?;
+            output.write(&exported(&archive, &run, *beside, form)?)?;
             Ok(Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {
@@ -73,7 +76,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             html,
             force: _,
         } => {
-            let runs = ids.iter().map(|id| archive.load(*id));
+            let runs = ids.iter().map(|id| run_of(&archive, *id));
             let runs = runs.collect::<Result<Vec<Run>, _>>()?;
             let text = compared(&runs, *table, *against, *all)?;
             match html {
@@ -89,8 +92,20 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
 }
 
 /// The run of that number, or the latest.
-fn run_of(archive: &Archive, id: Option<i64>) -> Result<Run, ArchiveError> {
-    id.map_or_else(|| archive.latest(), |id| archive.load(id))
+fn run_of(archive: &Archive, choice: RunChoice) -> Result<Run, ArchiveError> {
+    match choice {
+        RunChoice::Latest => archive.latest(),
+        RunChoice::Number(id) => archive.load(id),
+    }
+}
+
+/// The list of runs, on the screen or as JSON.
+fn listed(rows: &[ListRow], json: Option<&Output>) -> anyhow::Result<Exit> {
+    let Some(json) = json else {
+        return output::print(report::run_list(rows).trim_end());
+    };
+    json.write(&report::run_list_json(rows))?;
+    Ok(Exit::Done)
 }
 
 /// A run with its setup.

@@ -1,0 +1,167 @@
+//! The figures of a run for scripts: one object for each row, under names that need no quoting.
+//!
+//! Everything here follows from the tables; what is not known is left out.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::goal::LimitVerdict;
+use crate::reading::Unit;
+use crate::run::Run;
+use crate::table::{Figure, Role, Row, Table, Trust};
+use crate::tables::POINTS;
+
+/// Keys with their values, in the order of their making.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entries<T>(Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for Entries<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// The first key of a run's JSON.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// That of the row that can be relied on least.
+    pub trust: Trust,
+    /// The largest share of a device's I/O that was not ours; absent where it could not be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign_io_share: Option<f64>,
+    /// The figures of each row.
+    pub rows: Entries<Entries<Value>>,
+    /// Verdicts of the goals, as they were typed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalSummary>,
+}
+
+/// A goal and its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GoalSummary {
+    /// As it was typed.
+    pub goal: String,
+    /// `pass`, `fail` or `undecided`.
+    pub verdict: &'static str,
+}
+
+impl Run {
+    /// The run for scripts.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let tables = self.summaries();
+        let tables = || tables.iter().filter(|table| table.name != POINTS);
+        let rows = tables().flat_map(|table| {
+            let rows = table.rows.iter();
+            rows.map(move |row| (row_key(table, row), summed_up(row)))
+        });
+        let trusts = tables().flat_map(|table| &table.rows).map(|row| row.trust);
+        let foreign = self.measurements.iter();
+        let foreign = foreign.filter_map(|it| Some(it.counters.as_ref()?.foreign?.share));
+        let goals = self.goals.iter().map(|it| GoalSummary {
+            goal: it.goal.clone(),
+            verdict: match it.verdict {
+                LimitVerdict::Kept => "pass",
+                LimitVerdict::Exceeded => "fail",
+                LimitVerdict::Undecided => "undecided",
+            },
+        });
+        Summary {
+            trust: trusts.max().unwrap_or(Trust::Sound),
+            foreign_io_share: foreign.reduce(f64::max),
+            rows: Entries(rows.collect()),
+            goals: goals.collect(),
+        }
+    }
+}
+
+/// The columns of a row: values, the relative half-width of the headline's interval, and what of
+/// them is less than sound.
+fn summed_up(row: &Row) -> Entries<Value> {
+    let mut entries = Vec::new();
+    let shown = row.figures.iter().filter(|it| !it.is_detail());
+    for figure in shown {
+        let (name, factor) = key(figure);
+        let value = figure.value.value * factor;
+        if !value.is_finite() {
+            continue;
+        }
+        entries.push((name.clone(), Value::from(value)));
+        let error = figure.value.relative_half_width();
+        if figure.metric.role == Role::Headline && error.is_finite() {
+            entries.push(("error".into(), Value::from(error)));
+        }
+        let word = match () {
+            () if !figure.value.is_bounded() => "raw",
+            () if figure.is_indicative => "indicative",
+            () => continue,
+        };
+        let name = name.trim_end_matches("_us").trim_end_matches("_s");
+        entries.push((format!("{name}_trust"), word.into()));
+    }
+    entries.push(("trust".into(), row.trust.name().into()));
+    Entries(entries)
+}
+
+/// The key of a figure, which ends in its unit, and what its value is multiplied with for that.
+fn key(figure: &Figure) -> (String, f64) {
+    const US: f64 = 1e6;
+    let name = &figure.metric.name;
+    match figure.metric.unit {
+        Unit::Seconds if name == "latency" => ("mean_us".into(), US),
+        Unit::Seconds => match name.strip_prefix("latency-") {
+            Some(which) => (format!("{}_us", percentile(which)), US),
+            None => (format!("{}_s", snake_case(name)), 1.0),
+        },
+        Unit::BytesPerSecond if name == "throughput" => ("bytes_per_s".into(), 1.0),
+        Unit::BytesPerSecond => (format!("{}_bytes_per_s", snake_case(name)), 1.0),
+        _ => (snake_case(name), 1.0),
+    }
+}
+
+/// `p99.9` as `p999`; other words as they are.
+fn percentile(which: &str) -> String {
+    snake_case(&which.replace('.', ""))
+}
+
+/// The key of a row; that of a level has the table's name in front.
+fn row_key(table: &Table, row: &Row) -> String {
+    let name = table.row_name(row);
+    match name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => snake_case(&format!("{} {name}", table.name)),
+        false => snake_case(&name),
+    }
+}
+
+/// A name of letters, digits and underscores.
+fn snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() {
+            text.push(c.to_ascii_lowercase());
+        } else if !text.is_empty() && !text.ends_with('_') {
+            text.push('_');
+        }
+    }
+    text.trim_end_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_need_no_quoting() {
+        let check = |name: &str, expected: &str| assert_eq!(snake_case(name), expected);
+        check("random-read", "random_read");
+        check("read 64 KiB, QD4", "read_64_kib_qd4");
+        check("200 us", "200_us");
+        check("/data/x/", "data_x");
+        assert_eq!(percentile("p99.9"), "p999");
+    }
+}

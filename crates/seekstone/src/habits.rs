@@ -1,0 +1,236 @@
+//! What people type by habit: a target without a command, and options of other tools.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// Targets that are no paths.
+const SIMULATED: [&str; 2] = ["sim:", "null:"];
+
+/// Options that destroy or agree to something: no typo is answered with one of them.
+const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
+
+/// Options of other tools, whose they are, and what does the same here.
+const HABITS: [(&[&str], &str, &str); 22] = [
+    (&["--bs", "--blocksize"], "fio", "--block 8KiB"),
+    (&["--file-block-size"], "sysbench", "--block 8KiB"),
+    (
+        &["--iodepth", "--numjobs"],
+        "fio",
+        "--clients 32: each keeps one I/O outstanding",
+    ),
+    (&["--threads"], "sysbench", "--clients 32"),
+    (
+        &["--rw", "--readwrite"],
+        "fio",
+        "--pattern sequential or uniform, with --writes 100% for writes",
+    ),
+    (
+        &["--file-test-mode"],
+        "sysbench",
+        "--pattern sequential or uniform, with --writes 100% for writes",
+    ),
+    (
+        &["--rwmixwrite", "--rwmixread"],
+        "fio",
+        "--writes 30%, the share of writes",
+    ),
+    (
+        &["--runtime"],
+        "fio",
+        "--duration 60s of trial; other commands stop when they are precise, or after --budget",
+    ),
+    (&["--time"], "sysbench", "--duration 60s of trial"),
+    (
+        &["--time_based"],
+        "fio",
+        "not needed: a measurement never ends with its file",
+    ),
+    (&["--ramp_time"], "fio", "--warm-up 5s"),
+    (
+        &["--rate_iops"],
+        "fio",
+        "--rate 2000/s, of Poisson arrivals",
+    ),
+    (&["--thinktime"], "fio", "--think 1ms"),
+    (&["--filesize"], "fio", "--size 1GiB"),
+    (&["--file-total-size"], "sysbench", "--size 1GiB"),
+    (
+        &["--filename", "--directory"],
+        "fio",
+        "the target, without an option: seekstone trial /data",
+    ),
+    (
+        &["--direct"],
+        "fio",
+        "the default; --buffered goes through the page cache",
+    ),
+    (&["--ioengine"], "fio", "--driver uring or threads"),
+    (
+        &["--fsync", "--fdatasync", "--end_fsync"],
+        "fio",
+        "--durable: each write with its fsync",
+    ),
+    (
+        &["--group_reporting", "--name"],
+        "fio",
+        "not needed: all clients are reported together",
+    ),
+    (&["--output-format"], "fio", "--json FILE or --csv FILE"),
+    (
+        &["--verify"],
+        "fio",
+        "nothing yet: Seekstone does not verify what it reads",
+    ),
+];
+
+/// What was typed, with `run` put in before a target that stands in a command's place.
+#[must_use]
+pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsString> {
+    if let Some(first) = words.get(1).and_then(|word| word.to_str()) {
+        let is_command = definition.find_subcommand(first).is_some();
+        let is_simulated = SIMULATED.iter().any(|begin| first.starts_with(begin));
+        let is_target = is_simulated || Path::new(first).exists();
+        if !first.starts_with('-') && !is_command && is_target {
+            words.insert(1, "run".into());
+        }
+    }
+    words
+}
+
+/// The parser's error, with what the option is called here, or whose it is.
+#[must_use]
+pub fn answered(mut error: Error, definition: &Command) -> Error {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return error;
+    };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let option = option
+        .split(['=', ' '])
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let suggested = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(suggested)) => suggested.clone(),
+        _ => String::new(),
+    };
+    let tip = tip(&option, definition);
+    if tip.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
+        error.remove(ContextKind::SuggestedArg);
+        // It holds the suggestion, too.
+        error.remove(ContextKind::Usage);
+    }
+    if let Some(tip) = tip {
+        let tip = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
+    } else if option.starts_with("--") {
+        // "To pass it as a value" helps nobody who mistyped an option.
+        error.remove(ContextKind::Suggested);
+    }
+    error
+}
+
+fn tip(option: &str, definition: &Command) -> Option<String> {
+    let mut habits = HABITS.iter();
+    if let Some((_, whose, ours)) = habits.find(|(options, ..)| options.contains(&option)) {
+        return Some(format!("{option} is an option of {whose}; here: {ours}"));
+    }
+    let name = option.strip_prefix("--")?;
+    let commands = definition.get_subcommands().filter(|command| {
+        let mut arguments = command.get_arguments();
+        !command.is_hide_set() && arguments.any(|it| it.get_long() == Some(name))
+    });
+    let commands: Vec<&str> = commands.map(Command::get_name).collect();
+    (!commands.is_empty()).then(|| {
+        format!(
+            "{option} is an option of other commands: {}",
+            commands.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::args::Seekstone;
+
+    fn told(words: &[&str]) -> String {
+        let definition = Seekstone::command();
+        let parsed = definition.clone().try_get_matches_from(words);
+        let error = parsed.expect_err("a mistake");
+        answered(error, &definition).render().to_string()
+    }
+
+    #[track_caller]
+    fn check(words: &[&str], expected: &str) {
+        let told = told(words);
+        assert!(told.contains(expected), "{expected:?}: {told}");
+    }
+
+    #[test]
+    fn options_of_others_are_answered_with_ours() {
+        check(
+            &["seekstone", "trial", ".", "--bs", "4k"],
+            "here: --block 8KiB",
+        );
+        check(
+            &["seekstone", "trial", ".", "--rw=randread"],
+            "here: --pattern",
+        );
+        check(&["seekstone", "run", "--runtime=60"], "--budget");
+    }
+
+    #[test]
+    fn an_option_of_another_command_names_it() {
+        check(
+            &["seekstone", "run", "--block", "8k"],
+            "other commands: trial, curve",
+        );
+    }
+
+    #[test]
+    fn no_typo_is_answered_with_what_destroys() {
+        for typo in ["--verwrite", "--overwrit", "--overrwrite", "--ye", "--forc"] {
+            let told = told(&["seekstone", "trial", ".", typo]);
+            let is_destructive = NEVER_SUGGESTED.iter().any(|it| told.contains(it));
+            assert!(!is_destructive, "{told}");
+        }
+        check(&["seekstone", "trial", ".", "--writs", "30%"], "'--writes'");
+    }
+
+    #[test]
+    fn what_is_named_here_exists() {
+        let definition = Seekstone::command();
+        let trial = definition.find_subcommand("trial").expect("trial");
+        for (_, _, ours) in HABITS {
+            for word in ours.split([' ', ':', ',', ';']) {
+                if let Some(name) = word.strip_prefix("--") {
+                    let is_known = trial.get_arguments().any(|it| it.get_long() == Some(name))
+                        || name == "budget";
+                    assert!(is_known, "{ours}: trial has no --{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_target_alone_is_checked_up() {
+        let definition = Seekstone::command();
+        let check = |typed: &str, expected: usize| {
+            let words = vec!["seekstone".into(), typed.into()];
+            assert_eq!(with_command(words, &definition).len(), expected, "{typed}");
+        };
+        check("sim:mm1", 3);
+        check(".", 3);
+        check("run", 2);
+        check("--help", 2);
+        check("no-such-place", 2);
+    }
+}
