@@ -55,8 +55,8 @@ struct Whole<'a> {
     tables: Vec<Table>,
 }
 
-/// The run as JSON over several lines, ending in a line break, with a summary for scripts in front and
-/// its tables behind: every figure of every kind in one form. Infinite numbers become null.
+/// The run as JSON over several lines, ending in a line break, with a summary for scripts in front
+/// and its tables behind: every figure of every kind in one form. Infinite numbers become null.
 ///
 /// # Panics
 /// Never: a run has no value that JSON cannot hold.
@@ -72,8 +72,8 @@ pub fn json(run: &Run) -> String {
     text
 }
 
-/// The run as JSON in one line, without summary and tables, which follow from the rest: for what holds a
-/// run within something else. [`from_json`] reads it.
+/// The run as JSON in one line, without summary and tables, which follow from the rest: for what
+/// holds a run within something else. [`from_json`] reads it.
 ///
 /// # Panics
 /// Never, as [`json`].

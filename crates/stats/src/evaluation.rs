@@ -82,55 +82,27 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     if window.completions < COMPLETIONS_MIN {
         return None;
     }
-    let Spread {
-        mean,
-        throughput,
-        ess,
-        of_mean,
-        of_rate,
-    } = Spread::of(store, channel, &window, long_run_variance);
-    let wanted_of_time = match goal.aim {
-        Aim::TimeAndLoad => Some(goal.precision),
-        Aim::LoadAtTime(precision) => Some(precision),
-        Aim::Load => None,
-    };
-    let (lag, is_correlated, is_precise) = match wanted_of_time {
-        Some(precision) => (
-            of_mean.lag.max(of_rate.lag),
-            of_mean.is_correlated || of_rate.is_correlated,
-            mean.relative_half_width() <= precision && ess >= goal.samples_min,
-        ),
-        None => (of_rate.lag, of_rate.is_correlated, true),
-    };
-    let duration_ns = window.duration_ns();
+    let spread = Spread::of(store, channel, &window, long_run_variance);
     let drift = Drift::of(&window, goal.precision);
-    let is_moving = wanted_of_time.is_some_and(|precision| drift.spoils(precision));
-    let verdict = judge(&Standing {
-        is_settled: cut.is_settled,
-        is_resolved: window.slots.len() >= goal.lag_factor as usize * (lag + 1),
-        is_correlated,
-        is_long: store.base_slots() >= u64::from(goal.slots_min)
-            && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
-        is_precise: is_precise && !is_moving && throughput.relative_half_width() <= goal.precision,
-        is_citable: (ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
-            && goal.kind == GoalKind::Result,
-    });
-    let (mean, throughput, ess) = match verdict {
-        Verdict::Correlated => {
-            let spread = Spread::of(store, channel, &window, cautious_variance);
-            (spread.mean, spread.throughput, spread.ess)
-        }
-        _ => (mean, throughput, ess),
+    let standing = Standing::of(store, goal, &window, &spread, &drift);
+    let verdict = match cut.is_settled {
+        true => judge(&standing),
+        false => Verdict::NotStationary,
+    };
+    let lag = spread.lag(goal.aim);
+    let spread = match verdict {
+        Verdict::Correlated => Spread::of(store, channel, &window, cautious_variance),
+        _ => spread,
     };
     Some(Evaluation {
         channel,
         mean: Estimate {
-            samples: ess,
-            ..mean
+            samples: spread.ess,
+            ..spread.mean
         },
-        throughput,
+        throughput: spread.throughput,
         percentiles: Vec::new(),
-        ess,
+        ess: spread.ess,
         lag,
         verdict,
         is_converged: verdict == Verdict::Converged,
@@ -138,7 +110,7 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
         drift,
         is_steady_by_snia: is_steady_by_snia(&window),
         findings: Vec::new(),
-        duration_ns,
+        duration_ns: window.duration_ns(),
         completions: window.completions,
     })
 }
@@ -183,6 +155,16 @@ impl Spread {
             of_rate,
         }
     }
+
+    /// The longest lag at which what is wanted was found correlated.
+    const fn lag(&self, aim: Aim) -> usize {
+        let (time, rate) = (self.of_mean.lag, self.of_rate.lag);
+        match aim {
+            Aim::Load => rate,
+            Aim::TimeAndLoad | Aim::LoadAtTime(_) if rate > time => rate,
+            Aim::TimeAndLoad | Aim::LoadAtTime(_) => time,
+        }
+    }
 }
 
 /// `s^2 / var(mean)` of the single completions; all of them when nothing varies.
@@ -202,7 +184,6 @@ fn effective_samples(store: &SlotStore, channel: Channel, window: &Window, error
 }
 
 struct Standing {
-    is_settled: bool,
     is_resolved: bool,
     is_correlated: bool,
     is_long: bool,
@@ -210,11 +191,36 @@ struct Standing {
     is_citable: bool,
 }
 
+impl Standing {
+    /// That of a settled window.
+    fn of(store: &SlotStore, goal: &Goal, window: &Window, spread: &Spread, drift: &Drift) -> Self {
+        let wanted_of_time = match goal.aim {
+            Aim::TimeAndLoad => Some(goal.precision),
+            Aim::LoadAtTime(precision) => Some(precision),
+            Aim::Load => None,
+        };
+        let is_time_precise = wanted_of_time.is_none_or(|precision| {
+            spread.mean.relative_half_width() <= precision && spread.ess >= goal.samples_min
+        });
+        let is_moving = wanted_of_time.is_some_and(|precision| drift.spoils(precision));
+        let is_load_precise = spread.throughput.relative_half_width() <= goal.precision;
+        let lags = goal.lag_factor as usize * (spread.lag(goal.aim) + 1);
+        Self {
+            is_resolved: window.slots.len() >= lags,
+            is_correlated: wanted_of_time.is_some() && spread.of_mean.is_correlated
+                || spread.of_rate.is_correlated,
+            is_long: store.base_slots() >= u64::from(goal.slots_min)
+                && store.width().saturating_mul(store.len() as u64) >= goal.duration_min_ns,
+            is_precise: is_time_precise && !is_moving && is_load_precise,
+            is_citable: (spread.ess >= CITABLE_SAMPLES || goal.aim == Aim::Load)
+                && goal.kind == GoalKind::Result,
+        }
+    }
+}
+
 fn judge(standing: &Standing) -> Verdict {
     let is_citable = standing.is_citable;
-    if !standing.is_settled {
-        Verdict::NotStationary
-    } else if !standing.is_resolved && standing.is_correlated {
+    if !standing.is_resolved && standing.is_correlated {
         Verdict::Correlated
     } else if !standing.is_resolved {
         Verdict::Short { is_citable }

@@ -95,10 +95,10 @@ pub fn long_run_variance(series: &[f64]) -> LongRun {
 
 /// As [`long_run_variance`], of a series that is only a few times longer than its correlations.
 ///
-/// There two things go wrong, both towards intervals that are too narrow: the mean that is taken off
-/// follows the series, which takes `(2 L + 1) / n` from the variance, and few correlations long ago
-/// say what the variance is. The first is put back and the degrees of freedom are those of a window
-/// of `2 L + 1` lags. Beside it stand the means of 8 batches, taken for autoregressive with their own
+/// There two things go wrong, both towards intervals that are too narrow: the mean that is taken
+/// off follows the series, which takes `2 (L + 1) / n` from the variance, and few correlations say
+/// what the variance is. The first is put back, and the degrees of freedom are those of a window of
+/// as many lags. Then there are the means of 8 batches, taken for autoregressive with their own
 /// first autocorrelation, whose bias of `-1 / 8` is put back twice. The wider of the two counts.
 #[must_use]
 pub(crate) fn cautious_variance(series: &[f64]) -> LongRun {

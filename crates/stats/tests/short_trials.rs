@@ -1,5 +1,5 @@
-//! Trials whose time was up long before the stopping rule was content: the intervals that they print
-//! must cover all the same, unless the verdict says that there is no single mean.
+//! Trials whose time was up long before the stopping rule was content: the intervals that they
+//! print must cover all the same, unless the verdict says that there is no single mean.
 //!
 //! `cargo test -p stats --test short_trials -- --nocapture` prints the table.
 

@@ -315,7 +315,7 @@ mod tests {
         let points = vec![point(32, 45_500.0, false), point(64, 46_000.0, false)];
         let found = findings(&rows(Verdict::Converged), Some(&curve(true, points, true)));
         let expected = [
-            "Carries 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a mean latency",
+            "Carries 31,800 (31,000 .. 32,600) random 4 KiB reads/s in a closed loop at a",
             "saturates at 46,000 (45,000 .. 47,000) random reads per second, 4.60 (4.46 .. 4.74) \
              times what one read at a time gives; 32 at a time are enough",
             "A write with fsync takes 200 us (196 .. 204), so that one thread commits at most \

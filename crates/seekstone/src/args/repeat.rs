@@ -2,13 +2,14 @@
 
 use clap::Args;
 
-use super::Outputs;
+use super::{Outputs, RunChoice};
 
 /// `seekstone runs repeat`.
 #[derive(Args, Clone, Debug)]
 pub struct RepeatArgs {
-    /// Its number; the latest when absent.
-    pub id: Option<i64>,
+    /// Its number, or `latest`.
+    #[arg(default_value_t = RunChoice::Latest)]
+    pub id: RunChoice,
     /// Allow writing into the file or device that the run wrote into. Everything in it may be lost.
     #[arg(long)]
     pub overwrite: bool,

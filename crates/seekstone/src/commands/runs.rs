@@ -1,6 +1,6 @@
 //! `seekstone runs`: the archive.
 
-use archive::{Archive, ArchiveError};
+use archive::{Archive, ArchiveError, RunSummary};
 use report::ListRow;
 use results::Run;
 
@@ -32,26 +32,23 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if has_none && args.archive.is_none() {
         // Made by commands that measure: whoever only looks leaves no empty archive behind.
         return match &args.command {
-            RunsCommand::List { json, .. } => listed(&[], json.as_ref()),
+            RunsCommand::List { json, .. } => listed(Vec::new(), json.as_ref()),
             _ => Err(ArchiveError::Empty { path }.into()),
         };
     }
     let mut archive = Archive::open_existing(&path)?;
     match &args.command {
         RunsCommand::List { limit, json, .. } => {
-            let rows = archive.list(*limit as usize)?.into_iter();
-            let rows: Vec<ListRow> = rows.map(ListRow::from).collect();
-            listed(&rows, json.as_ref())
+            listed(archive.list(*limit as usize)?, json.as_ref())
         }
         RunsCommand::Show { id, all } => {
             output::print(shown(&run_of(&archive, *id)?, *all).trim_end())
         }
         RunsCommand::Repeat(args) => {
-            let choice = args.id.map_or(RunChoice::Latest, RunChoice::Number);
-            let run = run_of(&archive, choice)?;
+            let run = run_of(&archive, args.id)?;
             drop(archive);
-            let asked = path.to_string_lossy().into_owned();
-            repeat(&run, (!args.no_save).then_some(asked), args)
+            let asked = (!args.no_save).then(|| path.to_string_lossy().into_owned());
+            repeat(&run, asked, args)
         }
         RunsCommand::Export {
             id,
@@ -76,8 +73,8 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             html,
             force: _,
         } => {
-            let runs = ids.iter().map(|id| run_of(&archive, *id));
-            let runs = runs.collect::<Result<Vec<Run>, _>>()?;
+            let runs: Result<Vec<Run>, _> = ids.iter().map(|id| run_of(&archive, *id)).collect();
+            let runs = runs?;
             let text = compared(&runs, *table, *against, *all)?;
             match html {
                 Some(html) => write_page(&runs, html, &text),
@@ -100,11 +97,12 @@ fn run_of(archive: &Archive, choice: RunChoice) -> Result<Run, ArchiveError> {
 }
 
 /// The list of runs, on the screen or as JSON.
-fn listed(rows: &[ListRow], json: Option<&Output>) -> anyhow::Result<Exit> {
+fn listed(runs: Vec<RunSummary>, json: Option<&Output>) -> anyhow::Result<Exit> {
+    let rows: Vec<ListRow> = runs.into_iter().map(ListRow::from).collect();
     let Some(json) = json else {
-        return output::print(report::run_list(rows).trim_end());
+        return output::print(report::run_list(&rows).trim_end());
     };
-    json.write(&report::run_list_json(rows))?;
+    json.write(&report::run_list_json(&rows))?;
     Ok(Exit::Done)
 }
 
