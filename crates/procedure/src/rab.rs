@@ -7,13 +7,12 @@
 
 use results::{
     Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
-    Severity, Warning,
+    Warning,
 };
 use stats::{Channel, Goal};
 use units::{Duration, format_duration_ns};
 
-use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
-use crate::failures::FAILED_OPERATIONS;
+use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of};
 
 /// What a workload is measured for.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,11 +147,7 @@ impl RabProcedure {
         }
         if let Stage::Response { .. } = self.stage {
             // Of this curve only the levels are kept.
-            let all = measurement.warnings.iter();
-            let is_void =
-                |it: &&Warning| it.severity == Severity::Void && it.code != FAILED_OPERATIONS;
-            all.filter(is_void)
-                .for_each(|warning| self.warn(warning.clone()));
+            kept_of(plan, measurement).for_each(|warning| self.warn(warning.clone()));
         }
     }
 
@@ -182,27 +177,31 @@ impl RabProcedure {
     #[must_use]
     pub fn curve(&self) -> Option<Curve> {
         let title = &self.subject.title;
-        self.service().map(|curve| {
-            let mut curve = curve.curve(title);
-            // Several workloads' warnings stand in one list.
-            for warning in &mut curve.warnings {
-                warning.text = format!("{title}: {}", warning.text);
-            }
-            curve
-        })
+        let mut curve = self.service()?.found(title)?;
+        // Several workloads' warnings stand in one list.
+        for warning in &mut curve.warnings {
+            warning.text = format!("{title}: {}", warning.text);
+        }
+        Some(curve)
+    }
+
+    /// The load of a batch workload; of another the one at which every operation failed.
+    fn measurement(&self) -> Option<&Measurement> {
+        match &self.stage {
+            Stage::Batch(found) => found.as_deref(),
+            Stage::Service(curve) => curve.failed(),
+            Stage::Response { service, response } => service.failed().or(response.failed()),
+        }
     }
 
     /// What has been found, whether all of it or not.
     #[must_use]
     pub fn workload(&self) -> RabWorkload {
-        let measurement = match &self.stage {
-            Stage::Batch(found) => found.as_deref().cloned(),
-            _ => None,
-        };
+        let measurement = self.measurement().cloned();
         let (rabmark_r, rabmark_s) = match (&measurement, self.service()) {
-            (Some(load), _) => batch_marks(load),
-            (None, Some(curve)) => (curve.rabmark_r(), curve.rabmark_s()),
-            (None, None) => (None, None),
+            (_, Some(curve)) if curve.failed().is_none() => (curve.rabmark_r(), curve.rabmark_s()),
+            (Some(load), None) if !load.is_all_failed() => batch_marks(load),
+            _ => (None, None),
         };
         RabWorkload {
             run: self.subject.run,

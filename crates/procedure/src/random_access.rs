@@ -70,6 +70,8 @@ pub struct RandomStep {
 struct Cell {
     plan: CellPlan,
     rounds: Vec<Measurement>,
+    /// Rounds in which every operation failed.
+    failed: Vec<Measurement>,
 }
 
 /// Says which cell is next, and sums up what was measured.
@@ -90,6 +92,7 @@ impl RandomProcedure {
         let cells = plans.iter().map(|&plan| Cell {
             plan,
             rounds: Vec::new(),
+            failed: Vec::new(),
         });
         Self {
             options,
@@ -132,7 +135,12 @@ impl RandomProcedure {
         self.order.pop();
         self.done += 1;
         self.spent += elapsed;
-        self.cells[step.cell].rounds.push(measurement.clone());
+        let cell = &mut self.cells[step.cell];
+        let rounds = match measurement.is_all_failed() {
+            true => &mut cell.failed,
+            false => &mut cell.rounds,
+        };
+        rounds.push(measurement.clone());
     }
 
     /// Trials so far.
@@ -164,9 +172,7 @@ impl RandomProcedure {
     pub fn cells(&self) -> Vec<RandomCell> {
         let precision = self.options.precision;
         let cells = self.cells.iter();
-        cells
-            .filter_map(|cell| cell_of(&cell.plan, &cell.rounds, precision))
-            .collect()
+        cells.filter_map(|cell| cell_of(cell, precision)).collect()
     }
 
     /// The trial of a step. Every round of a cell draws afresh.
@@ -242,8 +248,7 @@ impl RandomProcedure {
     }
 
     fn wants_more(&self, cell: usize) -> bool {
-        let Cell { plan, rounds } = &self.cells[cell];
-        let found = cell_of(plan, rounds, self.options.precision);
+        let found = cell_of(&self.cells[cell], self.options.precision);
         found.is_some_and(|found| wants_more(&found))
     }
 }

@@ -73,6 +73,10 @@ impl Asker<'_> {
                 ..self.trial(&load, plan.salt)?
             };
             let mut outcome = self.measure(bench, &trial)?;
+            if outcome.measurement.is_all_failed() {
+                self.keep(&trial, &mut outcome);
+                break;
+            }
             let percentile = match outcome.within {
                 Some(within) => within.percentile,
                 None => rough(&outcome, options.share),
