@@ -21,7 +21,8 @@ use stats::{Channel, Goal};
 use units::Duration;
 use workload::ClientSpec;
 
-pub use options::{CurveOptions, Levels, level_grid};
+pub use options::{CurveOptions, Levels, POINTS_MIN, level_grid};
+pub use outcome::warm_up_left_out;
 use visit::Visit;
 
 /// What to measure for the next point.

@@ -12,7 +12,9 @@ use results::{
 use stats::{Channel, Goal};
 use units::{Duration, format_duration_ns};
 
-use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of};
+use crate::curve::{
+    CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of, warm_up_left_out,
+};
 
 /// What a workload is measured for.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,9 @@ pub struct RabOptions {
     pub precision: f64,
     /// The most clients of a transaction workload.
     pub clients_max: u32,
+    /// What every point, and a batch workload, leaves out at the start, whatever it looks like; a
+    /// rule finds it when absent.
+    pub warm_up: Option<Duration>,
     /// Time for one workload.
     pub budget: Duration,
 }
@@ -220,8 +225,17 @@ impl RabProcedure {
             measurement,
             rabmark_r,
             rabmark_s,
-            warnings: self.warnings.clone(),
+            warnings: self.warnings(),
         }
+    }
+
+    /// A curve names what its points leave out by itself.
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.warnings.clone();
+        if let (Group::Batch, Some(warm_up)) = (self.subject.group(), self.options.warm_up) {
+            warnings.push(warm_up_left_out(warm_up, "batch workload"));
+        }
+        warnings
     }
 
     fn service(&self) -> Option<&LoadCurve> {
@@ -233,11 +247,14 @@ impl RabProcedure {
     }
 
     fn batch_step(&self) -> CurveStep {
+        let mut goal = Goal::result(self.options.precision);
+        let warm_up = self.options.warm_up;
+        goal.duration_min_ns += warm_up.map_or(0, Duration::as_nanos);
         CurveStep::Measure(PointPlan {
             clients: self.subject.clients.unwrap_or(1),
-            goal: Goal::result(self.options.precision),
+            goal,
             duration_max: self.options.budget,
-            warm_up: None,
+            warm_up,
             channel: Channel::Service,
             salt: 0,
             sources: None,
@@ -325,7 +342,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         },
         clients_max: options.clients_max,
         precision: options.precision,
-        warm_up: None,
+        warm_up: options.warm_up,
         scout_min: share(0.005, 200, 1_000),
         scout_max: long(0.02, 300, 10_000, LONG_SCOUT),
         final_min: share(0.04, 300, 5_000),

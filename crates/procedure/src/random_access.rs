@@ -28,7 +28,7 @@ pub use conclusions::random_findings;
 pub use doubts::random_doubts;
 pub use shape::{BLOCKS_MIN, CellPlan, Cells, RandomShape, ShapeError};
 
-/// The shortest time that a cell is given in one round.
+/// The shortest time that counts of a cell in one round.
 pub const TRIAL_MIN: Duration = Duration::from_millis(250);
 /// Rounds beyond those asked for.
 const ROUNDS_EXTRA: u32 = 16;
@@ -42,14 +42,25 @@ pub struct RandomOptions {
     pub rounds: u32,
     /// Relative half-width wanted of the mean service time.
     pub precision: f64,
-    /// The most time of a cell in one round.
+    /// The most time of a cell in one round, the warm-up included.
     pub trial_max: Duration,
+    /// What every round of a cell leaves out at its start, whatever it looks like; a rule finds it
+    /// when absent.
+    pub warm_up: Option<Duration>,
     /// Time for all cells.
     pub budget: Duration,
     /// What a completed write promises.
     pub durability: Durability,
     /// Seed of the order.
     pub seed: u64,
+}
+
+impl RandomOptions {
+    /// The shortest trial of a cell in one round, the warm-up included.
+    #[must_use]
+    pub fn trial_min(&self) -> Duration {
+        TRIAL_MIN + self.warm_up.unwrap_or(Duration::ZERO)
+    }
 }
 
 /// One cell in one round, before it is measured.
@@ -117,10 +128,12 @@ impl RandomProcedure {
         let cell = *self.order.last()?;
         let left = self.options.budget.saturating_sub(self.spent);
         let share = Duration::from_nanos(left.as_nanos() / self.trials_left().max(1) as u64);
-        let duration_max = share.min(self.options.trial_max).max(TRIAL_MIN);
+        let duration_max = share.min(self.options.trial_max);
+        let duration_max = duration_max.max(self.options.trial_min());
         let mut goal = Goal::result(self.options.precision);
-        let half = duration_max.as_nanos() / 2;
-        goal.duration_min_ns = LOOK_MIN.as_nanos().min(half);
+        let warm_up = self.options.warm_up.unwrap_or(Duration::ZERO);
+        let half = duration_max.saturating_sub(warm_up).as_nanos() / 2;
+        goal.duration_min_ns = warm_up.as_nanos() + LOOK_MIN.as_nanos().min(half);
         Some(RandomStep {
             cell,
             plan: self.cells[cell].plan,
@@ -226,7 +239,7 @@ impl RandomProcedure {
             salt: u64::from(round) << 32 | step.cell as u64,
             sample_every: None,
             limit: None,
-            warm_up: None,
+            warm_up: self.options.warm_up,
         }
     }
 

@@ -28,6 +28,7 @@ const NO_LOAD_NS: f64 = 5e6;
 
 fn options(levels_ms: &[u64]) -> RabOptions {
     RabOptions {
+        warm_up: None,
         percentile: None,
         levels: levels_ms
             .iter()

@@ -193,6 +193,7 @@ impl LoadCurve {
 
     pub(super) fn warnings(&self, levels: &[Level]) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        let left_out = |warm_up| warm_up_left_out(warm_up, "point");
         warnings.extend(self.options.warm_up.map(left_out));
         if let Some(failed) = self.failed() {
             warnings.push(cut_short(failed));
@@ -338,10 +339,11 @@ fn cut_short(failed: &Measurement) -> Warning {
     )
 }
 
-/// A warm-up that the user asked for is named beside the curve that it shortened.
-fn left_out(warm_up: Duration) -> Warning {
+/// A warm-up that the user asked for is named beside what it shortened: each `part` of it.
+#[must_use]
+pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
     Warning::note(
         "warm-up-left-out",
-        format!("the first {warm_up} of every point are left out, as --warm-up asks."),
+        format!("the first {warm_up} of every {part} are left out, as --warm-up asks."),
     )
 }
