@@ -11,6 +11,7 @@ mod layers;
 mod source;
 mod tables;
 mod tidy;
+mod warnings;
 
 use std::process::ExitCode;
 

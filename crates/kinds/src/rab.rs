@@ -6,10 +6,10 @@ mod session;
 
 use std::collections::BTreeMap;
 
-use procedure::{CheckUpFacts, RabOptions, mode_comparisons, rab_averages};
+use procedure::{CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_averages};
 use results::live::{Command, Live};
 use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Status, Warning};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, format_counted};
 use workload::{Definition, advise};
 
 use crate::check_up::Stage;
@@ -18,7 +18,7 @@ use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::Glimpse;
 use lab::test_file::make_test_file;
-use session::Session;
+use session::{Session, parts};
 
 /// The largest test file that a directory gets when no size is given: large enough for the blocks
 /// of 1 MiB of the batch workloads, and written in seconds by a fast disk.
@@ -63,6 +63,7 @@ pub fn measure_rab(
     interrupt: &Interrupt,
     desk: &mut dyn Desk,
 ) -> Result<Run, BenchError> {
+    refuse_long_warm_up(request)?;
     let opened = open_bench(&request.bench)?;
     let size = size_wanted(request, &opened.facts)?;
     let Opened {
@@ -98,6 +99,38 @@ pub fn measure_rab(
         rab: Some(summary(request, workloads, modes)),
         ..Run::empty(request.bench.resolved(size), environment, description)
     })
+}
+
+/// Every point of a curve has a warm-up, and so has a batch workload: what is left of its time has
+/// to be enough for an answer.
+fn refuse_long_warm_up(request: &RabRequest) -> Result<(), BenchError> {
+    let Some(warm_up) = request.options.warm_up else {
+        return Ok(());
+    };
+    let all: f64 = request.workloads.iter().map(|(_, it)| parts(it)).sum();
+    for (_, definition) in &request.workloads {
+        let time = request.budget.mul_f64(parts(definition) / all);
+        let points = match definition.threads {
+            None => POINTS_MIN,
+            Some(_) => 1,
+        };
+        if warm_up * points >= time {
+            return Err(BenchError::Usage(format!(
+                "--warm-up {warm_up}: workload {} has {time} of --budget {}, and {} of at least \
+                 {} of it would leave nothing to count; ask for a longer --budget, a shorter \
+                 --warm-up, or fewer workloads",
+                definition.name,
+                request.budget,
+                if points == 1 {
+                    "the start"
+                } else {
+                    "the starts"
+                },
+                format_counted(points, "point"),
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The size of the file to measure. What does not fit is told before anything is written.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use drivers::Checking;
 use procedure::{
-    CellPlan, Cells, CheckUpFacts, RandomOptions, RandomProcedure, RandomShape, RandomStep,
-    TRIAL_MIN, Trial, TrialError, random_doubts, random_findings,
+    CellPlan, Cells, CheckUpFacts, RandomOptions, RandomProcedure, RandomShape, RandomStep, Trial,
+    TrialError, random_doubts, random_findings, warm_up_left_out,
 };
 use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning};
 use stats::Estimate;
@@ -139,6 +139,8 @@ impl<'a> Session<'a> {
             );
             warnings.push(Warning::note("part-left-out", text));
         }
+        let left_out = |warm_up| warm_up_left_out(warm_up, "round of a cell");
+        warnings.extend(request.options.warm_up.map(left_out));
         Ok(Self {
             request,
             interrupt,
@@ -359,12 +361,17 @@ fn refuse_too_much(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
 fn refuse_short_time(options: &RandomOptions, cells: &Cells) -> Result<(), BenchError> {
     let trials = cells.plans.len() as u64 * u64::from(options.rounds);
     let each = Duration::from_nanos(options.budget.as_nanos() / trials.max(1));
-    if each >= TRIAL_MIN {
+    let least = options.trial_min();
+    if each >= least {
         return Ok(());
     }
-    let needed = (TRIAL_MIN * trials).as_secs_f64().ceil();
+    let needed = (least * trials).as_secs_f64().ceil();
+    let warm_up = match options.warm_up {
+        Some(warm_up) => format!(" with --warm-up {warm_up}"),
+        None => String::new(),
+    };
     Err(BenchError::Usage(format!(
-        "--budget {}: {} in {} leave {each} for each, and {TRIAL_MIN} are needed: \
+        "--budget {}: {} in {} leave {each} for each, and {least} are needed{warm_up}: \
          allow at least {needed}s, or ask for fewer values",
         options.budget,
         format_counted(cells.plans.len() as u64, "cell"),

@@ -11,7 +11,7 @@ use crate::check_up::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
-use lab::laboratory::{Glimpse, Laboratory as _, LaboratoryError, NullLaboratory, Outcome};
+use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
 use lab::simulated::law;
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
@@ -228,10 +228,7 @@ impl Asker<'_> {
         match &self.request.question {
             Question::Trial { .. } => {
                 let trial = self.trial(access);
-                let mut outcome = match self.measure(bench, &trial, 0.0) {
-                    Ok(outcome) => outcome,
-                    Err(error) => return self.keep_if_all_failed(error),
-                };
+                let mut outcome = self.measure(bench, &trial, 0.0)?;
                 outcome.measurement.series = outcome.series.take();
                 let doubt = too_short(&outcome.measurement);
                 outcome.measurement.warnings.extend(doubt);
@@ -279,35 +276,16 @@ impl Asker<'_> {
             trial.duration_max = plan.duration_max;
             trial.warm_up = plan.warm_up;
             trial.salt = plan.salt;
-            let outcome = match self.measure(bench, &trial, procedure.progress()) {
-                Ok(outcome) => outcome,
-                Err(error) => return self.keep_if_all_failed(error),
-            };
+            let outcome = self.measure(bench, &trial, procedure.progress())?;
             let elapsed = bench.laboratory().now().since(begun);
             self.spent += elapsed;
             procedure.record(&plan, &outcome.measurement, elapsed);
-            self.curve = Some(procedure.curve(&self.request.title));
+            self.curve = procedure.found(&self.request.title);
             self.check(&trial, outcome.failure)?;
         }
-        self.curve = Some(procedure.curve(&self.request.title));
+        self.curve = procedure.found(&self.request.title);
+        self.measurements.extend(procedure.failed().cloned());
         Ok(())
-    }
-
-    /// A load of which every operation failed is an answer; behind points of a curve it is why no
-    /// more of them follow.
-    fn keep_if_all_failed(&mut self, error: BenchError) -> Result<(), BenchError> {
-        let BenchError::Laboratory(LaboratoryError::Trial {
-            error: TrialError::AllFailed { measurement, .. },
-            ..
-        }) = &error
-        else {
-            return Err(error);
-        };
-        self.measurements.push((**measurement).clone());
-        match self.curve {
-            None => Ok(()),
-            Some(_) => Err(error),
-        }
     }
 
     fn trial(&self, access: Access) -> Trial {
@@ -409,7 +387,7 @@ pub(crate) fn resolve_levels(setup: &mut Setup, status: &Status, curve: Option<&
 /// Nobody asked for a precision, but a number that means little says so.
 fn too_short(measurement: &Measurement) -> Option<Warning> {
     let is_short = measurement.verdict == Verdict::Timed { is_citable: false };
-    is_short.then(|| {
+    (is_short && !measurement.is_all_failed()).then(|| {
         Warning::doubt(
             "not-citable",
             format!(

@@ -7,7 +7,7 @@ pub use start::StartAt;
 
 use procedure::{
     CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
-    transaction_load, usual_interval,
+    transaction_load, usual_interval, warm_up_left_out,
 };
 use results::{Access, Measurement, Run, Setup, Status, TransactionLoad, Transactions, Warning};
 use sim::SIM_PREFIX;
@@ -97,6 +97,9 @@ pub struct TransactionsRequest {
     pub depth: Option<u32>,
     /// Time for everything.
     pub budget: Duration,
+    /// What every load leaves out at its start, whatever it looks like; a rule finds it when
+    /// absent.
+    pub warm_up: Option<Duration>,
     /// When users start; at once when absent.
     pub start_at: Option<StartAt>,
     /// Length of the intervals that the machine's work is noted by; chosen when absent.
@@ -170,6 +173,8 @@ pub fn measure_transactions(
         },
     };
     let mut warnings = bench.warnings(&cautions);
+    let left_out = |warm_up| warm_up_left_out(warm_up, "load");
+    warnings.extend(request.warm_up.map(left_out));
     warnings.extend(std::mem::take(&mut asker.warnings));
     warnings.extend(bench.clean_up());
     let setup = asker.setup();
@@ -389,7 +394,7 @@ impl<'a> Asker<'a> {
                     .unwrap_or_else(|| usual_interval(load.duration_max)),
             ),
             limit: None,
-            warm_up: None,
+            warm_up: self.request.warm_up,
         })
     }
 

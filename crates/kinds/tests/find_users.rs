@@ -82,6 +82,7 @@ fn search(seed: u64, budget: Duration) -> (UserSearchResult, Duration) {
         ramp: Ramp::WithinASecond,
         depth: None,
         budget,
+        warm_up: None,
         start_at: None,
         sample_every: None,
     };

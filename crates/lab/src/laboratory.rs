@@ -138,8 +138,7 @@ pub trait Laboratory {
     ///
     /// # Errors
     /// When nothing could be measured at all. A trial in which an operation failed is an outcome
-    /// if anything was measured before; one in which all failed and were to be counted is a
-    /// [`TrialError::AllFailed`], with its measurement.
+    /// if anything was measured before, and in any case where failures are to be counted.
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError>;
 
     /// The present instant on the laboratory's clock, real or virtual.
@@ -227,7 +226,8 @@ impl Laboratory for SimLaboratory {
         let began = Began {
             seed,
             start,
-            on_error: trial.on_error(self.on_error),
+            // A model has no holes that a failed write could leave.
+            on_error: self.on_error,
             cpu: None,
         };
         let (outcome, driver) = inline(trial, driver, "sim", began, watch)?;

@@ -188,7 +188,7 @@ impl CheckUp {
     pub fn curve(&self) -> Option<Curve> {
         self.finished_curve
             .clone()
-            .or_else(|| Some(self.curve.as_ref()?.curve(phases::CURVE_TITLE)))
+            .or_else(|| self.curve.as_ref()?.found(phases::CURVE_TITLE))
     }
 
     /// Size of the test file.
@@ -345,7 +345,8 @@ impl CheckUp {
                 Some(CheckUpStep::Measure(trial))
             }
             CurveStep::Finish => {
-                self.finished_curve = Some(curve.curve(phases::CURVE_TITLE));
+                self.finished_curve = curve.found(phases::CURVE_TITLE);
+                self.measurements.extend(curve.failed().cloned());
                 self.curve = None;
                 None
             }

@@ -21,7 +21,8 @@ use stats::{Channel, Goal};
 use units::Duration;
 use workload::ClientSpec;
 
-pub use options::{CurveOptions, Levels, level_grid};
+pub use options::{CurveOptions, Levels, POINTS_MIN, level_grid};
+pub use outcome::warm_up_left_out;
 use visit::Visit;
 
 /// What to measure for the next point.
@@ -81,6 +82,8 @@ pub struct LoadCurve {
     kept: Vec<Warning>,
     /// Operations that failed at any point.
     failures: Failures,
+    /// A load of which every operation failed. It has no response time, and ends the search.
+    failed: Option<Box<Measurement>>,
     /// What each client did at the first point.
     workload: Option<ClientSpec>,
 }
@@ -119,6 +122,23 @@ const KEPT_DOUBTS: [&str; 2] = [BUSY_WORKER, "foreign-io"];
 /// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
 const SOURCES_PER_CLIENT: f64 = 32.0;
 
+/// What is said of a point and is the curve's, too: a curve keeps numbers only, and a void one must
+/// not pass for sound.
+pub(crate) fn kept_of<'a>(
+    plan: &PointPlan,
+    measurement: &'a Measurement,
+) -> impl Iterator<Item = &'a Warning> {
+    let is_scout = plan.is_scout;
+    measurement.warnings.iter().filter(move |warning| {
+        let is_about_load = is_scout && MAY_MISLEAD_SCOUTS.contains(&&*warning.code);
+        // What failed is judged over all points.
+        let is_of_all = warning.code == FAILED_OPERATIONS;
+        let is_cited = KEPT_DOUBTS.contains(&&*warning.code) && !is_scout;
+        let is_void = warning.severity == Severity::Void && !is_about_load && !is_of_all;
+        is_void || is_cited
+    })
+}
+
 impl LoadCurve {
     /// A procedure that has measured nothing yet.
     #[must_use]
@@ -134,6 +154,7 @@ impl LoadCurve {
             sources: None,
             kept: Vec::new(),
             failures: Failures::default(),
+            failed: None,
             workload: None,
         }
     }
@@ -163,6 +184,9 @@ impl LoadCurve {
 
     /// What to do next.
     pub fn next_step(&mut self) -> CurveStep {
+        if self.failed.is_some() {
+            return CurveStep::Finish;
+        }
         if self.is_open() && self.sources.is_none() {
             return self.scout(1);
         }
@@ -190,6 +214,10 @@ impl LoadCurve {
     /// Take in the measurement of `plan`, which took `elapsed` altogether.
     pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
         self.spent += elapsed;
+        if measurement.is_all_failed() {
+            self.record_failed(measurement);
+            return;
+        }
         if self.is_open() && self.sources.is_none() {
             self.sources = Some(Sources {
                 rate_each: measurement.throughput.value / SOURCES_PER_CLIENT,
@@ -200,20 +228,24 @@ impl LoadCurve {
         if self.workload.is_none() {
             self.workload.clone_from(&measurement.workload);
         }
-        // A curve keeps numbers only, and a void one must not pass for sound.
-        for warning in &measurement.warnings {
-            let is_about_load = plan.is_scout && MAY_MISLEAD_SCOUTS.contains(&&*warning.code);
-            // What failed is judged over all points.
-            let is_of_all = warning.code == FAILED_OPERATIONS;
-            let is_cited = KEPT_DOUBTS.contains(&&*warning.code) && !plan.is_scout;
-            let is_void = warning.severity == Severity::Void && !is_about_load && !is_of_all;
-            if is_void || is_cited {
-                self.keep(warning);
-            }
+        for warning in kept_of(plan, measurement) {
+            self.keep(warning);
         }
         self.count_failures(measurement);
         self.visits
             .push(Visit::new(plan, self.options.channel, measurement, elapsed));
+    }
+
+    /// Take in a load of which every operation failed.
+    fn record_failed(&mut self, measurement: &Measurement) {
+        self.count_failures(measurement);
+        self.failed = Some(Box::new(measurement.clone()));
+    }
+
+    /// The load at which the search ended, since every operation failed.
+    #[must_use]
+    pub fn failed(&self) -> Option<&Measurement> {
+        self.failed.as_deref()
     }
 
     /// Keep a warning of a point; of two with one code the more severe.
@@ -239,7 +271,14 @@ impl LoadCurve {
         })
     }
 
-    /// What has been found.
+    /// What has been found; `None` where already the first load failed.
+    #[must_use]
+    pub fn found(&self, title: &str) -> Option<Curve> {
+        let has_points = !self.visits.is_empty() || self.failed.is_none();
+        has_points.then(|| self.curve(title))
+    }
+
+    /// What has been found so far.
     #[must_use]
     pub fn curve(&self, title: &str) -> Curve {
         let mut points: Vec<CurvePoint> = self.visits.iter().map(|visit| visit.point).collect();

@@ -11,6 +11,8 @@ const FAILED_MAX: f64 = 0.01;
 const CHANCE: f64 = 2.0;
 /// Kinds of failure that are named, most frequent first.
 const NAMED_MAX: usize = 3;
+/// What is made of several operations fails with any of them.
+const NOTHING_WHOLE: &str = " Not one transaction or file was completed, so there is no latency.";
 
 /// The code of the warning that names failed operations.
 pub const FAILED_OPERATIONS: &str = "failed-operations";
@@ -34,6 +36,8 @@ pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
 pub struct Failures {
     errors: Vec<ErrorCount>,
     operations: u64,
+    /// Operations, or what is made of several, that were completed.
+    completed: u64,
     /// Whether trials went on when an operation failed. Where the first failure ends a trial, the
     /// share of failures says nothing.
     on_error: OnError,
@@ -52,6 +56,7 @@ impl Failures {
     pub fn add(&mut self, measurement: &Measurement) {
         let done: u64 = measurement.kinds.iter().map(|kind| kind.count).sum();
         self.operations += done + measurement.errors_total();
+        self.completed += measurement.completions_all;
         let mut codes = measurement.warnings.iter().map(|it| &*it.code);
         if codes.any(|code| code == FAILED_OPERATIONS) {
             self.on_error = OnError::Count;
@@ -116,7 +121,10 @@ impl Failures {
     ) -> (Severity, String) {
         let (count, all) = (sum.count as f64, self.operations as f64);
         let surely = count - CHANCE * count.sqrt();
-        let (severity, effect) = effect(surely / all, failed);
+        let (severity, effect) = match self.completed {
+            0 => (Severity::Void, NOTHING_WHOLE),
+            _ => effect(surely / all, failed),
+        };
         let text = format!(
             "{} of {} operations failed ({:.2} %): {which}. Latency and throughput leave them out; \
              they {took}.{effect}",
@@ -176,6 +184,7 @@ mod tests {
         let failures = Failures {
             errors: errors.to_vec(),
             operations: 100_000,
+            completed: 1,
             on_error: OnError::Count,
         };
         let warning = failures.warning("reads");

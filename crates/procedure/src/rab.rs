@@ -7,13 +7,14 @@
 
 use results::{
     Arrivals, Curve, Group, Level, LevelOutcome, Measurement, Mode, RabLevel, RabWorkload, Rabmark,
-    Severity, Warning,
+    Warning,
 };
 use stats::{Channel, Goal};
 use units::{Duration, format_duration_ns};
 
-use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
-use crate::failures::FAILED_OPERATIONS;
+use crate::curve::{
+    CurveOptions, CurveStep, Levels, LoadCurve, PointPlan, kept_of, warm_up_left_out,
+};
 
 /// What a workload is measured for.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,9 @@ pub struct RabOptions {
     pub precision: f64,
     /// The most clients of a transaction workload.
     pub clients_max: u32,
+    /// What every point, and a batch workload, leaves out at the start, whatever it looks like; a
+    /// rule finds it when absent.
+    pub warm_up: Option<Duration>,
     /// Time for one workload.
     pub budget: Duration,
 }
@@ -148,11 +152,7 @@ impl RabProcedure {
         }
         if let Stage::Response { .. } = self.stage {
             // Of this curve only the levels are kept.
-            let all = measurement.warnings.iter();
-            let is_void =
-                |it: &&Warning| it.severity == Severity::Void && it.code != FAILED_OPERATIONS;
-            all.filter(is_void)
-                .for_each(|warning| self.warn(warning.clone()));
+            kept_of(plan, measurement).for_each(|warning| self.warn(warning.clone()));
         }
     }
 
@@ -182,27 +182,31 @@ impl RabProcedure {
     #[must_use]
     pub fn curve(&self) -> Option<Curve> {
         let title = &self.subject.title;
-        self.service().map(|curve| {
-            let mut curve = curve.curve(title);
-            // Several workloads' warnings stand in one list.
-            for warning in &mut curve.warnings {
-                warning.text = format!("{title}: {}", warning.text);
-            }
-            curve
-        })
+        let mut curve = self.service()?.found(title)?;
+        // Several workloads' warnings stand in one list.
+        for warning in &mut curve.warnings {
+            warning.text = format!("{title}: {}", warning.text);
+        }
+        Some(curve)
+    }
+
+    /// The load of a batch workload; of another the one at which every operation failed.
+    fn measurement(&self) -> Option<&Measurement> {
+        match &self.stage {
+            Stage::Batch(found) => found.as_deref(),
+            Stage::Service(curve) => curve.failed(),
+            Stage::Response { service, response } => service.failed().or(response.failed()),
+        }
     }
 
     /// What has been found, whether all of it or not.
     #[must_use]
     pub fn workload(&self) -> RabWorkload {
-        let measurement = match &self.stage {
-            Stage::Batch(found) => found.as_deref().cloned(),
-            _ => None,
-        };
+        let measurement = self.measurement().cloned();
         let (rabmark_r, rabmark_s) = match (&measurement, self.service()) {
-            (Some(load), _) => batch_marks(load),
-            (None, Some(curve)) => (curve.rabmark_r(), curve.rabmark_s()),
-            (None, None) => (None, None),
+            (_, Some(curve)) if curve.failed().is_none() => (curve.rabmark_r(), curve.rabmark_s()),
+            (Some(load), None) if !load.is_all_failed() => batch_marks(load),
+            _ => (None, None),
         };
         RabWorkload {
             run: self.subject.run,
@@ -221,8 +225,17 @@ impl RabProcedure {
             measurement,
             rabmark_r,
             rabmark_s,
-            warnings: self.warnings.clone(),
+            warnings: self.warnings(),
         }
+    }
+
+    /// A curve names what its points leave out by itself.
+    fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.warnings.clone();
+        if let (Group::Batch, Some(warm_up)) = (self.subject.group(), self.options.warm_up) {
+            warnings.push(warm_up_left_out(warm_up, "batch workload"));
+        }
+        warnings
     }
 
     fn service(&self) -> Option<&LoadCurve> {
@@ -234,11 +247,14 @@ impl RabProcedure {
     }
 
     fn batch_step(&self) -> CurveStep {
+        let mut goal = Goal::result(self.options.precision);
+        let warm_up = self.options.warm_up;
+        goal.duration_min_ns += warm_up.map_or(0, Duration::as_nanos);
         CurveStep::Measure(PointPlan {
             clients: self.subject.clients.unwrap_or(1),
-            goal: Goal::result(self.options.precision),
+            goal,
             duration_max: self.options.budget,
-            warm_up: None,
+            warm_up,
             channel: Channel::Service,
             salt: 0,
             sources: None,
@@ -326,7 +342,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
         },
         clients_max: options.clients_max,
         precision: options.precision,
-        warm_up: None,
+        warm_up: options.warm_up,
         scout_min: share(0.005, 200, 1_000),
         scout_max: long(0.02, 300, 10_000, LONG_SCOUT),
         final_min: share(0.04, 300, 5_000),

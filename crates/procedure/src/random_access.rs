@@ -28,7 +28,7 @@ pub use conclusions::random_findings;
 pub use doubts::random_doubts;
 pub use shape::{BLOCKS_MIN, CellPlan, Cells, RandomShape, ShapeError};
 
-/// The shortest time that a cell is given in one round.
+/// The shortest time that counts of a cell in one round.
 pub const TRIAL_MIN: Duration = Duration::from_millis(250);
 /// Rounds beyond those asked for.
 const ROUNDS_EXTRA: u32 = 16;
@@ -42,14 +42,25 @@ pub struct RandomOptions {
     pub rounds: u32,
     /// Relative half-width wanted of the mean service time.
     pub precision: f64,
-    /// The most time of a cell in one round.
+    /// The most time of a cell in one round, the warm-up included.
     pub trial_max: Duration,
+    /// What every round of a cell leaves out at its start, whatever it looks like; a rule finds it
+    /// when absent.
+    pub warm_up: Option<Duration>,
     /// Time for all cells.
     pub budget: Duration,
     /// What a completed write promises.
     pub durability: Durability,
     /// Seed of the order.
     pub seed: u64,
+}
+
+impl RandomOptions {
+    /// The shortest trial of a cell in one round, the warm-up included.
+    #[must_use]
+    pub fn trial_min(&self) -> Duration {
+        TRIAL_MIN + self.warm_up.unwrap_or(Duration::ZERO)
+    }
 }
 
 /// One cell in one round, before it is measured.
@@ -70,6 +81,8 @@ pub struct RandomStep {
 struct Cell {
     plan: CellPlan,
     rounds: Vec<Measurement>,
+    /// Rounds in which every operation failed.
+    failed: Vec<Measurement>,
 }
 
 /// Says which cell is next, and sums up what was measured.
@@ -90,6 +103,7 @@ impl RandomProcedure {
         let cells = plans.iter().map(|&plan| Cell {
             plan,
             rounds: Vec::new(),
+            failed: Vec::new(),
         });
         Self {
             options,
@@ -114,10 +128,12 @@ impl RandomProcedure {
         let cell = *self.order.last()?;
         let left = self.options.budget.saturating_sub(self.spent);
         let share = Duration::from_nanos(left.as_nanos() / self.trials_left().max(1) as u64);
-        let duration_max = share.min(self.options.trial_max).max(TRIAL_MIN);
+        let duration_max = share.min(self.options.trial_max);
+        let duration_max = duration_max.max(self.options.trial_min());
         let mut goal = Goal::result(self.options.precision);
-        let half = duration_max.as_nanos() / 2;
-        goal.duration_min_ns = LOOK_MIN.as_nanos().min(half);
+        let warm_up = self.options.warm_up.unwrap_or(Duration::ZERO);
+        let half = duration_max.saturating_sub(warm_up).as_nanos() / 2;
+        goal.duration_min_ns = warm_up.as_nanos() + LOOK_MIN.as_nanos().min(half);
         Some(RandomStep {
             cell,
             plan: self.cells[cell].plan,
@@ -132,7 +148,12 @@ impl RandomProcedure {
         self.order.pop();
         self.done += 1;
         self.spent += elapsed;
-        self.cells[step.cell].rounds.push(measurement.clone());
+        let cell = &mut self.cells[step.cell];
+        let rounds = match measurement.is_all_failed() {
+            true => &mut cell.failed,
+            false => &mut cell.rounds,
+        };
+        rounds.push(measurement.clone());
     }
 
     /// Trials so far.
@@ -164,9 +185,7 @@ impl RandomProcedure {
     pub fn cells(&self) -> Vec<RandomCell> {
         let precision = self.options.precision;
         let cells = self.cells.iter();
-        cells
-            .filter_map(|cell| cell_of(&cell.plan, &cell.rounds, precision))
-            .collect()
+        cells.filter_map(|cell| cell_of(cell, precision)).collect()
     }
 
     /// The trial of a step. Every round of a cell draws afresh.
@@ -220,7 +239,7 @@ impl RandomProcedure {
             salt: u64::from(round) << 32 | step.cell as u64,
             sample_every: None,
             limit: None,
-            warm_up: None,
+            warm_up: self.options.warm_up,
         }
     }
 
@@ -242,8 +261,7 @@ impl RandomProcedure {
     }
 
     fn wants_more(&self, cell: usize) -> bool {
-        let Cell { plan, rounds } = &self.cells[cell];
-        let found = cell_of(plan, rounds, self.options.precision);
+        let found = cell_of(&self.cells[cell], self.options.precision);
         found.is_some_and(|found| wants_more(&found))
     }
 }

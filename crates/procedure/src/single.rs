@@ -113,14 +113,6 @@ pub enum TrialError {
         /// How often it failed.
         count: u64,
     },
-    /// Every operation failed, and the trial went on.
-    #[error("{failure}")]
-    AllFailed {
-        /// The most frequent failure.
-        failure: Box<TrialError>,
-        /// What is known of the failures.
-        measurement: Box<Measurement>,
-    },
     /// Nothing was done in the time allowed.
     #[error(
         "not one operation was done in {elapsed}: the storage does not answer, or its clients ask \
@@ -161,22 +153,19 @@ fn most_frequent(errors: impl Iterator<Item = ErrorCount>) -> Option<TrialError>
     Some(TrialError::Operation { kind, name, count })
 }
 
-/// Why not one operation was done.
+/// What is known where nothing was completed: failures that were to be counted are a measurement.
 fn nothing_done(
     trial: &Trial,
     record: &Record,
     circumstances: &Circumstances,
     name: impl Fn(Errno) -> String,
-) -> TrialError {
+) -> Result<Measurement, TrialError> {
     let elapsed = circumstances.elapsed;
     let errors = errors(record, name);
     match most_frequent(errors.iter().cloned()) {
-        None => TrialError::Nothing { elapsed },
-        Some(failure) if circumstances.on_error == OnError::Stop => failure,
-        Some(failure) => TrialError::AllFailed {
-            failure: Box::new(failure),
-            measurement: Box::new(all_failed(trial, record, circumstances, errors)),
-        },
+        None => Err(TrialError::Nothing { elapsed }),
+        Some(failure) if circumstances.on_error == OnError::Stop => Err(failure),
+        Some(_) => Ok(all_failed(trial, record, circumstances, errors)),
     }
 }
 
@@ -196,6 +185,7 @@ fn all_failed(
             high: NONE_SEEN / elapsed.as_secs_f64().max(1e-9),
             ..Estimate::exact(0.0, 0.0)
         },
+        kinds: kinds(record),
         short: shorts(record),
         unfinished: unfinished(record),
         lateness: lateness(&record.lateness),
@@ -239,8 +229,8 @@ fn times_failed(count: u64) -> String {
 /// Sum a trial up.
 ///
 /// # Errors
-/// When nothing was done at all; where every operation failed and that was to be counted, with
-/// what is known of the failures.
+/// When nothing was done at all. Where every operation failed and that was to be counted, the
+/// measurement is of the failures.
 pub fn summarise(
     trial: &Trial,
     monitor: &Monitor,
@@ -249,8 +239,9 @@ pub fn summarise(
     name: impl Fn(Errno) -> String,
 ) -> Result<Measurement, TrialError> {
     let elapsed = circumstances.elapsed;
-    let counted = counted_record(trial, record)
-        .ok_or_else(|| nothing_done(trial, record, circumstances, &name))?;
+    let Some(counted) = counted_record(trial, record) else {
+        return nothing_done(trial, record, circumstances, &name);
+    };
     let response = monitor.evaluate_at(Channel::Response, trial.percentiles());
     let service = monitor.evaluate_at(Channel::Service, trial.percentiles());
     let series = |found: Option<&Evaluation>| found?.window(monitor.store());

@@ -101,7 +101,10 @@ pub fn transaction_load(
         series: counts.series.cloned(),
         all,
     };
-    let mut warnings = doubts(spec, m, counts, &laws);
+    let mut warnings = Vec::new();
+    if !m.is_all_failed() {
+        warnings = doubts(spec, m, counts, &laws);
+    }
     warnings.extend(shared_processors(spec, m, total.as_ref()));
     (load, warnings)
 }

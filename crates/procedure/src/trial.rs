@@ -122,16 +122,17 @@ impl Trial {
         }
     }
 
-    /// What a failed operation does to it, where `asked` is what was asked for. A pass ends at an
-    /// error whatever was asked for: what it leaves out would be a hole.
+    /// What a failed operation does to it, where `asked` is what was asked for. A pass that is to
+    /// write all of a file ends at an error whatever was asked for: what it leaves out would be a
+    /// hole. One that may also end when it is precise need not be whole.
     #[must_use]
     pub fn on_error(&self, asked: OnError) -> OnError {
-        let is_pass = match &self.spec {
-            ClientSpec::Mix(mix) => mix.operations.is_some(),
+        let is_whole = match &self.spec {
+            ClientSpec::Mix(mix) => mix.operations.is_some() && self.goal.is_none(),
             ClientSpec::Files(files) => files.phase != FilesPhase::Read,
             ClientSpec::Control(_) | ClientSpec::Users(_) => false,
         };
-        if is_pass { OnError::Stop } else { asked }
+        if is_whole { OnError::Stop } else { asked }
     }
 
     /// Whether every client has exactly one operation outstanding all the time, so that the depth

@@ -4,7 +4,7 @@
 mod support;
 
 use procedure::{CurveOptions, Levels};
-use results::{Curve, LevelOutcome, Measurement};
+use results::{Curve, ErrorCount, LevelOutcome, Measurement, Warning};
 use support::curves::{run_adjusted_curve, run_curve};
 use support::{Coverage, thinking};
 use units::Duration;
@@ -284,9 +284,7 @@ fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
         let is_first = std::cell::Cell::new(true);
         let spoil = |measurement: &mut Measurement| {
             if is_first.replace(false) {
-                measurement
-                    .warnings
-                    .push(results::Warning::void(code, "spoilt"));
+                measurement.warnings.push(Warning::void(code, "spoilt"));
             }
         };
         let pacing = thinking(Duration::from_millis(20));
@@ -323,4 +321,48 @@ fn what_others_did_during_a_point_that_is_cited_is_told() {
     };
     assert_eq!(severity(worse), Some(Severity::Void));
     assert_eq!(severity(|_| None), None);
+}
+
+/// A load that nothing answers any more: the points before it are the curve, and it says why there
+/// are no others.
+#[test]
+fn a_curve_ends_where_every_operation_fails() {
+    let fails = |measurement: &mut Measurement| {
+        if measurement.clients >= 8 {
+            fail_all(measurement);
+        }
+    };
+    let curve = run_adjusted_curve(
+        "sim:mmc?mean=5ms",
+        thinking_50_ms(),
+        options(&[6, 20], 64),
+        1,
+        fails,
+    )
+    .curve;
+    let clients: Vec<u32> = curve.points.iter().map(|point| point.clients).collect();
+    assert_eq!(clients, [1, 2, 4]);
+    let failed: u64 = curve.errors.iter().map(|error| error.count).sum();
+    assert!(failed > 0 && has_warning(&curve, "failed-operations"));
+    assert!(has_warning(&curve, "curve-cut-short"));
+    assert!(
+        !has_warning(&curve, "level-not-settled"),
+        "{:?}",
+        curve.warnings
+    );
+}
+
+/// The same of which every operation failed.
+fn fail_all(measurement: &mut Measurement) {
+    let failed = ErrorCount {
+        kind: "read".into(),
+        count: measurement.completions_all,
+        ..ErrorCount::default()
+    };
+    *measurement = Measurement {
+        title: "reads, 8 at a time".into(),
+        errors: vec![failed],
+        warnings: vec![Warning::void("failed-operations", "all operations failed")],
+        ..Measurement::empty()
+    };
 }

@@ -18,6 +18,7 @@ const MIB: u64 = 1 << 20;
 
 fn options(seed: u64, seconds: u64) -> RandomOptions {
     RandomOptions {
+        warm_up: None,
         rounds: 2,
         precision: 0.05,
         trial_max: Duration::from_secs(60),

@@ -1,7 +1,7 @@
 //! Everything about one measurement.
 
 use results::environment::CountersDelta;
-use results::{ErrorCount, KindTimes, Law, Measurement, Resolution};
+use results::{ErrorCount, KindTimes, Law, Measurement, Resolution, Work};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
@@ -384,7 +384,11 @@ fn rounded(depth: f64) -> f64 {
 
 fn verdict(m: &Measurement) -> String {
     if m.is_all_failed() {
-        return "void: every operation failed".into();
+        return match m.work {
+            Work::Operation => "void: every operation failed".into(),
+            Work::File => "void: no file was completed".into(),
+            Work::Transaction => "void: no transaction was completed".into(),
+        };
     }
     let Estimate { samples, .. } = m.response.mean;
     let width = m.response.mean.relative_half_width();

@@ -117,9 +117,19 @@ fn transaction(page: &mut Page<'_>, workload: &RabWorkload, chart: bool) {
     for level in &workload.levels {
         table.row(Tone::Plain, level_row(level));
     }
-    page.table(&table);
+    if !table.is_empty() {
+        page.table(&table);
+    }
     if let Some(mark) = workload.rabmark_r {
         page.paragraph(Tone::Strong, &mark_line(mark, workload.rabmark_s));
+    }
+    if let Some(failed) = &workload.measurement {
+        let (none, most) = operations(failed.throughput);
+        let text = format!(
+            "{}: every operation failed, {none} done ({most})",
+            failed.title
+        );
+        page.paragraph(Tone::Bad, &text);
     }
 }
 
@@ -191,7 +201,8 @@ fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
         ("RABmark[s]", Align::Right, 7),
     ]);
     let mut worst = Trust::Sound;
-    for workload in workloads {
+    let of_batch = workloads.iter().filter(|it| it.group == Group::Batch);
+    for workload in of_batch {
         let Some(load) = &workload.measurement else {
             continue;
         };
@@ -210,7 +221,14 @@ fn batch(page: &mut Page<'_>, workloads: &[RabWorkload]) {
 }
 
 fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 9] {
-    let (value, interval) = load.bandwidth.map(rate).unwrap_or_default();
+    let (value, interval) = match load.bandwidth {
+        Some(bandwidth) => rate(bandwidth),
+        None => operations(load.throughput),
+    };
+    let response = match load.is_all_failed() {
+        true => "none".into(),
+        false => time(load.service.mean).0,
+    };
     let shown = |found: Option<Rabmark>| found.map_or_else(String::new, |found| mark(found).0);
     [
         format!("{} {}", workload.number, workload.title),
@@ -219,7 +237,7 @@ fn batch_row(workload: &RabWorkload, load: &Measurement) -> [String; 9] {
         format_count(f64::from(load.clients)),
         format!("{}{value}", sign(trust(load))),
         interval,
-        time(load.service.mean).0,
+        response,
         shown(workload.rabmark_r),
         shown(workload.rabmark_s),
     ]

@@ -120,7 +120,10 @@ fn table(
     let longest = cells.iter().map(|cell| cell.service.mean.value);
     let longest = longest.fold(0.0, f64::max);
     for cell in cells {
-        let (value, interval) = time(cell.service.mean);
+        let (value, interval) = match cell.is_all_failed() {
+            true => ("none".into(), "all failed".into()),
+            false => time(cell.service.mean),
+        };
         let [mut p50, mut p95, p99] = SHOWN.map(|(p, _)| percentile(cell, p));
         if sweep == Sweep::Everything {
             // The names take their place.
@@ -203,7 +206,7 @@ fn rounds(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&Ran
         ("operations", Align::Right, 6),
         ("errors", Align::Right, 7),
     ]);
-    for cell in cells {
+    for cell in cells.iter().filter(|cell| !cell.rounds.is_empty()) {
         let means = || cell.rounds.iter().map(|round| round.value);
         let fastest = means().fold(f64::INFINITY, f64::min);
         let slowest = means().fold(0.0, f64::max);

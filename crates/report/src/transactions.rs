@@ -68,9 +68,13 @@ fn one(page: &mut Page<'_>, load: &TransactionLoad) {
         "whole run",
         &format!("{}/s", format_count(load.per_second_whole)),
     );
-    times(page, load);
+    if load.all.transactions > 0 {
+        times(page, load);
+    }
     machine(page, load);
-    laws(page, load);
+    if load.all.transactions > 0 {
+        laws(page, load);
+    }
     if let Some(series) = &load.series {
         over_time(page, series);
     }

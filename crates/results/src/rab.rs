@@ -82,7 +82,8 @@ pub struct RabWorkload {
     pub levels: Vec<RabLevel>,
     /// Service time against load (transaction).
     pub curve: Option<Curve>,
-    /// The one load (batch).
+    /// The one load (batch); of a transaction workload a load of which every operation failed, with
+    /// which its search ended.
     pub measurement: Option<Measurement>,
     /// Load over response time.
     pub rabmark_r: Option<Rabmark>,

@@ -62,6 +62,14 @@ pub struct RandomCell {
     pub warnings: Vec<Warning>,
 }
 
+impl RandomCell {
+    /// Whether operations were asked for and every one of them failed.
+    #[must_use]
+    pub fn is_all_failed(&self) -> bool {
+        self.operations == 0 && self.errors > 0
+    }
+}
+
 /// What `seekstone random` found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RandomAccess {

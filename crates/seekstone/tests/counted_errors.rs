@@ -37,6 +37,17 @@ fn number(value: &Value) -> f64 {
     found.unwrap_or_else(|| panic!("a number was expected, not {value}"))
 }
 
+/// Operations of 5 ms, all of which fail.
+const BROKEN: &str = "sim:delay?time=5ms&error=EIO@100%";
+
+/// None was seen to be done, and so many may have been to be expected.
+#[track_caller]
+fn assert_none_done(throughput: &Value) {
+    assert_eq!(number(&throughput["value"]), 0.0, "{throughput}");
+    assert_eq!(number(&throughput["low"]), 0.0, "{throughput}");
+    assert!(number(&throughput["high"]) > 0.0, "{throughput}");
+}
+
 /// The severity of the warning that names failed operations.
 #[track_caller]
 fn severity(warnings: &Value) -> &str {
@@ -158,6 +169,227 @@ fn a_curve_in_which_everything_fails_keeps_its_first_load() {
     let run = counted(3, &["curve", target, "--budget", "20s"]);
     assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
     assert!(run["curve"].is_null(), "{}", run["curve"]);
+}
+
+/// Every row is there, void, and nothing is counted as a point of the curve.
+#[test]
+fn a_check_up_in_which_everything_fails_is_a_run_of_void_rows() {
+    let run = counted(3, &["run", BROKEN, "--budget", "20s"]);
+    let rows = run["measurements"].as_array().expect("measurements");
+    let names: Vec<&str> = rows.iter().filter_map(|it| it["name"].as_str()).collect();
+    let expected = [
+        "sequential-write",
+        "sequential-read",
+        "random-read",
+        "random-read-curve",
+        "durable-write",
+    ];
+    assert_eq!(names, expected);
+    for row in rows {
+        assert_none_done(&row["throughput"]);
+        assert_eq!(row["errors"][0]["class"], "io", "{row}");
+        assert_eq!(severity(&row["warnings"]), "void");
+    }
+    assert!(run["curve"].is_null(), "{}", run["curve"]);
+}
+
+#[test]
+fn random_access_in_which_everything_fails_has_void_cells() {
+    let small = [
+        "--spans=1MiB,all",
+        "--blocks=4KiB",
+        "--depths=1",
+        "--rounds=2",
+    ];
+    let args = [&["random", BROKEN, "--budget", "4s"], &small[..]].concat();
+    let run = counted(3, &args);
+    let cells = run["random"]["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 4, "{cells:?}");
+    for cell in cells {
+        assert_eq!(number(&cell["operations"]), 0.0);
+        assert!(number(&cell["errors"]) > 100.0, "{cell}");
+        assert_none_done(&cell["throughput"]);
+        assert_eq!(severity(&cell["warnings"]), "void");
+    }
+    let rounds = run["measurements"].as_array().expect("rounds");
+    assert_eq!(rounds.len(), 8, "two rounds of each, and none beyond");
+    assert_eq!(number(&rounds[0]["errors"][0]["response_mean_ns"]), 5e6);
+}
+
+/// The first 64 KiB are lost: all of the smaller span, one in 1024 blocks of the other.
+#[test]
+fn random_access_of_which_some_cells_fail_keeps_the_others() {
+    let target = "sim:delay?time=1ms&error=EIO@0+64KiB";
+    let small = [
+        "--reads",
+        "--size=64MiB",
+        "--spans=64KiB,all",
+        "--blocks=4KiB",
+        "--depths=1",
+    ];
+    let run = counted(
+        3,
+        &[&["random", target, "--budget", "40s"], &small[..]].concat(),
+    );
+    let [lost, rest] = &run["random"]["cells"].as_array().expect("cells")[..] else {
+        panic!("two cells were expected: {}", run["random"]["cells"]);
+    };
+    assert_eq!(number(&rest["service"]["mean"]["value"]), 1e6);
+    assert_share(
+        &serde_json::json!([{"count": rest["errors"]}]),
+        1.0 / 1024.0,
+        number(&rest["operations"]),
+    );
+    assert_eq!(severity(&rest["warnings"]), "doubt");
+    assert_eq!(number(&lost["operations"]), 0.0);
+    assert_none_done(&lost["throughput"]);
+    assert_eq!(severity(&lost["warnings"]), "void");
+    let findings = run["findings"].as_array().expect("findings");
+    assert!(findings.is_empty(), "nothing to compare: {findings:?}");
+}
+
+#[test]
+fn transactions_in_which_everything_fails_are_a_void_load() {
+    let users = ["--users=2", "--think=100ms", "--budget=10s"];
+    let run = counted(3, &[&["transactions", BROKEN], &users[..]].concat());
+    let trial = &run["measurements"][0];
+    assert_none_done(&trial["throughput"]);
+    assert_eq!(number(&trial["errors"][0]["response_mean_ns"]), 5e6);
+    assert_eq!(severity(&trial["warnings"]), "void");
+    let load = &run["transactions"]["loads"][0];
+    assert_eq!(number(&load["all"]["transactions"]), 0.0);
+    assert_eq!(
+        trial["warnings"].as_array().map(Vec::len),
+        Some(1),
+        "{trial}"
+    );
+}
+
+/// Of 5000 reads one in 100 fails, so that no transaction gets through, though most reads do.
+#[test]
+fn transactions_of_which_none_is_whole_are_not_called_failed_operations_alone() {
+    let target = "sim:delay?time=1ms&error=EIO@1%";
+    let users = ["--users=1", "--ios=5000", "--think=0", "--duration=100s"];
+    let run = counted(3, &[&["transactions", target], &users[..]].concat());
+    let trial = &run["measurements"][0];
+    assert_none_done(&trial["throughput"]);
+    assert_share(&trial["errors"], 0.01, 100_000.0);
+    let text = trial["warnings"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("Not one transaction"), "{text}");
+}
+
+#[test]
+fn a_search_for_users_ends_where_everything_fails() {
+    let search = [
+        "--find-users",
+        "--limit=100ms",
+        "--think=100ms",
+        "--budget=20s",
+    ];
+    let run = counted(3, &[&["transactions", BROKEN], &search[..]].concat());
+    let loads = run["transactions"]["loads"].as_array().expect("loads");
+    assert_eq!(loads.len(), 1, "{loads:?}");
+    assert_eq!(severity(&run["measurements"][0]["warnings"]), "void");
+}
+
+/// All seven are there, the batch ones and those with a curve.
+#[test]
+fn rab_in_which_everything_fails_is_a_run_of_void_workloads() {
+    let run = counted(3, &["rab", BROKEN, "--budget", "60s"]);
+    let workloads = run["rab"]["workloads"].as_array().expect("workloads");
+    assert_eq!(workloads.len(), 7);
+    for workload in workloads {
+        assert_eq!(workload["is_complete"], true);
+        assert!(workload["curve"].is_null() && workload["rabmark_r"].is_null());
+        let load = &workload["measurement"];
+        assert_none_done(&load["throughput"]);
+        assert_eq!(load["errors"][0]["class"], "io", "{load}");
+        assert_eq!(severity(&load["warnings"]), "void");
+    }
+}
+
+/// The first 64 KiB are lost: all that the one workload reads, and one in 1024 blocks of the other.
+#[test]
+fn rab_of_which_some_workloads_fail_keeps_the_others() {
+    let scratch = Scratch::new();
+    let workload = |name: &str, shares: u32| {
+        let text = format!(
+            "name = \"{name}\"\ngroup = \"batch\"\nthreads-fixed = 1\nblock = \"4KiB\"\n\
+             shares = {shares}\n\n[[threads]]\nio = \"4KiB\"\nmix = \"1:0\"\n\
+             space = \"uniform\"\ntime = \"constant\"\n"
+        );
+        let path = scratch.path(&format!("{name}.toml"));
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let list = [workload("lost", 1024), workload("rest", 1)].join(",");
+    let target = "sim:delay?time=1ms&error=EIO@0+64KiB";
+    let args = [
+        "rab",
+        target,
+        "--size=64MiB",
+        "--workload",
+        &list,
+        "--budget=20s",
+    ];
+    let run = counted(3, &args);
+    let [lost, rest] = &run["rab"]["workloads"].as_array().expect("workloads")[..] else {
+        panic!("two workloads were expected: {}", run["rab"]);
+    };
+    assert_eq!(number(&lost["operations"]), 0.0);
+    assert_none_done(&lost["measurement"]["throughput"]);
+    assert_eq!(severity(&lost["measurement"]["warnings"]), "void");
+    assert!(number(&rest["operations"]) > 1000.0, "{rest}");
+    assert!(number(&rest["rabmark_r"]["value"]["value"]) > 0.0, "{rest}");
+    assert_eq!(severity(&rest["measurement"]["warnings"]), "doubt");
+}
+
+/// What is archived of each kind is shown again, and nothing is printed as a number that is none.
+#[test]
+fn what_failed_altogether_is_archived_of_each_kind() {
+    let kinds = [
+        vec!["run", BROKEN, "--budget=20s"],
+        vec![
+            "random",
+            BROKEN,
+            "--budget=4s",
+            "--spans=all",
+            "--blocks=4KiB",
+            "--depths=1",
+        ],
+        vec![
+            "rab",
+            BROKEN,
+            "--workload=transaction,batch",
+            "--budget=20s",
+            "--no-screen",
+        ],
+        vec![
+            "transactions",
+            BROKEN,
+            "--users=1",
+            "--think=0",
+            "--budget=5s",
+        ],
+    ];
+    for mut args in kinds {
+        let scratch = Scratch::new();
+        args.extend([
+            "--errors",
+            "count",
+            "--csv",
+            "figures.csv",
+            "--html",
+            "page.html",
+        ]);
+        let ended = finish(scratch.seekstone(&args));
+        ended.check(&args, 3, "operations failed");
+        assert!(!ended.stdout.contains("NaN"), "{}", ended.stdout);
+        let again = ["runs", "show", "1", "--all"];
+        let shown = finish(scratch.seekstone(again));
+        shown.check(&again, 0, "operations failed");
+        assert!(!shown.stdout.contains("NaN"), "{}", shown.stdout);
+    }
 }
 
 /// The scouts' failures count, too, and the level is found: eight servers carry 8000/s.

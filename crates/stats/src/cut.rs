@@ -43,7 +43,9 @@ pub struct Cut {
 /// estimated: times of slots with few completions differ wildly where the device is slow, and weigh
 /// as much as those with many. MSER looks at `means`, the levels themselves.
 pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> Cut {
-    if let Some(slots) = store.warm_up_slots() {
+    if let Some(warm_up) = store.warm_up_slots() {
+        // Users come one after the other, however long the warm-up.
+        let slots = warm_up.max(store.lead_in_slots()).min(means.len());
         return Cut {
             slots,
             nanos: store.width().saturating_mul(slots as u64),
@@ -81,8 +83,8 @@ pub(crate) fn find_cut(store: &SlotStore, influence: &[f64], means: &[f64]) -> C
 
 /// The first slot of a trial in which all clients are at work, with nothing cut for its times.
 pub(crate) fn steady_from(store: &SlotStore) -> usize {
-    if let Some(slots) = store.warm_up_slots() {
-        return slots;
+    if let Some(warm_up) = store.warm_up_slots() {
+        return warm_up.max(store.lead_in_slots());
     }
     match store.arrivals() {
         Arrivals::Saturating => filled_from(store).unwrap_or(0).max(SLOTS_CUT_MIN),

@@ -169,6 +169,7 @@ fn users(interrupt: &Interrupt) -> Rows {
         ramp: Ramp::WithinASecond,
         depth: None,
         budget: LONGEST,
+        warm_up: None,
         start_at: None,
         sample_every: None,
     };

@@ -196,6 +196,7 @@ impl Test {
             ramp: Ramp::Synchronised,
             depth: None,
             budget: LONGEST,
+            warm_up: None,
             start_at: None,
             sample_every: None,
         };

@@ -149,10 +149,6 @@ impl<'a> Session<'a> {
 
     /// The share of the time that is left that workload `index` may take.
     fn share_from(&self, index: usize) -> f64 {
-        let parts = |definition: &Definition| match definition.threads {
-            None => TRANSACTION_PARTS,
-            Some(_) => 1.0,
-        };
         let left = self.request.workloads[index..].iter();
         let all: f64 = left.map(|(_, definition)| parts(definition)).sum();
         parts(&self.request.workloads[index].1) / all
@@ -374,10 +370,7 @@ impl<'a> Session<'a> {
 
     /// Share of all the work that is done, by the time that workloads may take.
     fn progress(&self, procedure: &RabProcedure) -> f64 {
-        let parts = |index: usize| match self.request.workloads[index].1.threads {
-            None => TRANSACTION_PARTS,
-            Some(_) => 1.0,
-        };
+        let parts = |index: usize| parts(&self.request.workloads[index].1);
         let count = self.request.workloads.len();
         let all: f64 = (0..count).map(parts).sum();
         let (run, index) = (self.picture.run, self.picture.workload);
@@ -423,8 +416,16 @@ impl<'a> Session<'a> {
             salt: plan.salt | u64::from(subject.number) << 32 | u64::from(subject.run) << 40,
             sample_every: None,
             limit: None,
-            warm_up: None,
+            warm_up: plan.warm_up,
         })
+    }
+}
+
+/// How much of the time a workload may take, against the others.
+pub(super) fn parts(definition: &Definition) -> f64 {
+    match definition.threads {
+        None => TRANSACTION_PARTS,
+        Some(_) => 1.0,
     }
 }
 

@@ -43,6 +43,7 @@ impl Asker<'_> {
             precision,
             share: options.share,
             thinks: Duration::from_nanos((think.fold(0.0, f64::max) * THINKS_MIN) as u64),
+            warm_up: self.request.warm_up.unwrap_or(Duration::ZERO),
         };
         let mut search = UserSearch::new(options);
         while let SearchStep::Measure(plan) = search.next_step() {
@@ -73,6 +74,10 @@ impl Asker<'_> {
                 ..self.trial(&load, plan.salt)?
             };
             let mut outcome = self.measure(bench, &trial)?;
+            if outcome.measurement.is_all_failed() {
+                self.keep(&trial, &mut outcome);
+                break;
+            }
             let percentile = match outcome.within {
                 Some(within) => within.percentile,
                 None => rough(&outcome, options.share),
@@ -98,6 +103,8 @@ struct Pace {
     share: f64,
     /// What a trial must last to have seen users think.
     thinks: Duration,
+    /// What is left out before.
+    warm_up: Duration,
 }
 
 impl Pace {
@@ -111,6 +118,7 @@ impl Pace {
             Goal::scout()
         };
         goal.duration_min_ns = goal.duration_min_ns.max(self.thinks.as_nanos());
+        goal.duration_min_ns += self.warm_up.as_nanos();
         let least = Duration::from_nanos(goal.duration_min_ns);
         if !plan.is_final {
             let usual = self.budget.mul_f64(SCOUT_SHARE).max(least * 2);

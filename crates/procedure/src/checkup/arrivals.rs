@@ -48,6 +48,11 @@ impl CheckUp {
             Some(tail) => tail.time,
             None => measurement.response.mean,
         };
+        if measurement.is_all_failed() {
+            self.measurements.push(measurement.clone());
+            self.tried_open += 1;
+            return;
+        }
         let curve = self.finished_curve.as_mut();
         let level = curve.and_then(|curve| curve.levels.get_mut(self.tried_open));
         if let (Some(level), Some(offered)) = (level, measurement.offered) {

@@ -28,6 +28,10 @@ pub enum Levels {
     },
 }
 
+/// The fewest points that make a curve: three on the way out, both ends of a level, the highest
+/// load.
+pub const POINTS_MIN: u64 = 6;
+
 /// What a load curve is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurveOptions {

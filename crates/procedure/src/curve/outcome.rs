@@ -1,6 +1,6 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
-use results::{Arrivals, CurvePoint, Level, LevelOutcome, Saturation, Warning};
+use results::{Arrivals, CurvePoint, Level, LevelOutcome, Measurement, Saturation, Warning};
 use stats::{Channel, Estimate};
 use units::{Duration, format_count, format_counted, format_duration_ns};
 
@@ -193,7 +193,12 @@ impl LoadCurve {
 
     pub(super) fn warnings(&self, levels: &[Level]) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        let left_out = |warm_up| warm_up_left_out(warm_up, "point");
         warnings.extend(self.options.warm_up.map(left_out));
+        if let Some(failed) = self.failed() {
+            warnings.push(cut_short(failed));
+            return warnings;
+        }
         for level in levels {
             let name = format_duration_ns(level.level_ns as f64);
             if let LevelOutcome::Between { low, high } = level.outcome
@@ -321,10 +326,23 @@ fn between(below: &Visit, above: &Visit) -> LevelOutcome {
     }
 }
 
-/// A warm-up that the user asked for is named beside the curve that it shortened.
-fn left_out(warm_up: Duration) -> Warning {
+/// No load beyond one of which every operation failed is asked for.
+fn cut_short(failed: &Measurement) -> Warning {
+    Warning::doubt(
+        "curve-cut-short",
+        format!(
+            "the search ended at a load of which every operation failed: {}. Levels that were not \
+             reached by then are not known.",
+            failed.title
+        ),
+    )
+}
+
+/// A warm-up that the user asked for is named beside what it shortened: each `part` of it.
+#[must_use]
+pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
     Warning::note(
         "warm-up-left-out",
-        format!("the first {warm_up} of every point are left out, as --warm-up asks."),
+        format!("the first {warm_up} of every {part} are left out, as --warm-up asks."),
     )
 }

@@ -1,9 +1,11 @@
 //! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
 
-use results::{Measurement, RandomCell, Times, Warning};
+use results::{Measurement, RandomCell, Severity, Times, Warning};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
 
+use super::Cell;
 use super::shape::CellPlan;
+use crate::failures::{FAILED_OPERATIONS, Failures};
 use crate::monitor::PERCENTILES;
 
 /// Below this many independent operations, or operations in replications, no number should be
@@ -16,7 +18,8 @@ const REPLICATIONS_MIN: usize = 4;
 const EVIDENCE_MIN: f64 = 10.0;
 const EVIDENCE_FULL: f64 = 20.0;
 /// Doubts of single rounds that are judged over all rounds here.
-const JUDGED_HERE: [&str; 5] = [
+const JUDGED_HERE: [&str; 6] = [
+    FAILED_OPERATIONS,
     "too-short",
     "not-converged",
     "not-citable",
@@ -24,14 +27,16 @@ const JUDGED_HERE: [&str; 5] = [
     "correlated",
 ];
 
-/// What the rounds of a cell say together; `None` before the first.
-pub(super) fn cell_of(
-    plan: &CellPlan,
-    rounds: &[Measurement],
-    precision: f64,
-) -> Option<RandomCell> {
+/// What the rounds of a cell say together; `None` before the first. Rounds in which every operation
+/// failed have no times, and are counted apart.
+pub(super) fn cell_of(cell: &Cell, precision: f64) -> Option<RandomCell> {
+    let Cell {
+        plan,
+        rounds,
+        failed,
+    } = cell;
     if rounds.is_empty() {
-        return None;
+        return all_failed(plan, failed);
     }
     let means: Vec<Estimate> = rounds.iter().map(|round| round.service.mean).collect();
     let mean = over_rounds(&means);
@@ -63,7 +68,7 @@ pub(super) fn cell_of(
             round.cpu.map(|cost| cost.per_operation_ns)
         }),
         operations,
-        errors: rounds.iter().map(Measurement::errors_total).sum(),
+        errors: errors(rounds) + errors(failed),
         rounds_agree: agree(&means),
         is_precise: mean.relative_half_width() <= precision
             && (are_replications || few(Verdict::Correlated)),
@@ -71,13 +76,50 @@ pub(super) fn cell_of(
             || are_replications && operations as f64 >= CITABLE_SAMPLES)
             && few(Verdict::NotStationary),
         rounds: means,
-        warnings: warnings_of(rounds),
+        warnings: warnings_of(plan, rounds, failed),
     })
 }
 
+/// A cell of which no operation was ever done: no time, none done per second, by the rule of three
+/// no more than a few.
+fn all_failed(plan: &CellPlan, failed: &[Measurement]) -> Option<RandomCell> {
+    let first = failed.first()?;
+    let longest = failed.iter().map(|round| round.duration_ns).sum::<u64>();
+    let high = first.throughput.high * first.duration_ns as f64 / longest.max(1) as f64;
+    Some(RandomCell {
+        kind: plan.kind,
+        span_bytes: plan.span,
+        block_bytes: plan.block,
+        depth: plan.depth,
+        service: Times {
+            mean: over_rounds(&[]),
+            percentiles: Vec::new(),
+            min_ns: 0,
+            max_ns: 0,
+        },
+        throughput: Estimate {
+            high,
+            ..first.throughput
+        },
+        page_cache_share: None,
+        cpu_per_operation_ns: None,
+        operations: 0,
+        errors: errors(failed),
+        rounds: Vec::new(),
+        rounds_agree: true,
+        is_precise: false,
+        is_citable: false,
+        warnings: warnings_of(plan, &[], failed),
+    })
+}
+
+fn errors(rounds: &[Measurement]) -> u64 {
+    rounds.iter().map(Measurement::errors_total).sum()
+}
+
 /// Whether another round may help.
-pub(super) const fn wants_more(cell: &RandomCell) -> bool {
-    !(cell.is_precise && cell.is_citable)
+pub(super) fn wants_more(cell: &RandomCell) -> bool {
+    !(cell.is_precise && cell.is_citable || cell.is_all_failed())
 }
 
 /// Whether fewer than half of the rounds ended that way.
@@ -200,9 +242,17 @@ fn by_operations(rounds: &[Measurement], of: fn(&Measurement) -> Option<f64>) ->
 }
 
 /// What was said of the rounds, each kind once. What is judged over all rounds is said of all cells
-/// together.
-fn warnings_of(rounds: &[Measurement]) -> Vec<Warning> {
+/// together. A round that failed as a whole voids the cell, however short it was.
+fn warnings_of(plan: &CellPlan, rounds: &[Measurement], failed: &[Measurement]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
+    let mut failures = Failures::default();
+    rounds.iter().chain(failed).for_each(|it| failures.add(it));
+    if let Some(mut warning) = failures.warning(&plan.title()) {
+        if !failed.is_empty() {
+            warning.severity = Severity::Void;
+        }
+        warnings.push(warning);
+    }
     for warning in rounds.iter().flat_map(|round| &round.warnings) {
         let is_known = warnings.iter().any(|known| known.code == warning.code);
         if !is_known && !JUDGED_HERE.contains(&warning.code.as_str()) {

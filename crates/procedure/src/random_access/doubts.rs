@@ -15,7 +15,7 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let which = |of: fn(&RandomCell) -> bool| -> Vec<&RandomCell> {
         found.cells.iter().filter(|cell| of(cell)).collect()
     };
-    let shaky = which(|cell| !cell.is_citable);
+    let shaky = which(|cell| !cell.is_citable && !cell.is_all_failed());
     if !shaky.is_empty() {
         let text = format!(
             "Too few independent operations, or a mean that had not settled: do not quote {}. \

@@ -47,7 +47,9 @@ fn workload(it: &RabWorkload) -> Row {
     if let Some(load) = &it.measurement {
         figures.push(Figure::iops(load.throughput));
         figures.extend(load.bandwidth.map(Figure::throughput));
-        figures.extend(Figure::of_times("service-time", &load.service));
+        if !load.is_all_failed() {
+            figures.extend(Figure::of_times("service-time", &load.service));
+        }
     }
     let codes: Vec<_> = it.all_warnings().cloned().collect();
     Row::new(levels_of(it), figures, "rabmark-r", trust_of(it), &codes)
@@ -59,7 +61,10 @@ fn trust_of(it: &RabWorkload) -> Trust {
     let of_curve = it.curve.as_ref();
     let of_curve = of_curve.map(|curve| Trust::unless_void(&curve.warnings));
     let trust = Trust::unless_void(&it.warnings);
-    trust.max(of_load.or(of_curve).unwrap_or(trust))
+    [of_load, of_curve]
+        .into_iter()
+        .flatten()
+        .fold(trust, Trust::max)
 }
 
 fn level(workload: &RabWorkload, level: &RabLevel) -> Row {

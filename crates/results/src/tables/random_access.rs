@@ -19,7 +19,10 @@ fn row(cell: &RandomCell) -> Row {
         Bytes(cell.block_bytes).to_string(),
         cell.depth.to_string(),
     ];
-    let mut figures: Vec<Figure> = Figure::of_times("service-time", &cell.service).collect();
+    let mut figures: Vec<Figure> = Vec::new();
+    if !cell.is_all_failed() {
+        figures.extend(Figure::of_times("service-time", &cell.service));
+    }
     figures.push(Figure::iops(cell.throughput));
     figures.push(Figure::exact(
         "operations",
@@ -44,6 +47,9 @@ fn row(cell: &RandomCell) -> Row {
         counts: true,
         readings: vec![("service-time".to_owned(), Unit::Seconds, mean.value / 1e9)],
     });
-    Row::new(levels, figures, "service-time", trust, &cell.warnings)
-        .with_replicates(rounds.collect())
+    let headline = match cell.is_all_failed() {
+        true => "iops",
+        false => "service-time",
+    };
+    Row::new(levels, figures, headline, trust, &cell.warnings).with_replicates(rounds.collect())
 }

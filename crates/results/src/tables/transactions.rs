@@ -31,9 +31,11 @@ fn row(
     let rate = |value| Figure::new("tps", Unit::PerSecond, Better::Higher, value);
     let whole = || Figure::bare("tps", Unit::PerSecond, Better::Higher, it.per_second);
     let mut figures = vec![steady.map_or_else(whole, rate)];
-    figures.extend(Figure::of_times("latency", &it.from_due));
-    let from_start = Figure::of_times("latency-from-start", &it.from_start);
-    figures.extend(from_start.map(|figure| figure.as_role(Role::Detail)));
+    if it.transactions > 0 {
+        figures.extend(Figure::of_times("latency", &it.from_due));
+        let from_start = Figure::of_times("latency-from-start", &it.from_start);
+        figures.extend(from_start.map(|figure| figure.as_role(Role::Detail)));
+    }
     let count = it.transactions as f64;
     figures.push(Figure::exact("transactions", Unit::Count, count));
     let levels = vec![load.users.to_string(), it.name.clone()];

@@ -94,6 +94,11 @@ pub struct RabArgs {
     /// target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
+    /// Leave out this much of the start of every point of a curve, and of every batch workload,
+    /// whatever it looks like; it is part of --budget [default: at most 1 s or a twentieth, where
+    /// the storage had not settled].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub warm_up: Option<Duration>,
     /// Time for one run through all workloads, without making the test file.
     #[arg(
         long, value_name = "TIME", default_value = "9min", value_parser = parse_budget,

@@ -84,6 +84,11 @@ pub struct RandomArgs {
         allow_hyphen_values = true
     )]
     pub max_time: Duration,
+    /// Leave out this much of the start of every round of a cell, whatever it looks like; it is
+    /// part of --max-time and --budget [default: at most 1 s or a twentieth, where the storage had
+    /// not settled].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub warm_up: Option<Duration>,
     /// Time for all cells together; filling the file comes on top.
     #[arg(
         long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,

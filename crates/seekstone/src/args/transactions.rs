@@ -147,6 +147,14 @@ pub struct TransactionsArgs {
         allow_hyphen_values = true
     )]
     pub duration: Option<Duration>,
+    /// Leave out this much of the start of every load, whatever it looks like; it is part of
+    /// --duration and --budget, and the time until all users are at work is left out in any case
+    /// [default: at most 1 s or a twentieth, where the storage had not settled].
+    #[arg(
+        long, value_name = "TIME", value_parser = parse_level, conflicts_with = "standard",
+        allow_hyphen_values = true
+    )]
+    pub warm_up: Option<Duration>,
     /// Stop after this long in any case [default: 5min; with --standard 1h for each row].
     #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true)]
     pub budget: Option<Duration>,

@@ -2,7 +2,7 @@
 
 use kinds::check_up::Show;
 use kinds::single_load::{LoadRequest, Question, measure_load};
-use procedure::CurveOptions;
+use procedure::{CurveOptions, POINTS_MIN};
 use results::{Arrivals, Setup};
 use units::Duration;
 
@@ -16,9 +16,6 @@ use crate::exit::UsageError;
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
 /// never thinks.
 const SOURCES_MAX: u32 = 1 << 16;
-/// The fewest points that make a curve: three on the way out, both ends of a level, the highest
-/// load.
-const POINTS_MIN: u64 = 6;
 
 /// Measure a load curve.
 ///

@@ -68,6 +68,7 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
             response_max: highest.unwrap_or(args.response_max),
             precision: args.precision,
             clients_max: args.clients_max,
+            warm_up: args.warm_up,
             budget: args.budget,
         },
         iops_per_client: args.iops_per_client.map(|rate| rate.per_second()),

@@ -6,7 +6,7 @@ use kinds::random_access::{RandomRequest, measure_random};
 use procedure::{RandomOptions, RandomShape, TRIAL_MIN};
 use results::{RandomKind, Setup};
 use sim::SIM_PREFIX;
-use units::Bytes;
+use units::{Bytes, Duration};
 use workload::Durability;
 
 use crate::args::{Part, RandomArgs};
@@ -40,6 +40,7 @@ pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         rounds: args.rounds,
         precision: args.precision,
         trial_max: args.max_time,
+        warm_up: args.warm_up,
         budget: args.budget,
         durability: if args.durable {
             Durability::Synced
@@ -62,8 +63,11 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
     if let Some(block) = args.blocks.iter().find(|&&block| block > BLOCK_MAX) {
         return Err(UsageError(format!("--blocks {block}: at most {BLOCK_MAX}")));
     }
-    if args.max_time < TRIAL_MIN {
-        let text = format!("--max-time {}: at least {TRIAL_MIN}", args.max_time);
+    let least = TRIAL_MIN + args.warm_up.unwrap_or(Duration::ZERO);
+    if args.max_time < least {
+        let warm_up = args.warm_up.map(|it| format!(" with --warm-up {it}"));
+        let warm_up = warm_up.unwrap_or_default();
+        let text = format!("--max-time {}: at least {least}{warm_up}", args.max_time);
         return Err(UsageError(text));
     }
     if args.buffered && args.target.starts_with(SIM_PREFIX) {

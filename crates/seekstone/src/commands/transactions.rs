@@ -19,6 +19,7 @@ use workload::{LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_pr
 use crate::args::{LoadFactorChoice, TransactionsArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
+use crate::commands::trial::warm_up_ends;
 use crate::exit::UsageError;
 use crate::output;
 
@@ -43,6 +44,11 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         .standard
         .as_ref()
         .and_then(|section| StandardTest::find(section, args.cpu_unit, args.transactions));
+    let (option, time) = match args.duration {
+        Some(duration) => ("--duration", duration),
+        None => ("--budget", budget(args)),
+    };
+    warm_up_ends(args.warm_up, option, time)?;
     let profiles = profiles(args, &mut setup)?;
     let users = users(args, &profiles)?;
     if standard.is_none() {
@@ -78,6 +84,7 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         },
         depth: args.depth,
         budget: budget(args),
+        warm_up: args.warm_up,
         start_at: args.synchronise,
         sample_every: args.interval,
     };
@@ -160,6 +167,7 @@ fn question(args: &TransactionsArgs, profiles: Vec<Profile>, users: u32) -> User
             let mut goal = Goal::result(args.precision);
             goal.duration_min_ns = goal.duration_min_ns.max(least);
             goal.duration_min_ns = goal.duration_min_ns.min(budget(args).as_nanos() / 10);
+            goal.duration_min_ns += args.warm_up.map_or(0, Duration::as_nanos);
             (Some(goal), budget(args))
         }
     };

@@ -5,7 +5,7 @@ use kinds::check_up::Show;
 use kinds::single_load::{LoadRequest, Question, measure_load, open_depth};
 use results::Setup;
 use stats::Goal;
-use units::{format_count, format_counted, format_duration_ns};
+use units::{Duration, format_count, format_counted, format_duration_ns};
 use workload::{
     AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
     Start, TargetId,
@@ -26,7 +26,11 @@ const MIX_PARTS: f64 = 10_000.0;
 /// # Errors
 /// When options do not go together.
 pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    warm_up_ends(args)?;
+    let (option, time) = match args.duration {
+        Some(duration) => ("--duration", duration),
+        None => ("--budget", args.budget),
+    };
+    warm_up_ends(args.warm_up, option, time)?;
     let caching = caching(&args.workload);
     let bench = bench_request(
         &args.target,
@@ -83,13 +87,13 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     Ok(Ready::new(&args.common, &args.target, measure))
 }
 
-/// A warm-up has to leave time that counts.
-fn warm_up_ends(args: &TrialArgs) -> Result<(), UsageError> {
-    let (option, time) = match args.duration {
-        Some(duration) => ("--duration", duration),
-        None => ("--budget", args.budget),
-    };
-    match args.warm_up {
+/// A warm-up has to leave of the `time` of an option some that counts.
+pub fn warm_up_ends(
+    warm_up: Option<Duration>,
+    option: &str,
+    time: Duration,
+) -> Result<(), UsageError> {
+    match warm_up {
         Some(warm_up) if warm_up >= time => Err(UsageError(format!(
             "--warm-up {warm_up}: nothing would be left of {option} {time}; \
              ask for a longer {option} or a shorter --warm-up"

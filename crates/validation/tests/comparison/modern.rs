@@ -26,6 +26,7 @@ pub fn measure(system: &System, level_max_ms: u32, seed: u64) -> Outcome {
         begun: Duration::ZERO,
     };
     let options = RabOptions {
+        warm_up: None,
         levels: Vec::new(),
         percentile: None,
         response_min: Duration::ZERO,
