@@ -178,6 +178,7 @@ impl MixClient {
         })
     }
 
+    #[inline]
     fn next_op(&mut self) -> Op {
         let offset = self.addresses.next_offset();
         let len = self.sizes.draw(&mut self.size_choice);
