@@ -1,6 +1,6 @@
 //! Everything about one measurement.
 
-use results::environment::CountersDelta;
+use results::environment::{CountersDelta, DeviceTime};
 use results::{ErrorCount, KindTimes, Law, Measurement, Resolution};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
@@ -504,3 +504,19 @@ fn system(page: &mut Page<'_>, counters: &CountersDelta) {
         );
     }
 }
+    if let Some(time) = &counters.device_time {
+        page.fact("device time", &device_time(time));
+    }
+}
+
+fn device_time(time: &DeviceTime) -> String {
+    let means = [(time.read_mean_ns, "read"), (time.write_mean_ns, "write")];
+    let means = means.into_iter().filter_map(|(mean, kind)| {
+        let mean = format_duration_ns(mean?);
+        Some(format!("{mean} per {kind}"))
+    });
+    let means: Vec<String> = means.collect();
+    format!(
+        "{} on average, the block layer's queue included",
+        means.join(", ")
+    )

@@ -21,8 +21,8 @@ pub use transactions::transactions;
 pub use transfer::transfer;
 
 use results::environment::{
-    BlockDevice, CountersDelta, DeviceActivity, FileSystem, ForeignIo, Pressure, ProcessIo,
-    RaidActivity, RaidState, TargetKind, Throttle,
+    BlockDevice, CountersDelta, DeviceActivity, DeviceTime, FileSystem, ForeignIo, Pressure,
+    ProcessIo, RaidActivity, RaidState, TargetKind, Throttle,
 };
 use results::{
     Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorClass, ErrorCount, Generator,
@@ -430,6 +430,8 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             busy_ms: 5_600,
             weighted_ms: 5_700,
             ..DeviceActivity::default()
+            read_ms: Some(5_650),
+            write_ms: Some(0),
         }),
         steal_ns: Some(12_000_000),
         foreign: Some(ForeignIo {
@@ -438,6 +440,10 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             requests: completions / 50,
         }),
     }
+        device_time: Some(DeviceTime {
+            read_mean_ns: Some(5_650e6 / completions as f64),
+            write_mean_ns: None,
+        }),
 }
 
 /// A curve with every kind of outcome of a level.
@@ -449,6 +455,7 @@ pub fn curve() -> Curve {
         lateness_ns: 0.0,
         cores_busy: None,
         clients,
+        device_time: None,
         load: estimate(load, 0.02),
         response: estimate(response, 0.03),
         service: estimate(response * 0.98, 0.03),
