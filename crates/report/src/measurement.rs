@@ -503,7 +503,6 @@ fn system(page: &mut Page<'_>, counters: &CountersDelta) {
             ),
         );
     }
-}
     if let Some(time) = &counters.device_time {
         page.fact("device time", &device_time(time));
     }
@@ -520,3 +519,4 @@ fn device_time(time: &DeviceTime) -> String {
         "{} on average, the block layer's queue included",
         means.join(", ")
     )
+}

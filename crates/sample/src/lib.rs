@@ -429,9 +429,9 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             flushes: Some(0),
             busy_ms: 5_600,
             weighted_ms: 5_700,
-            ..DeviceActivity::default()
             read_ms: Some(5_650),
             write_ms: Some(0),
+            ..DeviceActivity::default()
         }),
         steal_ns: Some(12_000_000),
         foreign: Some(ForeignIo {
@@ -439,11 +439,11 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             bytes: bytes / 50,
             requests: completions / 50,
         }),
-    }
         device_time: Some(DeviceTime {
             read_mean_ns: Some(5_650e6 / completions as f64),
             write_mean_ns: None,
         }),
+    }
 }
 
 /// A curve with every kind of outcome of a level.
@@ -454,8 +454,8 @@ pub fn curve() -> Curve {
         at_percentile: None,
         lateness_ns: 0.0,
         cores_busy: None,
-        clients,
         device_time: None,
+        clients,
         load: estimate(load, 0.02),
         response: estimate(response, 0.03),
         service: estimate(response * 0.98, 0.03),
