@@ -28,6 +28,15 @@ pub use self::facts::Facts;
 use self::mounts::Mount;
 use crate::environment;
 
+/// Whether the driver of a device, or of the whole one behind a partition, has queues that are
+/// polled in place of interrupts.
+#[must_use]
+pub fn has_poll_queues(facts: &Facts, device: &str) -> bool {
+    let places = ["queue/io_poll", "../queue/io_poll"].into_iter();
+    let texts = places.filter_map(|it| facts.sys_text(&format!("class/block/{device}/{it}")));
+    texts.map(|text| text.trim() == "1").next().unwrap_or(false)
+}
+
 /// File systems that keep their files in main memory.
 const MEMORY_KINDS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 

@@ -13,8 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DriverKind, Owner, Payload, Seal, SmallFiles, Target, TargetError,
+    AccessMode, Caching, DriverKind, Notice, Owner, Payload, Seal, SmallFiles, Target, TargetError,
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
+    probe_polling,
 };
 use engine::{Clock as _, OnError};
 use procedure::{
@@ -54,6 +55,8 @@ pub struct StorageSettings {
     /// Requests handed to the kernel together at most; an eighth of a worker's depth where
     /// nobody says.
     pub batch: Option<usize>,
+    /// Who notices that the device is done.
+    pub notice: Notice,
     /// What a failed operation does to a trial.
     pub on_error: OnError,
     /// The most workers.
@@ -145,6 +148,7 @@ impl StorageLaboratory {
         let unseen = main.unseen().iter();
         let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
         this.notes.extend(unseen);
+        this.refuse_unpolled(path, Some(&main))?;
         let buffered = main.open_again(Caching::Buffered)?;
         this.table = Arc::new(TargetTable::new(vec![main, buffered]));
         Ok(this)
@@ -204,8 +208,9 @@ impl StorageLaboratory {
         let directory = Arc::clone(directory);
         drop(directory.create_file("probe")?);
         let probed = directory.open_target("probe", Caching::Direct);
-        let probed = probed.map(|target| target.alignment().offset);
         directory.remove_file("probe")?;
+        self.refuse_unpolled(directory.path(), probed.as_ref().ok())?;
+        let probed = probed.map(|target| target.alignment().offset);
         match probed {
             Err(TargetError::DirectUnsupported { .. }) => {
                 let path = directory.path().to_owned();
@@ -218,6 +223,20 @@ impl StorageLaboratory {
                 Ok(())
             }
         }
+    }
+
+    /// Where completions are to be polled for, see that the kernel does so. `target` is open past
+    /// the page cache, if it can be.
+    fn refuse_unpolled(&self, path: &Path, target: Option<&Target>) -> Result<(), LaboratoryError> {
+        if self.settings.notice == Notice::Interrupt {
+            return Ok(());
+        }
+        let polled = match target.filter(|_| self.access == Access::Direct) {
+            Some(target) => probe_polling(target).map_err(|error| error.to_string()),
+            None => Err("it does not support direct I/O".to_owned()),
+        };
+        let path = path.to_owned();
+        polled.map_err(|reason| LaboratoryError::Unpolled { path, reason })
     }
 
     /// Make the test file `size` bytes long, and one of `cached` for the page cache, which stays
@@ -421,7 +440,7 @@ impl Laboratory for StorageLaboratory {
         let trial = &self.within_room(trial)?;
         let plan = self.plan(trial, seed)?;
         let workers = plan.hands.len();
-        let (batch, bound) = (plan.options.uring.batch, plan.processors.clone());
+        let (uring, bound) = (plan.options.uring.clone(), plan.processors.clone());
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
         let mut monitor = monitor_of(trial, workers);
         let on_error = plan.on_error;
@@ -468,7 +487,7 @@ impl Laboratory for StorageLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
-        measurement.generator = own_work.map(|own| generator(&own, batch, bound, &days));
+        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);
         self.correct_cache_share(&mut measurement, trial, cached);
         self.judge_neighbours(&mut measurement, trial, elapsed);

@@ -431,10 +431,18 @@ fn drift(m: &Measurement) -> String {
 fn costs(page: &mut Page<'_>, m: &Measurement) {
     if let Some(cost) = m.cpu {
         let busy = cost.cores_busy;
+        let polls = m.generator.as_ref().is_some_and(|it| it.polls);
+        let (word, purpose) = match polls {
+            true => (", completions polled", "polls that found nothing"),
+            false => ("", "awake for the next arrival"),
+        };
         let awake = awake(m).map_or_else(String::new, |share| {
-            format!(", {} of it awake for the next arrival", percent(share))
+            format!(", {} of it {purpose}", percent(share))
         });
-        page.fact("CPU", &format!("{}, {busy:.2} cores busy{awake}", cpu(m)));
+        page.fact(
+            "CPU",
+            &format!("{}, {busy:.2} cores busy{word}{awake}", cpu(m)),
+        );
     }
     if let Some(share) = m.page_cache_share {
         page.fact(

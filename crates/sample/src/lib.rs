@@ -371,6 +371,7 @@ fn generator() -> Generator {
         processor_wait: Some(0.02),
         workers_busy: Some(0.22),
         awake_ns: Some(73_000),
+        polls: false,
     }
 }
 

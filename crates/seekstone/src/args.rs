@@ -256,6 +256,11 @@ pub struct WorkloadArgs {
     /// Go through the page cache.
     #[arg(long)]
     pub buffered: bool,
+    /// Ask the device over and over whether it is done (polled completion), rather than wait for
+    /// its interrupt: less latency for a busy processor. Needs io_uring and a device with poll
+    /// queues.
+    #[arg(long, conflicts_with_all = ["buffered", "durable"])]
+    pub poll: bool,
     /// Size of the test file in a directory, or the part of an existing target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,

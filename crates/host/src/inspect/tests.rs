@@ -72,12 +72,15 @@ impl Machine {
         self
     }
 
-    fn inspect(&self, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
-        let facts = Facts {
+    fn facts(&self) -> Facts {
+        Facts {
             proc: self.top.path().join("proc"),
             sys: self.top.path().join("sys"),
-        };
-        describe(&facts, subject)
+        }
+    }
+
+    fn inspect(&self, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
+        describe(&self.facts(), subject)
     }
 }
 

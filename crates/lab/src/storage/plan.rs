@@ -67,6 +67,7 @@ impl StorageLaboratory {
         }
         options.uring = UringSettings {
             batch: self.settings.batch.unwrap_or((depth / BATCH_PART).max(1)),
+            notice: self.settings.notice,
             ..UringSettings::default()
         };
         Ok(WorkPlan {

@@ -1,8 +1,9 @@
 //! `seekstone trial`: one load with fixed settings.
 
-use drivers::Caching;
+use drivers::{Caching, DriverKind, Notice};
 use kinds::check_up::Show;
-use kinds::single_load::{LoadRequest, Question, measure_load, open_depth};
+use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load, open_depth};
+use lab::bench::BenchRequest;
 use results::Setup;
 use stats::Goal;
 use units::{format_count, format_duration_ns};
@@ -28,7 +29,7 @@ const MIX_PARTS: f64 = 10_000.0;
 pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     warm_up_ends(args)?;
     let caching = caching(&args.workload);
-    let bench = bench_request(
+    let mut bench = bench_request(
         &args.target,
         "trial",
         args.workload.size,
@@ -36,6 +37,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
+    poll_if_asked(&args.workload, &mut bench)?;
     let pacing = match args.rate {
         Some(rate) => Pacing::Open {
             gap: Gap {
@@ -105,6 +107,27 @@ pub fn caching(args: &WorkloadArgs) -> Caching {
     } else {
         Caching::Direct
     }
+}
+
+/// Polled completion, where it is asked for.
+///
+/// # Errors
+/// When what carries requests out cannot poll.
+pub fn poll_if_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
+    if !args.poll {
+        return Ok(());
+    }
+    if bench.target == NULL_TARGET {
+        return Err(UsageError("--poll: null: has no device to poll".into()));
+    }
+    if bench.storage.driver == DriverKind::Threads {
+        return Err(UsageError(
+            "--poll needs io_uring: leave out --driver threads".into(),
+        ));
+    }
+    bench.storage.driver = DriverKind::Uring;
+    bench.storage.notice = Notice::Poll;
+    Ok(())
 }
 
 /// The pacing of clients that think.
