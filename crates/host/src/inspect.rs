@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use results::environment::{
     BlockDevice, Caution, FileSystem, RaidState, TargetDescription, TargetKind,
 };
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 pub use self::cautions::{of_machine as machine_cautions, warnings};
@@ -148,6 +148,8 @@ pub(crate) struct Subject {
     pub(crate) size_bytes: Option<u64>,
     pub(crate) allocated_bytes: Option<u64>,
     pub(crate) space: Option<Space>,
+    /// Whether its own attribute has the file system compress it, or what is made in it.
+    pub(crate) is_compressed: bool,
 }
 
 /// Room in a file system.
@@ -175,6 +177,7 @@ impl Subject {
             size_bytes: is_file.then_some(found.stx_size),
             allocated_bytes: is_file.then(|| found.stx_blocks.saturating_mul(512)),
             space: if is_device { None } else { Space::of(&path) },
+            is_compressed: found.stx_attributes.contains(StatxAttributes::COMPRESSED),
             path,
         })
     }
@@ -224,6 +227,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) mounts: &'a [Mount],
     pub(crate) mount: Option<&'a Mount>,
     pub(crate) target: &'a TargetDescription,
+    pub(crate) is_compressed: bool,
     pub(crate) memory_bytes: Option<u64>,
 }
 
@@ -273,6 +277,7 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
         mounts: &table,
         mount,
         target: &target,
+        is_compressed: subject.is_compressed,
         memory_bytes,
     };
     let mut cautions = cautions::of_blindness(&evidence);

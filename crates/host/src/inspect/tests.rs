@@ -98,6 +98,7 @@ fn directory(path: &str) -> Subject {
             available_bytes: 50 * GIB,
             files_free: Some(1000),
         }),
+        is_compressed: false,
     }
 }
 
