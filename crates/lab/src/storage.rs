@@ -7,23 +7,22 @@ mod passes;
 mod plan;
 mod remote_cache;
 mod reserve;
+mod test_files;
 
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DriverKind, Notice, Owner, Payload, Seal, SmallFiles, Target, TargetError,
+    AccessMode, Caching, DriverKind, Notice, Owner, Payload, Seal, Target, TargetError,
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
     probe_polling,
 };
 use engine::{Clock as _, OnError};
-use procedure::{
-    Circumstances, Preparation, SMALL_FILES_MAX, Trial, TrialError, busy_worker, summarise,
-};
+use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
-use units::{Bytes, Duration, Instant};
+use units::{Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
 use self::cache_share::cache_share;
@@ -41,7 +40,6 @@ use host::processors::processors;
 use crate::workers::{Harvest, run_workers};
 
 const MAIN_FILE: &str = "main";
-const CACHE_FILE_NAME: &str = "cache";
 /// What a small file takes beside its content, at most: an inode, a name, and a block cut short.
 const SMALL_FILE_OVERHEAD: u64 = 4096 + 512;
 
@@ -57,6 +55,8 @@ pub struct StorageSettings {
     pub batch: Option<usize>,
     /// Who notices that the device is done.
     pub notice: Notice,
+    /// How many test files there are in a directory, one at least.
+    pub test_files: u16,
     /// What a failed operation does to a trial.
     pub on_error: OnError,
     /// The most workers.
@@ -86,7 +86,7 @@ pub struct StorageLaboratory {
     read_cost_ns: u64,
     driver_used: Option<DriverKind>,
     /// The last load, and which driver it had.
-    last_load: Option<(ClientSpec, DriverKind)>,
+    last_load: Option<Box<(ClientSpec, DriverKind)>>,
     /// What direct I/O asks for in the directory.
     direct_unit: Option<u32>,
     /// What was written and has not reached the device.
@@ -239,52 +239,6 @@ impl StorageLaboratory {
         polled.map_err(|reason| LaboratoryError::Unpolled { path, reason })
     }
 
-    /// Make the test file `size` bytes long, and one of `cached` for the page cache, which stays
-    /// empty where nobody asks for it. What they hold is undefined until a trial has written it.
-    ///
-    /// # Errors
-    /// When there is no room, or the system refuses.
-    pub fn lay_out(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
-        let Place::Directory {
-            directory,
-            size: known,
-        } = &mut self.place
-        else {
-            return Ok(());
-        };
-        let is_new = *known == 0;
-        *known = size.0;
-        let directory = Arc::clone(directory);
-        self.table = Arc::default();
-        for (name, len) in [(MAIN_FILE, size), (CACHE_FILE_NAME, cached)] {
-            let file = if is_new {
-                directory.create_file(name)?
-            } else {
-                let target = directory.open_target(name, Caching::Buffered)?;
-                target
-                    .file()
-                    .try_clone()
-                    .map_err(|error| TargetError::io("open", name, error))?
-            };
-            allocate(&file, len.0).map_err(|error| {
-                TargetError::io("make room in", directory.path().join(name), error)
-            })?;
-        }
-        let main = directory.open_target(MAIN_FILE, self.settings.caching)?;
-        let buffered = directory.open_target(MAIN_FILE, Caching::Buffered)?;
-        let cache = directory.open_target(CACHE_FILE_NAME, Caching::Buffered)?;
-        let small = SmallFiles {
-            directory,
-            count: SMALL_FILES_MAX,
-            caching: Caching::Buffered,
-        };
-        self.table =
-            Arc::new(TargetTable::new(vec![main, buffered, cache]).with_small_files(small));
-        self.payload.pass += 1;
-        self.payload.verification = None;
-        Ok(())
-    }
-
     /// From now on every block that is read from the test file must be one that was written.
     pub fn verify_from_now(&mut self) {
         if matches!(self.place, Place::Directory { .. }) {
@@ -422,7 +376,8 @@ impl StorageLaboratory {
         driver: DriverKind,
         clocks: (u64, Duration),
     ) {
-        let last = self.last_load.replace((trial.spec.clone(), driver));
+        let load = Box::new((trial.spec.clone(), driver));
+        let last = self.last_load.replace(load).map(|last| *last);
         let found = [
             other_driver(measurement, trial, driver, last),
             kernel_hop(measurement, trial, driver),
@@ -544,20 +499,6 @@ fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
     let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
     let misfit = sizes.find(|size| !size.is_multiple_of(unit));
     misfit.map(u64::from)
-}
-
-/// Reserve blocks where the file system can, so that "no room" is known before anything is
-/// measured.
-fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    if len == 0 {
-        return file.set_len(0);
-    }
-    match fallocate(file, FallocateFlags::empty(), 0, len) {
-        Ok(()) => Ok(()),
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.set_len(len),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Read all of it once, or until `watch` says stop: that can take a slow disk minutes.

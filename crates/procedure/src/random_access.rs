@@ -203,6 +203,7 @@ impl RandomProcedure {
             },
             pacing: Pacing::Closed { think: Gap::NONE },
             operations: None,
+            spread: None,
         };
         let name = kind.name();
         let round = step.round;

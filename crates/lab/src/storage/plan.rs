@@ -169,6 +169,7 @@ mod tests {
             durability,
             pacing: Pacing::Closed { think: Gap::NONE },
             operations: None,
+            spread: None,
         };
         Trial {
             name: String::new(),

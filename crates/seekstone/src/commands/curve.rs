@@ -10,7 +10,7 @@ use crate::args::CurveArgs;
 use crate::args::parse::same_percentile;
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
-use crate::commands::trial::{caching, poll_if_asked, spec, think, title};
+use crate::commands::trial::{caching, reach_as_asked, spec, think, title};
 use crate::exit::UsageError;
 
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
@@ -36,7 +36,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
-    poll_if_asked(&args.workload, &mut bench)?;
+    reach_as_asked(&args.workload, &mut bench)?;
     let options = CurveOptions {
         levels,
         percentile,

@@ -37,7 +37,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
-    poll_if_asked(&args.workload, &mut bench)?;
+    reach_as_asked(&args.workload, &mut bench)?;
     let pacing = match args.rate {
         Some(rate) => Pacing::Open {
             gap: Gap {
@@ -109,11 +109,15 @@ pub fn caching(args: &WorkloadArgs) -> Caching {
     }
 }
 
-/// Polled completion, where it is asked for.
+/// Several test files and polled completion, where they are asked for.
 ///
 /// # Errors
-/// When what carries requests out cannot poll.
-pub fn poll_if_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
+/// When the target has no files, or what carries requests out cannot poll.
+pub fn reach_as_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
+    if bench.target == NULL_TARGET && args.files > 1 {
+        return Err(UsageError("--files: null: holds no files".into()));
+    }
+    bench.storage.test_files = args.files;
     if !args.poll {
         return Ok(());
     }
@@ -199,6 +203,7 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
         },
         pacing,
         operations: None,
+        spread: None,
     })
 }
 
@@ -227,5 +232,12 @@ pub fn title(args: &WorkloadArgs, load: Option<(u32, Option<f64>)>) -> String {
         0 => String::new(),
         nanos => format!(", think {}", format_duration_ns(nanos as f64)),
     };
-    format!("{pattern} {what}{durable} {}{load}{think}", args.block)
+    let files = match args.files {
+        1 => String::new(),
+        many => format!(", {many} files"),
+    };
+    format!(
+        "{pattern} {what}{durable} {}{load}{think}{files}",
+        args.block
+    )
 }
