@@ -52,8 +52,8 @@ pub use guard::regular_file::{ReadFileError, open_regular_file, read_regular_fil
 pub use guard::removal::{Removal, first_mount, remove_content, remove_proven};
 pub use guard::seal::{Proof, Seal};
 pub use open::{
-    DEPTH_MAX, DriverKind, DriverOptions, OpenedDriver, THREADS_MAX, UringSettings, io_threads,
-    open_driver,
+    DEPTH_MAX, DriverKind, DriverOptions, Notice, OpenedDriver, THREADS_MAX, UringSettings,
+    io_threads, open_driver,
 };
 pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog, stamp,
@@ -67,6 +67,6 @@ pub use target::{AccessMode, Caching, Target, TargetKind, TargetOptions};
 pub use target_error::TargetError;
 pub use threads::{IO_STACK_BYTES, ThreadsDriver};
 pub use uring::UringDriver;
-pub use uring_probe::{UringSupport, probe};
+pub use uring_probe::{UringSupport, probe, probe_polling};
 pub use uring_ring::{Features, Taskrun};
 pub use work_directory::{DIRECTORY_PREFIX, MARKER_NAME, Owner, WorkDirectory};

@@ -69,6 +69,19 @@ pub struct UringSettings {
     pub taskrun: Taskrun,
     /// Whether files and buffers are registered, which saves work for each request.
     pub register: bool,
+    /// Who notices that the device is done.
+    pub notice: Notice,
+}
+
+/// Who notices that a device is done with a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notice {
+    /// The device, by an interrupt.
+    #[default]
+    Interrupt,
+    /// The worker, which asks over and over: direct transfers alone, on a device with queues for
+    /// it. What else a client may ask fails.
+    Poll,
 }
 
 impl Default for UringSettings {
@@ -77,6 +90,7 @@ impl Default for UringSettings {
             batch: 1,
             taskrun: Taskrun::default(),
             register: true,
+            notice: Notice::default(),
         }
     }
 }

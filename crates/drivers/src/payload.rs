@@ -203,6 +203,7 @@ impl Payload {
     }
 
     /// `result` of a read, or [`MISMATCH`] when checking is on and the data are wrong.
+    #[inline]
     pub(crate) fn judge(
         &self,
         result: Result<u32, Errno>,
@@ -210,9 +211,19 @@ impl Payload {
         target: TargetId,
         offset: u64,
     ) -> Result<u32, Errno> {
-        let (Some(log), Ok(len)) = (&self.verification, result) else {
-            return result;
-        };
+        match (&self.verification, result) {
+            (Some(log), Ok(len)) => self.judge_by(log, len, bytes, (target, offset)),
+            _ => result,
+        }
+    }
+
+    fn judge_by(
+        &self,
+        log: &VerificationLog,
+        len: u32,
+        bytes: &[u8],
+        (target, offset): (TargetId, u64),
+    ) -> Result<u32, Errno> {
         let read = &bytes[..bytes.len().min(len as usize)];
         self.verify(read, target, offset)
             .map(|()| len)

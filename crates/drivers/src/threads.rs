@@ -144,6 +144,8 @@ impl Driver for ThreadsDriver {
                 let completion = hand.carry_out(next.take().expect("one request is outstanding"));
                 self.blocked_until = completion.completed;
                 done.push(completion);
+                self.outstanding = 0;
+                return Ok(());
             }
             Place::Pool(pool) => {
                 let awake = pool.wait(self.clock, deadline, self.awake, done);

@@ -20,7 +20,7 @@ use workload::{Completion, Errno, Op, Request};
 use crate::batch::Batch;
 use crate::blocking::change_file;
 use crate::buffers::BufferPool;
-use crate::open::DriverOptions;
+use crate::open::{DriverOptions, Notice};
 use crate::payload::Payload;
 use crate::table::TargetTable;
 use crate::uring_compute::RingCompute;
@@ -48,6 +48,7 @@ pub struct UringDriver {
     payload: Payload,
     batch: Batch,
     awake: Duration,
+    notice: Notice,
     features: Features,
     ring: ManuallyDrop<Ring>,
     buffers: ManuallyDrop<BufferPool>,
@@ -92,6 +93,7 @@ impl UringDriver {
             payload: options.payload.clone(),
             batch: Batch::new(options.uring.batch),
             awake: options.awake,
+            notice: options.uring.notice,
             features: ring.features(),
             ring: ManuallyDrop::new(ring),
             slots: (0..depth).map(|_| Slot::empty()).collect(),
@@ -278,6 +280,10 @@ impl UringDriver {
     /// How long to stay in the kernel when `deadline` is `left` away.
     #[inline]
     fn patience(&mut self, now: Instant, deadline: Instant, left: Duration) -> Patience {
+        if self.notice == Notice::Poll {
+            // A ring that polls knows neither alarms nor limits of time.
+            return Patience::Poll;
+        }
         let Some(span) = nap(left, self.awake) else {
             return Patience::Poll;
         };
@@ -431,7 +437,9 @@ impl Driver for UringDriver {
                 break;
             }
             if patience == Patience::Poll && done.len() == before {
-                linger();
+                if self.notice == Notice::Interrupt {
+                    linger();
+                }
                 self.own_work.awake_ns += self.clock.now().since(now).as_nanos();
             }
         }
@@ -479,7 +487,8 @@ impl UringDriver {
         if self.enter(Patience::Submit).is_err() {
             return false;
         }
-        if self.ring.room() > 0 {
+        let can_cancel = self.notice == Notice::Interrupt;
+        if can_cancel && self.ring.room() > 0 {
             // SAFETY: a cancellation refers to no memory.
             unsafe { self.ring.push(&cancel) };
         }
@@ -492,7 +501,10 @@ impl UringDriver {
             if now >= give_up {
                 return false;
             }
-            let entered = self.enter(Patience::AtMost(give_up.since(now)));
+            let entered = self.enter(match self.notice {
+                Notice::Interrupt => Patience::AtMost(give_up.since(now)),
+                Notice::Poll => Patience::Poll,
+            });
             if entered.is_err() || self.reap(&mut done).is_err() {
                 return false;
             }

@@ -1,8 +1,12 @@
-//! May io_uring be used here?
+//! May io_uring be used here, and may it poll a device?
 
 use std::io;
+use std::os::fd::AsRawFd as _;
 
-use io_uring::IoUring;
+use io_uring::{IoUring, opcode, types};
+
+use crate::buffers::AlignedBuffer;
+use crate::target::Target;
 
 /// Whether io_uring may be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,39 @@ pub fn probe() -> UringSupport {
         _ => error.to_string(),
     };
     UringSupport::Refused { reason }
+}
+
+/// Read the first bytes of `target`, which is open past the page cache, from a ring that polls. A
+/// target that holds nothing shows only whether its file system takes part.
+///
+/// # Errors
+/// What the kernel says against it: that it does not support it, as a rule.
+pub fn probe_polling(target: &Target) -> io::Result<()> {
+    let len = target.alignment().offset.max(4096);
+    let buffer = AlignedBuffer::zeroed(len as usize).map_err(io::Error::other)?;
+    let mut ring: IoUring = IoUring::builder().setup_iopoll().build(2)?;
+    let read = opcode::Read::new(types::Fd(target.file().as_raw_fd()), buffer.as_ptr(), len);
+    // SAFETY: the buffer outlives the request, whose end is waited for below; where that fails, the
+    // memory is given up for good.
+    let pushed = unsafe { ring.submission().push(&read.build()) };
+    pushed.map_err(io::Error::other)?;
+    let result = loop {
+        match ring.submit_and_wait(1) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                std::mem::forget(buffer);
+                return Err(error);
+            }
+        }
+        if let Some(done) = ring.completion().next() {
+            break done.result();
+        }
+    };
+    match result {
+        0.. => Ok(()),
+        error => Err(io::Error::from_raw_os_error(-error)),
+    }
 }
 
 fn is_disabled() -> bool {

@@ -8,7 +8,7 @@ use io_uring::{IoUring, cqueue, squeue};
 use units::Duration;
 
 use crate::buffers::BufferPool;
-use crate::open::{DriverOptions, UringSettings};
+use crate::open::{DriverOptions, Notice, UringSettings};
 use crate::target::Target;
 use sys::timespec;
 
@@ -126,7 +126,7 @@ impl Ring {
         let results_len = (2 * options.depth as u32 + 16)
             .next_power_of_two()
             .max(2 * queue_len);
-        let (ring, taskrun) = set_up(options.uring.taskrun, queue_len, results_len)
+        let (ring, taskrun) = set_up(&options.uring, queue_len, results_len)
             .map_err(|error| system("io_uring_setup", &error))?;
         let buffers_together = match register {
             true => register_buffers(&ring, buffers),
@@ -316,7 +316,12 @@ impl Drop for Ring {
 }
 
 /// Set the ring up with the best flags that this kernel knows.
-fn set_up(wanted: Taskrun, queue_len: u32, results_len: u32) -> io::Result<(IoUring, Taskrun)> {
+fn set_up(
+    settings: &UringSettings,
+    queue_len: u32,
+    results_len: u32,
+) -> io::Result<(IoUring, Taskrun)> {
+    let wanted = settings.taskrun;
     let mut last = io::Error::from_raw_os_error(libc::EINVAL);
     for (taskrun, is_modern) in [
         (wanted, true),
@@ -333,6 +338,9 @@ fn set_up(wanted: Taskrun, queue_len: u32, results_len: u32) -> io::Result<(IoUr
         };
         if is_modern {
             builder.setup_no_sqarray();
+        }
+        if settings.notice == Notice::Poll {
+            builder.setup_iopoll();
         }
         match builder.build(queue_len) {
             Ok(ring) => return Ok((ring, taskrun)),

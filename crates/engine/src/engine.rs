@@ -356,34 +356,41 @@ impl<D: Driver, C: Client> Engine<D, C> {
     /// Tell a client what happened and carry out what it writes into the agenda.
     #[inline]
     fn tell(&mut self, index: usize, event: Event<'_>, now: Instant) -> Result<(), DriverError> {
-        let mut agenda = std::mem::take(&mut self.agenda);
-        self.clients[index].on_event(event, &mut agenda);
+        self.clients[index].on_event(event, &mut self.agenda);
         // What was due before the client could ask for it is the client's lag, not our lateness.
         let asked = match event {
             Event::Started { at } | Event::Due { at } => at,
             Event::Completed(completion) => completion.completed,
         };
-        for unit in agenda.units.drain(..) {
+        for unit in self.agenda.units.drain(..) {
             self.recorder.record_unit(&unit, index);
         }
-        for (due, op) in agenda.issues.drain(..) {
+        for place in 0..self.agenda.issues.len() {
+            let (due, op) = self.agenda.issues[place];
             if due <= now {
                 self.hand_out(index, due, asked, op)?;
             } else {
                 self.set_timer(due, index, Some(op));
             }
         }
-        if let Some(at) = agenda.wake.take() {
+        self.agenda.issues.clear();
+        if let Some(at) = self.agenda.wake.take() {
             self.set_timer(at, index, None);
         }
-        if agenda.finished && !self.finished[index] {
+        if self.agenda.finished {
+            self.agenda.finished = false;
+            self.note_finished(index, asked);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn note_finished(&mut self, index: usize, at: Instant) {
+        if !self.finished[index] {
             self.finished[index] = true;
             self.finished_count += 1;
-            self.recorder.record_left(asked);
+            self.recorder.record_left(at);
         }
-        agenda.finished = false;
-        self.agenda = agenda;
-        Ok(())
     }
 
     #[inline]

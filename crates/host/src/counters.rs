@@ -119,6 +119,7 @@ impl Counters {
                 .zip(later.steal_ticks)
                 .map(|(first, last)| to_ns(last.saturating_sub(first))),
             foreign: None,
+            device_time: None,
         }
     }
 }
@@ -213,6 +214,8 @@ fn device_activity(facts: &Facts, name: &str) -> Option<DeviceActivity> {
         in_flight: field(8)?,
         busy_ms: field(9)?,
         weighted_ms: field(10)?,
+        read_ms: field(3),
+        write_ms: field(7),
         flushes: field(15),
     })
 }
@@ -261,19 +264,22 @@ fn io_between(first: &ProcessIo, last: &ProcessIo) -> ProcessIo {
 /// `None` when the looks were at different devices.
 fn device_between(looks: (&DeviceActivity, &DeviceActivity)) -> Option<DeviceActivity> {
     let (first, last) = looks;
+    let between = |last: Option<u64>, first| {
+        last.zip(first)
+            .map(|(last, first)| last.saturating_sub(first))
+    };
     (first.name == last.name).then(|| DeviceActivity {
         name: last.name.clone(),
         reads: last.reads.saturating_sub(first.reads),
         read_bytes: last.read_bytes.saturating_sub(first.read_bytes),
         writes: last.writes.saturating_sub(first.writes),
         written_bytes: last.written_bytes.saturating_sub(first.written_bytes),
-        flushes: last
-            .flushes
-            .zip(first.flushes)
-            .map(|(last, first)| last.saturating_sub(first)),
+        flushes: between(last.flushes, first.flushes),
         in_flight: last.in_flight,
         busy_ms: last.busy_ms.saturating_sub(first.busy_ms),
         weighted_ms: last.weighted_ms.saturating_sub(first.weighted_ms),
+        read_ms: between(last.read_ms, first.read_ms),
+        write_ms: between(last.write_ms, first.write_ms),
     })
 }
 
@@ -332,7 +338,7 @@ mod tests {
                 ("proc/stat", "cpu  1 2 3 4 5 6 7 18 9 10\n"),
                 (
                     "sys/class/block/sda/stat",
-                    "11 0 28 2 3 0 16 4 2 15 26 0 0 0 0 9 8\n",
+                    "11 0 28 9 3 0 16 4 2 15 26 0 0 0 0 9 8\n",
                 ),
             ],
         );
@@ -364,6 +370,8 @@ mod tests {
             in_flight: 2,
             busy_ms: 10,
             weighted_ms: 20,
+            read_ms: Some(7),
+            write_ms: Some(0),
             ..DeviceActivity::default()
         };
         assert_eq!(delta.device, Some(expected));

@@ -20,13 +20,22 @@ use std::path::{Path, PathBuf};
 use results::environment::{
     BlockDevice, Caution, FileSystem, RaidState, TargetDescription, TargetKind,
 };
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 pub use self::cautions::{of_machine as machine_cautions, warnings};
 pub use self::facts::Facts;
 use self::mounts::Mount;
 use crate::environment;
+
+/// Whether the driver of a device, or of the whole one behind a partition, has queues that are
+/// polled in place of interrupts.
+#[must_use]
+pub fn has_poll_queues(facts: &Facts, device: &str) -> bool {
+    let places = ["queue/io_poll", "../queue/io_poll"].into_iter();
+    let texts = places.filter_map(|it| facts.sys_text(&format!("class/block/{device}/{it}")));
+    texts.map(|text| text.trim() == "1").next().unwrap_or(false)
+}
 
 /// File systems that keep their files in main memory.
 const MEMORY_KINDS: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
@@ -139,6 +148,8 @@ pub(crate) struct Subject {
     pub(crate) size_bytes: Option<u64>,
     pub(crate) allocated_bytes: Option<u64>,
     pub(crate) space: Option<Space>,
+    /// Whether its own attribute has the file system compress it, or what is made in it.
+    pub(crate) is_compressed: bool,
 }
 
 /// Room in a file system.
@@ -166,6 +177,7 @@ impl Subject {
             size_bytes: is_file.then_some(found.stx_size),
             allocated_bytes: is_file.then(|| found.stx_blocks.saturating_mul(512)),
             space: if is_device { None } else { Space::of(&path) },
+            is_compressed: found.stx_attributes.contains(StatxAttributes::COMPRESSED),
             path,
         })
     }
@@ -215,6 +227,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) mounts: &'a [Mount],
     pub(crate) mount: Option<&'a Mount>,
     pub(crate) target: &'a TargetDescription,
+    pub(crate) is_compressed: bool,
     pub(crate) memory_bytes: Option<u64>,
 }
 
@@ -264,6 +277,7 @@ pub(crate) fn describe(facts: &Facts, subject: &Subject) -> (TargetDescription, 
         mounts: &table,
         mount,
         target: &target,
+        is_compressed: subject.is_compressed,
         memory_bytes,
     };
     let mut cautions = cautions::of_blindness(&evidence);

@@ -153,6 +153,28 @@ fn ext4_on_a_loop_device() {
 }
 
 #[test]
+fn a_directory_that_btrfs_compresses() {
+    let name = "a_directory_that_btrfs_compresses";
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let made = LoopDevice::make(folder.path(), "disk", 256 << 20).and_then(|device| {
+        run("mkfs.btrfs", &["-q", "-f", &device.node])?;
+        let mount = Mounted::make(folder.path(), &device.node, &[])?;
+        let inner = mount.point.join("inner");
+        fs::create_dir(&inner).expect("a directory");
+        run("chattr", &["+c", inner.to_str().expect("a plain path")])?;
+        Ok((device, mount, inner))
+    });
+    let (_device, mount, inner) = match made {
+        Ok(made) => made,
+        Err(reason) => return skip(name, &reason),
+    };
+    for (place, expected) in [(&mount.point, false), (&inner, true)] {
+        let (_, cautions) = inspect(place).expect("an inspection");
+        assert_eq!(has(&cautions, "compression"), expected, "{cautions:#?}");
+    }
+}
+
+#[test]
 fn btrfs_raid1_on_loop_devices_whole_and_degraded() {
     let name = "btrfs_raid1_on_loop_devices_whole_and_degraded";
     let folder = tempfile::tempdir().expect("a temporary directory");

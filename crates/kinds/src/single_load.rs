@@ -5,7 +5,7 @@ use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Tr
 use results::{Access, Curve, Measurement, Run, Setup, Status, Warning};
 use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, format_count};
-use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing};
+use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
 use crate::check_up::{Show, Stage};
 use host::environment;
@@ -77,6 +77,7 @@ pub fn measure_load(
         interrupt,
         show,
         size: Bytes(0),
+        spread: bench.spread(),
         measurements: Vec::new(),
         curve: None,
         spent: Duration::ZERO,
@@ -140,6 +141,7 @@ fn on_null(
         interrupt,
         show,
         size,
+        spread: None,
         measurements: Vec::new(),
         curve: None,
         spent: Duration::ZERO,
@@ -195,6 +197,8 @@ struct Asker<'a> {
     interrupt: &'a Interrupt,
     show: Show<'a>,
     size: Bytes,
+    /// Whether several files make up that size.
+    spread: Option<Spread>,
     measurements: Vec<Measurement>,
     curve: Option<Curve>,
     /// Time spent in trials that are over.
@@ -291,7 +295,9 @@ impl Asker<'_> {
     fn trial(&self, access: Access) -> Trial {
         let mut spec = self.request.spec.clone();
         spec.addresses.region.target = MAIN_DIRECT;
-        spec.addresses.region.len = self.size.0;
+        spec.spread = self.spread;
+        let files = self.spread.map_or(1, |it| u64::from(it.files));
+        spec.addresses.region.len = self.size.0 / files;
         let mut trial = Trial {
             name: "trial".into(),
             title: self.request.title.clone(),

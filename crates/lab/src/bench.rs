@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Owner, TargetError, free_space};
+use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Notice, Owner, TargetError, free_space};
 use engine::OnError;
-use procedure::{CheckUpFacts, PositioningError, SIZE_MIN, cached_part};
+use procedure::{CheckUpFacts, MAIN_DIRECT, PositioningError, SIZE_MIN, cached_part};
 use results::environment::{RaidActivity, RaidState, TargetKind};
 use results::{Access, Caution, Setup, Severity, TargetDescription, Warning};
 use sim::{ArrayActivity, Level, SIM_PREFIX};
 use units::Bytes;
+use workload::{Spread, TargetId};
 
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
@@ -152,6 +153,7 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
     let path = Path::new(&request.target);
     let (description, cautions) = inspect::inspect(path)?;
     refuse_idle_options(request, description.kind)?;
+    refuse_without_poll_queues(request, &description)?;
     let mut settings = request.storage.clone();
     settings.device = description
         .devices
@@ -176,11 +178,36 @@ fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), B
         "--confirm is about the content of a block device"
     } else if request.reserve.is_some() && kind != TargetKind::Directory {
         "--reserve is about a directory in which a test file is made"
+    } else if request.storage.test_files > 1 && kind != TargetKind::Directory {
+        "--files is about a directory in which test files are made"
+    } else if request.storage.notice == Notice::Poll && kind == TargetKind::Simulated {
+        "--poll is about a device with queues to poll"
     } else {
         return Ok(());
     };
     let target = &request.target;
     Err(BenchError::Usage(format!("{target}: {idle}; leave it out")))
+}
+
+/// Polling a device that has no queues for it would wait for its interrupts all the same, on older
+/// kernels without a word.
+fn refuse_without_poll_queues(
+    request: &BenchRequest,
+    description: &TargetDescription,
+) -> Result<(), BenchError> {
+    if request.storage.notice == Notice::Interrupt {
+        return Ok(());
+    }
+    let device = description.devices.first().map(|device| &device.name);
+    let what = match device {
+        Some(name) if inspect::has_poll_queues(&inspect::Facts::default(), name) => return Ok(()),
+        Some(name) => format!("{name} has no queues to poll (its queue/io_poll in /sys is not 1)"),
+        None => "it is on no block device of this machine".to_owned(),
+    };
+    Err(BenchError::Usage(format!(
+        "--poll: {}: {what}; give the driver such queues (nvme.poll_queues=N), or leave --poll out",
+        request.target
+    )))
 }
 
 fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
@@ -313,8 +340,8 @@ fn room_in(
         ..
     } = space;
     let path = path.to_owned();
-    if let Some(available) = files.filter(|&files| files < FILES_MIN) {
-        let wanted = FILES_MIN;
+    let wanted = FILES_MIN + u64::from(request.storage.test_files - 1);
+    if let Some(available) = files.filter(|&files| files < wanted) {
         let error = TargetError::NoFiles {
             path,
             wanted,
@@ -422,7 +449,25 @@ impl Bench {
         })
     }
 
-    /// Make the test file.
+    /// The targets of the test files.
+    #[must_use]
+    pub fn test_files(&self) -> Vec<TargetId> {
+        match self {
+            Self::Real(real) => real.test_files(),
+            Self::Simulated(_) => vec![MAIN_DIRECT],
+        }
+    }
+
+    /// How clients are dealt to the test files, where there are several.
+    #[must_use]
+    pub fn spread(&self) -> Option<Spread> {
+        match self {
+            Self::Real(real) => real.spread(),
+            Self::Simulated(_) => None,
+        }
+    }
+
+    /// Make the test files, each of that size.
     ///
     /// # Errors
     /// When there is no room, or the system refuses.
@@ -506,6 +551,8 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         seed,
         driver: DriverKind::Auto,
         batch: None,
+        notice: Notice::Interrupt,
+        test_files: 1,
         on_error: OnError::Stop,
         workers: (processors().len() / 2).clamp(1, 4),
         processors: Vec::new(),

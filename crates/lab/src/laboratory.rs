@@ -1,6 +1,7 @@
 //! Where trials are run: on real storage, in virtual time, or on nothing at all.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use engine::{
     Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver, OnError,
@@ -56,6 +57,17 @@ pub enum LaboratoryError {
         block: u64,
         /// What direct I/O asks for.
         unit: u32,
+    },
+    /// Completions cannot be polled for.
+    #[error(
+        "--poll: {}: the kernel refuses a polled read: {reason}; leave --poll out",
+        path.display()
+    )]
+    Unpolled {
+        /// The target.
+        path: PathBuf,
+        /// What the kernel said.
+        reason: String,
     },
     /// The same for the control threads of a workload, which has no options of its own.
     #[error(

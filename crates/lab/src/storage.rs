@@ -7,22 +7,22 @@ mod passes;
 mod plan;
 mod remote_cache;
 mod reserve;
+mod test_files;
 
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use drivers::{
-    AccessMode, Caching, DriverKind, Owner, Payload, Seal, SmallFiles, Target, TargetError,
+    AccessMode, Caching, DriverKind, Notice, Owner, Payload, Seal, Target, TargetError,
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
+    probe_polling,
 };
 use engine::{Clock as _, OnError};
-use procedure::{
-    Circumstances, Preparation, SMALL_FILES_MAX, Trial, TrialError, busy_worker, summarise,
-};
+use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
-use units::{Bytes, Duration, Instant};
+use units::{Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
 use self::cache_share::cache_share;
@@ -40,7 +40,6 @@ use host::processors::processors;
 use crate::workers::{Harvest, run_workers};
 
 const MAIN_FILE: &str = "main";
-const CACHE_FILE_NAME: &str = "cache";
 /// What a small file takes beside its content, at most: an inode, a name, and a block cut short.
 const SMALL_FILE_OVERHEAD: u64 = 4096 + 512;
 
@@ -54,6 +53,10 @@ pub struct StorageSettings {
     /// Requests handed to the kernel together at most; an eighth of a worker's depth where
     /// nobody says.
     pub batch: Option<usize>,
+    /// Who notices that the device is done.
+    pub notice: Notice,
+    /// How many test files there are in a directory, one at least.
+    pub test_files: u16,
     /// What a failed operation does to a trial.
     pub on_error: OnError,
     /// The most workers.
@@ -83,7 +86,7 @@ pub struct StorageLaboratory {
     read_cost_ns: u64,
     driver_used: Option<DriverKind>,
     /// The last load, and which driver it had.
-    last_load: Option<(ClientSpec, DriverKind)>,
+    last_load: Option<Box<(ClientSpec, DriverKind)>>,
     /// What direct I/O asks for in the directory.
     direct_unit: Option<u32>,
     /// What was written and has not reached the device.
@@ -145,6 +148,7 @@ impl StorageLaboratory {
         let unseen = main.unseen().iter();
         let unseen = unseen.map(|what| format!("Whether {name} is in use is not sure: {what}."));
         this.notes.extend(unseen);
+        this.refuse_unpolled(path, Some(&main))?;
         let buffered = main.open_again(Caching::Buffered)?;
         this.table = Arc::new(TargetTable::new(vec![main, buffered]));
         Ok(this)
@@ -204,8 +208,9 @@ impl StorageLaboratory {
         let directory = Arc::clone(directory);
         drop(directory.create_file("probe")?);
         let probed = directory.open_target("probe", Caching::Direct);
-        let probed = probed.map(|target| target.alignment().offset);
         directory.remove_file("probe")?;
+        self.refuse_unpolled(directory.path(), probed.as_ref().ok())?;
+        let probed = probed.map(|target| target.alignment().offset);
         match probed {
             Err(TargetError::DirectUnsupported { .. }) => {
                 let path = directory.path().to_owned();
@@ -220,50 +225,18 @@ impl StorageLaboratory {
         }
     }
 
-    /// Make the test file `size` bytes long, and one of `cached` for the page cache, which stays
-    /// empty where nobody asks for it. What they hold is undefined until a trial has written it.
-    ///
-    /// # Errors
-    /// When there is no room, or the system refuses.
-    pub fn lay_out(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
-        let Place::Directory {
-            directory,
-            size: known,
-        } = &mut self.place
-        else {
+    /// Where completions are to be polled for, see that the kernel does so. `target` is open past
+    /// the page cache, if it can be.
+    fn refuse_unpolled(&self, path: &Path, target: Option<&Target>) -> Result<(), LaboratoryError> {
+        if self.settings.notice == Notice::Interrupt {
             return Ok(());
-        };
-        let is_new = *known == 0;
-        *known = size.0;
-        let directory = Arc::clone(directory);
-        self.table = Arc::default();
-        for (name, len) in [(MAIN_FILE, size), (CACHE_FILE_NAME, cached)] {
-            let file = if is_new {
-                directory.create_file(name)?
-            } else {
-                let target = directory.open_target(name, Caching::Buffered)?;
-                target
-                    .file()
-                    .try_clone()
-                    .map_err(|error| TargetError::io("open", name, error))?
-            };
-            allocate(&file, len.0).map_err(|error| {
-                TargetError::io("make room in", directory.path().join(name), error)
-            })?;
         }
-        let main = directory.open_target(MAIN_FILE, self.settings.caching)?;
-        let buffered = directory.open_target(MAIN_FILE, Caching::Buffered)?;
-        let cache = directory.open_target(CACHE_FILE_NAME, Caching::Buffered)?;
-        let small = SmallFiles {
-            directory,
-            count: SMALL_FILES_MAX,
-            caching: Caching::Buffered,
+        let polled = match target.filter(|_| self.access == Access::Direct) {
+            Some(target) => probe_polling(target).map_err(|error| error.to_string()),
+            None => Err("it does not support direct I/O".to_owned()),
         };
-        self.table =
-            Arc::new(TargetTable::new(vec![main, buffered, cache]).with_small_files(small));
-        self.payload.pass += 1;
-        self.payload.verification = None;
-        Ok(())
+        let path = path.to_owned();
+        polled.map_err(|reason| LaboratoryError::Unpolled { path, reason })
     }
 
     /// From now on every block that is read from the test file must be one that was written.
@@ -403,7 +376,8 @@ impl StorageLaboratory {
         driver: DriverKind,
         clocks: (u64, Duration),
     ) {
-        let last = self.last_load.replace((trial.spec.clone(), driver));
+        let load = Box::new((trial.spec.clone(), driver));
+        let last = self.last_load.replace(load).map(|last| *last);
         let found = [
             other_driver(measurement, trial, driver, last),
             kernel_hop(measurement, trial, driver),
@@ -421,7 +395,7 @@ impl Laboratory for StorageLaboratory {
         let trial = &self.within_room(trial)?;
         let plan = self.plan(trial, seed)?;
         let workers = plan.hands.len();
-        let (batch, bound) = (plan.options.uring.batch, plan.processors.clone());
+        let (uring, bound) = (plan.options.uring.clone(), plan.processors.clone());
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
         let mut monitor = monitor_of(trial, workers);
         let on_error = plan.on_error;
@@ -468,7 +442,7 @@ impl Laboratory for StorageLaboratory {
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
-        measurement.generator = own_work.map(|own| generator(&own, batch, bound, &days));
+        measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);
         self.correct_cache_share(&mut measurement, trial, cached);
         self.judge_neighbours(&mut measurement, trial, elapsed);
@@ -525,20 +499,6 @@ fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
     let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
     let misfit = sizes.find(|size| !size.is_multiple_of(unit));
     misfit.map(u64::from)
-}
-
-/// Reserve blocks where the file system can, so that "no room" is known before anything is
-/// measured.
-fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    if len == 0 {
-        return file.set_len(0);
-    }
-    match fallocate(file, FallocateFlags::empty(), 0, len) {
-        Ok(()) => Ok(()),
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.set_len(len),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Read all of it once, or until `watch` says stop: that can take a slow disk minutes.

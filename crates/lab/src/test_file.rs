@@ -3,7 +3,7 @@
 use procedure::{Ending, Trial, TrialError, fill_trial};
 use results::{Access, Measurement};
 use units::{Bytes, Duration};
-use workload::ClientSpec;
+use workload::{ClientSpec, TargetId};
 
 use crate::bench::{Bench, BenchError};
 use crate::laboratory::{Glimpse, LaboratoryError};
@@ -14,11 +14,11 @@ pub const SIZE_DEFAULT: Bytes = Bytes::from_gib(1);
 /// Filling is given up after this long.
 pub const FILL_MAX: Duration = Duration::from_secs(3600);
 
-/// A test file that was made and filled.
+/// A test file that was made and filled, or several together.
 pub struct Filled {
     /// Its size.
     pub size: Bytes,
-    /// What writing it gave: one pass from its first byte to its last.
+    /// What writing it gave: one pass from its first byte to its last; of several, the first's.
     pub writing: Measurement,
 }
 
@@ -69,20 +69,44 @@ pub fn fill_test_file(
     interrupt: &Interrupt,
     show: &mut dyn FnMut(&str, &Glimpse),
 ) -> Result<Filled, BenchError> {
-    let trial = trial_of(size, access)?;
-    let size = whole_size(size)?;
-    bench.lay_out(size)?;
+    let files = bench.test_files();
+    let each = Bytes(size.0 / files.len() as u64);
+    let trial = trial_of(each, access)?;
+    let each = whole_size(each)?;
+    bench.lay_out(each)?;
+    let mut fill = |target| fill_one(bench, &trial, target, interrupt, show);
+    let writing = fill(files[0])?;
+    for target in &files[1..] {
+        fill(*target)?;
+    }
+    bench.verify_from_now();
+    Ok(Filled {
+        size: Bytes(each.0 * files.len() as u64),
+        writing,
+    })
+}
+
+/// Run the pass that writes all of a test file on that one.
+fn fill_one(
+    bench: &mut Bench,
+    trial: &Trial,
+    target: TargetId,
+    interrupt: &Interrupt,
+    show: &mut dyn FnMut(&str, &Glimpse),
+) -> Result<Measurement, BenchError> {
+    let mut trial = trial.clone();
+    if let ClientSpec::Mix(mix) = &mut trial.spec {
+        mix.addresses.region.target = target;
+    }
     let measured = bench.laboratory().measure(&trial, &mut |glimpse| {
         show(&trial.title, glimpse);
         interrupt.is_raised().is_none()
     });
     let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
-    if outcome.ending != Ending::Finished {
-        return Err(stop_of(&trial.title, outcome.failure, interrupt));
+    match outcome.ending {
+        Ending::Finished => Ok(outcome.measurement),
+        _ => Err(stop_of(&trial.title, outcome.failure, interrupt)),
     }
-    bench.verify_from_now();
-    let writing = outcome.measurement;
-    Ok(Filled { size, writing })
 }
 
 /// What a signal ended, if one was raised.

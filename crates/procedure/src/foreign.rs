@@ -6,13 +6,15 @@
 //! never blamed; what is left was others'.
 
 use results::Warning;
-use results::environment::{DeviceActivity, ForeignIo};
+use results::environment::{DeviceActivity, DeviceTime, ForeignIo};
 use units::{Bytes, Duration, format_count};
 
 /// Fewer bytes of others by the second than this disturb nobody: a log, a journal.
 const BYTES_MIN: f64 = 1024.0 * 1024.0;
 /// The same for requests.
 const REQUESTS_MIN: f64 = 100.0;
+/// Of fewer milliseconds the kernel's steps of one are more than a tenth.
+const DEVICE_MS_MIN: u64 = 10;
 /// The least that a request moves, where operations are not smaller.
 const REQUEST_BYTES: u64 = 4096;
 
@@ -52,6 +54,24 @@ pub fn foreign_io(device: &DeviceActivity, reads: OwnIo, writes: Option<OwnIo>) 
         bytes,
         requests,
     }
+}
+
+/// What a request took the device, where no more than a tenth of its work can have been others';
+/// `None` where it did nothing for long enough.
+#[must_use]
+pub fn device_time(device: &DeviceActivity, foreign: &ForeignIo) -> Option<DeviceTime> {
+    if foreign.share > ForeignIo::MARKED_SHARE {
+        return None;
+    }
+    let mean = |requests: u64, sum_ms: Option<u64>| {
+        let sum_ms = sum_ms.filter(|sum_ms| *sum_ms >= DEVICE_MS_MIN && requests > 0)?;
+        Some(sum_ms as f64 * 1e6 / requests as f64)
+    };
+    let time = DeviceTime {
+        read_mean_ns: mean(device.reads, device.read_ms),
+        write_mean_ns: mean(device.writes, device.write_ms),
+    };
+    (time != DeviceTime::default()).then_some(time)
 }
 
 /// What must be said of a trial of length `elapsed` in which others did that much of the work of
@@ -126,6 +146,35 @@ mod tests {
         let foreign = foreign_io(device, reads, writes);
         let warning = foreign_warning("read", device, &foreign, Duration::from_secs(3));
         assert_eq!(warning.map(|it| it.severity), expected, "{foreign:?}");
+    }
+
+    #[test]
+    fn the_time_of_the_device_is_told_where_its_work_was_ours() {
+        let check = |requests, sum_ms, foreign_share, expected: Option<f64>| {
+            let device = DeviceActivity {
+                read_ms: sum_ms,
+                write_ms: Some(0),
+                ..device(requests, 100, 3, 0)
+            };
+            let foreign = ForeignIo {
+                share: foreign_share,
+                ..ForeignIo::default()
+            };
+            let found = device_time(&device, &foreign);
+            let time = |mean: f64| DeviceTime {
+                read_mean_ns: Some(mean),
+                write_mean_ns: None,
+            };
+            assert_eq!(found, expected.map(time), "{requests} {sum_ms:?}");
+        };
+        check(25_600, Some(2_560), 0.0, Some(100_000.0));
+        check(25_600, Some(2_560), 0.1, Some(100_000.0));
+        check(25_600, Some(2_560), 0.11, None);
+        // Ten reads of 8 ms each are known to 1 %; a thousand of 9 us are 9 ms or nearly 10.
+        check(10, Some(80), 0.0, Some(8e6));
+        check(1_000, Some(9), 0.0, None);
+        check(0, Some(80), 0.0, None);
+        check(25_600, None, 0.0, None);
     }
 
     /// A random read of 1.13 ms, where the disk answers in 60 us: of 117,000 requests and 6.64 GiB

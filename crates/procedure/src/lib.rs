@@ -42,7 +42,7 @@ pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory,
 };
-pub use foreign::{OwnIo, foreign_io, foreign_warning};
+pub use foreign::{OwnIo, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use own_limits::busy_worker;
 pub use positioning::{

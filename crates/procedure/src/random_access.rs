@@ -222,6 +222,7 @@ impl RandomProcedure {
             },
             pacing: Pacing::Closed { think: Gap::NONE },
             operations: None,
+            spread: None,
         };
         let name = kind.name();
         let round = step.round;

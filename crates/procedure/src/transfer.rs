@@ -295,6 +295,7 @@ impl SeriesPlan {
                 durability: Durability::Volatile,
                 pacing: Pacing::Closed { think: Gap::NONE },
                 operations: Some(len / u64::from(block).max(1)),
+                spread: None,
             }),
             clients,
             depth: clients,

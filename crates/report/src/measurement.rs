@@ -1,6 +1,6 @@
 //! Everything about one measurement.
 
-use results::environment::CountersDelta;
+use results::environment::{CountersDelta, DeviceTime};
 use results::{ErrorCount, KindTimes, Law, Measurement, Resolution, Work};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
@@ -427,10 +427,18 @@ fn drift(m: &Measurement) -> String {
 fn costs(page: &mut Page<'_>, m: &Measurement) {
     if let Some(cost) = m.cpu {
         let busy = cost.cores_busy;
+        let polls = m.generator.as_ref().is_some_and(|it| it.polls);
+        let (word, purpose) = match polls {
+            true => (", completions polled", "polls that found nothing"),
+            false => ("", "awake for the next arrival"),
+        };
         let awake = awake(m).map_or_else(String::new, |share| {
-            format!(", {} of it awake for the next arrival", percent(share))
+            format!(", {} of it {purpose}", percent(share))
         });
-        page.fact("CPU", &format!("{}, {busy:.2} cores busy{awake}", cpu(m)));
+        page.fact(
+            "CPU",
+            &format!("{}, {busy:.2} cores busy{word}{awake}", cpu(m)),
+        );
     }
     if let Some(share) = m.page_cache_share {
         page.fact(
@@ -499,4 +507,20 @@ fn system(page: &mut Page<'_>, counters: &CountersDelta) {
             ),
         );
     }
+    if let Some(time) = &counters.device_time {
+        page.fact("device time", &device_time(time));
+    }
+}
+
+fn device_time(time: &DeviceTime) -> String {
+    let means = [(time.read_mean_ns, "read"), (time.write_mean_ns, "write")];
+    let means = means.into_iter().filter_map(|(mean, kind)| {
+        let mean = format_duration_ns(mean?);
+        Some(format!("{mean} per {kind}"))
+    });
+    let means: Vec<String> = means.collect();
+    format!(
+        "{} on average, the block layer's queue included",
+        means.join(", ")
+    )
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Channel, Estimate};
 use workload::ClientSpec;
 
+use crate::environment::DeviceTime;
 use crate::failure::ErrorCount;
 use crate::measurement::Resolution;
 use crate::warning::Warning;
@@ -45,6 +46,9 @@ pub struct CurvePoint {
     /// The percentile that the levels are about, nanoseconds, where they are not about the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_percentile: Option<Estimate>,
+    /// What a request took the device on average, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_time: Option<DeviceTime>,
     /// Whether the point only showed the way and is never cited.
     pub is_scout: bool,
     /// Whether the point converged.

@@ -276,6 +276,9 @@ pub struct CountersDelta {
     /// What of the device's work was not ours, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<ForeignIo>,
+    /// What a request took the device, where nearly all of its work was ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_time: Option<DeviceTime>,
 }
 
 /// Work of a device that this process cannot have caused. Others may have done more: what could be
@@ -289,6 +292,18 @@ pub struct ForeignIo {
     pub bytes: u64,
     /// Reads and writes.
     pub requests: u64,
+}
+
+/// Mean time of the device's requests, nanoseconds: from when the kernel's block layer began one
+/// to its end. The queues of the I/O scheduler, the driver and the device are in it, so that it is
+/// wait and service together; the file system, the page cache and this program are not. The kernel
+/// sums it in whole milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceTime {
+    /// Of a read; absent where too few were done for the kernel's milliseconds.
+    pub read_mean_ns: Option<f64>,
+    /// Of a write; absent where too few were done.
+    pub write_mean_ns: Option<f64>,
 }
 
 impl ForeignIo {
@@ -336,4 +351,10 @@ pub struct DeviceActivity {
     pub busy_ms: u64,
     /// Time that requests spent in the device, summed over requests, in milliseconds.
     pub weighted_ms: u64,
+    /// The same of reads alone, once they were completed; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ms: Option<u64>,
+    /// The same of writes alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_ms: Option<u64>,
 }

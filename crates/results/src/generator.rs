@@ -38,6 +38,10 @@ pub struct Generator {
     /// buys punctuality, and is no cost of an operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awake_ns: Option<u64>,
+    /// Whether the workers asked the device over and over whether it was done, rather than let it
+    /// interrupt them. `awake_ns` then holds the asking that found nothing.
+    #[serde(default)]
+    pub polls: bool,
 }
 
 /// Operations that waited for room, since as many as this program lets be outstanding were.

@@ -21,8 +21,8 @@ pub use transactions::transactions;
 pub use transfer::transfer;
 
 use results::environment::{
-    BlockDevice, CountersDelta, DeviceActivity, FileSystem, ForeignIo, Pressure, ProcessIo,
-    RaidActivity, RaidState, TargetKind, Throttle,
+    BlockDevice, CountersDelta, DeviceActivity, DeviceTime, FileSystem, ForeignIo, Pressure,
+    ProcessIo, RaidActivity, RaidState, TargetKind, Throttle,
 };
 use results::{
     Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorClass, ErrorCount, Generator,
@@ -371,6 +371,7 @@ fn generator() -> Generator {
         processor_wait: Some(0.02),
         workers_busy: Some(0.22),
         awake_ns: Some(73_000),
+        polls: false,
     }
 }
 
@@ -429,6 +430,8 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             flushes: Some(0),
             busy_ms: 5_600,
             weighted_ms: 5_700,
+            read_ms: Some(5_650),
+            write_ms: Some(0),
             ..DeviceActivity::default()
         }),
         steal_ns: Some(12_000_000),
@@ -436,6 +439,10 @@ fn counters(kind: &Kind, completions: u64) -> CountersDelta {
             share: 0.02,
             bytes: bytes / 50,
             requests: completions / 50,
+        }),
+        device_time: Some(DeviceTime {
+            read_mean_ns: Some(5_650e6 / completions as f64),
+            write_mean_ns: None,
         }),
     }
 }
@@ -448,6 +455,7 @@ pub fn curve() -> Curve {
         at_percentile: None,
         lateness_ns: 0.0,
         cores_busy: None,
+        device_time: None,
         clients,
         load: estimate(load, 0.02),
         response: estimate(response, 0.03),

@@ -46,6 +46,7 @@ pub fn reads() -> ClientSpec {
         durability: Durability::Volatile,
         pacing: Pacing::Closed { think: Gap::NONE },
         operations: None,
+        spread: None,
     })
 }
 

@@ -258,6 +258,18 @@ pub struct WorkloadArgs {
     /// Go through the page cache.
     #[arg(long)]
     pub buffered: bool,
+    /// Ask the device over and over whether it is done (polled completion), rather than wait for
+    /// its interrupt: less latency for a busy processor. Needs io_uring and a device with poll
+    /// queues.
+    #[arg(long, conflicts_with_all = ["buffered", "durable"])]
+    pub poll: bool,
+    /// Test files in a directory that make up --size together; clients are dealt to them in turn,
+    /// as to workers. As many as --workers gives each worker a file of its own.
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
+    pub files: u16,
     /// Size of the test file in a directory, or the part of an existing target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,

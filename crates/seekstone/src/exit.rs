@@ -99,6 +99,7 @@ impl Exit {
                 | BenchError::Laboratory(
                     LaboratoryError::Misaligned { .. }
                     | LaboratoryError::MisalignedThreads { .. }
+                    | LaboratoryError::Unpolled { .. }
                     | LaboratoryError::Addresses { .. },
                 ),
             ) => Self::Usage,

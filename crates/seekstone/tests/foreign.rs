@@ -86,6 +86,47 @@ fn a_neighbour_that_does_most_of_the_io_voids_the_number() {
     assert!(screen.contains("was foreign"), "{screen}");
 }
 
+/// What the device took is a part of what the kernel was entered for, and is told where its work
+/// was ours.
+#[test]
+fn the_time_of_the_device_is_told_unless_others_use_it() {
+    let test = "the_time_of_the_device_is_told_unless_others_use_it";
+    let scratch = Scratch::new();
+    let Some(made) = FileSystem::ext4(test, &scratch, 64, &["-E", "lazy_itable_init=0"]) else {
+        return;
+    };
+    let path = made.root.join("mine");
+    let file = File::create_new(&path).expect("a file");
+    file.write_all_at(&vec![7; 16 << 20], 0).expect("space");
+    file.sync_all().expect("a synced file");
+    let target = path.to_str().expect("a plain path");
+    let args = ["trial", target, "--clients=4", "--duration=500ms"];
+    let run = || {
+        let rest = ["--no-save", "--quiet", "--json", "-"];
+        finish(scratch.seekstone(args.iter().chain(&rest))).json()["measurements"][0].clone()
+    };
+    let quiet = run();
+    let time = &quiet["counters"]["device_time"]["read_mean_ns"];
+    let time = time.as_f64().expect("a time of the device");
+    let service = quiet["service"]["mean"]["value"].as_f64();
+    let service = service.expect("a service time");
+    assert!(time > 0.0 && time <= service * 1.05, "{time} of {service}");
+    assert_eq!(
+        quiet["counters"]["device_time"]["write_mean_ns"],
+        Value::Null
+    );
+
+    let stop = AtomicBool::new(false);
+    let disturbed = std::thread::scope(|scope| {
+        scope.spawn(|| disturb(&path, &stop));
+        let disturbed = std::panic::catch_unwind(run);
+        stop.store(true, Ordering::Relaxed);
+        disturbed.expect("a run")
+    });
+    assert!(share(&disturbed) > 0.1, "{disturbed}");
+    assert_eq!(disturbed["counters"]["device_time"], Value::Null);
+}
+
 /// A sparse file was read at 63 GB/s, with a note.
 #[test]
 fn what_is_read_from_holes_is_void() {

@@ -38,11 +38,8 @@ impl LogBins {
     #[inline]
     #[must_use]
     pub fn bin_of(value: u64) -> u16 {
-        if value < PER_OCTAVE {
-            return value as u16;
-        }
-        let shift = value.ilog2() - PER_OCTAVE_BITS;
-        (((u64::from(shift) + 1) << PER_OCTAVE_BITS) + ((value >> shift) & (PER_OCTAVE - 1))) as u16
+        let shift = (value | PER_OCTAVE).ilog2() - PER_OCTAVE_BITS;
+        ((u64::from(shift) << PER_OCTAVE_BITS) + (value >> shift)) as u16
     }
 
     /// The smallest value (ns) of a bin.

@@ -19,7 +19,7 @@ pub struct TimeCounts {
 /// The bucket of a value: exact below 2048, then 1024 buckets for each power of two.
 #[inline]
 const fn index_of(value: u64) -> usize {
-    let shift = (u64::BITS - 1 - OCTAVE_BITS).saturating_sub((value | 1).leading_zeros());
+    let shift = (value | 1 << OCTAVE_BITS).ilog2() - OCTAVE_BITS;
     ((shift as usize) << OCTAVE_BITS) + (value >> shift) as usize
 }
 
@@ -59,8 +59,13 @@ impl TimeCounts {
             Some(count) => *count += 1,
             None => self.record_beyond(index),
         }
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        // A new extreme is rare: a branch foreseen costs less than a choice each time.
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
         self.sum += u128::from(value);
     }
 

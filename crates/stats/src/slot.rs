@@ -130,11 +130,12 @@ impl Slot {
 /// widest slot has been seen.
 #[derive(Clone, Debug)]
 pub struct SlotAccumulator {
-    /// Everything but the tallies and the lateness.
+    /// Everything but the tallies and the sums of lateness and think times.
     slot: Slot,
     response: Filling,
     service: Filling,
     lateness_sum: u128,
+    think_sum: u128,
 }
 
 impl Default for SlotAccumulator {
@@ -152,6 +153,7 @@ impl SlotAccumulator {
             response: Filling::new(),
             service: Filling::new(),
             lateness_sum: 0,
+            think_sum: 0,
         }
     }
 
@@ -174,7 +176,7 @@ impl SlotAccumulator {
     /// Adds the time between a completion and the next due time of the same client, ns.
     #[inline]
     pub fn record_think(&mut self, think_ns: u64) {
-        self.slot.think_sum += think_ns as f64;
+        self.think_sum += u128::from(think_ns);
         self.slot.think_count += 1;
     }
 
@@ -202,19 +204,24 @@ impl SlotAccumulator {
     pub fn take(&mut self, epoch: u64) -> Slot {
         let slot = std::mem::take(&mut self.slot);
         let lateness_sum = std::mem::take(&mut self.lateness_sum) as f64;
+        let think_sum = std::mem::take(&mut self.think_sum) as f64;
         let (response, service) = (self.response.take(), self.service.take());
         Slot {
             epoch,
             response,
             service,
             lateness_sum,
+            think_sum,
             ..slot
         }
     }
 }
 
+/// Words of a mark for each bin.
+const MARK_WORDS: usize = BIN_COUNT.div_ceil(64);
+
 /// A tally being filled. Sums are integers, which add faster than a `u64` turns into a float;
-/// all bins have a place, and a list of those in use keeps emptying cheap.
+/// all bins have a place, and a mark for each that is in use keeps emptying cheap.
 #[derive(Clone, Debug)]
 struct Filling {
     count: u64,
@@ -222,8 +229,8 @@ struct Filling {
     sum_squares: u128,
     min: u64,
     max: u64,
-    counts: Box<[u32]>,
-    touched: Vec<u16>,
+    counts: Box<[u32; BIN_COUNT]>,
+    marks: Box<[u64; MARK_WORDS]>,
 }
 
 impl Filling {
@@ -234,8 +241,8 @@ impl Filling {
             sum_squares: 0,
             min: u64::MAX,
             max: 0,
-            counts: vec![0; BIN_COUNT].into_boxed_slice(),
-            touched: Vec::with_capacity(256),
+            counts: Box::new([0; BIN_COUNT]),
+            marks: Box::new([0; MARK_WORDS]),
         }
     }
 
@@ -246,40 +253,46 @@ impl Filling {
         self.sum += wide;
         // Squares overflow beyond 2^60 ns, 36 years: then a wrong spread is the least trouble,
         // but it must not be a crash.
-        self.sum_squares = self.sum_squares.saturating_add(wide * wide);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
-        let bin = LogBins::bin_of(value);
-        let count = &mut self.counts[usize::from(bin)];
-        if *count == 0 {
-            self.touched.push(bin);
+        self.sum_squares = self.sum_squares.wrapping_add(wide * wide);
+        // A new extreme is rare: a branch foreseen costs less than a choice each time.
+        if value < self.min {
+            self.min = value;
         }
-        // A wrapped count would lose its place in the list; 4e9 completions in one epoch do not
-        // happen.
-        *count = count.saturating_add(1);
+        if value > self.max {
+            self.max = value;
+        }
+        let bin = usize::from(LogBins::bin_of(value));
+        // 4e9 completions in one epoch do not happen.
+        self.counts[bin] = self.counts[bin].wrapping_add(1);
+        self.marks[bin / 64] |= 1 << (bin % 64);
     }
 
     fn take(&mut self) -> Tally {
-        self.touched.sort_unstable();
-        let counts = &mut self.counts;
-        let sorted = self.touched.iter().map(|&bin| {
-            (
-                bin,
-                u64::from(std::mem::take(&mut counts[usize::from(bin)])),
-            )
-        });
         let tally = Tally {
             count: self.count,
             sum: self.sum as f64,
             sum_squares: self.sum_squares as f64,
             min: self.min,
             max: self.max,
-            bins: LogBins::from_sorted(sorted),
+            bins: self.take_bins(),
         };
-        self.touched.clear();
         (self.count, self.sum, self.sum_squares) = (0, 0, 0);
         (self.min, self.max) = (u64::MAX, 0);
         tally
+    }
+
+    fn take_bins(&mut self) -> LogBins {
+        let Self { counts, marks, .. } = self;
+        let marked = marks.iter_mut().enumerate().flat_map(|(place, word)| {
+            let mut left = std::mem::take(word);
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(place * 64 + bit)
+            })
+        });
+        let pairs = marked.map(|bin| (bin as u16, u64::from(std::mem::take(&mut counts[bin]))));
+        LogBins::from_sorted(pairs)
     }
 }
 

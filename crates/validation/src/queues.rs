@@ -73,6 +73,7 @@ fn reads(device: &str, gap: Gap) -> Result<Measurement, ValidationError> {
             durability: Durability::Volatile,
             pacing: Pacing::Open { gap },
             operations: None,
+            spread: None,
         }),
         clients: 1,
         depth: 4096,

@@ -253,11 +253,21 @@ impl Addresses {
         client: u32,
         clients: u32,
     ) -> Result<Self, AddressError> {
+        Self::of_share(spec, seed, client, (client, clients))
+    }
+
+    /// The same with the share of that number among so many.
+    pub(crate) fn of_share(
+        spec: &AddressSpec,
+        seed: u64,
+        client: u32,
+        (number, shares): (u32, u32),
+    ) -> Result<Self, AddressError> {
         assert!(
-            client < clients,
-            "client {client} of {clients} does not exist"
+            number < shares,
+            "client {number} of {shares} does not exist"
         );
-        let share = Share::new(spec.region, spec.partition, client, clients)?;
+        let share = Share::new(spec.region, spec.partition, number, shares)?;
         let places = Places::new(spec.pattern, spec.start, share.blocks, seed, client)?;
         Ok(Self { places, share })
     }

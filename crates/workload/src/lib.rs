@@ -36,7 +36,7 @@ pub use file_op::{
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
 pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
-pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size};
+pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
 pub use threads::{
     ConstraintError, IO_BYTES_MAX, IOS_PER_MESSAGE_MAX, THREADS_MAX, ThreadParameters,

@@ -102,6 +102,35 @@ pub struct MixSpec {
     pub pacing: Pacing,
     /// Operations after which the client finishes; `None` for no end.
     pub operations: Option<u64>,
+    /// More files like that of the region, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// Files of one size, to which clients are dealt in turn: client `c` uses file `c` modulo their
+/// number and shares it with the other clients there. The region's own file is number 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Target of file number 1; those of the rest follow it.
+    pub others: TargetId,
+    /// How many files there are, the region's own among them; two at least.
+    pub files: u32,
+}
+
+impl MixSpec {
+    /// The file that client `client` of `clients` uses, and its number among the clients there.
+    fn seat(&self, client: u32, clients: u32) -> (TargetId, (u32, u32)) {
+        let own = self.addresses.region.target;
+        let Some(Spread { others, files }) = self.spread else {
+            return (own, (client, clients));
+        };
+        let file = client % files;
+        let target = match file {
+            0 => own,
+            _ => TargetId(others.0 + file - 1),
+        };
+        (target, (client / files, (clients - file).div_ceil(files)))
+    }
 }
 
 /// One client of a [`MixSpec`].
@@ -156,13 +185,14 @@ impl MixClient {
     pub fn new(spec: &MixSpec, seed: u64, client: u32, clients: u32) -> Result<Self, AddressError> {
         assert!(!spec.sizes.is_empty(), "a mix needs at least one size");
         let number = u64::from(client);
+        let (target, share) = spec.seat(client, clients);
         let (gap, schedule, purpose) = match spec.pacing {
             Pacing::Closed { think } => (think, Schedule::AfterCompletion, Purpose::Think),
             Pacing::Open { gap } => (gap, Schedule::OfItsOwn, Purpose::Arrival),
         };
         Ok(Self {
-            addresses: Addresses::new(&spec.addresses, seed, client, clients)?,
-            target: spec.addresses.region.target,
+            addresses: Addresses::of_share(&spec.addresses, seed, client, share)?,
+            target,
             choice: Stream::new(seed, number, Purpose::Mix),
             size_choice: Stream::new(seed, number, Purpose::Size),
             mix: spec.mix,
@@ -178,6 +208,7 @@ impl MixClient {
         })
     }
 
+    #[inline]
     fn next_op(&mut self) -> Op {
         let offset = self.addresses.next_offset();
         let len = self.sizes.draw(&mut self.size_choice);

@@ -1,10 +1,12 @@
 //! What a client asks for is one thing, when it asks another; and mistakes in a specification are
 //! told instead of ending the program.
 
+use std::collections::BTreeMap;
+
 use units::{Duration, Instant};
 use workload::{
     AddressError, AddressSpec, Agenda, Client, Durability, Event, Gap, GapShape, Mix, MixClient,
-    MixSpec, Op, Pacing, Partition, Pattern, Region, Size, Start, TargetId,
+    MixSpec, Op, Pacing, Partition, Pattern, Region, Size, Spread, Start, TargetId,
 };
 
 fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
@@ -39,6 +41,7 @@ fn spec(pattern: Pattern, pacing: Pacing) -> MixSpec {
         durability: Durability::Synced,
         pacing,
         operations: None,
+        spread: None,
     }
 }
 
@@ -147,4 +150,37 @@ fn parameters_out_of_range_are_told() {
     check(Pattern::Zipf { theta: f64::NAN }, 4096, "theta is NaN");
     check(Pattern::Zipf { theta: 1.0 }, 512, "at most 2^40");
     check(Pattern::Hyperbolic { alpha: -1.0 }, 4096, "alpha is -1");
+}
+
+#[test]
+fn clients_of_several_files_cover_each_of_them_once() {
+    let blocks = 12;
+    let pacing = Pacing::Closed { think: Gap::NONE };
+    let mut spec = spec(Pattern::Sequential { step: 1 }, pacing);
+    spec.addresses.partition = Partition::Interleaved;
+    spec.addresses.start = Start::First;
+    spec.addresses.region.len = blocks * 4096;
+    spec.mix = Mix::READ;
+    spec.spread = Some(Spread {
+        others: TargetId(7),
+        files: 3,
+    });
+    let mut seen = BTreeMap::<u32, Vec<u64>>::new();
+    // The clients 0 and 3 share the first file.
+    for (client, file, sharers) in [(0, 2, 2), (1, 7, 1), (2, 8, 1), (3, 2, 2)] {
+        for op in operations(&spec, 1, client)
+            .into_iter()
+            .take(blocks as usize / sharers)
+        {
+            let Op::Read { target, offset, .. } = op else {
+                panic!("{op:?}");
+            };
+            assert_eq!(target, TargetId(file), "client {client}");
+            seen.entry(file).or_default().push(offset / 4096);
+        }
+    }
+    for (file, mut places) in seen {
+        places.sort_unstable();
+        assert_eq!(places, (0..blocks).collect::<Vec<_>>(), "file {file}");
+    }
 }

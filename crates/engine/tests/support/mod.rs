@@ -140,6 +140,7 @@ pub fn mixed(pacing: Pacing, operations: Option<u64>) -> ClientSpec {
         durability: Durability::Volatile,
         pacing,
         operations,
+        spread: None,
     })
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn of_file_system(evidence: &Evidence<'_>) -> Vec<Caution> {
     where_it_lives(&mut found, evidence);
     if let Some(mount) = evidence.mount {
         room(&mut found, evidence);
-        layout(&mut found, mount);
+        layout(&mut found, mount, evidence.is_compressed);
         durability(&mut found, mount);
     }
     if evidence.target.kind == TargetKind::File {
@@ -171,7 +171,7 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
     }
 }
 
-fn layout(found: &mut Cautions, mount: &Mount) {
+fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
     let options = [
         "compress",
         "compress-force",
@@ -185,13 +185,18 @@ fn layout(found: &mut Cautions, mount: &Mount) {
                 .value(name)
                 .is_some_and(|value| uncompressed.contains(&value))
     });
-    if named || mount.kind == "zfs" {
-        let verb = if named { "compresses" } else { "may compress" };
+    let how = match (named, is_compressed, mount.kind.as_str()) {
+        (true, ..) => Some("compresses data"),
+        (_, true, _) => Some("compresses this target (its attribute `c`)"),
+        (.., "zfs") => Some("may compress data"),
+        _ => None,
+    };
+    if let Some(how) = how {
         found.add(
             "compression",
             format!(
-                "{} {verb} data, so repetitive data looks faster than the device is; use a \
-                 payload that cannot be compressed",
+                "{} {how}, so repetitive data looks faster than the device is; use a payload that \
+                 cannot be compressed",
                 mount.kind
             ),
         );

@@ -72,12 +72,15 @@ impl Machine {
         self
     }
 
-    fn inspect(&self, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
-        let facts = Facts {
+    fn facts(&self) -> Facts {
+        Facts {
             proc: self.top.path().join("proc"),
             sys: self.top.path().join("sys"),
-        };
-        describe(&facts, subject)
+        }
+    }
+
+    fn inspect(&self, subject: &Subject) -> (TargetDescription, Vec<Caution>) {
+        describe(&self.facts(), subject)
     }
 }
 
@@ -95,6 +98,7 @@ fn directory(path: &str) -> Subject {
             available_bytes: 50 * GIB,
             files_free: Some(1000),
         }),
+        is_compressed: false,
     }
 }
 

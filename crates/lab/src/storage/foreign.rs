@@ -1,7 +1,7 @@
 //! Judges each trial on real storage by what its device did meanwhile: for others, or not at all.
 
-use procedure::{OwnIo, Trial, foreign_io, foreign_warning};
-use results::environment::{CountersDelta, ForeignIo};
+use procedure::{OwnIo, Trial, device_time, foreign_io, foreign_warning};
+use results::environment::{CountersDelta, DeviceTime, ForeignIo};
 use results::{Access, Measurement, Severity, Warning};
 use units::Duration;
 use workload::{ClientSpec, Durability};
@@ -87,8 +87,9 @@ impl StorageLaboratory {
             Some(counters) if !is_cached => foreign(measurement, trial, counters, behind),
             _ => None,
         };
-        if let (Some(counters), Some(found)) = (&mut measurement.counters, foreign) {
+        if let (Some(counters), Some((found, time))) = (&mut measurement.counters, foreign) {
             counters.foreign = Some(found);
+            counters.device_time = time;
             let device = counters.device.as_ref();
             let warning = device
                 .and_then(|device| foreign_warning(&measurement.title, device, &found, elapsed));
@@ -104,7 +105,8 @@ impl StorageLaboratory {
     }
 }
 
-/// What others did, where the kernel counts both the device's work and ours. `behind` is what this
+/// What others did, where the kernel counts both the device's work and ours, and what a request
+/// took the device, where nearly all of its work was certainly ours. `behind` is what this
 /// process wrote before and the device may write now; `None` where the file system moves data by
 /// itself.
 fn foreign(
@@ -112,7 +114,7 @@ fn foreign(
     trial: &Trial,
     counters: &CountersDelta,
     behind: Option<u64>,
-) -> Option<ForeignIo> {
+) -> Option<(ForeignIo, Option<DeviceTime>)> {
     let (device, io) = (counters.device.as_ref()?, counters.process_io?);
     // Of a file system that is served by another program, that program's I/O would be "others'".
     let is_counted = io.read_bytes + io.write_bytes >= measurement.bytes_all / 2;
@@ -137,7 +139,11 @@ fn foreign(
         }
     };
     let writes = behind.filter(|_| !is_files).map(own_writes);
-    Some(foreign_io(device, reads, writes))
+    let most = foreign_io(device, reads, Some(writes.unwrap_or_default()));
+    Some((
+        foreign_io(device, reads, writes),
+        device_time(device, &most),
+    ))
 }
 
 /// Direct reads that neither the device nor this process's account of it has seen: of holes, of

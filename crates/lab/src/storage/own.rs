@@ -1,6 +1,6 @@
 //! The program's own part in a measurement: what it had for it, and what became of its requests.
 
-use drivers::DriverKind;
+use drivers::{DriverKind, Notice, UringSettings};
 use engine::OwnWork;
 use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning};
@@ -26,7 +26,7 @@ const FOREIGN_SHARE: f64 = 0.02;
 /// What a report says of the drivers.
 pub(super) fn generator(
     own: &OwnWork,
-    batch: usize,
+    settings: &UringSettings,
     processors: Vec<usize>,
     days: &[WorkersDay],
 ) -> Generator {
@@ -38,7 +38,7 @@ pub(super) fn generator(
     Generator {
         buffer_bytes: own.buffer_bytes,
         huge_page_share: own.huge_bytes.map(share),
-        batch: batch as u32,
+        batch: settings.batch as u32,
         processors,
         entry_mean_ns: has_entries.then_some(entry_mean_ns),
         entry_longest_ns: has_entries.then_some(own.entry_longest_ns),
@@ -46,6 +46,7 @@ pub(super) fn generator(
         processor_wait: busiest.map(|day| day.without_processor),
         workers_busy: busiest.map(|_| sum / days.len() as f64),
         awake_ns: Some(own.awake_ns),
+        polls: settings.notice == Notice::Poll,
     }
 }
 

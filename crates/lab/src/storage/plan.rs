@@ -67,6 +67,7 @@ impl StorageLaboratory {
         }
         options.uring = UringSettings {
             batch: self.settings.batch.unwrap_or((depth / BATCH_PART).max(1)),
+            notice: self.settings.notice,
             ..UringSettings::default()
         };
         Ok(WorkPlan {
@@ -168,6 +169,7 @@ mod tests {
             durability,
             pacing: Pacing::Closed { think: Gap::NONE },
             operations: None,
+            spread: None,
         };
         Trial {
             name: String::new(),

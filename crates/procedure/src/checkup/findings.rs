@@ -275,6 +275,7 @@ mod tests {
             response_p99: None,
             lateness_ns: 0.0,
             cores_busy: Some(1.5),
+            device_time: None,
             is_scout,
             is_converged: !is_scout,
         }

@@ -257,6 +257,7 @@ fn closed(addresses: AddressSpec, mix: Mix, len: u32) -> MixSpec {
         durability: Durability::Volatile,
         pacing: Pacing::Closed { think: Gap::NONE },
         operations: None,
+        spread: None,
     }
 }
 

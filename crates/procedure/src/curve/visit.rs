@@ -81,6 +81,7 @@ impl Visit {
                 response_p99: measurement.response.percentile(0.99),
                 lateness_ns: measurement.lateness.mean_ns,
                 cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
+                device_time: measurement.counters.as_ref().and_then(|it| it.device_time),
                 at_percentile: tail.map(|it| it.time),
                 is_scout: plan.is_scout,
                 is_converged: measurement.is_converged(),

@@ -129,6 +129,7 @@ pub fn reads(pacing: Pacing) -> ClientSpec {
         durability: Durability::Volatile,
         pacing,
         operations: None,
+        spread: None,
     })
 }
 

@@ -3,6 +3,7 @@
 use stats::{Channel, Estimate};
 use units::format_duration_ns;
 
+use super::measurement::of_device;
 use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
 use crate::reading::{Better, Unit};
 use crate::table::{Figure, Row, Table, Trust, percentile_name};
@@ -115,6 +116,7 @@ fn point(curve: &Curve, point: &CurvePoint) -> Row {
         figures.retain(|figure| figure.metric.name != name);
         figures.push(Figure::time_ns(name, time));
     }
+    figures.extend(point.device_time.iter().flat_map(of_device));
     let headline = match curve.channel {
         Channel::Response => "latency",
         Channel::Service => "service-time",

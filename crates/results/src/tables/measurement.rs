@@ -1,5 +1,6 @@
 //! Trials.
 
+use crate::environment::DeviceTime;
 use crate::measurement::{Measurement, Work};
 use crate::reading::{Better, Unit};
 use crate::table::{Figure, Role, Row, Table, Trust};
@@ -47,9 +48,23 @@ pub(super) fn row(levels: Vec<String>, it: &Measurement) -> Row {
         let seconds = cost.per_operation_ns / 1e9;
         Figure::bare("cpu-per-io", Unit::Seconds, Better::Lower, seconds)
     }));
+    let device_time = it.counters.as_ref().and_then(|it| it.device_time);
+    figures.extend(device_time.iter().flat_map(of_device));
     figures.extend(it.page_cache_share.map(|it| share("page-cache-share", it)));
     let trust = Trust::of(&it.verdict, &it.warnings);
     Row::new(levels, figures, headline(it), trust, &it.warnings)
+}
+
+/// What a request took the device, reads and writes apart.
+pub(super) fn of_device(time: &DeviceTime) -> impl Iterator<Item = Figure> + use<> {
+    let means = [
+        ("device-time-read", time.read_mean_ns),
+        ("device-time-write", time.write_mean_ns),
+    ];
+    means.into_iter().filter_map(|(name, mean)| {
+        let seconds = mean? / 1e9;
+        Some(Figure::bare(name, Unit::Seconds, Better::Lower, seconds))
+    })
 }
 
 /// What a trial is judged by: one at a time or few, by the time; streams, by bytes per second;

@@ -10,7 +10,7 @@ use crate::args::CurveArgs;
 use crate::args::parse::same_percentile;
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
-use crate::commands::trial::{caching, spec, think, title};
+use crate::commands::trial::{caching, reach_as_asked, spec, think, title};
 use crate::exit::UsageError;
 
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
@@ -25,7 +25,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     warm_up_fits(args)?;
     let (asked, percentile) = same_percentile(&args.levels)?;
     let levels = levels(asked, &setup);
-    let bench = bench_request(
+    let mut bench = bench_request(
         &args.target,
         "load curve",
         args.workload.size,
@@ -33,6 +33,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
+    reach_as_asked(&args.workload, &mut bench)?;
     let options = CurveOptions {
         levels,
         percentile,

@@ -1,8 +1,9 @@
 //! `seekstone trial`: one load with fixed settings.
 
-use drivers::Caching;
+use drivers::{Caching, DriverKind, Notice};
 use kinds::check_up::Show;
-use kinds::single_load::{LoadRequest, Question, measure_load, open_depth};
+use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load, open_depth};
+use lab::bench::BenchRequest;
 use results::Setup;
 use stats::Goal;
 use units::{Duration, format_count, format_counted, format_duration_ns};
@@ -32,7 +33,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     };
     warm_up_ends(args.warm_up, option, time)?;
     let caching = caching(&args.workload);
-    let bench = bench_request(
+    let mut bench = bench_request(
         &args.target,
         "trial",
         args.workload.size,
@@ -40,6 +41,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
+    reach_as_asked(&args.workload, &mut bench)?;
     let pacing = match args.rate {
         Some(rate) => Pacing::Open {
             gap: Gap {
@@ -111,6 +113,31 @@ pub fn caching(args: &WorkloadArgs) -> Caching {
     }
 }
 
+/// Several test files and polled completion, where they are asked for.
+///
+/// # Errors
+/// When the target has no files, or what carries requests out cannot poll.
+pub fn reach_as_asked(args: &WorkloadArgs, bench: &mut BenchRequest) -> Result<(), UsageError> {
+    if bench.target == NULL_TARGET && args.files > 1 {
+        return Err(UsageError("--files: null: holds no files".into()));
+    }
+    bench.storage.test_files = args.files;
+    if !args.poll {
+        return Ok(());
+    }
+    if bench.target == NULL_TARGET {
+        return Err(UsageError("--poll: null: has no device to poll".into()));
+    }
+    if bench.storage.driver == DriverKind::Threads {
+        return Err(UsageError(
+            "--poll needs io_uring: leave out --driver threads".into(),
+        ));
+    }
+    bench.storage.driver = DriverKind::Uring;
+    bench.storage.notice = Notice::Poll;
+    Ok(())
+}
+
 /// The pacing of clients that think.
 pub fn think(args: &WorkloadArgs) -> Pacing {
     let think = match args.think.as_nanos() {
@@ -180,6 +207,7 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
         },
         pacing,
         operations: None,
+        spread: None,
     })
 }
 
@@ -207,5 +235,12 @@ pub fn title(args: &WorkloadArgs, load: Option<(u32, Option<f64>)>) -> String {
         0 => String::new(),
         nanos => format!(", think {}", format_duration_ns(nanos as f64)),
     };
-    format!("{pattern} {what}{durable} {}{load}{think}", args.block)
+    let files = match args.files {
+        1 => String::new(),
+        many => format!(", {many} files"),
+    };
+    format!(
+        "{pattern} {what}{durable} {}{load}{think}{files}",
+        args.block
+    )
 }

@@ -44,6 +44,7 @@ pub fn point(clients: u32, is_scout: bool) -> CurvePoint {
         response_p99: None,
         lateness_ns: 900.0,
         cores_busy: Some(0.4),
+        device_time: None,
         is_scout,
         is_converged: !is_scout,
     }

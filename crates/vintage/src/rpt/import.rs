@@ -189,6 +189,7 @@ fn point(sums: &Sums) -> CurvePoint {
         response_p99: None,
         lateness_ns: 1e9 * sums.seek / sums.nios,
         cores_busy: None,
+        device_time: None,
         is_scout: false,
         is_converged: true,
     }

@@ -3,6 +3,7 @@
 use results::environment::TargetKind;
 
 use super::{GIB, Machine, Subject, check_codes, device_names, directory};
+use crate::inspect::has_poll_queues;
 
 #[test]
 fn ext4_on_a_partition_of_an_nvme_disk() {
@@ -217,4 +218,24 @@ fn control_groups_that_throttle_the_disk_are_named() {
         (1_048_576, "fs/cgroup"),
     );
     check(second, "0::/g\n", "g/io.max", rule, (1_048_576, "cgroup/g"));
+}
+
+#[test]
+fn a_partition_is_polled_as_its_disk_is() {
+    let machine = Machine::new();
+    for (major, disk, polls) in [(259, "nvme0n1", "1\n"), (254, "vda", "0\n")] {
+        let queue = [("queue/io_poll", polls)];
+        machine.device(disk, &format!("{major}:0"), &queue);
+        machine.device(&format!("{disk}/{disk}p1"), &format!("{major}:1"), &[]);
+    }
+    for (name, expected) in [
+        ("nvme0n1", true),
+        ("nvme0n1p1", true),
+        ("vda", false),
+        ("vdap1", false),
+        ("sda", false),
+    ] {
+        let found = has_poll_queues(&machine.facts(), name);
+        assert_eq!(found, expected, "{name}");
+    }
 }

@@ -112,6 +112,22 @@ fn file_systems_without_a_device() {
     );
 }
 
+/// `chattr +c` compresses a directory on a file system that is mounted without compression.
+#[test]
+fn an_attribute_compresses_too() {
+    let check = |is_compressed, codes: &[&str]| {
+        let machine = Machine::new().mount("0:70", "/m", "rw - btrfs /dev/sda1 rw,space_cache");
+        let (_, cautions) = machine.inspect(&Subject {
+            is_compressed,
+            ..directory("/m/d")
+        });
+        let codes = [&["could-not-look"], codes].concat();
+        check_codes(&cautions, &codes);
+    };
+    check(false, &["copy-on-write"]);
+    check(true, &["compression", "copy-on-write"]);
+}
+
 #[test]
 fn a_sparse_small_file_on_a_nearly_full_file_system() {
     let machine = Machine::new().mount("0:3", "/d", "rw - xfs /dev/x rw");
