@@ -1,5 +1,5 @@
-//! docs/simulations.md: what stands under its commands, and its pictures, are what they print. In
-//! virtual time that is the same on every machine.
+//! docs/simulations.md and docs/teaching.md: what stands under their commands, and their pictures,
+//! are what they print. In virtual time that is the same on every machine.
 //!
 //! `make simulations` writes both anew.
 
@@ -92,17 +92,17 @@ fn renewed(text: &str, is_long: bool) -> String {
     renewed
 }
 
-fn check_document(is_long: bool) {
-    let path = docs().join("simulations.md");
-    let text = fs::read_to_string(&path).expect("docs/simulations.md");
+fn check_document(name: &str, is_long: bool) {
+    let path = docs().join(name);
+    let text = fs::read_to_string(&path).expect(name);
     let found = renewed(&text, is_long);
     if is_writing() {
         fs::write(&path, &found).expect("a document that can be written");
     } else {
         assert!(
             text == found,
-            "docs/simulations.md says what the commands do not: run `make simulations` and look at \
-             the difference\n{}",
+            "docs/{name} says what the commands do not: run `make simulations` and look at the \
+             difference\n{}",
             difference(&text, &found)
         );
     }
@@ -152,14 +152,19 @@ fn check_picture(picture: &Picture) {
 }
 
 #[test]
+fn what_is_taught_is_what_the_commands_print() {
+    check_document("teaching.md", false);
+}
+
+#[test]
 fn the_document_says_what_the_commands_print() {
-    check_document(false);
+    check_document("simulations.md", false);
 }
 
 #[test]
 #[ignore = "takes a minute where programs are not optimised: part of the nightly tests"]
 fn the_document_says_what_the_long_commands_print() {
-    check_document(true);
+    check_document("simulations.md", true);
 }
 
 #[test]

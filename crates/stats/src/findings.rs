@@ -128,8 +128,11 @@ impl fmt::Display for Finding {
         match *self {
             Self::Rare { share, episodes } => write!(
                 f,
-                "{episodes} slow episodes make up {:.0} % of the mean: measure longer, or quote \
-                 the median instead",
+                "{} up {:.0} % of the mean: measure longer, or quote the median instead",
+                match episodes {
+                    1 => "1 slow episode makes".to_owned(),
+                    more => format!("{more} slow episodes make"),
+                },
                 share * 100.0
             ),
             Self::Bimodal {

@@ -135,7 +135,7 @@ impl fmt::Display for Verdict {
             Self::Short { is_citable: true } => "too short to test for correlation",
             Self::Short { is_citable: false } => "too short to test for correlation, not citable",
             Self::NotStationary => "not stationary",
-            Self::Correlated => "correlated over too much of the trial",
+            Self::Correlated => "correlated over most of the trial, its interval widened for that",
         })
     }
 }
