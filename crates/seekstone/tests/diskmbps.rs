@@ -438,6 +438,16 @@ Job J125954C Thu May 22 12:59:54 1997
     assert_eq!(run["environment"]["host_name"], "ppro");
     let cd = json("2");
     assert_eq!(cd["target"]["given"], "D:\\weezer.avi");
+    // A file of 0.1 MB may have half as much more: its log does not say.
+    fs::write(scratch.path("small"), vec![1; 100_000]).expect("a file");
+    scratch.check(&["diskmbps", "0", "1", "S", "small"], 0, "End of program");
+    let names = files_of_jobs(&scratch.path("."));
+    let small = names.iter().find(|name| name.ends_with("S.TXT"));
+    let small = small.expect("a log");
+    scratch.check(&["runs", "import", small], 0, "imported");
+    let warnings = json("3")["warnings"].to_string();
+    assert!(warnings.contains("may be off by"), "{warnings}");
+    fs::remove_file(scratch.path(small)).expect("a log");
     let second = scratch.check(&["runs", "import", "J143308N.TXT"], 0, "");
     assert!(second.stderr.contains("imported before, as run 1"));
     // Ours, too, and what is archived can be merged again.
@@ -448,8 +458,8 @@ Job J125954C Thu May 22 12:59:54 1997
         .find(|name| *name != "J143308N.TXT")
         .expect("a log");
     scratch.check(&["runs", "import", log], 0, "imported");
-    scratch.check(&["runs", "merge", "5", log], 0, "read 2");
-    scratch.check(&["runs", "show", "5", "--all"], 0, "read, 64 KiB");
+    scratch.check(&["runs", "merge", "6", log], 0, "read 2");
+    scratch.check(&["runs", "show", "6", "--all"], 0, "read, 64 KiB");
     let broken = old.replace("at  2.83 MB/s", "at fast MB/s");
     fs::write(scratch.path("BROKEN.TXT"), broken).expect("a log");
     scratch.check(

@@ -13,6 +13,8 @@ use vintage::diskmbps::{BLOCK_BYTES, Job, LoggedPass, PassKind, decimals};
 use crate::commands::import::{blank_run, save_all};
 use crate::exit::Exit;
 
+/// What the log's size of a file is printed to, megabytes.
+const SIZE_DIGIT: f64 = 0.1;
 /// Passes whose printed time is coarser than this share of it are told of.
 const COARSE: f64 = 0.01;
 
@@ -150,8 +152,8 @@ fn doubts(job: &Job, mode: TransferMode) -> Vec<Warning> {
         warnings.push(Warning::doubt(
             "coarse-times",
             format!(
-                "The log prints few digits of a pass's seconds: the rate of its shortest pass is \
-                 known to {:.0} %.",
+                "The log prints few digits of seconds and size: the rate of its least known pass \
+                 may be off by {:.0} %.",
                 off * 100.0
             ),
         ));
@@ -159,10 +161,14 @@ fn doubts(job: &Job, mode: TransferMode) -> Vec<Warning> {
     warnings
 }
 
-/// How much of a pass's time its printed digits leave open.
+/// How much of a pass's rate its printed digits leave open.
 fn uncertainty(pass: &LoggedPass) -> f64 {
     // The document's program has two decimals, however short a pass is.
     let decimals = pass.stamp.as_ref().map_or(2, |_| decimals(pass.seconds));
     let last_digit = 0.1_f64.powi(decimals as i32);
-    last_digit / 2.0 / pass.seconds.max(1e-9)
+    // The size of a file that exists has one decimal.
+    let of_size = pass
+        .size_mb
+        .map_or(0.0, |size| SIZE_DIGIT / 2.0 / size.max(1e-9));
+    last_digit / 2.0 / pass.seconds.max(1e-9) + of_size
 }
