@@ -10,7 +10,7 @@ use procedure::{CheckUpFacts, POINTS_MIN, RabOptions, mode_comparisons, rab_aver
 use results::live::{Command, Live};
 use results::{Group, Mode, ModeChange, Rab, RabWorkload, Run, Status, Warning};
 use units::{Bytes, Duration, format_counted};
-use workload::{Definition, advise};
+use workload::{Advice, Definition, advise, advise_on_durations};
 
 use crate::check_up::Stage;
 use host::environment;
@@ -90,7 +90,7 @@ pub fn measure_rab(
         },
     };
     let mut warnings = bench.warnings(&cautions);
-    warnings.extend(advice(request, size));
+    warnings.extend(advice(request, size, bench.cache_bytes(), &workloads));
     warnings.extend(bench.clean_up());
     Ok(Run {
         status,
@@ -213,18 +213,45 @@ fn check_sizes(request: &RabRequest, size: Bytes) -> Result<(), BenchError> {
     Err(BenchError::Usage(problems.join("\n")))
 }
 
-/// What the document warns of, computed for this file.
-fn advice(request: &RabRequest, size: Bytes) -> Vec<Warning> {
+/// What the document warns of, computed for this file and what was run on it.
+fn advice(
+    request: &RabRequest,
+    size: Bytes,
+    cache: Option<u64>,
+    done: &[RabWorkload],
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for (_, definition) in &request.workloads {
-        for advice in advise(definition, size.0, None, None, None) {
+    let warning = |advice: Advice, text: String| match advice.is_doubt {
+        true => Warning::doubt(advice.code, text),
+        false => Warning::note(advice.code, text),
+    };
+    for (number, definition) in &request.workloads {
+        let definition = definition.at_rate(request.iops_per_client);
+        let ran = done.iter().filter(|it| it.number == *number);
+        let (clients, summed) = ran.fold((None, None), |(clients, summed), it| {
+            (clients.max(clients_of(it)), summed.max(Some(it.operations)))
+        });
+        for advice in advise(&definition, size.0, cache, clients, summed) {
             let text = format!("{}: {}", definition.name, advice.text);
-            warnings.push(if advice.is_doubt {
-                Warning::doubt(advice.code, text)
-            } else {
-                Warning::note(advice.code, text)
-            });
+            warnings.push(warning(advice, text));
         }
     }
+    let definitions = request.workloads.iter();
+    let definitions: Vec<_> = definitions
+        .map(|(_, definition)| definition.clone())
+        .collect();
+    if let Some(advice) = advise_on_durations(&definitions) {
+        let text = advice.text.clone();
+        warnings.push(warning(advice, text));
+    }
     warnings
+}
+
+/// The most clients whose load a level rests on.
+fn clients_of(done: &RabWorkload) -> Option<u32> {
+    let points = done.curve.iter().flat_map(|curve| &curve.points);
+    let cited = points
+        .filter(|point| !point.is_scout)
+        .map(|point| point.clients);
+    cited.max()
 }

@@ -19,7 +19,7 @@ use crate::check_up::{Show, Stage};
 use crate::single_load::{DEPTH_MAX, NULL_TARGET};
 use host::environment;
 use host::interrupt::Interrupt;
-use host::limits::check_budget;
+use host::limits::{Excess, LimitError, check_budget};
 use host::processors::processors;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
@@ -198,7 +198,7 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
         let spec = spec(profiles, None)?;
         if !request.bench.target.starts_with(SIM_PREFIX) {
             let memory = spec.memory_bytes(users);
-            check_budget(FILES_NEEDED, memory).map_err(LaboratoryError::from)?;
+            check_budget(FILES_NEEDED, memory).map_err(|error| too_much(error, users, memory))?;
         }
     }
     if request.bench.target.starts_with(SIM_PREFIX) {
@@ -215,6 +215,23 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
         );
     }
     Ok(processors().len() as u32)
+}
+
+/// What users ask for in the words of the command line; the limit's own advice is for depth and
+/// block size, which they do not have.
+fn too_much(error: LimitError, users: u32, memory: u64) -> BenchError {
+    let is_memory = |excess: &Excess| matches!(excess, Excess::Memory { .. });
+    let Some(Excess::Memory { allowed_bytes, .. }) = error.excesses.iter().find(|it| is_memory(it))
+    else {
+        return LaboratoryError::from(error).into();
+    };
+    BenchError::Refused(format!(
+        "{} take {} of memory (--memory), and only {} are to be had: ask for less memory, or for \
+         fewer users",
+        format_counted(users.into(), "user"),
+        Bytes(memory),
+        Bytes(*allowed_bytes)
+    ))
 }
 
 /// Users of those profiles, on a target that is not known yet.
@@ -363,6 +380,7 @@ impl<'a> Asker<'a> {
             processors: self.cpus,
             is_simulated: self.is_simulated,
             series: outcome.series.as_ref(),
+            model_cpu_ns: outcome.model_cpu_ns,
         };
         let (load, doubts) = transaction_load(users, &outcome.measurement, &counts);
         outcome.measurement.warnings.extend(doubts);

@@ -419,6 +419,15 @@ impl Bench {
         }
     }
 
+    /// Bytes of the caches between a program and the medium, where they are known: of a model.
+    #[must_use]
+    pub fn cache_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Simulated(simulated) => simulated.spec().cache_bytes(),
+            _ => None,
+        }
+    }
+
     /// In which state the array of a model is, if it has one.
     #[must_use]
     pub fn raid_of_model(&self) -> Option<RaidState> {

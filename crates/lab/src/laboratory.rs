@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::{
-    Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver, OnError,
-    Record,
+    Activity, Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver,
+    OnError, Record,
 };
 use procedure::{
     Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
@@ -114,6 +114,8 @@ pub struct Outcome {
     pub series: Option<SystemSeries>,
     /// How the trial stands to its limit, if it has one.
     pub within: Option<WithinLimit>,
+    /// What the processors of a model's host worked meanwhile, nanoseconds.
+    pub model_cpu_ns: Option<u64>,
 }
 
 /// What a screen is shown while a trial runs.
@@ -327,6 +329,7 @@ fn inline<D: engine::Driver>(
         error,
     })?;
     let clients = hands.pop().unwrap_or_default();
+    let before = driver.activity();
     let mut engine = Engine::new(
         driver,
         clients,
@@ -352,10 +355,10 @@ fn inline<D: engine::Driver>(
         error,
     };
     let (ending, elapsed) = ran.map_err(|error: DriverError| fail(error.into()))?;
-    let cpu_ns = began
-        .cpu
-        .map(|before| thread_cpu_ns().saturating_sub(before));
+    let spent = |before| thread_cpu_ns().saturating_sub(before);
+    let cpu_ns = began.cpu.map(spent);
     let (record, driver) = engine.into_parts();
+    let model_cpu_ns = worked_since(&driver, before);
     let circumstances = Circumstances {
         driver: name.into(),
         workers: 1,
@@ -377,9 +380,16 @@ fn inline<D: engine::Driver>(
                 elapsed,
                 series: monitor.series(1),
                 within: monitor.within_limit(),
+                model_cpu_ns,
             }
         });
     Ok((outcome, driver))
+}
+
+/// What a model's processors have worked since then, if they have.
+fn worked_since(driver: &impl engine::Driver, before: Option<Activity>) -> Option<u64> {
+    let done = driver.activity()?.since(&before?);
+    done.cpu_busy_ns.filter(|&ns| ns > 0)
 }
 
 /// Wait and service apart. The whole trial tells the mean service; that its times are independent,
@@ -430,7 +440,10 @@ pub fn monitor_of(trial: &Trial, workers: usize) -> Monitor {
     .arriving(trial.arrivals())
     .limited(trial.limit)
     .warming_up(trial.warm_up)
-    .sampled(trial.sample_every, trial.access == Access::Buffered);
+    .sampled(
+        trial.sample_every,
+        matches!(trial.access, Access::Buffered | Access::Simulated),
+    );
     match trial.lead_in() {
         Some(lead_in) => monitor.all_at_work(lead_in),
         None => monitor,

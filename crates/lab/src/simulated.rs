@@ -8,7 +8,7 @@ use sim::{
     Cleaning, Content, Definition, DefinitionError, DeviceSpec, FileSystemSpec, QueueLoad,
     SIM_PREFIX, SimError, SimSpec,
 };
-use units::Instant;
+use units::{Duration, Instant};
 use workload::{GapShape, MixSpec, Pacing, Partition, Pattern};
 
 /// The most that is read of a file; the reader says where a definition is too long.
@@ -28,6 +28,15 @@ pub fn open_model(text: &str) -> Result<SimSpec, SimError> {
 /// Those of [`open_model`].
 pub fn open_recorded_model(text: &str, setup: &Setup) -> Result<SimSpec, SimError> {
     SimSpec::parse_with(text, &mut |path| recorded(path, setup))
+}
+
+/// What a unit of the DISKRAND document's processor work takes on that machine, where it is a model
+/// whose definition says so. What is wrong with a model is said by whoever opens it.
+#[must_use]
+pub fn cpu_unit(target: &str, setup: &Setup) -> Option<Duration> {
+    let is_model = target.starts_with(SIM_PREFIX);
+    let spec = is_model.then(|| open_recorded_model(target, setup).ok());
+    spec.flatten()?.cpu_unit()
 }
 
 /// The file system behind `sim:NAME`; files that it names are read unless the setup of the run

@@ -455,6 +455,7 @@ impl Laboratory for StorageLaboratory {
             elapsed,
             series: monitor.series(processors().len() as u32),
             within: monitor.within_limit(),
+            model_cpu_ns: None,
         })
     }
 

@@ -244,6 +244,7 @@ mod tests {
             processors: 1,
             is_simulated: false,
             series: None,
+            model_cpu_ns: None,
         };
         let (load, _) = transaction_load(&users(), &found.measurement, &counts);
         (found, load)

@@ -34,6 +34,8 @@ pub struct UnitCounts<'a> {
     pub is_simulated: bool,
     /// What the machine did, interval by interval.
     pub series: Option<&'a SystemSeries>,
+    /// What a model's processors worked, nanoseconds.
+    pub model_cpu_ns: Option<u64>,
 }
 
 /// Sum up what users saw, with the doubts about it.
@@ -66,11 +68,10 @@ pub fn transaction_load(
         per_second(found.map_or(0, |kind| kind.count))
     };
     let work = by_profile.mean(|index| spec.profiles()[index].cpu_ns as f64);
-    let asked = counts
-        .is_simulated
-        .then_some(work)
-        .filter(|&work| work > 0.0);
-    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(asked);
+    let by_model = counts
+        .model_cpu_ns
+        .map(|ns| ns as f64 / m.completions_all.max(1) as f64);
+    let cpu_each = m.cpu.map(|cpu| cpu.per_operation_ns).or(by_model);
     let total = counts.series.and_then(SystemSeries::total);
     let device = device_figures(m, counts, total.as_ref());
     let load = TransactionLoad {
@@ -83,8 +84,7 @@ pub fn transaction_load(
         cpu_each_ns: cpu_each,
         cpu_work_each_ns: work,
         cpu_share: cpu_each
-            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1)))
-            .or(device.cpu_share),
+            .map(|each| each * all.per_second / 1e9 / f64::from(counts.processors.max(1))),
         device_busy_share: device.device_busy_share,
         device_queue: device.device_queue,
         storage_queue: m.effective_depth,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use results::environment::TargetKind;
 use results::{FileState, FileSystemRole, FileTest, FileTests, Run, Status, TargetDescription};
 use stats::Estimate;
 use units::Bytes;
@@ -14,6 +15,8 @@ use crate::target;
 /// The note of a run that another archive exported.
 const IMPORTED: &str = "imported";
 
+/// What the name of a simulated system begins with.
+const SIM_PREFIX: &str = "sim:";
 /// The test that reads a device.
 const TEST_11: &str = "11";
 /// Bytes of 32000 blocks, the most that it reads.
@@ -58,6 +61,9 @@ struct Row {
     /// What TEST11 read: a device may be smaller than another, and times over other bytes do not
     /// compare. Nothing for other tests.
     bytes: Option<u64>,
+    /// Whether it is the figure of merit: TEST11 in bytes per second, which compare whatever the
+    /// size of a device.
+    is_merit: bool,
 }
 
 /// The table of several runs, slowest system first, as from floppy disks to memory. With `against`,
@@ -94,10 +100,17 @@ pub fn files_comparison(
         }
     }
     let rows = rows_of(&systems);
-    let shared: Vec<&Row> = rows
+    let mut shared: Vec<&Row> = rows
         .iter()
         .filter(|row| is_everywhere(row, &systems))
         .collect();
+    // The times of TEST11 and its figure of merit say the same where as much was read.
+    let timed: Vec<Row> = shared
+        .iter()
+        .filter(|row| !row.is_merit)
+        .map(|row| merit_of(row))
+        .collect();
+    shared.retain(|row| !row.is_merit || !timed.contains(row));
     if runs.len() > 1 && rows.iter().all(|row| holders(row, &systems) < 2) {
         return Err(FilesComparisonError::NothingShared);
     }
@@ -127,8 +140,11 @@ fn rows_of(systems: &[System<'_>]) -> Vec<Row> {
             .filter(|it| it.system == system.role);
         for test in own {
             let row = row_of(test, system);
-            if !rows.contains(&row) {
-                rows.push(row);
+            let merit = row.bytes.map(|_| merit_of(&row));
+            for row in [row].into_iter().chain(merit) {
+                if !rows.contains(&row) {
+                    rows.push(row);
+                }
             }
         }
     }
@@ -148,6 +164,16 @@ fn row_of(test: &FileTest, system: &System<'_>) -> Row {
         bytes: (test.test == TEST_11)
             .then(|| test.passes.first().map(|pass| pass.bytes))
             .flatten(),
+        is_merit: false,
+    }
+}
+
+/// The figure of merit of a row of TEST11.
+fn merit_of(row: &Row) -> Row {
+    Row {
+        bytes: None,
+        is_merit: true,
+        ..row.clone()
     }
 }
 
@@ -157,8 +183,26 @@ fn figure(row: &Row, system: &System<'_>) -> Option<Estimate> {
         .tests
         .iter()
         .filter(|it| it.system == system.role);
-    let mut same = own.filter(|test| row_of(test, system) == *row);
-    same.next().map(|test| test.elapsed_seconds)
+    for test in own {
+        let known = row_of(test, system);
+        if !row.is_merit && known == *row {
+            return Some(test.elapsed_seconds);
+        }
+        if row.is_merit && merit_of(&known) == *row {
+            return Some(rate_of(known.bytes? as f64, test.elapsed_seconds));
+        }
+    }
+    None
+}
+
+/// Bytes per second, where seconds are known with an interval.
+fn rate_of(bytes: f64, seconds: Estimate) -> Estimate {
+    Estimate {
+        value: bytes / seconds.value,
+        low: bytes / seconds.high,
+        high: bytes / seconds.low,
+        ..seconds
+    }
 }
 
 /// What a row is compared with: a memory disk has one state only, which stands for all of them.
@@ -186,8 +230,11 @@ fn is_everywhere(row: &Row, systems: &[System<'_>]) -> bool {
 }
 
 fn weight(system: &System<'_>, shared: &[&Row]) -> f64 {
-    let times = shared.iter().filter_map(|row| comparable(row, system));
-    times.map(|time| time.value.max(1e-12).ln()).sum()
+    let logarithm = |row: &Row| {
+        let value = comparable(row, system)?.value.max(1e-12).ln();
+        Some(if row.is_merit { -value } else { value })
+    };
+    shared.iter().filter_map(|row| logarithm(row)).sum()
 }
 
 /// The paper's appendix B, from what the machine says of itself.
@@ -210,6 +257,17 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
         FileSystemRole::Target => "",
         FileSystemRole::Memory => ", memory disk",
     };
+    if system.target.kind == TargetKind::Simulated && system.role == FileSystemRole::Target {
+        let given = &system.target.given;
+        let model = given.trim_start_matches(SIM_PREFIX);
+        let model = model.split('?').next().unwrap_or(model);
+        text.push_str(&format!(
+            "[{number}] {given}{run}{imported}{partial}\n    a simulated system, in virtual time; \
+             `seekstone devices show {model}` describes it\n    measured {} with Seekstone {}\n",
+            environment.started_at, environment.seekstone_version
+        ));
+        return;
+    }
     let processor = environment
         .cpu_model
         .as_deref()
@@ -227,11 +285,8 @@ fn describe(text: &mut String, number: usize, system: &System<'_>) {
     ));
     text.push_str(&format!("    {}", target::in_brief(system.target)));
     if let Some(file_system) = &system.target.file_system {
-        let mut options = file_system.options.clone();
-        let more = file_system.super_options.iter();
-        let more: Vec<_> = more.filter(|it| !options.contains(it)).cloned().collect();
-        options.extend(more);
-        text.push_str(&format!("\n    mounted {}", options.join(",")));
+        let options = target::mount_options(file_system);
+        text.push_str(&format!("\n    mounted {options}"));
     }
     text.push_str(&format!(
         "\n    measured {} with Seekstone {}\n",
@@ -312,6 +367,9 @@ fn label(row: &Row) -> String {
     } else {
         format!(", {} clients", row.clients)
     };
+    if row.is_merit {
+        return format!("merit kB/s {}{scale}{clients}", row.state.name());
+    }
     let bytes = row.bytes.map(|bytes| bytes / u64::from(row.clients.max(1)));
     let bytes = bytes.filter(|&bytes| bytes != DEVICE_BYTES);
     let bytes = bytes.map_or_else(String::new, |bytes| format!(", of {}", Bytes(bytes)));
@@ -327,7 +385,13 @@ fn cell(row: &Row, system: &System<'_>, base: Option<&System<'_>>) -> String {
     let Some(found) = figure(row, system) else {
         return "-".into();
     };
-    let width = half(&found);
+    // Thousands of bytes per second have as many digits as seconds.
+    let shown = if row.is_merit {
+        found.scale(1e-3)
+    } else {
+        found
+    };
+    let width = half(&shown);
     let is_base = base.is_some_and(|base| std::ptr::eq(base, system));
     let base = base.filter(|_| !is_base);
     let ratio = base.and_then(|base| comparable(row, base)).map(|base| {
@@ -341,7 +405,7 @@ fn cell(row: &Row, system: &System<'_>, base: Option<&System<'_>>) -> String {
     });
     format!(
         "{}{width}{}",
-        digits(found.value),
+        digits(shown.value),
         ratio.unwrap_or_default()
     )
 }
@@ -353,6 +417,12 @@ fn legend(
     against: Option<(&System<'_>, u32)>,
 ) -> String {
     let mut text = "Seconds for each test, with half of their 95 % interval.".to_owned();
+    if rows.iter().any(|row| row.is_merit) {
+        text.push_str(
+            " Merit: the paper's figure of merit, what TEST11 read in a second. As it is, \
+             memory may have answered.",
+        );
+    }
     let figures = || {
         let of_row = |row| systems.iter().filter_map(move |it| figure(row, it));
         rows.iter().flat_map(of_row)

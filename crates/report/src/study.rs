@@ -20,6 +20,8 @@ const INDENT: usize = 2;
 const GAP: usize = 2;
 /// The most bins of a distribution.
 const BINS_MAX: f64 = 12.0;
+/// Values that differ by more than this factor have bins of 1, 2, 5, 10.
+const DECADE: f64 = 10.0;
 /// The most stars of a bin.
 const STARS_MAX: usize = 50;
 /// Distributions of so many combinations are shown; all are in the exported replicates.
@@ -91,8 +93,7 @@ pub(crate) fn environment(study: &Study) -> Vec<String> {
     lines.push(format!("Measurement {}{settings}", study.measurement));
     if study.places.len() > 1 {
         let places = study.places.iter();
-        lines
-            .extend(places.map(|it| format!("Measured on {}: {}", it.given, target::in_brief(it))));
+        lines.extend(places.map(|it| format!("Measured on {}: {}", it.given, target::mounted(it))));
     }
     let rounds = study.replicates.iter().map(|it| it.round).max();
     let rounds = rounds.unwrap_or(0);
@@ -248,10 +249,10 @@ pub(crate) fn distributions(study: &Study) -> Vec<(String, Vec<String>)> {
                 .collect();
             if values.len() >= PARTS_MIN {
                 let title = format!(
-                    "Distribution of {}{}: {} values, mean {}",
-                    figure.reading,
-                    combination(study, &cell.levels),
+                    "Distribution of the {} single values of {}{}, mean {}",
                     values.len(),
+                    figure.reading.trim_start_matches("mean "),
+                    combination(study, &cell.levels),
                     figure
                         .unit
                         .format(values.iter().sum::<f64>() / values.len() as f64),
@@ -264,24 +265,40 @@ pub(crate) fn distributions(study: &Study) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// Bins of a round width, each with its count as a number and as stars.
-fn stars(values: &[f64], unit: Unit) -> Vec<String> {
+/// The edges of bins: of a round width, or 1, 2, 5, 10 where values differ by more than a decade,
+/// of which bins of one width would put all but the largest into the first.
+fn edges(values: &[f64]) -> Vec<f64> {
     let highest = values.iter().copied().fold(f64::MIN, f64::max);
     let lowest = values.iter().copied().fold(f64::MAX, f64::min);
+    if lowest > 0.0 && highest / lowest > DECADE {
+        let mut edges = vec![round_step_below(lowest)];
+        while let Some(&last) = edges.last()
+            && last <= highest
+        {
+            edges.push(round_step(last * 1.01));
+        }
+        return edges;
+    }
     // Bins from zero show how long nothing takes; far from zero they would be empty.
     let from = if lowest < highest / 2.0 { 0.0 } else { lowest };
     let step = round_step((highest - from) / BINS_MAX);
     let first = (from / step).floor();
     let count = ((highest / step).floor() - first) as usize + 1;
-    let mut bins = vec![0_usize; count];
+    (0..=count).map(|bin| (first + bin as f64) * step).collect()
+}
+
+/// Bins, each with its count as a number and as stars.
+fn stars(values: &[f64], unit: Unit) -> Vec<String> {
+    let edges = edges(values);
+    let mut bins = vec![0_usize; edges.len() - 1];
     for value in values {
-        let bin = ((value / step).floor() - first).max(0.0) as usize;
-        bins[bin.min(count - 1)] += 1;
+        let above = edges.partition_point(|edge| edge <= value);
+        bins[above.saturating_sub(1).min(edges.len() - 2)] += 1;
     }
     let most = bins.iter().copied().max().unwrap_or(0);
     let each = most.div_ceil(STARS_MAX).max(1);
-    let edge = |bin: usize| unit.format((first + bin as f64) * step);
-    let width = (0..=count).map(|bin| edge(bin).chars().count()).max();
+    let edge = |bin: usize| unit.format(edges[bin]);
+    let width = (0..edges.len()).map(|bin| edge(bin).chars().count()).max();
     let width = width.unwrap_or(0);
     let mut lines: Vec<String> = bins
         .iter()
@@ -301,6 +318,14 @@ fn stars(values: &[f64], unit: Unit) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The last of 1, 2, 5, 10 ... that is not above.
+fn round_step_below(most: f64) -> f64 {
+    let power = 10_f64.powf(most.log10().floor());
+    let steps = [5.0, 2.0, 1.0].map(|digit| digit * power);
+    let fitting = steps.into_iter().find(|step| *step <= most * 1.000_001);
+    fitting.unwrap_or(power)
 }
 
 /// The next of 1, 2, 5, 10 ... that is not below.
@@ -329,6 +354,19 @@ mod tests {
         // All alike, or one far from zero.
         assert_eq!(stars(&[3.0; 12], Unit::Seconds).len(), 1);
         assert!(stars(&[100.0, 101.0, 103.0], Unit::Seconds).len() <= 13);
+    }
+
+    /// 719 of 728 times of a disk were in the first of bins up to its longest.
+    #[test]
+    fn values_over_decades_have_bins_that_grow() {
+        let of_disk = (0..700).map(|it| 0.001 + f64::from(it % 7) * 0.001);
+        let values: Vec<f64> = of_disk.chain([0.9, 0.03]).collect();
+        let lines = stars(&values, Unit::Seconds);
+        let counts: Vec<usize> = lines
+            .iter()
+            .filter_map(|line| line.split_whitespace().nth(5)?.parse().ok())
+            .collect();
+        assert_eq!(counts, [100, 300, 300, 0, 1, 0, 0, 0, 1], "{lines:?}");
     }
 
     #[test]

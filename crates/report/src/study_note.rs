@@ -11,8 +11,11 @@ use crate::verdicts::limit_in_words;
 /// The note: test environment, results, conclusions.
 pub(crate) fn note(run: &Run, study: &Study) -> String {
     let mut text = format!("# {}\n\n## Test environment\n\n", plain(&study.title));
-    let target = format!("{}: {}", run.target.given, target::in_brief(&run.target));
-    let machine = format!("{}, {}", run.environment.host_name, machine(run));
+    let target = format!("{}: {}", run.target.given, target::mounted(&run.target));
+    let processor = run.environment.cpu_model.as_ref();
+    let processor = processor.map_or_else(String::new, |model| format!("{model}, "));
+    let host = &run.environment.host_name;
+    let machine = format!("{host}, {processor}{}", machine(run));
     for line in environment(study).iter().chain([&target, &machine]) {
         text.push_str(&format!("- {}\n", plain(line)));
     }

@@ -49,6 +49,23 @@ pub(crate) fn in_brief(target: &TargetDescription) -> String {
     text
 }
 
+/// The same with the options of its mount, which set two places of one device apart.
+pub(crate) fn mounted(target: &TargetDescription) -> String {
+    let options = target.file_system.as_ref().map(mount_options);
+    let options = options.filter(|it| !it.is_empty());
+    let options = options.map_or_else(String::new, |it| format!(", mounted {it}"));
+    in_brief(target) + &options
+}
+
+/// All options in force: of the mount, and of the file system itself.
+pub(crate) fn mount_options(file_system: &FileSystem) -> String {
+    let mut options = file_system.options.clone();
+    let more = file_system.super_options.iter();
+    let more: Vec<_> = more.filter(|it| !options.contains(it)).cloned().collect();
+    options.extend(more);
+    options.join(",")
+}
+
 /// A device and the facts that explain most of its speed.
 pub(crate) fn device_in_brief(device: &BlockDevice) -> String {
     let rotational = device.rotational.map(|rotates| {

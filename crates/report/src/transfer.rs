@@ -298,11 +298,18 @@ fn comparisons(page: &mut Page<'_>, comparisons: &[AloneTogether]) {
 }
 
 fn legend(page: &mut Page<'_>, transfer: &Transfer) {
-    let text = "Intervals of a series come from the variation between its passes, those of one \
-                pass from the variation within it. CPU is this process's; its parts in the program \
-                (user) and the kernel (system) are told apart in clock ticks. Device: what the \
-                device moved meanwhile, whoever asked.";
-    page.paragraph(Tone::Quiet, text);
+    let is_model = |series: &TransferSeries| series.mode == TransferMode::Simulated;
+    let cost = if transfer.series.iter().any(is_model) {
+        "CPU is that of the simulated host, if the model has one."
+    } else {
+        "CPU is this process's; its parts in the program (user) and the kernel (system) are told \
+         apart in clock ticks. Device: what the device moved meanwhile, whoever asked."
+    };
+    let text = format!(
+        "Intervals of a series come from the variation between its passes, those of one pass from \
+         the variation within it. {cost}"
+    );
+    page.paragraph(Tone::Quiet, &text);
     let is_together = transfer
         .series
         .iter()

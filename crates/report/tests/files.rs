@@ -186,7 +186,7 @@ fn test_11_compares_only_where_as_much_was_read() {
         files.tests.push(read);
         run
     };
-    let (whole, small) = (16_384_000, 1_048_576);
+    let (whole, small) = (16_384_000, 8_388_608);
     let runs = [with_device(1, 2.0, whole), with_device(2, 1.0, small)];
     let text = files_comparison(&runs, Some(2), &style).expect("a table");
     let row = |start: &str| {
@@ -198,7 +198,7 @@ fn test_11_compares_only_where_as_much_was_read() {
     assert!(row("TEST3 as-is").contains("x2.00 ("), "{text}");
     // A system over itself is one, for sure.
     assert_eq!(row("TEST3 as-is").matches('x').count(), 1, "{text}");
-    let of_small = row("TEST11 as-is, of 1 MiB");
+    let of_small = row("TEST11 as-is, of 8 MiB");
     assert!(
         of_small.contains(" - ") && !of_small.contains('x'),
         "{text}"
@@ -303,4 +303,44 @@ fn what_a_pass_costs_has_intervals() {
     assert!((reads.low - 5.14).abs() < 0.01, "{reads:?}");
     assert!((reads.high - 17.85).abs() < 0.01, "{reads:?}");
     assert!((of("cpu-user").low - 0.001).abs() < 1e-9);
+}
+
+/// Two devices of other sizes had rows of their own, and nothing in common: the paper's figure of
+/// merit, in bytes per second, is what a floppy and an RA80 have in common.
+#[test]
+fn the_figure_of_merit_compares_devices_of_any_size() {
+    let style = Style::default();
+    let device = |id: i64, name: &str, seconds: f64, bytes: u64| {
+        let mut run = run(id, 1.0);
+        run.target.kind = results::environment::TargetKind::Simulated;
+        run.target.given = format!("sim:rt11?disk={name}");
+        run.target.file_system = None;
+        let files = run.files.as_mut().expect("file tests");
+        files.memory = None;
+        let mut read = files.tests[0].clone();
+        read.system = FileSystemRole::Target;
+        read.test = "11".into();
+        read.state = FileState::AsIs;
+        read.elapsed_seconds = read
+            .elapsed_seconds
+            .scale(seconds / read.elapsed_seconds.value);
+        for pass in &mut read.passes {
+            pass.bytes = bytes;
+        }
+        files.tests = vec![read];
+        run
+    };
+    // The larger one takes longer and is the faster one.
+    let runs = [
+        device(1, "ra80", 20.0, 16_384_000),
+        device(2, "rk05", 10.0, 2_494_464),
+    ];
+    let text = files_comparison(&runs, Some(1), &style).expect("a table");
+    let merit = text.lines().find(|line| line.starts_with("merit kB/s"));
+    let merit = merit.unwrap_or_else(|| panic!("{text}"));
+    assert!(merit.contains("249") && merit.contains("819"), "{merit}");
+    assert!(merit.contains("x3.28"), "{merit}");
+    assert!(text.find("rk05") < text.find("ra80"), "{text}");
+    assert!(text.contains("devices show rt11"), "{text}");
+    assert!(!text.contains("RAM"), "{text}");
 }

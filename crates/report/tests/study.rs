@@ -47,7 +47,7 @@ fn readings_that_do_not_fit_stand_in_tables_below_each_other() {
         "64 KiB",
         "18,400/s",
         "read rate (block 1KiB, host linux1): 1.25 MB/s in round 3",
-        "Distribution of mean time (block 1KiB, host linux1): 12 values",
+        "Distribution of the 12 single values of time (block 1KiB, host linux1), mean",
         "gone on with 2027-01-31 13:00:00Z",
         "5.4 to 6.1 times lower",
     ] {
@@ -78,6 +78,22 @@ fn the_note_has_the_form_of_the_source() {
     );
     assert!(
         note.contains("| 1KiB | linux1 | 6.10 MB/s\\* | 5.49 .. 6.71 |"),
+        "{note}"
+    );
+}
+
+/// A note told neither processor nor mount options, of which the document's notes are about.
+#[test]
+fn a_note_has_processor_and_mount_options() {
+    let mut run = run();
+    run.environment.cpu_model = Some("DEC 21064A".into());
+    let file_system = run.target.file_system.as_mut().expect("a file system");
+    file_system.options = vec!["rw".into(), "relatime".into()];
+    file_system.super_options = vec!["rw".into(), "compress-force".into()];
+    let note = markdown(&run);
+    assert!(note.contains("DEC 21064A, "), "{note}");
+    assert!(
+        note.contains("mounted rw,relatime,compress-force"),
         "{note}"
     );
 }

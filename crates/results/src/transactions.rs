@@ -53,12 +53,13 @@ pub struct TransactionLoad {
     pub all: UserTimes,
     /// The same by profile, where there are several.
     pub profiles: Vec<UserTimes>,
-    /// CPU time of this process for each transaction, its own cost included, nanoseconds.
+    /// CPU time of this process for each transaction, its own cost included, nanoseconds; on a
+    /// model, what its processors worked for each.
     pub cpu_each_ns: Option<f64>,
     /// CPU work that transactions asked for on average, nanoseconds.
     #[serde(with = "stats::undefined")]
     pub cpu_work_each_ns: f64,
-    /// Share of all processors that this process had.
+    /// Share of all processors that this process had; on a model, how busy they were.
     pub cpu_share: Option<f64>,
     /// Share of the time in which the device had something to do.
     pub device_busy_share: Option<f64>,

@@ -79,7 +79,8 @@ pub struct TransferPass {
     pub overlap_share: f64,
     /// Each stream; empty where only their sum is known.
     pub streams: Vec<StreamPass>,
-    /// CPU time of this process, nanoseconds; absent in virtual time.
+    /// CPU time of this process, nanoseconds; in virtual time, that of the model's host, if it has
+    /// one.
     pub cpu_ns: Option<u64>,
     /// Its part in the program, in steps of one clock tick.
     pub cpu_user_ns: Option<u64>,

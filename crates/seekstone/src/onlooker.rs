@@ -25,6 +25,8 @@ pub enum Onlooker {
         screen: Screen,
         /// When it was last given something new.
         shown: Option<Instant>,
+        /// Whether somebody has quit, and wants no more of it.
+        has_quit: bool,
     },
 }
 
@@ -38,6 +40,7 @@ impl Onlooker {
             return Self::Screen {
                 screen,
                 shown: None,
+                has_quit: false,
             };
         }
         Self::Line(Progress::new(quiet))
@@ -45,9 +48,15 @@ impl Onlooker {
 
     /// Let the screen stand until somebody quits.
     pub fn linger(&mut self, interrupt: &Interrupt) {
-        let Self::Screen { screen, .. } = self else {
+        let Self::Screen {
+            screen, has_quit, ..
+        } = self
+        else {
             return;
         };
+        if *has_quit {
+            return;
+        }
         while interrupt.is_raised().is_none() && screen.command() != Some(Command::Quit) {
             std::thread::sleep(LINGER);
         }
@@ -68,7 +77,7 @@ impl Desk for Onlooker {
     fn show(&mut self, stage: &Stage<'_>, live: &mut dyn FnMut() -> Live) {
         match self {
             Self::Line(progress) => progress.show(stage),
-            Self::Screen { screen, shown } => {
+            Self::Screen { screen, shown, .. } => {
                 let is_last = stage.glimpse.is_none();
                 if is_last || shown.is_none_or(|shown| shown.elapsed() >= SHOW_EVERY) {
                     screen.show(live());
@@ -81,7 +90,13 @@ impl Desk for Onlooker {
     fn command(&mut self) -> Option<Command> {
         match self {
             Self::Line(_) => None,
-            Self::Screen { screen, .. } => screen.command(),
+            Self::Screen {
+                screen, has_quit, ..
+            } => {
+                let command = screen.command();
+                *has_quit |= command == Some(Command::Quit);
+                command
+            }
         }
     }
 }

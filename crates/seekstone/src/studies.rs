@@ -31,6 +31,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "copy-extension-files",
     "disk-io",
     "disk-io-axp612",
+    "disk-io-served",
     "dlt2000-full",
     "dlt2000-full-files",
     "dlt2000-positioning",

@@ -560,3 +560,33 @@ fn a_known_device_gives_its_known_figures() {
         .expect("the level without load");
     assert!((load - 20.0).abs() <= 2.0, "{report}");
 }
+
+/// The manual's warnings were said by `rab` alone.
+#[test]
+fn the_manuals_warnings_are_in_the_log() {
+    let scratch = Scratch::new();
+    scratch.check(&["rpt", "--write-files"], 0, "");
+    let args = [
+        "rpt",
+        "-t",
+        "rptq.rpt",
+        "-B",
+        "50M",
+        "-f",
+        DISK,
+        "--no-screen",
+        "--seed",
+        "1",
+    ];
+    let ended = scratch.check(&args, 0, "");
+    let log = read(&scratch, "rptq.rpl");
+    assert!(
+        lines_with(&log, "places to go to, and the same ones") > 0,
+        "{log}"
+    );
+    assert!(
+        lines_with(&log, "never waits and saturates the storage") > 0,
+        "{log}"
+    );
+    assert!(ended.stderr.contains("places to go to"), "{}", ended.stderr);
+}

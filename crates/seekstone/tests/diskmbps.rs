@@ -403,3 +403,100 @@ fn other_files_cannot_be_merged() {
     scratch.check(&["runs", "merge", "1"], 1, "archive");
     assert!(!scratch.archive().exists(), "an archive was made");
 }
+
+/// A log was merged and nothing else: "is no log of rpt ... name a file that ends in .rpl".
+#[test]
+fn logs_become_runs() {
+    let scratch = Scratch::new();
+    let old = "\
+##############################################
+Disk test diskut in C++ Win95/NT Version 1
+Server p100 Client ppro
+Job J143308N Wed May 21 14:33:08 1997
+
+Data File J143308N.tmp 40.0 Mbytes
+Files written 41943040 bytes (data*40)
+  8.31 seconds for writing file at  4.81 MB/s 14:33:17
+ 14.14 seconds for read pass  1 at  2.83 MB/s 14:33:31
+ 10.32 seconds for read pass  2 at  3.88 MB/s 14:33:41
+
+Reading file D:\\weezer.avi
+Job J125954C Thu May 22 12:59:54 1997
+ 53.28 seconds 30.1MB pass  1 at  0.56 MB/s 13:00:47
+";
+    fs::write(scratch.path("J143308N.TXT"), old).expect("a log");
+    let ended = scratch.check(&["runs", "import", "J143308N.TXT"], 0, "imported");
+    assert_eq!(ended.stdout.matches("run ").count(), 2, "{}", ended.stdout);
+    let json = |id: &str| scratch.check(&["runs", "export", id], 0, "").json();
+    let run = json("1");
+    let series = &run["transfer"]["series"];
+    assert_eq!(series[0]["kind"], "write");
+    assert_eq!(series[1]["passes"][0]["bytes"], 40 << 20);
+    let rate = series[1]["rate"]["value"].as_f64().expect("a rate");
+    let expected = 80.0 * f64::from(1 << 20) / (14.14 + 10.32);
+    assert!((rate / expected - 1.0).abs() < 1e-9, "{rate}");
+    assert_eq!(run["environment"]["host_name"], "ppro");
+    let cd = json("2");
+    assert_eq!(cd["target"]["given"], "D:\\weezer.avi");
+    // A file of 0.1 MB may have half as much more: its log does not say.
+    fs::write(scratch.path("small"), vec![1; 100_000]).expect("a file");
+    scratch.check(&["diskmbps", "0", "1", "S", "small"], 0, "End of program");
+    let names = files_of_jobs(&scratch.path("."));
+    let small = names.iter().find(|name| name.ends_with("S.TXT"));
+    let small = small.expect("a log");
+    scratch.check(&["runs", "import", small], 0, "imported");
+    let warnings = json("3")["warnings"].to_string();
+    assert!(warnings.contains("may be off by"), "{warnings}");
+    fs::remove_file(scratch.path(small)).expect("a log");
+    let second = scratch.check(&["runs", "import", "J143308N.TXT"], 0, "");
+    assert!(second.stderr.contains("imported before, as run 1"));
+    // Ours, too, and what is archived can be merged again.
+    scratch.check(&["diskmbps", "1", "2", "N", "."], 0, "");
+    let names = files_of_jobs(&scratch.path("."));
+    let log = names
+        .iter()
+        .find(|name| *name != "J143308N.TXT")
+        .expect("a log");
+    scratch.check(&["runs", "import", log], 0, "imported");
+    scratch.check(&["runs", "merge", "6", log], 0, "read 2");
+    scratch.check(&["runs", "show", "6", "--all"], 0, "read, 64 KiB");
+    let broken = old.replace("at  2.83 MB/s", "at fast MB/s");
+    fs::write(scratch.path("BROKEN.TXT"), broken).expect("a log");
+    scratch.check(
+        &["runs", "import", "BROKEN.TXT"],
+        2,
+        "line 9 begins as a pass",
+    );
+}
+
+/// Sections 7 and 10 of the document keep data files by breaking off; here they always went.
+#[test]
+fn a_data_file_is_kept_on_demand() {
+    let scratch = Scratch::new();
+    scratch.check(&["diskmbps", "1", "1", "K", ".", "--keep"], 0, "is kept");
+    let names = files_of_jobs(&scratch.path("."));
+    let data = names.iter().find(|name| name.ends_with(".TMP"));
+    let data = data.expect("a data file");
+    let bytes = fs::metadata(scratch.path(data)).expect("a file").len();
+    assert_eq!(bytes, 1 << 20);
+    let read = ["diskmbps", "0", "1", "R", data];
+    let ended = scratch.check(&read, 0, "1.0MB pass  1");
+    assert!(!ended.stderr.contains("was left"), "{}", ended.stderr);
+    // It is the user's now, and nothing to be cleaned up.
+    let ended = scratch.check(&["clean", "--yes", "."], 0, "");
+    assert!(scratch.path(data).is_file(), "{}", ended.stdout);
+    for words in [&["0", "1", "K", data][..], &["1", "1", "K", "sim:p100"]] {
+        let args = [&["diskmbps"], words, &["--keep"]].concat();
+        scratch.check(&args, 2, "no data file is written");
+    }
+}
+
+/// A file of 100 kB took "0.0000 seconds".
+#[test]
+fn the_shortest_pass_has_digits() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("small"), vec![1; 100_000]).expect("a file");
+    let ended = scratch.check(&["diskmbps", "0", "2", "S", "small"], 0, "End of program");
+    assert!(!ended.stdout.contains("0.0000 seconds"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("0.000000"), "{}", ended.stdout);
+}

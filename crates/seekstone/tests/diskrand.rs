@@ -318,3 +318,61 @@ fn direct_reads_pass_the_page_cache() {
     }
     ended.check(&args, 0, "past the page cache (direct I/O)");
 }
+
+/// The 486 took 36 ms for the unit of work that it defines as a second.
+#[test]
+fn machines_of_the_document_have_its_unit_of_work() {
+    let scratch = Scratch::new();
+    let seconds = |disk: &str, user: &str, more: &[&str]| -> f64 {
+        let args = ["diskrand", "Read", disk, user, "1", "L", "1", "0", "0", "1"];
+        let ended = scratch.check(&[&args[..], more].concat(), 0, "response");
+        let words: Vec<&str> = ended.stdout.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == "response");
+        let found = words[at.expect("a transaction") + 1];
+        found.parse().expect("seconds")
+    };
+    for (machine, unit) in [("i486", 1.0), ("p100", 0.25), ("ppro", 0.1)] {
+        let disk = format!("sim:{machine}");
+        let found = seconds(&disk, "1", &[]);
+        assert!((unit..unit + 0.05).contains(&found), "{machine}: {found}");
+        let found = seconds(&disk, "2", &["--cpu-unit", "5s"]);
+        assert!((5.0..5.05).contains(&found), "{machine}: {found}");
+    }
+}
+
+/// Section 4 writes `DataFile.txt` and reads `Datafile.txt`, and in between `RanData.txt`.
+#[test]
+fn a_name_that_is_nearly_there_is_named() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("DataFile.txt"), vec![0; 8192]).expect("a file");
+    let read = |file: &str| ["diskrand", "Read", file, "1", "1", "L", "1", "0"].map(str::to_owned);
+    for file in ["Datafile.txt", "DatFile.txt", "DDataFile.txt"] {
+        let args = read(file);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        scratch.check(&args, 2, "there is DataFile.txt");
+    }
+    let args = read("other.txt");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let ended = finish(scratch.seekstone(&args));
+    assert!(!ended.stderr.contains("there is"), "{}", ended.stderr);
+}
+
+/// A response of a microsecond came back as 954 ns: times were kept from 1970 on.
+#[test]
+fn a_microsecond_is_imported_as_one() {
+    let scratch = Scratch::new();
+    let mut log = "Disk test RAND in C++ Win95/NT Version 1\nMon Jul 7 12:53:44 1997\n\n\
+        User 23, 20 transactions, 1 I/O/transaction, 1 think secs\n\
+        Read R.txt, 40 MB, 10240 records, 0 CP load\nRandom number seed 23\n"
+        .to_owned();
+    for second in 0..20 {
+        let time = format!("12:54:{:02}", second + 10);
+        log += &format!("23 {time} think 1 response 0.000001 secs. load 0.000\n");
+    }
+    fs::write(scratch.path("LogFile.txt"), log).expect("a log");
+    scratch.check(&["runs", "import", "LogFile.txt"], 0, "run 1");
+    let run = scratch.check(&["runs", "export", "1"], 0, "").json();
+    let all = &run["transactions"]["loads"][0]["all"];
+    assert_eq!(all["from_start"]["min_ns"], 1000);
+    assert_eq!(all["from_start"]["max_ns"], 1000);
+}

@@ -475,3 +475,28 @@ fn wrong_usage_is_told() {
     assert!(ended.stderr.contains("has no room for"), "{}", ended.stderr);
     scratch.assert_clean(&target);
 }
+
+/// What the paper asks of SPACE2 and SPACE8 is the time after over the time before; there were rows
+/// and nothing else.
+#[test]
+fn the_effect_of_spacing_is_told() {
+    let scratch = Scratch::new();
+    let args = [
+        "files",
+        "sim:rt11?disk=ra80",
+        "--tests",
+        "4,5a",
+        "--space",
+        "2,8",
+        "--seed",
+        "1",
+    ];
+    let run = scratch
+        .check(&[&args[..], &["--json", "-", "-q"]].concat(), 0, "")
+        .json();
+    let findings = run["findings"].to_string();
+    for (name, first) in [("SPACE2", "TEST4 as-is 0.8"), ("SPACE8", "TEST4 as-is 0.8")] {
+        let expected = format!("Time after {name} over the time before: {first}");
+        assert!(findings.contains(&expected), "{findings}");
+    }
+}

@@ -422,3 +422,60 @@ fn progress_ends_with_the_time_that_the_run_took() {
     let ended = scratch.check(&args, 0, "finished");
     assert!(!ended.stderr.contains("[   0 s] finished"), "{ended:?}");
 }
+
+/// What the manual warns of was computed by nobody: a cache of 64 MiB, steps of one place, and
+/// messages of 5 and of 500 MiB went without a word.
+#[test]
+fn what_the_manual_warns_of_is_told() {
+    let scratch = Scratch::new();
+    let text = |name: &str| {
+        scratch
+            .check(&["rab", "--print-workload", name], 0, "")
+            .stdout
+    };
+    let renamed = |text: &str, name: &str| {
+        let lines = text.lines().map(|line| match line.starts_with("name") {
+            true => format!("name = \"{name}\""),
+            false => line.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let narrow = renamed(&text("transaction"), "narrow");
+    let narrow = narrow
+        .replace("ic:0.5", "ic:2.5")
+        .replace("shares = 50", "shares = 4");
+    let fat = renamed(&text("batch"), "fat").replace("message = 80", "message = 8000");
+    fs::write(scratch.path("n.toml"), narrow).expect("a file");
+    fs::write(scratch.path("f.toml"), fat).expect("a file");
+    let args = [
+        "sim:drive?cache=64MiB",
+        "--size",
+        "1GiB",
+        "--workload",
+        "n.toml,f.toml,archive",
+    ];
+    let run = measure(&scratch, &[&args[..], &["--seed", "1"]].concat());
+    let warnings = list(&run["warnings"]);
+    for code in ["cached-range", "random-walk", "durations-differ"] {
+        let is_told = |it: &&Value| it["code"] == code && it["severity"] == "doubt";
+        assert!(
+            warnings.iter().any(|it| is_told(&it)),
+            "{code}: {warnings:?}"
+        );
+    }
+    // The note of what can be asked for is that of the rate that was asked for.
+    let args = [
+        "sim:md1?time=5ms",
+        "--workload",
+        "transaction",
+        "--iops-per-client",
+        "1",
+    ];
+    let run = measure(&scratch, &[&args[..], &["--seed", "1"]].concat());
+    let notes = list(&run["warnings"]).iter();
+    let mut notes = notes.filter(|it| it["code"] == "load-range");
+    let text = notes.next().expect("a note")["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("Loads from 1/s with"), "{text}");
+}

@@ -45,7 +45,7 @@ fn shortened(name: &str) -> Option<&'static [&'static str]> {
         "copy-extension" | "dlt2000-full" => &[],
         "copy-extension-files" => &["--set", "size=1MiB"],
         "disk-io" => &["--set", "size=256KiB"],
-        "disk-io-axp612" => &[],
+        "disk-io-axp612" | "disk-io-served" => &[],
         "dlt2000-full-files" => &["--only", "data=21 % zeros", "--only", "compress=yes"],
         "dlt2000-positioning" => &["--only", "files=10"],
         "dlt2000-positioning-files" => &["--set", "files=5"],

@@ -435,7 +435,7 @@ fn memory_beyond_what_there_is_is_refused() {
         "100GiB",
         "--no-save",
     ];
-    scratch.check(&args, 1, "of memory are wanted, but only");
+    scratch.check(&args, 1, "of memory (--memory), and only");
     scratch.assert_clean(&target);
 }
 
@@ -470,4 +470,29 @@ fn a_day_of_think_time_ends_with_a_signal() {
     let ended = running.end();
     ended.check(&args, 1, "stopped by SIGINT before anything was measured");
     scratch.assert_clean(&target);
+}
+
+/// The think law of the document's logs, from zero to twice the mean, was in standard tests only.
+#[test]
+fn users_think_as_the_document_has_them() {
+    let scratch = Scratch::new();
+    let args = [
+        "sim:delay?time=1ms",
+        "--users",
+        "200",
+        "--think",
+        "2s:uniform",
+    ];
+    let args = [
+        &args[..],
+        &["--ios", "1", "--duration", "200s", "--seed", "1"],
+    ]
+    .concat();
+    let load = &measure(&scratch, &args)["transactions"]["loads"][0];
+    assert_near(number(&load["think_ns"]), 2e9, 1e-9);
+    assert_near(number(&load["per_second_whole"]), 200.0 / 2.001, 0.02);
+    // The memory of users is no matter of depth and block size.
+    let args = ["transactions", ".", "--users", "100", "--memory", "100GiB"];
+    let ended = scratch.check(&args, 1, "ask for less memory, or for fewer users");
+    assert!(!ended.stderr.contains("queue depth"), "{}", ended.stderr);
 }

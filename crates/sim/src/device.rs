@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use units::Instant;
 use workload::{ClientId, Durability, Errno};
 
+use crate::done::Done;
 use crate::raid::ArrayState;
 use crate::station::Served;
 
@@ -104,6 +105,12 @@ pub trait Device: Debug + Send {
 
     /// What became of reads at the file cache that stands in front of it, if one does.
     fn cache_reads(&self) -> Option<CacheReads> {
+        None
+    }
+
+    /// What processors and the storage behind them have done until `now`, if it is a host.
+    fn done(&self, now: Instant) -> Option<Done> {
+        let _ = now;
         None
     }
 

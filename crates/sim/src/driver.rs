@@ -8,6 +8,7 @@ use units::{Duration, Instant};
 use workload::{Completion, Errno, Op, Request};
 
 use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
+use crate::done::Done;
 use crate::faults::{Faults, Trigger};
 use crate::processor::Processors;
 use crate::station::Served;
@@ -37,20 +38,8 @@ pub struct SimDriver {
     shape: Shape,
     /// What works beside a storage that has no host.
     processors: Processors<u64>,
-    /// What was done until `now`.
+    /// What was done until `now`, where there is no host that knows.
     done: Done,
-}
-
-/// Sums over virtual time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Done {
-    passed_ns: u64,
-    cpu_busy_ns: u64,
-    device_busy_ns: u64,
-    device_queue_ns: u64,
-    reads: u64,
-    writes: u64,
-    bytes: u64,
 }
 
 /// What of the device the target is.
@@ -115,7 +104,7 @@ impl SimDriver {
             answers: Vec::new(),
             shape: Shape::Queue,
             processors: Processors::new(1),
-            done: Done::default(),
+            done: Done::new(1, start),
         }
     }
 
@@ -131,6 +120,7 @@ impl SimDriver {
     #[must_use]
     pub fn with_processors(mut self, count: usize) -> Self {
         self.processors = Processors::new(count);
+        self.done = Done::new(count, self.now);
         self
     }
 
@@ -318,22 +308,17 @@ impl SimDriver {
 
     /// Let time pass in which nothing comes and nothing ends.
     fn advance(&mut self, until: Instant) {
-        let passed = until.since(self.now).as_nanos();
-        let waiting = self.outstanding as u64;
-        self.done.passed_ns += passed;
-        self.done.cpu_busy_ns += passed * self.processors.busy() as u64;
-        self.done.device_busy_ns += passed * waiting.min(1);
-        self.done.device_queue_ns += passed * waiting;
+        self.done
+            .pass(until, self.processors.busy(), self.outstanding);
         self.now = self.now.max(until);
     }
 
     fn note(&mut self, op: &Op, bytes: u64) {
         match op {
-            Op::Read { .. } => self.done.reads += 1,
-            Op::Write { .. } => self.done.writes += 1,
+            Op::Read { .. } => self.done.read(bytes),
+            Op::Write { .. } => self.done.wrote(bytes),
             _ => {}
         }
-        self.done.bytes += bytes;
     }
 
     fn next(&self) -> Option<Instant> {
@@ -459,29 +444,13 @@ impl Driver for SimDriver {
         }
     }
 
-    /// A host with a file cache hides from here what its device and its processors do.
+    /// A host with a file cache hides from here what its device and its processors do, and tells
+    /// it itself.
     fn activity(&self) -> Option<Activity> {
         if let Shape::Machine { has_host: true, .. } = self.shape {
-            return None;
+            let done = self.device.done(self.now)?;
+            return Some(done.activity(true));
         }
-        let Done {
-            passed_ns,
-            cpu_busy_ns,
-            device_busy_ns,
-            device_queue_ns,
-            reads,
-            writes,
-            bytes,
-        } = self.done;
-        Some(Activity {
-            cpu_busy_ns: Some(cpu_busy_ns),
-            cpu_there_ns: Some(passed_ns.saturating_mul(self.processors.count() as u64)),
-            device_busy_ns: Some(device_busy_ns),
-            device_queue_ns: Some(device_queue_ns),
-            device_reads: Some(reads),
-            device_writes: Some(writes),
-            device_bytes: Some(bytes),
-            ..Activity::default()
-        })
+        Some(self.done.activity(false))
     }
 }

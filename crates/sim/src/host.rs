@@ -13,6 +13,7 @@ use units::{Duration, Instant};
 use workload::{ClientId, Durability, Errno};
 
 use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab, first};
+use crate::done::Done;
 use crate::processor::Processors;
 use crate::raid::ArrayState;
 
@@ -51,6 +52,9 @@ pub enum WritePolicy {
 pub struct HostSpec {
     /// Processors.
     pub cpus: usize,
+    /// Time that a unit of processor work takes here, if that is known: what an 80486DX2/66 does
+    /// in a second.
+    pub cpu_unit: Option<u64>,
     /// Processor time of an I/O that memory answers.
     pub cpu_hit: u64,
     /// Processor time of an I/O of the storage that runs beside it.
@@ -116,6 +120,9 @@ pub struct Host {
     is_destaging: bool,
     destage_at: u64,
     timers: Calendar<()>,
+    /// Requests that the storage has.
+    asked: usize,
+    done: Done,
 }
 
 #[derive(Clone, Debug)]
@@ -165,6 +172,8 @@ impl Host {
             is_destaging: false,
             destage_at: 0,
             timers: Calendar::default(),
+            asked: 0,
+            done: Done::new(spec.cpus, Instant::START),
             storage,
             spec,
         }
@@ -271,11 +280,26 @@ impl Host {
             offset,
             len,
         };
+        match action {
+            Action::Read => {
+                self.done.read(len);
+                self.done.missed(len);
+            }
+            Action::Write(_) => self.done.wrote(len),
+            _ => {}
+        }
+        self.asked += 1;
         self.storage.begin(now, command);
+    }
+
+    /// Time has passed in which nothing here changed.
+    fn pass(&mut self, now: Instant) {
+        self.done.pass(now, self.cpu.busy(), self.asked);
     }
 
     /// The storage has answered a job.
     fn storage_done(&mut self, now: Instant, answer: &Answer) {
+        self.asked -= 1;
         let is_spinning = self.spec.waiting == Waiting::Spinning;
         let job = self.jobs.at(answer.tag);
         if let Err(errno) = answer.result {
@@ -455,6 +479,7 @@ impl Device for Host {
     }
 
     fn begin(&mut self, now: Instant, command: Command) {
+        self.pass(now);
         let pages = self.pages(&command);
         match command.action {
             Action::Read => self.begin_read(now, command),
@@ -489,6 +514,14 @@ impl Device for Host {
         Some(self.cache_reads)
     }
 
+    /// With a server behind a link, the storage is the server's disk.
+    fn done(&self, now: Instant) -> Option<Done> {
+        let mut own = self.done;
+        own.pass(now, self.cpu.busy(), self.asked);
+        let server = self.storage.done(now);
+        Some(server.map_or(own, |server| own.on_server(&server)))
+    }
+
     fn array_state(&self) -> Option<ArrayState> {
         self.storage.array_state()
     }
@@ -498,6 +531,7 @@ impl Device for Host {
     }
 
     fn step(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+        self.pass(now);
         let mut done = Vec::new();
         loop {
             if self.storage.next().is_some_and(|at| at <= now) {

@@ -7,6 +7,7 @@ mod controller;
 mod definition;
 mod device;
 mod disk;
+mod done;
 mod drive;
 mod driver;
 mod facts;

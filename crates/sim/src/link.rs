@@ -7,6 +7,7 @@
 use units::{Duration, Instant};
 
 use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, first, transfer_ns};
+use crate::done::Done;
 use crate::raid::ArrayState;
 
 /// Everything that fixes a link. Sizes are bytes.
@@ -208,6 +209,10 @@ impl Device for Link {
 
     fn next(&self) -> Option<Instant> {
         first(self.calendar.next(), self.server.next())
+    }
+
+    fn done(&self, now: Instant) -> Option<Done> {
+        self.server.done(now)
     }
 
     fn array_state(&self) -> Option<ArrayState> {

@@ -15,6 +15,9 @@ use crate::raid::Array;
 use crate::rt11::Rt11Spec;
 use crate::tape::{Tape, TapeSpec};
 
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
+
 /// What stores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceSpec {
@@ -123,6 +126,25 @@ impl MachineSpec {
         let device = self.device.size();
         let array = self.array.array.as_ref();
         array.map_or(device, |array| array.layout.size(device))
+    }
+
+    /// Bytes of file caches, of the controller's cache, and of the buffers of all disks.
+    #[must_use]
+    pub fn cache_bytes(&self) -> u64 {
+        let hosts = self.host.iter().chain(&self.server);
+        let file_caches: u64 = hosts.map(|host| host.room(host.cache_max, 0)).sum();
+        let controller = self.controller.as_ref().map_or(0, |spec| spec.cache);
+        let disks = self
+            .array
+            .array
+            .as_ref()
+            .map_or(1, |array| array.layout.disks as u64);
+        let buffer = match &self.device {
+            DeviceSpec::Disk(disk) => disk.buffer.as_ref(),
+            _ => None,
+        };
+        let buffer = buffer.map_or(0, |it| u64::from(it.segments) * it.segment_sectors * SECTOR);
+        file_caches + controller + buffer * disks
     }
 
     /// Whether processors are part of the model.

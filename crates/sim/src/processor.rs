@@ -82,10 +82,10 @@ impl<T> Processors<T> {
         self.count
     }
 
-    /// How many of them have something to do.
+    /// How many of them have something to do, or are held.
     #[must_use]
     pub fn busy(&self) -> usize {
-        self.pieces.len().min(self.count)
+        (self.held + self.pieces.len()).min(self.count)
     }
 
     /// Begin `work_ns` of work at `now`. Calls must come in order of time.

@@ -1,7 +1,7 @@
 //! What stands after `sim:` on the command line: a queue model, a device, or a machine, with
 //! options that replace its values.
 
-use units::{Bytes, Instant};
+use units::{Bytes, Duration, Instant};
 
 use crate::catalogue;
 use crate::definition::{self, Definition, DefinitionError, Load};
@@ -11,7 +11,7 @@ use crate::faults::Faults;
 use crate::machine::{DeviceSpec, MachineSpec};
 use crate::queue::{MODELS, PACES, QueueSpec, Values, list_models};
 use crate::rt11::{Rt11, Rt11Spec};
-use crate::station::Station;
+use crate::station::{ServiceLaw, Station};
 
 /// What starts the name of a simulated target.
 pub const SIM_PREFIX: &str = "sim:";
@@ -212,6 +212,27 @@ impl SimSpec {
             Subject::Queue(_) => None,
             Subject::Machine(machine) => Some(machine),
         }
+    }
+
+    /// What a unit of the DISKRAND document's processor work takes there, where its definition says
+    /// so.
+    #[must_use]
+    pub fn cpu_unit(&self) -> Option<Duration> {
+        let host = self.machine()?.host.as_ref()?;
+        host.cpu_unit.map(Duration)
+    }
+
+    /// Bytes of all caches between a program and the medium, if there are any.
+    #[must_use]
+    pub fn cache_bytes(&self) -> Option<u64> {
+        let bytes = match &self.subject {
+            Subject::Queue(queue) => match queue.law {
+                ServiceLaw::Drive(law) => law.cache,
+                _ => 0,
+            },
+            Subject::Machine(machine) => machine.cache_bytes(),
+        };
+        (bytes > 0).then_some(bytes)
     }
 
     /// The queue that it is, unless it is a machine.
@@ -418,7 +439,6 @@ fn size_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::station::ServiceLaw;
 
     fn queue(text: &str) -> QueueSpec {
         match SimSpec::parse(text).expect("a valid name").subject {

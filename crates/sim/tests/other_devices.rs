@@ -297,6 +297,7 @@ fn requests_on_a_link_come_one_after_the_other_with_the_server_in_series() {
 fn host() -> HostSpec {
     HostSpec {
         cpus: 1,
+        cpu_unit: None,
         cpu_hit: MS,
         cpu_overlapped: MS,
         cpu_serial: 2 * MS,

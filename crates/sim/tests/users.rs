@@ -3,7 +3,7 @@
 #[path = "../../procedure/tests/support/mod.rs"]
 mod support;
 
-use engine::{Engine, EngineOptions, KindSet, OnError};
+use engine::{Driver as _, Engine, EngineOptions, KindSet, OnError};
 use procedure::{Circumstances, Monitor, Preparation, Trial, UnitCounts, run_inline, summarise};
 use results::{Access, Measurement, TransactionLoad};
 use sim::SimSpec;
@@ -66,7 +66,8 @@ fn measure_seeded(
     ramp: Option<f64>,
 ) -> Found {
     let device = SimSpec::parse(device).expect("a model");
-    let spec = UsersSpec::new(TargetId(0), 1 << 30, ramp, profiles);
+    let size = device.size.0.min(1 << 30);
+    let spec = UsersSpec::new(TargetId(0), size, ramp, profiles);
     let spec = spec.expect("valid profiles");
     let trial = Trial {
         name: "transactions".into(),
@@ -97,10 +98,10 @@ fn measure_seeded(
     let mut monitor = Monitor::new(None, trial.channel, trial.duration_max, SLOT, 1, users)
         .arriving(trial.arrivals())
         .all_at_work(trial.lead_in().expect("users have one"))
-        .sampled(Some(Duration::from_secs(1)), false);
+        .sampled(Some(Duration::from_secs(1)), true);
     let (_, elapsed) = run_inline(&mut engine, &mut monitor, start, SLOT, |_, _| true)
         .expect("a model does not break");
-    let (record, _) = engine.into_parts();
+    let (record, driver) = engine.into_parts();
     let circumstances = Circumstances {
         driver: "sim".into(),
         workers: 1,
@@ -118,6 +119,7 @@ fn measure_seeded(
         processors: device.cpus as u32,
         is_simulated: true,
         series: series.as_ref(),
+        model_cpu_ns: driver.activity().and_then(|done| done.cpu_busy_ns),
     };
     let (load, warnings) = procedure::transaction_load(&spec, &measurement, &counts);
     Found {
@@ -250,6 +252,59 @@ fn users_who_never_are_there_together_are_no_load_of_that_many() {
     assert_near(together.load.per_second_steady.value, rate, 0.05, "rate");
     let mean = together.load.all.from_due.mean.value / 1e9;
     assert_near(mean, response, 0.1, "response");
+}
+
+/// A machine says what its processor and its disk do: by the utilisation law, U = X S, with the
+/// times of the machine's definition. It told nothing of them, and the processor's share was that
+/// of the work that users asked for, 57 % where 78 were busy.
+#[test]
+fn a_machine_says_how_busy_its_processor_and_its_disk_are() {
+    let one = profile(20, Duration::from_millis(100), Gap::NONE);
+    let machine = "sim:ppro?file-cache-max=13M&size=40M";
+    let found = measure(vec![one], 4, machine, 2_000);
+    let whole = found.load.series.as_ref().and_then(|it| it.total());
+    let whole = whole.expect("intervals");
+    let asked = found.load.reads_per_second;
+    let misses = whole.device_reads_per_second.expect("a machine's disk");
+    assert_near(misses / asked, 27.0 / 40.0, 0.02, "misses");
+    assert_eq!(whole.page_cache_misses_per_second, Some(misses), "pages");
+    // 1.2 ms where memory answers, 0.6 beside the disk and 1.4 after it.
+    let rate = found.load.per_second_whole;
+    let busy = rate * 0.1 + (asked - misses) * 0.0012 + misses * 0.002;
+    let share = found.load.cpu_share.expect("a machine's processor");
+    assert_near(share, busy, 0.005, "processor");
+    assert_near(
+        whole.cpu_share.expect("over time"),
+        share,
+        0.005,
+        "over time",
+    );
+    let each = found.load.cpu_each_ns.expect("work") / 1e9;
+    assert_near(each, busy / rate, 0.005, "a transaction");
+    let disk = whole.device_busy_share.expect("a machine's disk");
+    assert!((0.3..1.0).contains(&disk), "{disk}");
+    let queue = whole.device_queue.expect("a machine's disk");
+    let transfer = whole.device_transfer_ns.expect("a machine's disk") / 1e9;
+    assert_near(queue, misses * transfer, 0.001, "Little's law at the disk");
+}
+
+/// Under systems of the time the processor spins until the disk answers; what reads over a link
+/// asks the server's disk.
+#[test]
+fn a_processor_that_spins_is_busy_and_a_server_has_the_disk() {
+    let one = || profile(20, Duration::from_secs(1), Gap::NONE);
+    let found = measure(vec![one()], 4, "sim:i486?size=40M", 2_000);
+    let share = found.load.cpu_share.expect("a machine's processor");
+    assert!(share > 0.99, "{share}");
+    let found = measure(vec![one()], 1, "sim:lan-p100?size=40M", 2_000);
+    let whole = found.load.series.as_ref().and_then(|it| it.total());
+    let whole = whole.expect("intervals");
+    let misses = whole.device_reads_per_second.expect("the server's disk");
+    let asked = found.load.reads_per_second;
+    assert!(
+        misses < asked && misses > asked / 4.0,
+        "{misses} of {asked}"
+    );
 }
 
 /// Without think time and with one I/O, one user alone takes the sum of the demands.

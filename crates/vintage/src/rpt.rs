@@ -23,7 +23,7 @@ pub use crate::number::{general, rounded};
 pub use import::{Imported, curve_points, imported};
 pub use log_file::{LOG_BYTES_MAX, Log, NoLog};
 pub use plan::{Plan, SWITCH_MODES, THREADS_MAX, Typed};
-pub use planned::Workload;
+pub use planned::{Workload, durations_differ};
 pub use procedure::{Found, LEVELS, Procedure, Rules, Said};
 pub use program::{Include, Item, Object, ObjectKind, Program, Variable};
 pub use session::{Act, Glance, Session, State};

@@ -184,6 +184,17 @@ impl Definition {
         })
     }
 
+    /// The same where every client that waits asks for so many operations per second.
+    #[must_use]
+    pub fn at_rate(&self, iops_per_client: Option<f64>) -> Self {
+        let mut same = self.clone();
+        if let Some(rate) = iops_per_client {
+            let clocks = same.types.iter_mut().filter_map(|kind| kind.clock.as_mut());
+            clocks.for_each(|clock| *clock = with_rate(*clock, rate));
+        }
+        same
+    }
+
     /// The definition as TOML that [`Definition::parse`] reads back as the same.
     #[must_use]
     pub fn to_toml(&self) -> String {

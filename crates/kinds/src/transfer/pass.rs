@@ -21,6 +21,8 @@ struct Piece {
     stream: u32,
     measurement: Measurement,
     elapsed: Duration,
+    /// What the processors of a model's host worked, nanoseconds.
+    model_cpu_ns: Option<u64>,
 }
 
 /// What a pass is told.
@@ -136,6 +138,7 @@ fn measured(
         stream: lane.described.number,
         measurement: outcome.measurement,
         elapsed: outcome.elapsed,
+        model_cpu_ns: outcome.model_cpu_ns,
     };
     let left = left.saturating_sub(piece.elapsed);
     if let Some(rest) = plan.rest(lane.access, number, left) {
@@ -150,6 +153,8 @@ impl Piece {
     fn absorb(&mut self, rest: &Outcome) {
         let (all, one) = (&mut self.measurement, &rest.measurement);
         self.elapsed += rest.elapsed;
+        let model = self.model_cpu_ns.zip(rest.model_cpu_ns);
+        self.model_cpu_ns = model.map(|(all, rest)| all + rest);
         let cached = |measurement: &Measurement| {
             Some(measurement.page_cache_share? * measurement.bytes_all as f64)
         };
@@ -208,6 +213,7 @@ fn summed(
                 .map(|within| within.scale(rate / within.value)),
         }
     });
+    let of_model: Option<u64> = pieces.iter().map(|piece| piece.model_cpu_ns).sum();
     let clock = clock_gettime(ClockId::Monotonic);
     let monotonic = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
     let pass = TransferPass {
@@ -217,7 +223,7 @@ fn summed(
         rate: bytes as f64 / seconds,
         overlap_share: shortest.map_or(1.0, |it| it.as_secs_f64() / seconds),
         streams: streams.collect(),
-        cpu_ns: counters.map(|counters| counters.cpu_ns),
+        cpu_ns: counters.map(|counters| counters.cpu_ns).or(of_model),
         cpu_user_ns: counters.and_then(|counters| counters.cpu_user_ns),
         cpu_system_ns: counters.and_then(|counters| counters.cpu_system_ns),
         page_cache_share: share,

@@ -285,13 +285,13 @@ fn a_flipped_bit_is_seen_and_made_up_for() {
     saved.flip(7 * BLOCK + 1234);
     assert_eq!(
         saved.complaint(),
-        "block 7 was changed after it was written (made up for by redundancy)"
+        "block 7 does not hold what was written (made up for by redundancy)"
     );
     assert_eq!(saved.restore().expect("one bad block of a group"), 1);
     saved.flip(8 * BLOCK + 4095);
     assert_eq!(
         saved.complaint(),
-        "block 7 was changed after it was written; block 8 was changed after it was written"
+        "block 7 does not hold what was written; block 8 does not hold what was written"
     );
     let error = saved.restore().expect_err("two bad blocks of a group");
     assert!(error.to_string().contains("is damaged: block 7"), "{error}");

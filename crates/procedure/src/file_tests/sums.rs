@@ -297,7 +297,42 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
             )
         });
     }
+    findings.extend(spacing_findings(&found.tests));
     findings
+}
+
+/// The paper's question about SPACE2 and SPACE8: what a test takes after over what it took before.
+fn spacing_findings(rows: &[FileTest]) -> Vec<String> {
+    let mut effects: Vec<(&str, Vec<String>)> = Vec::new();
+    let is_spaced =
+        |row: &&FileTest| row.system == FileSystemRole::Target && !row.spacing.is_empty();
+    for after in rows.iter().filter(is_spaced) {
+        let same = |row: &&FileTest| {
+            row.spacing.is_empty()
+                && (row.system, &row.test) == (after.system, &after.test)
+                && (row.state, row.scale) == (after.state, after.scale)
+        };
+        let Some(before) = rows.iter().find(same) else {
+            continue;
+        };
+        let ratio = after.elapsed_seconds.over(&before.elapsed_seconds);
+        let bounds = if ratio.is_bounded() {
+            format!(" ({:.2} .. {:.2})", ratio.low, ratio.high)
+        } else {
+            String::new()
+        };
+        let state = after.state.name();
+        let text = format!("TEST{} {state} {:.2}{bounds}", after.test, ratio.value);
+        match effects.iter_mut().find(|(name, _)| *name == after.spacing) {
+            Some((_, texts)) => texts.push(text),
+            None => effects.push((&after.spacing, vec![text])),
+        }
+    }
+    let told = |(name, texts): (&str, Vec<String>)| {
+        let all = texts.join(", ");
+        format!("Time after {name} over the time before: {all}.")
+    };
+    effects.into_iter().map(told).collect()
 }
 
 fn tests(count: usize) -> String {

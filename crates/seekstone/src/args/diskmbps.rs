@@ -31,6 +31,9 @@ pub struct DiskMbpsArgs {
     /// Room that stays free [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
+    /// Keep the data file once it is written; with 0 megabytes it can be read again.
+    #[arg(long)]
+    pub keep: bool,
     /// Show no notes.
     #[arg(long, short)]
     pub quiet: bool,

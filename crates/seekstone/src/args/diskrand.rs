@@ -57,7 +57,7 @@ pub struct DiskRandArgs {
     /// Allow RS below 15, for a trial.
     #[arg(long)]
     pub short: bool,
-    /// What one unit of CP is [default: 2.5ms].
+    /// What one unit of CP is [default: 2.5ms; on a model, what its definition says].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub cpu_unit: Option<Duration>,
     /// Room that stays free [default: the larger of 5 % and 1 GiB].

@@ -146,10 +146,11 @@ pub fn parse_think(text: &str) -> Result<workload::Gap, String> {
     let shape = match law {
         "constant" => GapShape::Constant,
         "exponential" => GapShape::Exponential,
+        "uniform" => GapShape::Uniform,
         _ => {
             return Err(format!(
-                "\"{law}\" is no law of think times; there are constant and exponential, as in \
-                 5s:constant"
+                "\"{law}\" is no law of think times; there are constant, uniform (from zero to \
+                 twice the mean) and exponential, as in 5s:constant"
             ));
         }
     };

@@ -71,12 +71,9 @@ pub struct TransactionsArgs {
     )]
     #[arg(value_parser = parse_cpu)]
     pub cpu: CpuWork,
-    /// What one unit of processor work is.
-    #[arg(
-        long, value_name = "TIME", default_value = "2.5ms", value_parser = parse_level,
-        allow_hyphen_values = true
-    )]
-    pub cpu_unit: Duration,
+    /// What one unit of processor work is [default: 2.5ms; on a model, what its definition says].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub cpu_unit: Option<Duration>,
     /// Memory of each user's own, all of which every transaction touches.
     #[arg(
         long,

@@ -8,11 +8,13 @@ use archive::Archive;
 use drivers::{ReadFileError, read_regular_file};
 use results::environment::{Environment, TargetKind};
 use results::{Run, Setup, Status, TargetDescription, Warning};
+use vintage::diskmbps::{NoTransferLog, read_logs};
 use vintage::diskrand::begins_log;
 use vintage::rpt::log::mode_name;
 use vintage::rpt::{Imported, LOG_BYTES_MAX, Log, general, imported};
 
 use super::import_run::{begins_run, import_run};
+use super::vintage::import_diskmbps::import_diskmbps;
 use super::vintage::import_diskrand::import_diskrand;
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -33,6 +35,11 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     }
     if begins_log(text) {
         return import_diskrand(archive, file, text);
+    }
+    match read_logs(text) {
+        Ok(jobs) => return import_diskmbps(archive, file, &jobs),
+        Err(NoTransferLog::NoJob) => {}
+        Err(error) => return Err(no_log(file, &error.to_string())),
     }
     let log = Log::read(text).map_err(|error| no_log(file, &error.to_string()))?;
     let found = imported(&log);
@@ -102,7 +109,8 @@ pub fn file_text(file: &Path) -> anyhow::Result<String> {
     let why = match read_regular_file(file, LOG_BYTES_MAX as u64) {
         Ok(bytes) => {
             let text = String::from_utf8(bytes);
-            return text.map_err(|_| no_log(file, "is no text, so no log of rpt or diskrand"));
+            return text
+                .map_err(|_| no_log(file, "is no text, so no log of rpt, diskmbps or diskrand"));
         }
         Err(ReadFileError::NotRegular) => "is no regular file",
         Err(ReadFileError::TooLarge { .. }) => "is too large for a log",

@@ -9,12 +9,15 @@ use kinds::transactions::{
     Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
 };
 use lab::bench::BenchError;
+use lab::simulated::cpu_unit;
 use procedure::{Preparation, SearchOptions};
 use results::{Run, Setup};
 use stats::Goal;
 use units::Duration;
 use vintage::rpt::{STANDARD_FILE, StandardTest};
-use workload::{LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_profiles};
+use workload::{
+    CPU_UNIT_NS, LoadFactor, Profile, Records, USERS_MAX, check_profiles, parse_profiles,
+};
 
 use crate::args::{LoadFactorChoice, TransactionsArgs};
 use crate::commands::drive::Ready;
@@ -40,16 +43,20 @@ const THINKS_MIN: f64 = 3.0;
 /// # Errors
 /// When options do not go together, or a file of profiles cannot be read.
 pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+    let of_model = || cpu_unit(&args.target, &setup);
+    let unit = args.cpu_unit.or_else(of_model);
+    let unit = unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS));
+    setup.resolve("cpu-unit", [unit.to_exact_string()]);
     let standard = args
         .standard
         .as_ref()
-        .and_then(|section| StandardTest::find(section, args.cpu_unit, args.transactions));
+        .and_then(|section| StandardTest::find(section, unit, args.transactions));
     let (option, time) = match args.duration {
         Some(duration) => ("--duration", duration),
         None => ("--budget", budget(args)),
     };
     warm_up_ends(args.warm_up, option, time)?;
-    let profiles = profiles(args, &mut setup)?;
+    let profiles = profiles(args, unit, &mut setup)?;
     let users = users(args, &profiles)?;
     if standard.is_none() {
         setup.resolve("users", [users.to_string()]);
@@ -199,9 +206,13 @@ fn users(args: &TransactionsArgs, profiles: &[Profile]) -> Result<u32, UsageErro
     Ok(users.min(USERS_MAX))
 }
 
-fn profiles(args: &TransactionsArgs, setup: &mut Setup) -> anyhow::Result<Vec<Profile>> {
+fn profiles(
+    args: &TransactionsArgs,
+    unit: Duration,
+    setup: &mut Setup,
+) -> anyhow::Result<Vec<Profile>> {
     if let Some(path) = &args.profiles {
-        return from_file(path, args.cpu_unit, setup);
+        return from_file(path, unit, setup);
     }
     let io_size = u32::try_from(args.io.as_u64()).unwrap_or(u32::MAX);
     let writes = (args.writes * MIX_PARTS).round() as u32;
@@ -213,7 +224,7 @@ fn profiles(args: &TransactionsArgs, setup: &mut Setup) -> anyhow::Result<Vec<Pr
         reads: MIX_PARTS as u32 - writes,
         writes,
         think: args.think,
-        cpu_ns: args.cpu.nanos(args.cpu_unit),
+        cpu_ns: args.cpu.nanos(unit),
         memory: args.memory.as_u64(),
         load: match args.load_factor {
             LoadFactorChoice::Constant => LoadFactor::Constant,

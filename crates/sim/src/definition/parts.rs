@@ -8,6 +8,10 @@ use crate::host::{HostSpec, Waiting, WritePolicy};
 use crate::raid::{ArrayLayout, ArrayMode, ArraySpec, Level};
 
 const CPUS: Key = Key::or("cpus", "1", "processors, such as 1");
+const CPU_UNIT: Key = Key::optional(
+    "cpu-unit",
+    "what a second of an 80486DX2/66 takes, such as \"100 ms\"",
+);
 const CPU_HIT: Key = Key::needed(
     "cpu-hit",
     "processor time of a cached I/O, such as \"1.2 ms\"",
@@ -56,6 +60,7 @@ const WRITE_RUN: Key = Key::or("write-run", "64 KiB", "the longest write of dirt
 /// Read a host or a server.
 pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     let cpus = form.count(&CPUS, 1..=1024);
+    let unit = form.span(&CPU_UNIT);
     let hit = form.span(&CPU_HIT);
     let (overlapped, serial) = (form.span(&CPU_OVERLAPPED), form.span(&CPU_SERIAL));
     let per_mib = form.span(&CPU_MIB);
@@ -85,6 +90,7 @@ pub fn host(form: &mut Form<'_, '_>) -> Option<HostSpec> {
     }
     Some(HostSpec {
         cpus: cpus? as usize,
+        cpu_unit: unit,
         cpu_hit: hit?,
         cpu_overlapped: overlapped?,
         cpu_serial: serial?,

@@ -11,6 +11,8 @@ const PROGRAM_IN_LOG: &str = "Disk test diskut in Rust Linux Version 1";
 const PROGRAM_ON_SCREEN: &str = "DISKUT Rust Disk Performance Test Linux Version 1";
 /// Below this many seconds two decimals would leave nothing of a pass.
 const SHORT_SECONDS: f64 = 0.1;
+/// Below this many four would not either.
+const SHORTEST_SECONDS: f64 = 0.01;
 
 /// What a pass did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,16 @@ pub fn rate_mb_s(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 / f64::from(1 << 20) / seconds.max(1e-9)
 }
 
+/// Decimals of a pass's seconds: two in the document, more where those would leave nothing of it.
+#[must_use]
+pub fn decimals(seconds: f64) -> usize {
+    match seconds {
+        _ if seconds < SHORTEST_SECONDS => 6,
+        _ if seconds < SHORT_SECONDS => 4,
+        _ => 2,
+    }
+}
+
 impl Heading {
     /// The lines that begin the log.
     #[must_use]
@@ -142,11 +154,8 @@ impl Finished {
     }
 
     fn line(&self) -> String {
-        let seconds = if self.seconds < SHORT_SECONDS {
-            format!("{:8.4}", self.seconds)
-        } else {
-            format!("{:8.2}", self.seconds)
-        };
+        let decimals = decimals(self.seconds);
+        let seconds = format!("{:8.decimals$}", self.seconds);
         let what = match self.kind {
             PassKind::Write => "for writing file".to_owned(),
             PassKind::Read(number) => format!("for read pass {number:2}"),
@@ -264,8 +273,10 @@ mod tests {
     fn a_pass_of_milliseconds_keeps_its_digits() {
         let line = finished(PassKind::Read(1), 8, 0.0042).on_screen();
         assert!(
-            line.starts_with("  0.0042 seconds for read pass  1 at  1904.76"),
+            line.starts_with("0.004200 seconds for read pass  1 at  1904.76"),
             "{line}"
         );
+        let line = finished(PassKind::Read(1), 8, 0.042).on_screen();
+        assert!(line.starts_with("  0.0420 seconds"), "{line}");
     }
 }

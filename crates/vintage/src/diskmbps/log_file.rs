@@ -15,6 +15,12 @@ pub struct Job {
     pub client: Option<String>,
     /// When it began: year, month, day.
     pub date: (i64, u32, u32),
+    /// The same as it stands there, with the time of day.
+    pub began: String,
+    /// The file that was written or read.
+    pub file: Option<String>,
+    /// Bytes of the file that was written.
+    pub bytes: Option<u64>,
     /// Its passes, in their order.
     pub passes: Vec<LoggedPass>,
 }
@@ -26,6 +32,8 @@ pub struct LoggedPass {
     pub kind: PassKind,
     /// Seconds taken, as printed.
     pub seconds: f64,
+    /// The size of a file that exists, megabytes with one decimal.
+    pub size_mb: Option<f64>,
     /// Megabytes per second, as printed.
     pub rate: f64,
     /// When it ended, hours, minutes, seconds.
@@ -54,20 +62,37 @@ pub enum NoTransferLog {
 /// When there is none, or a pass cannot be read.
 pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
     let mut jobs: Vec<Job> = Vec::new();
-    let mut client = None;
+    let (mut client, mut reading) = (None, None);
     let mut count = 0;
     for (index, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["Server", _, "Client", name, ..] => client = Some((*name).to_owned()),
-            ["Job", name, _, month, day, _, year, ..] => {
-                let date = date_of(month, day, year).ok_or(NoTransferLog::Line(index + 1))?;
+            ["Reading", "file", name @ ..] => reading = Some(name.join(" ")),
+            ["Job", name, began @ ..] => {
+                let date = match began {
+                    [_, month, day, _, year, ..] => date_of(month, day, year),
+                    _ => continue,
+                };
                 jobs.push(Job {
                     name: (*name).to_owned(),
                     client: client.take(),
-                    date,
+                    date: date.ok_or(NoTransferLog::Line(index + 1))?,
+                    began: began.join(" "),
+                    file: reading.take(),
+                    bytes: None,
                     passes: Vec::new(),
                 });
+            }
+            ["Data", "File", name @ .., _, "Mbytes"] => {
+                if let Some(job) = jobs.last_mut() {
+                    job.file = Some(name.join(" "));
+                }
+            }
+            ["Files", "written", bytes, "bytes", ..] => {
+                if let Some(job) = jobs.last_mut() {
+                    job.bytes = bytes.parse().ok();
+                }
             }
             [_, "seconds", ..] => {
                 let job = jobs.last_mut().ok_or(NoTransferLog::NoJob)?;
@@ -85,6 +110,16 @@ pub fn read_logs(text: &str) -> Result<Vec<Job>, NoTransferLog> {
         return Err(NoTransferLog::NoJob);
     }
     Ok(jobs)
+}
+
+impl LoggedPass {
+    /// Bytes moved, as far as they are known: those of the file, or what rate and time make.
+    #[must_use]
+    pub fn bytes(&self, job: &Job) -> u64 {
+        let whole = job.bytes.filter(|_| self.size_mb.is_none());
+        let megabytes = self.size_mb.unwrap_or(self.rate * self.seconds);
+        whole.unwrap_or((megabytes * f64::from(1 << 20)).max(0.0) as u64)
+    }
 }
 
 impl Job {
@@ -162,9 +197,14 @@ fn pass_of(words: &[&str]) -> Option<LoggedPass> {
         }
         _ => None,
     };
+    let size_mb = match kind {
+        PassKind::ReadExisting(_) => finite(words[2].strip_suffix("MB")?),
+        PassKind::Write | PassKind::Read(_) => None,
+    };
     Some(LoggedPass {
         kind,
         seconds: finite(words[0])?,
+        size_mb,
         rate: finite(rate)?,
         time: time_of(time)?,
         stamp,
@@ -259,6 +299,11 @@ Job J125954C Thu May 22 12:59:54 1997
         assert_eq!(jobs[0].host(), Some("p100"));
         assert_eq!(jobs[1].host(), None);
         assert_eq!(jobs[1].passes[0].kind, PassKind::ReadExisting(1));
+        assert_eq!(jobs[0].file.as_deref(), Some("J235952N.tmp"));
+        let weezer = jobs[1].file.as_deref();
+        assert_eq!(weezer, Some("D:\\funstuff\\videos\\weezer.avi"));
+        assert_eq!(jobs[0].passes[1].bytes(&jobs[0]), 10 << 20);
+        assert_eq!(jobs[1].passes[0].bytes(&jobs[1]) >> 10, 30_822);
         let column = jobs[0].column();
         let at: Vec<f64> = column.rows.iter().map(|row| row.moment.local).collect();
         assert_eq!((at[1] - at[0], at[2] - at[1]), (5.0, 2.0), "over midnight");

@@ -86,6 +86,17 @@ pub struct DiskMbps {
     pub start: JobStart,
     /// Room that stays free.
     pub reserve: Option<u64>,
+    /// Whether the data file stays once it is written.
+    pub keep: bool,
+}
+
+impl DiskMbps {
+    /// Whether a data file is written, which is the case where files are and no model is named.
+    #[must_use]
+    pub fn makes_file(&self) -> bool {
+        let work = &self.arguments.work;
+        matches!(work, Work::Write { .. }) && model::named(work).is_none()
+    }
 }
 
 /// Told each line of the screen.
@@ -107,6 +118,7 @@ pub fn run_diskmbps(
         log: &mut log,
         interrupt,
         screen,
+        is_kept: false,
     };
     let done = session.run(job, source);
     if let Err(error) = &done {
@@ -159,6 +171,13 @@ struct Session<'a> {
     log: &'a mut Log,
     interrupt: &'a Interrupt,
     screen: Screen<'a>,
+    /// Whether the data file is written, and stays.
+    is_kept: bool,
+}
+
+fn data_name(path: &Path) -> String {
+    let name = path.display().to_string();
+    name.strip_prefix("./").map_or(name.clone(), str::to_owned)
 }
 
 impl Session<'_> {
@@ -174,14 +193,23 @@ impl Session<'_> {
         match source {
             Source::New { path, megabytes } => {
                 let bytes = megabytes << 20;
-                let data = DataFile::create(path, bytes)?;
+                let mut data = DataFile::create(path, bytes)?;
                 self.write(&data, megabytes)?;
+                data.is_kept = job.keep;
+                self.is_kept = job.keep;
                 for number in 1..=job.arguments.passes {
                     let file = data.open()?;
                     let kind = PassKind::Read(number);
                     self.read(&file, &data.path, kind, bytes)?;
                 }
-                data.remove()?;
+                data.end()?;
+                if job.keep {
+                    let path = data_name(&data.path);
+                    (self.screen)(&format!(
+                        "\nData file {path} is kept: {} reads it again",
+                        format_args!("0 {} X {path}", job.arguments.passes)
+                    ));
+                }
             }
             Source::Existing(target) => {
                 (self.screen)(&format!("Reading file {}", target.path().display()));
@@ -208,9 +236,7 @@ impl Session<'_> {
     }
 
     fn write(&mut self, data: &DataFile, megabytes: u64) -> Result<(), ClassicError> {
-        let name = data.path.display().to_string();
-        let name = name.strip_prefix("./").unwrap_or(&name);
-        self.data_file(name, megabytes)?;
+        self.data_file(&data_name(&data.path), megabytes)?;
         let block = sealed_block();
         let begun = Instant::now();
         for _ in 0..megabytes * BLOCKS_PER_MEGABYTE {
@@ -286,7 +312,9 @@ impl Session<'_> {
             None => Ok(()),
             Some(signal) => Err(ClassicError::Interrupted {
                 signal: signal.name,
-                kept: if self.log.has_passes {
+                kept: if self.is_kept {
+                    "the data file is kept, and the log holds the passes that were done"
+                } else if self.log.has_passes {
                     "the data file was removed, and the log holds the passes that were done"
                 } else {
                     "nothing was measured, and nothing is left"
@@ -416,11 +444,13 @@ fn open_existing(path: &Path) -> Result<Target, ClassicError> {
     Ok(target)
 }
 
-/// The file that is written; removed when this is dropped, unless it was before.
+/// The file that is written; removed when this is dropped, unless it was before or is kept.
 struct DataFile {
     path: PathBuf,
     file: File,
     identity: Identity,
+    /// Whether it stays; then it is the user's.
+    is_kept: bool,
     /// Locked while we live; `None` once the file is gone.
     marker: Option<DataMarker>,
 }
@@ -441,6 +471,7 @@ impl DataFile {
                 path,
                 file,
                 identity,
+                is_kept: false,
                 marker: Some(marker),
             }),
             Err(error) => {
@@ -460,7 +491,8 @@ impl DataFile {
         opened.map_err(ClassicError::file("open", self.path.as_path()))
     }
 
-    fn remove(mut self) -> Result<(), ClassicError> {
+    /// Leave nothing behind but a file that is kept.
+    fn end(&mut self) -> Result<(), ClassicError> {
         self.remove_both()
             .map_err(ClassicError::file("remove", self.path.as_path()))
     }
@@ -470,7 +502,9 @@ impl DataFile {
         let Some(marker) = self.marker.take() else {
             return Ok(());
         };
-        remove_known(&self.path, &self.identity)?;
+        if !self.is_kept {
+            remove_known(&self.path, &self.identity)?;
+        }
         marker.remove()
     }
 }

@@ -15,7 +15,7 @@ const DAY_S: f64 = 86_400.0;
 pub struct Timed<'a> {
     /// Whose they are.
     pub session: &'a Session,
-    /// When each ended: seconds since 1970 where the log has dates, else since some midnight.
+    /// When each ended: seconds since the first midnight of the log, so that they keep all digits.
     pub ends_s: Vec<f64>,
 }
 
@@ -39,11 +39,12 @@ impl Timed<'_> {
 #[must_use]
 pub fn groups(log: &DiskRandLog) -> Vec<Vec<Timed<'_>>> {
     let mut day = 0.0;
+    let first = log.sessions.iter().find_map(day_of).unwrap_or(0.0);
     let sessions = log.sessions.iter();
     let mut timed: Vec<Timed<'_>> = sessions
         .filter(|session| !session.transactions.is_empty())
         .map(|session| {
-            day = day_of(session).unwrap_or(day);
+            day = day_of(session).map_or(day, |day| day - first);
             Timed {
                 ends_s: ends(session, day),
                 session,
@@ -182,8 +183,8 @@ User 1, 3 transactions, 1 I/O/transaction, 100000 think secs
         let log = log(text);
         let groups = groups(&log);
         let ends = &groups[0][0].ends_s;
-        // 2026-11-23 is the 20780th day since 1970.
-        assert_eq!(ends[0], 20_780.0 * DAY_S + 5.5);
+        // The first midnight is the one that ended on the next day.
+        assert_eq!(ends[0], 5.5);
         assert_eq!(ends[1], ends[0] + 14.5, "the clock of the log moved it on");
         assert_eq!(ends[2], ends[1] + 194_400.5);
     }

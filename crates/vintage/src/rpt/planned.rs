@@ -1,6 +1,9 @@
 //! One workload of a plan, with the control threads that it is made of.
 
-use workload::{ConstraintError, ThreadParameters, ThreadType, check_threads};
+use workload::{
+    ConstraintError, Definition, ThreadParameters, ThreadType, advise, advise_on_durations,
+    check_threads,
+};
 
 use crate::rpt::transact::command_line;
 
@@ -28,6 +31,25 @@ impl Workload {
     #[must_use]
     pub const fn is_batch(&self) -> bool {
         self.nthreads > 0
+    }
+
+    /// The same in this program's own form; what breaks a rule is refused elsewhere.
+    fn definition(&self) -> Option<Definition> {
+        let threads = Some(self.nthreads);
+        Definition::new(&self.name, &self.name, None, threads, &self.parameters).ok()
+    }
+
+    /// What the manual warns of, on a file of that size: whatever puts its results in doubt.
+    #[must_use]
+    pub fn doubts(&self, file_bytes: u64, cache_bytes: Option<u64>) -> Vec<String> {
+        let Some(definition) = self.definition() else {
+            return Vec::new();
+        };
+        let all = advise(&definition, file_bytes, cache_bytes, None, None).into_iter();
+        let doubts = all.filter(|advice| advice.is_doubt);
+        doubts
+            .map(|advice| format!("{}: {}", self.name, advice.text))
+            .collect()
     }
 
     /// Place of the type of control thread `number`.
@@ -62,4 +84,11 @@ impl Workload {
     pub fn check_size(&self, file_bytes: u64) -> Result<(), Vec<ConstraintError>> {
         check_threads(&self.parameters, Some(file_bytes)).map(drop)
     }
+}
+
+/// What the manual says of batch workloads whose messages differ much in bytes.
+#[must_use]
+pub fn durations_differ(workloads: &[Workload]) -> Option<String> {
+    let definitions: Vec<Definition> = workloads.iter().filter_map(Workload::definition).collect();
+    advise_on_durations(&definitions).map(|advice| advice.text)
 }

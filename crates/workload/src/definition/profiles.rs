@@ -27,7 +27,7 @@ const IO: Key = key("io", "the size of an I/O", "\"4KiB\"");
 const MIX: Key = key("mix", "reads:writes, such as \"2:1\"", "\"1:0\"");
 const THINK: Key = key(
     "think",
-    "\"TIME\", \"TIME:constant\" or \"TIME:exponential\"",
+    "\"TIME\", \"TIME:constant\", \"TIME:uniform\" or \"TIME:exponential\"",
     "\"5s\"",
 );
 const CPU: Key = key(
@@ -223,6 +223,7 @@ fn parse_think(text: &str) -> Result<Gap, NotationError> {
     let (span, law) = text.split_once(':').unwrap_or((text, "exponential"));
     let shape = match law.trim() {
         "constant" => GapShape::Constant,
+        "uniform" => GapShape::Uniform,
         "exponential" => GapShape::Exponential,
         _ => return Err(NotationError::Form),
     };

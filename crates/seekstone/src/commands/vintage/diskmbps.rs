@@ -36,8 +36,13 @@ pub fn diskmbps(args: &DiskMbpsArgs) -> anyhow::Result<Exit> {
             arguments,
             names: None,
             reserve: args.reserve.map(|bytes| bytes.as_u64()),
+            keep: args.keep,
         }
     };
+    if job.keep && !job.makes_file() {
+        let text = "--keep means nothing here: no data file is written";
+        return Err(UsageError(text.into()).into());
+    }
     // Not before: Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
     if !args.quiet {
@@ -95,6 +100,7 @@ fn asked(args: &DiskMbpsArgs) -> anyhow::Result<DiskMbps> {
         names: Some((name_of(&server), name_of(&client))),
         start,
         reserve: args.reserve.map(|bytes| bytes.as_u64()),
+        keep: args.keep,
     })
 }
 

@@ -7,6 +7,8 @@ use anyhow::Context as _;
 use drivers::Caching;
 use host::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::simulated::cpu_unit;
+use results::Setup;
 use sim::SIM_PREFIX;
 use units::Duration;
 use vintage::diskrand::{
@@ -57,10 +59,12 @@ pub fn diskrand(args: &DiskRandArgs) -> anyhow::Result<Exit> {
         }
         Arguments::Read(arguments) => {
             let log = arguments.log.clone();
+            let of_model = || cpu_unit(&arguments.file, &Setup::new("diskrand", 0));
+            let unit = args.cpu_unit.or_else(of_model);
             let request = UserRequest {
+                cpu_unit: unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS)),
                 arguments,
                 caching,
-                cpu_unit: args.cpu_unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS)),
             };
             let done = run_user(&request, &interrupt, &mut screen);
             screen.finish();

@@ -270,6 +270,7 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
         processors: 1,
         is_simulated: false,
         series: None,
+        model_cpu_ns: None,
     };
     let (mut load, _) = transaction_load(spec, &found.measurement, &counts);
     let seconds = found.elapsed.as_secs_f64().max(1e-9);

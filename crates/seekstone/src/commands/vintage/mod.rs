@@ -2,6 +2,7 @@
 
 pub mod diskmbps;
 pub mod diskrand;
+pub mod import_diskmbps;
 pub mod import_diskrand;
 pub mod merge;
 pub mod names;

@@ -15,11 +15,14 @@ use units::Bytes;
 use crate::run::ClassicError;
 use crate::run::make_marker;
 use lab::data_marker::{DataMarker, State as MarkerState, remove_known};
+use lab::laboratory::with_causes;
 
 /// Records that are written at once.
 const CHUNK_RECORDS: u64 = 64;
 /// Records of an existing file that are looked at, spread over all of it.
 const LOOKED_AT: u64 = 1024;
+/// Entries of a directory among which a mistyped name is looked for.
+const ENTRIES_MAX: usize = 10_000;
 
 /// A file that holds records, or will.
 pub(super) struct DataFile {
@@ -247,7 +250,7 @@ pub fn erase(path: &Path) -> Result<Bytes, ClassicError> {
 
 /// Open any file or block device to read it, through a lock that keeps it from being erased.
 pub(super) fn open_existing(path: &Path, caching: Caching) -> Result<Target, ClassicError> {
-    let target = open_target(path, caching)?;
+    let target = open_target(path, caching).map_err(|error| hinted(error, path))?;
     if target.size() < RECORD_BYTES as u64 {
         return Err(ClassicError::Usage(format!(
             "{} has {} bytes, and not one record of {RECORD_BYTES}: `diskrand Write` makes a file",
@@ -263,6 +266,44 @@ pub(super) fn open_existing(path: &Path, caching: Caching) -> Result<Target, Cla
         // Where there are no locks, nobody can be asked.
         _ => Ok(target),
     }
+}
+
+/// The document writes `DataFile.txt` and reads `Datafile.txt`, and in another place `RandData` and
+/// `RanData`: to its system that was one name, or is easily mistyped.
+fn hinted(error: ClassicError, path: &Path) -> ClassicError {
+    match meant(path) {
+        Some(name) => ClassicError::Usage(format!(
+            "{}; there is {name}, and upper and lower case count here",
+            with_causes(&error)
+        )),
+        None => error,
+    }
+}
+
+/// The only file beside a missing one whose name is the same but for case or one letter.
+fn meant(path: &Path) -> Option<String> {
+    if path.symlink_metadata().is_ok() {
+        return None;
+    }
+    let wanted = path.file_name()?.to_str()?;
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let entries = std::fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?;
+    let names = entries
+        .take(ENTRIES_MAX)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut alike = names.filter(|name| is_alike(name, wanted));
+    alike.next().filter(|_| alike.next().is_none())
+}
+
+fn is_alike(one: &str, other: &str) -> bool {
+    let (one, other) = (one.to_lowercase(), other.to_lowercase());
+    let (long, short) = if one.len() >= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let without = |index: usize| long.chars().take(index).chain(long.chars().skip(index + 1));
+    long == short || (0..long.chars().count()).any(|index| without(index).eq(short.chars()))
 }
 
 fn open_target(path: &Path, caching: Caching) -> Result<Target, ClassicError> {

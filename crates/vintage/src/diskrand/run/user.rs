@@ -90,6 +90,12 @@ fn be_user(
     if !is_simulated {
         name_cautions(Path::new(&arguments.file), console);
     }
+    if is_simulated {
+        console.note(
+            "each diskrand has the model to itself: `seekstone transactions --users` puts several \
+             users on one",
+        );
+    }
     if is_simulated && arguments.memory_kb > 0 {
         console.note("KM is taken from the model's file cache, where it has one");
         let bytes = arguments.memory_kb.saturating_mul(1024);

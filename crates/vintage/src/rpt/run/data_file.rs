@@ -94,6 +94,15 @@ impl DataFile {
         }
     }
 
+    /// Bytes of the caches between a program and the medium, where they are known: of a model.
+    #[must_use]
+    pub fn cache_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Simulated { spec, .. } => spec.cache_bytes(),
+            Self::Real { .. } => None,
+        }
+    }
+
     /// What should be known about it, a sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {

@@ -3,7 +3,7 @@
 use std::time::Duration as StdDuration;
 
 use crate::rpt::log::Entry;
-use crate::rpt::{Act, Message, Plan, Session, State, Workload};
+use crate::rpt::{Act, Message, Plan, Session, State, Workload, durations_differ};
 use drivers::DriverKind;
 use results::live::Command;
 use sys::MonotonicClock;
@@ -89,7 +89,11 @@ pub fn run_test(
             operator.note(note);
         }
     }
-    let files = files()?;
+    let mut files = files()?;
+    for doubt in doubts_of(&plan, &data) {
+        operator.note(&doubt);
+        files.log(&format!("warning: {doubt}"))?;
+    }
     for kept in files.kept() {
         operator.note(&format!("results of an earlier test are now in {kept}"));
     }
@@ -119,6 +123,22 @@ pub fn run_test(
         let _ = test.files.log(&format!("error: {text}"));
     }
     ended
+}
+
+/// What the manual warns of, of each workload on its data file and of all of them together.
+fn doubts_of(plan: &Plan, data: &[DataFile]) -> Vec<String> {
+    let of_file = |workload: &Workload| {
+        let file = data.iter().find(|file| file.name() == workload.data_file)?;
+        Some(workload.doubts(file.bytes(), file.cache_bytes()))
+    };
+    let mut doubts: Vec<String> = plan
+        .workloads
+        .iter()
+        .filter_map(of_file)
+        .flatten()
+        .collect();
+    doubts.extend(durations_differ(&plan.workloads));
+    doubts
 }
 
 fn io_bytes_max(plan: &Plan) -> u32 {

@@ -61,14 +61,14 @@ impl fmt::Display for Damage {
         let block = self.block;
         match self.what {
             What::Foreign => write!(f, "block {block} is no block of this stream"),
-            What::Changed => write!(f, "block {block} was changed after it was written"),
+            What::Changed => write!(f, "block {block} does not hold what was written"),
             What::Misplaced { found } => {
                 write!(f, "block {found} stands in the place of block {block}")
             }
             What::CutOff => write!(f, "the stream was cut off: it ends with block {block}"),
             What::Disagrees => write!(
                 f,
-                "a block of the group that ends with block {block} was changed after it was written"
+                "a block of the group that ends with block {block} does not hold what was written"
             ),
             What::WrongTotal => write!(f, "blocks are missing before block {block}, the last one"),
         }?;
