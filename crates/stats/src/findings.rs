@@ -128,8 +128,8 @@ impl fmt::Display for Finding {
         match *self {
             Self::Rare { share, episodes } => write!(
                 f,
-                "{:.0} % of the mean comes from slow episodes ({episodes}): measure longer, or quote \
-                 the median instead",
+                "{:.0} % of the mean comes from slow episodes ({episodes}): measure longer, or \
+                 quote the median instead",
                 share * 100.0
             ),
             Self::Bimodal {
