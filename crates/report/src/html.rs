@@ -4,7 +4,6 @@
 //! hides series and saves the JSON that the page holds. The page forbids everything but its own
 //! style and script, by their digests: what is escaped wrongly would still not run.
 
-mod axis;
 mod charts;
 mod comparison;
 mod facts;

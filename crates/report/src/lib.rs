@@ -3,6 +3,7 @@
 //! Values in, text out: knows nothing about clocks, files, terminals or the environment. The
 //! caller says in a [`Style`] how wide the page is and what the terminal understands.
 
+mod axis;
 mod chart;
 mod check_up;
 mod compare;

@@ -10,7 +10,7 @@ mod svg;
 pub(crate) use scenes::cited_points;
 pub use scenes::{curves_svg, positioning_svg, series_svg};
 
-use scale::Scale;
+use crate::axis::Axis;
 use svg::{Anchor, Drawing};
 
 /// The whole picture, in pixels.
@@ -104,8 +104,10 @@ struct Picture {
     /// What the axes say, with units.
     across: String,
     up: String,
-    /// Where the axes end; they begin at zero.
+    /// Where the axes end.
     ends: [f64; 2],
+    /// The lowest values, where axes may be logarithmic; else both begin at zero.
+    lowest: Option<[f64; 2]>,
     /// Marks with what the key says of them; those without words are not in the key.
     marks: Vec<(Mark, String)>,
 }
@@ -115,8 +117,15 @@ impl Picture {
         let keys = self.marks.iter().filter(|(_, words)| !words.is_empty());
         let beneath = BELOW_AXIS + KEY_LINE * keys.count() as f64;
         let floor = HEIGHT - beneath;
-        let across = Scale::new(self.ends[0], LEFT, WIDTH - RIGHT);
-        let up = Scale::new(self.ends[1], floor, TOP);
+        let axis = |index: usize, from: f64, to: f64| {
+            let end = self.ends[index];
+            match self.lowest {
+                None => Axis::linear(end, from, to),
+                Some(lowest) => Axis::fitting([lowest[index], end].into_iter(), from, to),
+            }
+        };
+        let across = axis(0, LEFT, WIDTH - RIGHT);
+        let up = axis(1, floor, TOP);
         let mut drawing = Drawing::new(WIDTH, HEIGHT, &self.title);
         drawing.text((LEFT, TOP - 18.0), Anchor::Start, 16, &self.title);
         self.axes(&mut drawing, &across, &up);
@@ -127,9 +136,9 @@ impl Picture {
         drawing.finish()
     }
 
-    fn axes(&self, drawing: &mut Drawing, across: &Scale, up: &Scale) {
-        let (left, right) = (across.at(0.0), across.at(across.end));
-        let (floor, top) = (up.at(0.0), up.at(up.end));
+    fn axes(&self, drawing: &mut Drawing, across: &Axis, up: &Axis) {
+        let (left, right) = (across.at(0.0), across.at(f64::INFINITY));
+        let (floor, top) = (up.at(0.0), up.at(f64::INFINITY));
         for tick in up.ticks() {
             let y = up.at(tick);
             drawing.line((left, y), (right, y), "#dddddd", 1.0, false);
@@ -143,8 +152,13 @@ impl Picture {
         drawing.line((left, floor), (right, floor), Ink::Black.hex(), 1.0, false);
         drawing.line((left, floor), (left, top), Ink::Black.hex(), 1.0, false);
         let middle = 0.5 * (left + right);
-        drawing.text((middle, floor + 39.0), Anchor::Middle, 13, &self.across);
-        drawing.upright((20.0, 0.5 * (floor + top)), 13, &self.up);
+        let named = |name: &str, axis: &Axis| match axis.is_log() {
+            true => format!("{name} (logarithmic)"),
+            false => name.to_owned(),
+        };
+        let below = named(&self.across, across);
+        drawing.text((middle, floor + 39.0), Anchor::Middle, 13, &below);
+        drawing.upright((20.0, 0.5 * (floor + top)), 13, &named(&self.up, up));
     }
 
     fn key(&self, drawing: &mut Drawing, floor: f64) {
@@ -172,11 +186,11 @@ impl Picture {
     }
 }
 
-fn draw(drawing: &mut Drawing, mark: &Mark, across: &Scale, up: &Scale) {
+fn draw(drawing: &mut Drawing, mark: &Mark, across: &Axis, up: &Axis) {
     let colour = mark.ink().hex();
     match mark {
         Mark::Points { at, .. } => {
-            let inside = |[x, y]: &&[Spread; 2]| x.value <= across.end && y.value <= up.end;
+            let inside = |[x, y]: &&[Spread; 2]| across.holds(x.value) && up.holds(y.value);
             let shown: Vec<&[Spread; 2]> = at.iter().filter(inside).collect();
             let places = shown
                 .iter()
@@ -222,14 +236,14 @@ fn draw(drawing: &mut Drawing, mark: &Mark, across: &Scale, up: &Scale) {
             let y = up.at(*at);
             drawing.line(
                 (across.at(0.0), y),
-                (across.at(across.end), y),
+                (across.at(f64::INFINITY), y),
                 colour,
                 1.5,
                 true,
             );
         }
         Mark::Band { from, to, .. } => {
-            let corner = (across.at(across.end), up.at(*from));
+            let corner = (across.at(f64::INFINITY), up.at(*from));
             drawing.area((across.at(0.0), up.at(*to)), corner, colour, 0.25);
         }
     }
@@ -240,7 +254,7 @@ fn intervals(
     drawing: &mut Drawing,
     [x, y]: [&Spread; 2],
     place: (f64, f64),
-    [across, up]: [&Scale; 2],
+    [across, up]: [&Axis; 2],
     colour: &str,
 ) {
     if y.is_wide() {

@@ -13,10 +13,9 @@ use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 18] = [
+const OF_INVOCATION: [&str; 17] = [
     "all",
     "archive",
-    "color",
     "csv",
     "force",
     "help",

@@ -267,7 +267,7 @@ fn setting(run: &serde_json::Value, name: &str) -> String {
 #[test]
 fn help_is_for_whoever_asks() {
     let scratch = Scratch::new();
-    let nothing = scratch.check(&[], 2, "Usage: seekstone <COMMAND>");
+    let nothing = scratch.check(&[], 2, "Usage: seekstone [OPTIONS] <COMMAND>");
     assert_eq!(nothing.stdout, "");
     for command in [
         "run",

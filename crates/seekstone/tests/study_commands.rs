@@ -80,12 +80,7 @@ fn every_command_is_measured_by_a_study() {
             "budget = \"30s\"",
             "random-read.latency",
         ),
-        (
-            "curve",
-            "sim:mm1?mean=1ms",
-            "level = \"2ms\"",
-            "2.00 ms.iops",
-        ),
+        ("curve", "sim:mm1?mean=1ms", "level = \"2ms\"", "2ms.iops"),
         (
             "random",
             "sim:fireball",

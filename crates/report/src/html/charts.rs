@@ -9,9 +9,9 @@ use results::{
 use stats::{Channel, Estimate, Histogram};
 use units::{format_count, format_counted, format_duration_ns};
 
-use super::axis::{Axis, ends, tick_label};
 use super::markup::{Printed, in_print};
 use super::plot::{Dots, Extent, FLOOR, Guide, LEFT, Place, Plot, RIGHT, Series, Side, TOP};
+use crate::axis::{Axis, ends, tick_label};
 use crate::picture::cited_points;
 
 /// Nanoseconds in a second.

@@ -5,13 +5,13 @@ use results::{Curve, FigureRatio, Role, Run, Shown, compare as ratios, setup_dif
 use stats::Estimate;
 use units::format_counted;
 
-use super::axis::{Axis, ends};
 use super::charts::{overlaid, overlaid_nines};
 use super::facts::facts;
 use super::markup::{escaped, in_print, words};
 use super::plot::{Plot, pixel};
 use super::tables::{folded, level_in_print};
 use super::{Section, document, grid};
+use crate::axis::{Axis, ends};
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
 use crate::figure::estimated;
 

@@ -4,10 +4,10 @@ use results::environment::ForeignIo;
 use results::{Measurement, Run, SystemSample, SystemSeries, Unit, Work};
 use units::{format_count, format_counted, format_duration_ns};
 
-use super::axis::{Axis, tick_label};
 use super::charts::{MEASUREMENTS_MAX, SECOND};
 use super::markup::in_print;
 use super::plot::{Dots, Extent, FLOOR, Guide, LEFT, Place, Plot, RIGHT, Series, Side, TOP};
+use crate::axis::{Axis, tick_label};
 use crate::picture::scale::Scale;
 
 /// More intervals than this are drawn as means of neighbours.

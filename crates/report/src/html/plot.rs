@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::axis::Axis;
 use super::markup::escaped;
+use crate::axis::Axis;
 
 /// The drawing, in its own units; the page scales it.
 const WIDTH: f64 = 560.0;

@@ -4,9 +4,9 @@
 use results::{Figure, Metric, Role, Row, Run, Table, Trust, Unit};
 use units::format_counted;
 
-use super::axis::{Axis, tick_label};
 use super::markup::{Printed, capitalised, escaped, in_print, words};
 use super::plot::pixel;
+use crate::axis::{Axis, tick_label};
 use crate::figure::{indicative_legend, legend};
 
 /// Longer tables are folded.

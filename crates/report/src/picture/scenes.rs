@@ -38,6 +38,7 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
         .fold(0.0, f64::max);
     let mut marks = Vec::new();
     let (mut load_max, mut time_max) = (0.0_f64, 0.0_f64);
+    let mut lowest = [f64::INFINITY; 2];
     for ((name, curve), ink) in curves.iter().zip(inks.into_iter().cycle()) {
         let at = cited_points(curve).map(|point| {
             let time = Spread::of(point.time(curve.channel), MS);
@@ -51,6 +52,7 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
         for [load, time] in &at {
             load_max = load_max.max(load.value);
             time_max = time_max.max(time.value);
+            lowest = [lowest[0].min(load.value), lowest[1].min(time.value)];
         }
         if let Some(top) = curve.saturation {
             load_max = load_max.max(top.load.value);
@@ -63,6 +65,9 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
     let first = curves.first().map(|(_, curve)| curve);
     for level in first.into_iter().flat_map(|curve| &curve.levels) {
         let at = level.level_ns as f64 / MS;
+        if at < lowest[1] {
+            continue;
+        }
         marks.push((Mark::Across { ink: Ink::Grey, at }, String::new()));
     }
     if highest > 0.0 {
@@ -78,9 +83,10 @@ pub fn curves_svg(title: &str, curves: &[(&str, &Curve)]) -> String {
     };
     Picture {
         title: title.into(),
-        across: "load, operations per second".into(),
+        across: "IOPS".into(),
         up: up.into(),
         ends: [load_max * HEADROOM, time_max.max(highest) * HEADROOM],
+        lowest: Some(lowest),
         marks,
     }
     .svg()
@@ -170,6 +176,7 @@ pub fn positioning_svg(found: &Positioning) -> String {
         across: "time to the first record, s".into(),
         up: "files of one round".into(),
         ends: [bins as f64 * width, highest * HEADROOM],
+        lowest: None,
         marks,
     }
     .svg()
@@ -227,6 +234,7 @@ pub fn series_svg(target: &str, measurement: &Measurement) -> Option<String> {
         across: "time, s".into(),
         up: "operations per second".into(),
         ends: [last.end_ns as f64 / SECOND, highest * HEADROOM],
+        lowest: None,
         marks,
     };
     Some(picture.svg())

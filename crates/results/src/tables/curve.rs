@@ -1,7 +1,6 @@
 //! Load curves: the load at each latency level, the highest load, the points.
 
 use stats::{Channel, Estimate};
-use units::format_duration_ns;
 
 use super::measurement::of_device;
 use crate::curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, Saturation};
@@ -28,9 +27,14 @@ pub(super) fn tables(curve: &Curve) -> [Table; 3] {
     ]
 }
 
-/// The level as it is typed: `1 ms`, `1 ms@p99`.
+/// A level as it is typed: `2ms`, `1500us@p99`.
 fn level_name(curve: &Curve, level_ns: u64) -> String {
-    let time = format_duration_ns(level_ns as f64);
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let mut units = units.into_iter();
+    let (nanos, unit) = units
+        .find(|(nanos, _)| level_ns.is_multiple_of(*nanos))
+        .unwrap_or((1, "ns"));
+    let time = format!("{}{unit}", level_ns / nanos);
     match curve.percentile {
         Some(p) => format!("{time}@{}", percentile_name(p)),
         None => time,

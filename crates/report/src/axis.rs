@@ -1,4 +1,4 @@
-//! Axes of the page's charts: linear from zero, or logarithmic where values span factors.
+//! Axes of charts and pictures: linear from zero, or logarithmic where values span factors.
 
 use results::Unit;
 use units::format_count;
@@ -20,11 +20,11 @@ const MANTISSAS: [&[f64]; 5] = [
 /// Seconds in a minute.
 const MINUTE: f64 = 60.0;
 /// Values that span no more than this factor are shown from zero.
-pub(super) const LINEAR_SPAN_MAX: f64 = 4.0;
+pub(crate) const LINEAR_SPAN_MAX: f64 = 4.0;
 
 /// Values on one side, pixels on the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Axis {
+pub(crate) enum Axis {
     /// From zero.
     Linear(Scale),
     /// Equal factors are equal lengths.
@@ -92,13 +92,30 @@ impl Axis {
         }
     }
 
+    /// A tick as a bare number.
+    pub fn label(&self, tick: f64) -> String {
+        match *self {
+            Self::Linear(scale) => scale.label(tick),
+            Self::Log { .. } if tick >= 1.0 => format_count(tick),
+            Self::Log { .. } => format!("{}", (tick * 1e9).round() / 1e9),
+        }
+    }
+
+    /// Whether a value lies on the axis.
+    pub fn holds(&self, value: f64) -> bool {
+        match *self {
+            Self::Linear(scale) => value <= scale.end,
+            Self::Log { low, high, .. } => (low..=high).contains(&value),
+        }
+    }
+
     pub const fn is_log(&self) -> bool {
         matches!(self, Self::Log { .. })
     }
 }
 
 /// The lowest and the highest of the finite values.
-pub(super) fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(crate) fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let nothing = (f64::INFINITY, f64::NEG_INFINITY);
     values
         .filter(|value| value.is_finite())
@@ -131,7 +148,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A round value on an axis: `100 µs`, `20k`.
-pub(super) fn tick_label(unit: Unit, value: f64) -> String {
+pub(crate) fn tick_label(unit: Unit, value: f64) -> String {
     match unit {
         Unit::PerSecond | Unit::Count | Unit::Ratio => compact(value),
         Unit::Share => format!("{} %", compact(value * 100.0)),
