@@ -91,7 +91,10 @@ pub fn evaluate(store: &SlotStore, channel: Channel, goal: &Goal) -> Option<Eval
     };
     let lag = spread.lag(goal.aim);
     let spread = match verdict {
-        Verdict::Correlated => Spread::of(store, channel, &window, cautious_variance),
+        // A scout's interval is never cited, and has to tell on which side of a level it lies.
+        Verdict::Correlated if goal.kind == GoalKind::Result => {
+            Spread::of(store, channel, &window, cautious_variance)
+        }
         _ => spread,
     };
     Some(Evaluation {

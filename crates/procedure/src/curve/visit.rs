@@ -1,7 +1,7 @@
 //! A point of the curve as the procedure keeps it.
 
 use results::{CurvePoint, Measurement, Resolution, Severity, Tails};
-use stats::{Aim, Channel, Estimate, Window};
+use stats::{Aim, Channel, Estimate, Verdict, Window, mean_interval};
 use units::Duration;
 
 use super::PointPlan;
@@ -71,13 +71,23 @@ impl Visit {
         elapsed: Duration,
     ) -> Self {
         let tail = measurement.tails.as_ref().and_then(|it| it.of(channel));
+        let (window, service_window) = (&measurement.window, &measurement.service_window);
+        let seen = |estimate: Estimate, window: &Option<Window>, series: fn(&Window) -> &[f64]| {
+            window
+                .as_ref()
+                .map_or(estimate, |it| as_of_long(measurement, estimate, series(it)))
+        };
         Self {
             point: CurvePoint {
                 clients: plan.clients,
                 offered: plan.sources.and(measurement.offered),
-                load: measurement.throughput,
-                response: measurement.response.mean,
-                service: measurement.service.mean,
+                load: seen(measurement.throughput, window, |it| &it.throughput),
+                response: seen(measurement.response.mean, window, |it| {
+                    &it.response_influence
+                }),
+                service: seen(measurement.service.mean, service_window, |it| {
+                    &it.response_influence
+                }),
                 response_p99: measurement.response.percentile(0.99),
                 lateness_ns: measurement.lateness.mean_ns,
                 cores_busy: measurement.cpu.map(|cpu| cpu.cores_busy),
@@ -161,6 +171,20 @@ impl Visit {
             return Estimate::exact(f64::INFINITY, 0.0);
         }
         self.point.time(self.channel)
+    }
+}
+
+/// What a trial of the same length would say that is not correlated over most of it: the margins of
+/// the search make up for what such an interval lacks, and were chosen for that.
+fn as_of_long(measurement: &Measurement, estimate: Estimate, series: &[f64]) -> Estimate {
+    if measurement.verdict != Verdict::Correlated {
+        return estimate;
+    }
+    let Estimate { low, high, .. } = mean_interval(series);
+    Estimate {
+        low,
+        high,
+        ..estimate
     }
 }
 
