@@ -115,7 +115,7 @@ fn virtualised(facts: &Facts) -> Option<String> {
     ];
     match cpu_line(facts, "flags") {
         Some(flags) if !flags.split_whitespace().any(|flag| flag == "hypervisor") => None,
-        Some(_) if named.is_empty() => Some("a hypervisor that gives no name".to_owned()),
+        Some(_) if named.is_empty() => Some("an unidentified hypervisor".to_owned()),
         Some(_) => Some(named),
         // Only x86 has such a flag.
         None => makers

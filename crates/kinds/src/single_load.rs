@@ -4,7 +4,7 @@ use drivers::DriverKind;
 use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
 use results::{Access, Curve, Measurement, Run, Setup, Status, Warning};
 use stats::{Channel, Goal, Verdict};
-use units::{Bytes, Duration, format_count};
+use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
 use crate::check_up::{Show, Stage};
@@ -259,7 +259,11 @@ impl Asker<'_> {
             let mut trial = self.trial(access);
             trial.clients = plan.clients;
             trial.depth = plan.clients.min(DEPTH_MAX);
-            trial.title = format!("{}, {} clients", self.request.title, plan.clients);
+            trial.title = format!(
+                "{}, {}",
+                self.request.title,
+                format_counted(plan.clients.into(), "client")
+            );
             if let (Some(sources), ClientSpec::Mix(spec)) = (plan.sources, &mut trial.spec) {
                 let gap = Duration::from_secs(1).mul_f64(1.0 / sources.rate_each);
                 spec.pacing = Pacing::Open {

@@ -203,9 +203,9 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::NotStationary => Some(Warning::doubt(
             "not-stationary",
             format!(
-                "{title}: still changing when its time was up (by {:+.1} % over the trial); there \
-                 is no single value. Let the storage settle, or allow more time with --budget.",
-                measurement.drift.total * 100.0
+                "{title}: still changing when its time was up ({}); there is no single value. Let \
+                 the storage settle, or allow more time.",
+                moved(measurement.drift.total)
             ),
         )),
         Verdict::Correlated => Some(Warning::note(
@@ -215,6 +215,15 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
                  for that. Allow more time with --budget to narrow it."
             ),
         )),
+    }
+}
+
+/// How far the latency moved, relative to its mean; beyond that a share means nothing.
+fn moved(total: f64) -> String {
+    match total {
+        total if total > 1.0 => "latency rose by more than its mean".to_owned(),
+        total if total < -1.0 => "latency fell by more than its mean".to_owned(),
+        total => format!("by {:+.1} % over the trial", total * 100.0),
     }
 }
 

@@ -384,7 +384,7 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
 
 fn virtual_legend(page: &mut Page<'_>) {
     let text = "Seconds of virtual time: from the first call to the last, a mean over passes with \
-                Student's interval; passes differ little, since a model has no mood. User: \
+                Student's interval; passes of a model hardly differ. User: \
                 processor seconds of the program with its run-time library, in one pass; system: \
                 of the system. Reads and writes: commands of the device in one pass.";
     page.paragraph(Tone::Quiet, text);

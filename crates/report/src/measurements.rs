@@ -159,7 +159,9 @@ fn alone(page: &mut Page<'_>, measurement: &Measurement) {
         parts.push(format!("max {}", format_duration_ns(times.max_ns as f64)));
         page.fact("latency", &parts.join(", "));
     }
-    queue(page, measurement);
+    if !measurement.is_all_failed() {
+        queue(page, measurement);
+    }
     if !page.style.all {
         page.fact("CPU", &cpu(measurement));
         over_time(page, measurement);

@@ -38,6 +38,7 @@ fn rows(measurements: &[Measurement]) -> Option<String> {
     }
     let mut text = match measurements.len() {
         0 => return None,
+        2 if sound == 2 => return Some("both rows sound".to_owned()),
         all if all == sound => return Some(format!("all {all} rows sound")),
         all => format!("{sound} of {all} rows sound"),
     };

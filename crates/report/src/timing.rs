@@ -1,6 +1,6 @@
 //! Commands timed side by side.
 
-use results::{CommandComparison, TimedCommand, Timing};
+use results::{CommandComparison, TimedCommand, TimedRun, Timing};
 use stats::{Estimate, PAIRS_MIN};
 use units::{Bytes, format_counted, format_duration_ns};
 
@@ -182,12 +182,15 @@ fn factor(ratio: Estimate) -> String {
     )
 }
 
+/// Rounds far from the others that are named of each command.
+const OUTLIERS_SHOWN: usize = 3;
+
 fn outliers(page: &mut Page<'_>, timing: &Timing) {
     let named: Vec<String> = timing
         .commands
         .iter()
         .filter(|command| !command.outliers.is_empty())
-        .map(outliers_of)
+        .map(|command| outliers_of(command, page.style.all))
         .collect();
     if !named.is_empty() {
         page.blank();
@@ -199,18 +202,26 @@ fn outliers(page: &mut Page<'_>, timing: &Timing) {
     }
 }
 
-fn outliers_of(command: &TimedCommand) -> String {
-    let shown = command.runs.iter().filter_map(|run| {
-        let is_far = command.outliers.contains(&run.round);
-        is_far.then(|| {
-            format!(
-                "round {} {}",
-                run.round,
-                format_duration_ns(run.real_s * 1e9)
-            )
-        })
+/// The rounds that took longest among those far from the others; with `all`, all of these.
+fn outliers_of(command: &TimedCommand, all: bool) -> String {
+    let far = command.runs.iter();
+    let mut far: Vec<&TimedRun> = far
+        .filter(|run| command.outliers.contains(&run.round))
+        .collect();
+    far.sort_by(|a, b| b.real_s.total_cmp(&a.real_s));
+    let left_out = match all {
+        true => 0,
+        false => far.len().saturating_sub(OUTLIERS_SHOWN),
+    };
+    let shown = far[..far.len() - left_out].iter().map(|run| {
+        let time = format_duration_ns(run.real_s * 1e9);
+        format!("round {} {time}", run.round)
     });
-    format!("{}: {}", command.name, shown.collect::<Vec<_>>().join(", "))
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match left_out {
+        0 => format!("{}: {shown}", command.name),
+        more => format!("{}: {shown} and {more} more", command.name),
+    }
 }
 
 fn legend(timing: &Timing) -> String {

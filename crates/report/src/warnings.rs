@@ -12,6 +12,8 @@ const WIDE: [&str; 4] = [
     "correlated",
     "level-not-settled",
 ];
+/// A level that was not found.
+const UNSETTLED: &str = "level-not-settled";
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
 /// Measurements named of which the same is said.
@@ -86,6 +88,10 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
         match (title_of(warning), place) {
             (Some(title), Some((first, others))) if title_of(first).is_some() => {
                 others.push(title.to_owned());
+            }
+            // Levels that lie between two loads stand in the panel, each with them.
+            (None, Some((_, others))) if warning.code == UNSETTLED => {
+                others.push("another level".to_owned());
             }
             _ => gathered.push(((*warning).clone(), Vec::new())),
         }

@@ -89,6 +89,10 @@ fn summed_up(row: &Row) -> Entries<Value> {
         let (name, factor) = key(figure);
         let value = figure.value.value * factor;
         if !value.is_finite() {
+            // Of a level between two loads only these are known.
+            let ends = [("low", figure.value.low), ("high", figure.value.high)];
+            let known = ends.into_iter().filter(|(_, end)| end.is_finite());
+            entries.extend(known.map(|(end, at)| (format!("{name}_{end}"), (at * factor).into())));
             continue;
         }
         entries.push((name.clone(), Value::from(value)));

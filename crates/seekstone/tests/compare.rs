@@ -212,3 +212,23 @@ fn a_limit_has_the_power_that_is_promised() {
     assert!(caught >= 95, "{caught}");
     assert!(false_alarms <= 5, "{false_alarms}");
 }
+
+/// Story: a target on which everything failed ended with 0, and its row was called sound.
+#[test]
+fn a_target_that_always_fails_voids_the_comparison() {
+    let failing = "sim:delay?time=5ms&error=EIO@100%";
+    let args = [
+        "compare",
+        failing,
+        BASE,
+        "--set",
+        "errors=count",
+        "--rounds",
+        "3",
+    ];
+    let more = ["--set", "duration=200ms", "-q", "--no-save", "--json", "-"];
+    let ended = Scratch::new().check(&[&args[..], &more].concat(), 3, "");
+    let run = ended.json();
+    assert_eq!(run["summary"]["trust"], "void", "{}", run["summary"]);
+    assert!(on_one_line(&ended.stdout).contains("there is nothing to compare"));
+}

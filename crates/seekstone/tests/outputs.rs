@@ -298,12 +298,12 @@ fn an_output_that_can_have_no_name_is_found_before_measuring() {
 #[test]
 fn an_ending_is_the_form_or_a_mistake() {
     let scratch = Scratch::new();
-    let told = "x.svg is a name for svg, and this is json: name it";
+    let told = "the ending of x.svg means svg, and this is json: name it";
     scratch.check(&sim(&["--no-save", "--json", "x.svg"]), 2, told);
     scratch.check(
         &sim(&["--csv", "x.md", "--no-save"]),
         2,
-        "is a name for markdown",
+        "the ending of x.md means markdown",
     );
     assert!(!scratch.path("x.svg").exists());
     let curve = [
@@ -323,7 +323,7 @@ fn an_ending_is_the_form_or_a_mistake() {
     let table = fs::read_to_string(scratch.path("x.md")).expect("a table");
     assert!(table.contains("| --- |"), "{table}");
     let args = ["runs", "export", "1", "--form", "json", "-o", "y.svg"];
-    scratch.check(&args, 2, "is a name for svg, and this is json");
+    scratch.check(&args, 2, "means svg, and this is json");
 }
 
 /// Scripts read the list, and need no number for the run that was just made.

@@ -18,8 +18,8 @@ use procedure::study::{
     Against, Limit, StudyDefinition, StudyFindings, StudyShape, analyse, digest, is_precise, judge,
 };
 use results::{
-    Caution, Run, Setup, Severity, Status, Study, StudyFactor, StudyReplicate, StudySetting,
-    TargetDescription, Warning,
+    Caution, Run, Setup, Severity, Status, Study, StudyCell, StudyFactor, StudyReplicate,
+    StudySetting, TargetDescription, Warning,
 };
 use units::{Bytes, Duration, format_counted};
 
@@ -207,6 +207,7 @@ pub fn run_study(
     warnings.extend(ended.warnings);
     warnings.extend(unprecise(&study));
     warnings.extend(of_replicates(&study.replicates));
+    warnings.extend(without_figures(&study));
     warnings.extend(models::no_chance(
         &request.definition,
         &study.cells,
@@ -302,6 +303,29 @@ fn study_of(
         comparisons,
         conclusions,
     }
+}
+
+/// Combinations of levels of which there is no figure, where others have some.
+fn without_figures(study: &Study) -> Option<Warning> {
+    let has_none = |cell: &&StudyCell| {
+        let mut figures = cell.figures.iter();
+        cell.replicates > 0 && !figures.any(|it| it.value.value.is_finite())
+    };
+    let empty: Vec<String> = study
+        .cells
+        .iter()
+        .filter(has_none)
+        .map(|it| it.levels.join(", "))
+        .collect();
+    (!empty.is_empty()).then(|| {
+        Warning::void(
+            "no-figures",
+            format!(
+                "{}: every replicate failed or was void, so there is nothing to compare.",
+                empty.join("; ")
+            ),
+        )
+    })
 }
 
 /// What replicates were warned of, each kind of warning once.

@@ -42,7 +42,7 @@ pub(super) fn no_chance(
     Some(Warning::doubt(
         "study-of-a-model",
         format!(
-            "What was measured on a model is what the model says. {without} show what chance does \
+            "These are results of a model, not of a device. {without} show what chance does \
              in the model, not how far the model is from the device: `seekstone devices validate` \
              shows that where something was published."
         ),

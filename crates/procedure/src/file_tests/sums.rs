@@ -267,7 +267,9 @@ pub fn files_findings(found: &FileTests) -> Vec<String> {
     let is_more = |ratio: &Estimate| ratio.low > 1.0;
     let slower = over(is_more, &found.over_memory);
     let all = found.over_memory.len();
-    if all > 0 {
+    // Single passes have no interval: nothing can be shown.
+    let is_known = found.over_memory.iter().any(|row| row.ratio.is_bounded());
+    if is_known {
         findings.push(if slower.is_empty() {
             format!(
                 "None of {} is shown to take longer than on the memory disk.",

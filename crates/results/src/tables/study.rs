@@ -27,6 +27,9 @@ fn row(study: &Study, cell: &StudyCell) -> Row {
             .map(|reading| (reading.name.clone(), reading.unit, reading.value))
             .collect(),
     });
-    Row::new(cell.levels.clone(), figures, headline, Trust::Sound, &[])
+    // Without a single figure every replicate failed, or was void.
+    let is_known = cell.figures.iter().any(|it| it.value.value.is_finite());
+    let trust = if is_known { Trust::Sound } else { Trust::Void };
+    Row::new(cell.levels.clone(), figures, headline, trust, &[])
         .with_replicates(replicates.collect())
 }

@@ -51,7 +51,7 @@ pub struct DiskRandArgs {
     /// A command and its arguments.
     #[arg(value_name = "ARGUMENT", num_args = 0.., allow_negative_numbers = true)]
     pub words: Vec<String>,
-    /// Pass the page cache by.
+    /// Bypass the page cache.
     #[arg(long)]
     pub direct: bool,
     /// Allow RS below 15, for a trial.

@@ -16,6 +16,13 @@ use crate::output::{Output, form_of_ending, mismatch};
 pub fn form_of(asked: Option<ExportForm>, output: &Output) -> Result<ExportForm, UsageError> {
     let path = output.path();
     let by_ending = form_of_ending(path).and_then(|it| ExportForm::from_str(it, false).ok());
+    if let (None, None, Some(ending)) = (asked, by_ending, path.extension()) {
+        let text = format!(
+            "no form has the ending .{}: choose one with --form",
+            ending.display()
+        );
+        return Err(UsageError(text));
+    }
     let form = asked.or(by_ending).unwrap_or(ExportForm::Json);
     let name = match form {
         ExportForm::Replicates | ExportForm::Points | ExportForm::Intervals => ExportForm::Csv,
