@@ -203,8 +203,8 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::NotStationary => Some(Warning::doubt(
             "not-stationary",
             format!(
-                "{title}: still changing when its time was up ({}); there is no single value. Let \
-                 the storage settle, or allow more time.",
+                "{title}: still changing when its time was up ({}), so there is no single value. \
+                 Allow more time.",
                 moved(measurement.drift.total)
             ),
         )),
@@ -223,7 +223,7 @@ fn moved(total: f64) -> String {
     match total {
         total if total > 1.0 => "latency rose by more than its mean".to_owned(),
         total if total < -1.0 => "latency fell by more than its mean".to_owned(),
-        total => format!("by {:+.1} % over the trial", total * 100.0),
+        total => format!("{:+.1} % over the trial", total * 100.0),
     }
 }
 

@@ -83,6 +83,22 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Lines so far.
+    pub fn lines(&self) -> usize {
+        self.text.matches('\n').count()
+    }
+
+    /// What `write` adds, unless the page then has more lines than `most`: then nothing.
+    pub fn within(&mut self, most: usize, write: impl FnOnce(&mut Self)) -> bool {
+        let before = self.text.len();
+        write(self);
+        let fits = self.lines() <= most;
+        if !fits {
+            self.text.truncate(before);
+        }
+        fits
+    }
+
     /// The finished page, ending in a line break.
     pub fn finish(self) -> String {
         self.text

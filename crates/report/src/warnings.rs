@@ -16,6 +16,8 @@ const WIDE: [&str; 4] = [
 const UNSETTLED: &str = "level-not-settled";
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
+/// The page has no more lines than this on account of warnings.
+const LINES: usize = 40;
 /// Measurements named of which the same is said.
 const ALIKE_SHOWN: usize = 3;
 
@@ -51,8 +53,16 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     let gathered = gathered(&ordered, run);
     // What voids a number is never left out.
     let voids = gathered.iter().filter(|it| it.severity == Severity::Void);
-    let shown = SHOWN.max(voids.count()).min(gathered.len());
-    gathered[..shown].iter().for_each(|it| item(page, it));
+    let wanted = SHOWN.max(voids.count()).min(gathered.len());
+    let mut shown = 0;
+    for warning in &gathered[..wanted] {
+        let must = shown == 0 || warning.severity == Severity::Void;
+        let most = if must { usize::MAX } else { LINES - 1 };
+        if !page.within(most, |page| item(page, warning)) {
+            break;
+        }
+        shown += 1;
+    }
     let left_out = gathered.len() - shown;
     if left_out > 0 {
         let how = run.id.map_or_else(

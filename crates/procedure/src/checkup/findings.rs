@@ -15,6 +15,8 @@ use units::{
 const FLUSH_TOO_FAST_NS: f64 = 20_000.0;
 /// Random reads this much slower than sequential ones are those of a disk that must seek.
 const SEEK_RATIO: f64 = 20.0;
+/// A load with a wider interval than this, relative to it, is no answer.
+const KNOWN: f64 = 0.25;
 /// A page cache this much faster than the device is worth a sentence.
 const CACHE_GAIN: f64 = 1.2;
 /// A highest load this much above that of one read at a time is a gain.
@@ -73,14 +75,12 @@ fn rate(estimate: Estimate) -> String {
     format!("{value}, {interval}")
 }
 
-/// The load at the first level that is known well: of clients that wait, and of random arrivals.
+/// The load at the first level that is known well enough to be the answer: of clients that wait, and of random arrivals.
 fn load_carried(curve: &Curve) -> Option<String> {
     let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
-        LevelOutcome::Reached {
-            load,
-            is_precise: true,
-            ..
-        } => Some((level, load)),
+        LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
+            Some((level, load))
+        }
         _ => None,
     })?;
     let time = match curve.percentile {
