@@ -175,8 +175,8 @@ impl fmt::Display for Finding {
             } => fmt_outlier(f, longest_ns, of_sum, of_spread),
             Self::HeavyTail { exponent } => write!(
                 f,
-                "a heavy tail (exponent {exponent:.1} of the longest 1 %, below 2): the interval of \
-                 the mean is too narrow; quote percentiles"
+                "a heavy tail (exponent {exponent:.1} of the longest 1 %, below 2): the interval \
+                 of the mean is too narrow; quote percentiles"
             ),
             Self::Late { share } => write!(
                 f,

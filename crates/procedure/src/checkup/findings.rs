@@ -75,7 +75,8 @@ fn rate(estimate: Estimate) -> String {
     format!("{value}, {interval}")
 }
 
-/// The load at the first level that is known well enough to be the answer: of clients that wait, and of random arrivals.
+/// The load at the first level that is known well enough to be the answer: of clients that wait,
+/// and of random arrivals.
 fn load_carried(curve: &Curve) -> Option<String> {
     let (level, load) = curve.levels.iter().find_map(|level| match level.outcome {
         LevelOutcome::Reached { load, .. } if load.relative_half_width() <= KNOWN => {
