@@ -393,7 +393,7 @@ fn users_can_ask_with_sql() {
              FROM factors JOIN figures USING (run_id, table_name, row)
              WHERE factor = 'level' AND role = 'headline'"
         ),
-        "100 us iops, 250 us iops, 1.00 ms iops, 10.0 ms iops"
+        "100us iops, 250us iops, 1ms iops, 10ms iops"
     );
     assert_eq!(
         text("SELECT group_concat(scope || ' ' || severity, ', ') FROM warnings"),

@@ -110,10 +110,7 @@ random reads of 4 KiB: mean latency against IOPS
 Warnings
   doubt Data written less than 20 s ago may have been answered by the host's
         cache; ask for --soak to see past it.
-  doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is
-        right but wider than was asked for. Give it more time.
-  note  This is a virtual machine: its host may cache.
-  1 more: seekstone runs show 12 --all
+  3 more: seekstone runs show 12 --all
 ");
 }
 

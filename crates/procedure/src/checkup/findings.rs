@@ -283,8 +283,12 @@ mod tests {
     }
 
     fn curve(is_precise: bool, points: Vec<CurvePoint>, is_converged: bool) -> Curve {
+        let (low, high) = match is_precise {
+            true => (31_000.0, 32_600.0),
+            false => (6_400.0, 160_000.0),
+        };
         let outcome = LevelOutcome::Reached {
-            load: estimate(31_800.0, 31_000.0, 32_600.0),
+            load: estimate(31_800.0, low, high),
             clients: 12.0,
             is_precise,
         };
