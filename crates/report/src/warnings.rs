@@ -18,6 +18,8 @@ const UNSETTLED: &str = "level-not-settled";
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
 const LINES: usize = 40;
+/// Lines of a warning.
+const WARNING: usize = 2;
 /// Measurements named of which the same is said.
 const ALIKE_SHOWN: usize = 3;
 
@@ -54,10 +56,16 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     // What voids a number is never left out.
     let voids = gathered.iter().filter(|it| it.severity == Severity::Void);
     let wanted = SHOWN.max(voids.count()).min(gathered.len());
+    // A page that is longer without them is not kept short by what it does not warn of.
+    let has_room = page.lines() + WARNING < LINES;
     let mut shown = 0;
     for warning in &gathered[..wanted] {
         let must = shown == 0 || warning.severity == Severity::Void;
-        let most = if must { usize::MAX } else { LINES - 1 };
+        let most = if must || !has_room {
+            usize::MAX
+        } else {
+            LINES - 1
+        };
         if !page.within(most, |page| item(page, warning)) {
             break;
         }

@@ -110,7 +110,10 @@ random reads of 4 KiB: mean latency against IOPS
 Warnings
   doubt Data written less than 20 s ago may have been answered by the host's
         cache; ask for --soak to see past it.
-  3 more: seekstone runs show 12 --all
+  doubt durable write 4 KiB (fsync): stopped by its time limit; the interval is
+        right but wider than was asked for. Give it more time.
+  note  This is a virtual machine: its host may cache.
+  1 more: seekstone runs show 12 --all
 ");
 }
 
