@@ -18,6 +18,8 @@ const UNSETTLED: &str = "level-not-settled";
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
 const LINES: usize = 40;
+/// So many are shown whatever room they take.
+const ALWAYS: usize = 2;
 /// Lines of a warning.
 const WARNING: usize = 2;
 /// Measurements named of which the same is said.
@@ -60,7 +62,7 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
     let has_room = page.lines() + WARNING < LINES;
     let mut shown = 0;
     for warning in &gathered[..wanted] {
-        let must = shown == 0 || warning.severity == Severity::Void;
+        let must = shown < ALWAYS || warning.severity == Severity::Void;
         let most = if must || !has_room {
             usize::MAX
         } else {
