@@ -1,6 +1,8 @@
 //! Response time against load: a chart with its levels, and the table of all points.
 
-use results::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation};
+use results::{
+    Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Saturation, percentile_name,
+};
 use stats::Channel;
 use units::{format_count, format_counted, format_duration_ns, format_interval_ns};
 
@@ -120,14 +122,8 @@ fn time_heading(curve: &Curve) -> String {
     let channel = channel_name(curve.channel);
     match curve.percentile {
         None => format!("mean {channel}"),
-        Some(p) => format!("p{} {channel}", percent(p)),
+        Some(p) => format!("{} {channel}", percentile_name(p)),
     }
-}
-
-/// A share as a percentile's number: 99, or 99.9.
-fn percent(share: f64) -> String {
-    let rounded = (share * 1e5).round() / 1e3;
-    format!("{rounded}")
 }
 
 fn title(curve: &Curve) -> String {

@@ -1,7 +1,7 @@
 //! Everything about one measurement.
 
 use results::environment::{CountersDelta, DeviceTime};
-use results::{ErrorCount, KindTimes, Law, Measurement, Resolution, Work};
+use results::{ErrorCount, KindTimes, Law, Measurement, Resolution, Work, percentile_name};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
@@ -210,7 +210,7 @@ fn times(page: &mut Page<'_>, m: &Measurement) {
             percentile(percentiles.iter().find(|one| is_same(one.p, share)))
         };
         let cells = row(
-            &format!("p{}", trimmed(share * 100.0)),
+            &percentile_name(share),
             of(&m.response.percentiles),
             of(&m.service.percentiles),
         );
@@ -246,11 +246,6 @@ fn shares(m: &Measurement) -> Vec<f64> {
     }
     shares.sort_by(f64::total_cmp);
     shares
-}
-
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn percentile(found: Option<&PercentileEstimate>) -> (String, String) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::{KindTimes, Measurement, Trust, Work};
+use results::{KindTimes, Measurement, Trust, Work, percentile_name};
 use units::{format_count, format_duration_ns};
 
 use crate::figure::{
@@ -147,7 +147,7 @@ fn alone(page: &mut Page<'_>, measurement: &Measurement) {
     for one in &times.percentiles {
         let sign = if one.is_indicative { INDICATIVE } else { "" };
         if let Some(estimate) = one.estimate {
-            let name = format!("p{}", (one.p * 1e5).round() / 1e3);
+            let name = percentile_name(one.p);
             parts.push(format!(
                 "{name} {}{sign}",
                 format_duration_ns(estimate.value)

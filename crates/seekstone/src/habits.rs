@@ -93,7 +93,8 @@ pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsStr
     if let Some(first) = words.get(1).and_then(|word| word.to_str()) {
         let is_command = definition.find_subcommand(first).is_some();
         let is_simulated = SIMULATED.iter().any(|begin| first.starts_with(begin));
-        let is_target = is_simulated || Path::new(first).exists();
+        // What looks like a path is one, and `run` says what is wrong with it.
+        let is_target = is_simulated || first.contains('/') || Path::new(first).exists();
         if !first.starts_with('-') && !is_command && is_target {
             words.insert(1, "run".into());
         }
@@ -232,5 +233,6 @@ mod tests {
         check("run", 2);
         check("--help", 2);
         check("no-such-place", 2);
+        check("/no/such/place", 3);
     }
 }

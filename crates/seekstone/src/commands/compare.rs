@@ -22,7 +22,7 @@ const NAME_CHARS: usize = 40;
 pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
     if args.target.len() < 2 {
         let text = format!(
-            "with what is {} to be compared? Name two targets or more",
+            "{} has nothing to be compared with. Name two targets or more",
             args.target[0]
         );
         return Err(UsageError(text).into());

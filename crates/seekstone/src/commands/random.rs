@@ -67,7 +67,10 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
     if args.max_time < least {
         let warm_up = args.warm_up.map(|it| format!(" with --warm-up {it}"));
         let warm_up = warm_up.unwrap_or_default();
-        let text = format!("--max-time {}: at least {least}{warm_up}", args.max_time);
+        let text = format!(
+            "--max-time {}: a cell{warm_up} needs at least {least}",
+            args.max_time
+        );
         return Err(UsageError(text));
     }
     if args.buffered && args.target.starts_with(SIM_PREFIX) {
