@@ -17,6 +17,7 @@ use procedure::study::{Script, names_variable};
 use results::StudyReplicate;
 use serde::{Deserialize, Serialize};
 
+use super::locked::Locked;
 use super::seen::SeenPlace;
 use host::process::quoted;
 
@@ -157,7 +158,7 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: File,
+    file: Locked,
 }
 
 impl Journal {
@@ -279,7 +280,7 @@ impl Journal {
     fn emptied(&mut self) -> io::Result<()> {
         let mut first = Vec::new();
         self.file.seek(SeekFrom::Start(0))?;
-        let mut head = (&self.file).take(FIRST_LINE.len() as u64);
+        let mut head = (&*self.file).take(FIRST_LINE.len() as u64);
         head.read_to_end(&mut first)?;
         if first == FIRST_LINE {
             return self.file.set_len(FIRST_LINE.len() as u64);
@@ -311,7 +312,7 @@ impl Journal {
 fn locked<F: FnOnce(io::Error) -> JournalError>(
     path: &Path,
     failed: &impl Fn(&'static str) -> F,
-) -> Result<File, JournalError> {
+) -> Result<Locked, JournalError> {
     // Whoever is done with one removes it, and another may be quicker to make the next.
     for _ in 0..TRIES {
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
@@ -336,6 +337,7 @@ fn locked<F: FnOnce(io::Error) -> JournalError>(
             }
             Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
         }
+        let file = Locked(file);
         if is_named(&file, path).map_err(failed("examine"))? {
             return Ok(file);
         }

@@ -2,6 +2,7 @@
 
 mod in_use;
 mod journal;
+mod locked;
 mod measures;
 mod models;
 mod preflight;

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::in_use::{mounted_below, user_of};
 use super::journal::Undo;
+use super::locked::Locked;
 
 /// How the names of these directories begin; sixteen hexadecimal digits follow.
 const PREFIX: &str = ".seekstone-study-";
@@ -66,7 +67,7 @@ pub fn without_digits(path: &str) -> String {
 pub struct Scratch {
     path: PathBuf,
     /// Holds the lock.
-    record: File,
+    record: Locked,
 }
 
 impl Scratch {
@@ -93,6 +94,7 @@ impl Scratch {
             .mode(0o600)
             .open(path.join(RECORD))?;
         flock(&record, FlockOperation::NonBlockingLockExclusive)?;
+        let record = Locked(record);
         let path = path.to_owned();
         let mut made = Self { path, record };
         made.write(&Line::Owner(Owner {
@@ -153,7 +155,7 @@ pub struct LeftScratch {
     /// How many files there are, without it.
     pub files: u64,
     /// Holds the lock.
-    record: File,
+    record: Locked,
 }
 
 impl LeftScratch {
@@ -190,6 +192,7 @@ impl LeftScratch {
         let is_alone = inner.is_file() && inner.nlink() == 1;
         (is_ours && is_alone).then_some(())?;
         flock(&record, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let record = Locked(record);
         let (owner, undo) = read(&record)?;
         let made = Identity::of(&directory).ok()?.text();
         (owner.seal == digits && owner.directory == made).then_some(())?;
