@@ -42,12 +42,33 @@ fn process_in(path: &Path, held: &Path) -> Option<String> {
             || is_within(own.join("root"))
             || is_within(own.join("exe"))
             || files.any(is_within);
-        if is_user {
+        if is_user && !is_being_started(&own) {
             let name = fs::read_to_string(own.join("comm")).unwrap_or_default();
             return Some(format!("process {pid} ({})", name.trim()));
         }
     }
     None
+}
+
+/// Whether a process is a copy of this one in which no program has begun: it holds what this one
+/// holds, and for no longer than that takes.
+fn is_being_started(process: &Path) -> bool {
+    fs::read_to_string(process.join("stat"))
+        .is_ok_and(|stat| is_own_copy(&stat, std::process::id()))
+}
+
+/// The same by the text of `/proc/PID/stat` (proc_pid_stat(5)).
+fn is_own_copy(stat: &str, parent: u32) -> bool {
+    // PF_FORKNOEXEC of the kernel's sched.h.
+    const NOT_BEGUN: u64 = 0x40;
+    // The name, in parentheses, may hold anything.
+    let Some((_, fields)) = stat.rsplit_once(") ") else {
+        return false;
+    };
+    let field = |number: usize| fields.split(' ').nth(number - 3);
+    let of_ours = field(4).and_then(|it| it.parse().ok()) == Some(parent);
+    let flags = field(9).and_then(|it| it.parse::<u64>().ok());
+    of_ours && flags.is_some_and(|flags| flags & NOT_BEGUN != 0)
 }
 
 fn loop_device_on(path: &Path) -> Option<String> {
@@ -68,6 +89,15 @@ mod tests {
     fn mounts_are_found_below_a_path_only() {
         assert!(mounted_below(Path::new("/")).is_some());
         assert_eq!(mounted_below(Path::new("/nonexistent-path")), None);
+    }
+
+    #[test]
+    fn only_a_copy_of_our_own_is_being_started() {
+        let stat = |parent: u32, flags: u64| format!("7 (a) b) S {parent} 7 7 0 -1 {flags} 1 0");
+        assert!(is_own_copy(&stat(5, 0x40_0040), 5));
+        assert!(!is_own_copy(&stat(6, 0x40_0040), 5), "another's");
+        assert!(!is_own_copy(&stat(5, 0x40_0000), 5), "it has begun");
+        assert!(!is_own_copy("", 5));
     }
 
     #[test]
