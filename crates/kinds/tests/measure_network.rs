@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Measurement, Place};
+use kinds::measure::{MeasureError, Place, measuring};
 use results::Reading;
 use tempfile::TempDir;
 use units::Bytes;
@@ -26,13 +26,13 @@ fn place() -> (TempDir, Place) {
 
 fn refused(kind: &str, settings: &str) -> String {
     let table = settings.parse().expect("TOML");
-    let fault = Measurement::from_table(kind, &table).expect_err("wrong settings");
+    let fault = measuring(kind, &table).expect_err("wrong settings");
     fault.message
 }
 
 fn measured(kind: &str, settings: &str, place: &Place) -> Result<Vec<Reading>, MeasureError> {
     let table = settings.parse().expect("TOML");
-    let measurement = Measurement::from_table(kind, &table);
+    let measurement = measuring(kind, &table);
     let measurement = measurement.unwrap_or_else(|fault| panic!("{kind}: {fault}"));
     measurement.check(place)?;
     measurement.measure(place, &Interrupt::never())
@@ -130,7 +130,7 @@ fn mistakes_in_settings_are_named() {
     let nothing = format!("{nowhere}extent = 0\nsynced = false")
         .parse()
         .expect("TOML");
-    Measurement::from_table("ftp", &nothing).expect("nothing that would be left out");
+    measuring("ftp", &nothing).expect("nothing that would be left out");
     check(
         "ftp",
         "url = \"ftp://a/f\"\ncongestion = \"reno\"",
@@ -157,7 +157,7 @@ fn more_connections_than_the_system_allows_are_refused() {
     let (_directory, place) = place();
     let settings = "url = \"http://127.0.0.1:1/\"\nclients = 4096\nconnections = 64";
     let table = settings.parse().expect("TOML");
-    let measurement = Measurement::from_table("http", &table).expect("settings");
+    let measurement = measuring("http", &table).expect("settings");
     let allowed = getrlimit(Resource::Nofile).maximum;
     let checked = measurement.check(&place);
     if allowed.is_some_and(|allowed| allowed < 4096 * 64) {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Measurement, Place};
+use kinds::measure::{MeasureError, Place, measuring};
 use results::Reading;
 use support::storage::FileSystem;
 use support::{Scratch, leftovers};
@@ -18,7 +18,7 @@ fn fill(target: &Path, more: &str, stop: &Interrupt) -> Result<Vec<Reading>, Mea
         target.display()
     );
     let table = text.parse().expect("TOML");
-    let measurement = Measurement::from_table("fill", &table).expect("settings");
+    let measurement = measuring("fill", &table).expect("settings");
     measurement.measure(&Place::new("/", 3), stop)
 }
 
@@ -163,7 +163,7 @@ fn whatever_somebody_would_miss_is_not_filled() {
 fn consent_is_asked_for_in_words() {
     let check = |text: &str, expected: &str| {
         let table = text.parse().expect("TOML");
-        let fault = Measurement::from_table("fill", &table).expect_err("no consent");
+        let fault = measuring("fill", &table).expect_err("no consent");
         assert!(fault.message.contains(expected), "{}", fault.message);
     };
     check("target = \"/x\"", "fill needs fill = \"to the last byte\"");

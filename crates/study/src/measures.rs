@@ -3,7 +3,9 @@
 use procedure::study::{KindOutline, Kinds, SettingMistake};
 use results::{Reading, Warning};
 
-use kinds::measure::{MeasureError, Measurement, Place, Stop, command, measured_paths};
+use kinds::measure::{
+    MeasureError, Measuring, Place, Stop, command, kind_named, measured_paths, measuring,
+};
 
 /// What one replicate gave.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,15 +59,14 @@ pub trait Measures {
 pub struct OwnMeasurements;
 
 impl OwnMeasurements {
-    fn made(kind: &str, settings: &toml::Table) -> Result<Measurement, MeasureError> {
-        Measurement::from_table(kind, settings).map_err(|it| MeasureError::Usage(it.message))
+    fn made(kind: &str, settings: &toml::Table) -> Result<Box<dyn Measuring>, MeasureError> {
+        measuring(kind, settings).map_err(|it| MeasureError::Usage(it.message))
     }
 }
 
 impl Measures for OwnMeasurements {
     fn outline(&self, kind: &str) -> Option<KindOutline> {
-        let mut kinds = Measurement::kinds().iter();
-        let kind = kinds.find(|known| known.name == kind)?;
+        let kind = kind_named(kind)?;
         let settings = kind.settings.iter().map(|it| it.name.to_owned());
         let readings = kind.readings.iter().map(|(name, _)| (*name).to_owned());
         Some(KindOutline {
@@ -76,7 +77,7 @@ impl Measures for OwnMeasurements {
     }
 
     fn check(&self, kind: &str, settings: &toml::Table) -> Result<(), SettingMistake> {
-        let checked = Measurement::from_table(kind, settings);
+        let checked = measuring(kind, settings);
         checked.map(drop).map_err(|fault| SettingMistake {
             key: fault.key,
             message: fault.message,

@@ -7,7 +7,7 @@ use results::Reading;
 use super::ValidationError;
 use super::hand::SEED;
 use host::interrupt::Interrupt;
-use kinds::measure::{Measurement, Place};
+use kinds::measure::{Place, measuring};
 use study::{OwnMeasurements, study_kinds};
 
 /// What stands for the target in a setting.
@@ -67,8 +67,8 @@ impl StudyRow {
                 *text = filled(text, &[(PLACE, &target)]);
             }
         }
-        let measurement = Measurement::from_table(&study.measurement, &settings)
-            .map_err(|fault| wrong(fault.message))?;
+        let measurement =
+            measuring(&study.measurement, &settings).map_err(|fault| wrong(fault.message))?;
         let place = Place::new(target, SEED);
         let readings = measurement.measure(&place, interrupt)?;
         Ok(Self { readings })

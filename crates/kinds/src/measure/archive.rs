@@ -8,7 +8,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::made::{Checker, MadeFiles, open_made};
 use super::place::{MeasureError, Place, go_on};
 use super::records::{Gauge, Who};
@@ -51,6 +51,8 @@ pub const ARCHIVE: Kind = Kind {
             "mean time of one file, until it is kept for good; with each of them",
         ),
     ],
+    in_place: None,
+    make: |settings| made(Archive::from_settings(Direction::Put, settings)),
 };
 
 /// The kind that gets.
@@ -78,6 +80,8 @@ pub const RETRIEVE: Kind = Kind {
             "mean time of one file, until it is written; with each of them",
         ),
     ],
+    in_place: None,
+    make: |settings| made(Archive::from_settings(Direction::Get, settings)),
 };
 
 const FILES_MAX: u64 = 1_000_000;
@@ -105,10 +109,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    pub(super) fn from_settings(
-        direction: Direction,
-        settings: &Settings<'_>,
-    ) -> Result<Self, SettingFault> {
+    fn from_settings(direction: Direction, settings: &Settings<'_>) -> Result<Self, SettingFault> {
         Ok(Self {
             direction,
             files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
@@ -128,12 +129,60 @@ impl Archive {
         }
     }
 
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    /// Do it to each file, several at once, and tell what that took.
+    fn each(
+        &self,
+        act: &(impl Fn(u64) -> Result<(), MeasureError> + Sync),
+        stop: &Stop,
+    ) -> Result<Vec<Reading>, MeasureError> {
+        let next = AtomicU64::new(0);
+        let seconds = Mutex::new(vec![0.0; self.files as usize]);
+        let (next, times) = (&next, &seconds);
+        let work = move || loop {
+            go_on(stop)?;
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.files {
+                return Ok::<(), MeasureError>(());
+            }
+            let begun = Instant::now();
+            act(number)?;
+            let elapsed = begun.elapsed().as_secs_f64();
+            times.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = elapsed;
+        };
+        let threads = (0..self.at_once).map(|_| work);
+        let (gauge, ends) = together(threads, || Gauge::start(Who::Process))
+            .map_err(|error| MeasureError::Failed(no_thread(&error)))?;
+        let died = || MeasureError::Failed("a thread has died: our mistake".into());
+        for end in ends {
+            end.map_err(|_| died())??;
+        }
+        let flow = gauge.flow(self.files * self.size.0);
+        let seconds = seconds.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        let (done, time) = match self.direction {
+            Direction::Put => ("files put", "time to put"),
+            Direction::Get => ("files got", "time to get"),
+        };
+        let per_second = self.files as f64 / flow.elapsed.as_secs_f64().max(1e-9);
+        let mut readings = flow.readings(self.kind()).to_vec();
+        readings.push(Reading::new(
+            done,
+            Unit::PerSecond,
+            per_second,
+            Better::Higher,
+        ));
+        readings.push(Reading::new(time, Unit::Seconds, mean, Better::Lower).of(seconds));
+        Ok(readings)
+    }
+}
+
+impl Measuring for Archive {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
         place.directory(self.kind())?;
         check_store(self.store.as_deref(), place)
     }
 
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let wanted = self.files.saturating_mul(self.size.0);
         let directory = place.work_directory(self.kind(), wanted.saturating_mul(2))?;
         let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
@@ -184,52 +233,6 @@ impl Archive {
         }
         store.close()?;
         directory.remove()?;
-        Ok(readings)
-    }
-
-    /// Do it to each file, several at once, and tell what that took.
-    fn each(
-        &self,
-        act: &(impl Fn(u64) -> Result<(), MeasureError> + Sync),
-        stop: &Stop,
-    ) -> Result<Vec<Reading>, MeasureError> {
-        let next = AtomicU64::new(0);
-        let seconds = Mutex::new(vec![0.0; self.files as usize]);
-        let (next, times) = (&next, &seconds);
-        let work = move || loop {
-            go_on(stop)?;
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.files {
-                return Ok::<(), MeasureError>(());
-            }
-            let begun = Instant::now();
-            act(number)?;
-            let elapsed = begun.elapsed().as_secs_f64();
-            times.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = elapsed;
-        };
-        let threads = (0..self.at_once).map(|_| work);
-        let (gauge, ends) = together(threads, || Gauge::start(Who::Process))
-            .map_err(|error| MeasureError::Failed(no_thread(&error)))?;
-        let died = || MeasureError::Failed("a thread has died: our mistake".into());
-        for end in ends {
-            end.map_err(|_| died())??;
-        }
-        let flow = gauge.flow(self.files * self.size.0);
-        let seconds = seconds.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        let (done, time) = match self.direction {
-            Direction::Put => ("files put", "time to put"),
-            Direction::Get => ("files got", "time to get"),
-        };
-        let per_second = self.files as f64 / flow.elapsed.as_secs_f64().max(1e-9);
-        let mut readings = flow.readings(self.kind()).to_vec();
-        readings.push(Reading::new(
-            done,
-            Unit::PerSecond,
-            per_second,
-            Better::Higher,
-        ));
-        readings.push(Reading::new(time, Unit::Seconds, mean, Better::Lower).of(seconds));
         Ok(readings)
     }
 }

@@ -20,7 +20,7 @@ pub use stream::{Restored, restore, save, verify};
 use super::Stop;
 use super::backup_simulated::{ModelBackup, ModelSave, PROCESSOR_BUSY, for_models};
 use super::copy::cool;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::made::MadeFiles;
 use super::place::{MeasureError, Place};
 use super::records::Named;
@@ -129,6 +129,8 @@ pub const KIND: Kind = Kind {
         ),
         TAPE_STOPS,
     ],
+    in_place: None,
+    make: |settings| made(Backup::from_settings(settings)),
 };
 
 const FILES_MAX: u64 = 1_000_000;
@@ -158,7 +160,7 @@ pub struct Backup {
 }
 
 impl Backup {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let made = ["files", "size"]
             .into_iter()
             .find(|name| settings.is_given(name));
@@ -190,63 +192,6 @@ impl Backup {
             for_models: for_models(settings),
             for_files: for_files.or(settings.is_given("cold").then_some("cold")),
         })
-    }
-
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        let to = self.stream_place(place).target;
-        if is_model(&to) {
-            refuse_for_files(self.for_files, &to)?;
-            let source = self.source_model(&to)?;
-            return self.on_models([&source, &to], place.seed).check();
-        }
-        refuse_for_models(self.for_models, &to)?;
-        if let Some(source) = self
-            .source
-            .as_ref()
-            .filter(|it| is_model(&it.to_string_lossy()))
-        {
-            return Err(MeasureError::Usage(format!(
-                "source = {:?}: a model is saved to a model: name one as the target, too",
-                source.display().to_string()
-            )));
-        }
-        place.directory(KIND.name)?;
-        self.stream_place(place).directory(KIND.name)?;
-        match &self.source {
-            Some(path) => path
-                .metadata()
-                .map(drop)
-                .map_err(MeasureError::io("look at", path)),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        let to = self.stream_place(place).target;
-        if is_model(&to) {
-            let source = self.source_model(&to)?;
-            return self.on_models([&source, &to], place.seed).measure(stop);
-        }
-        let Some(source) = &self.source else {
-            let wanted = self.files.saturating_mul(self.size.0);
-            let directory = place.work_directory(KIND.name, wanted)?;
-            let made = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
-            let items = (0..made.count())
-                .map(|number| Item::made(made.name(number), made.path(number), made.size().0));
-            let readings = self.all_passes(&items.collect::<Vec<_>>(), place, stop)?;
-            directory.remove()?;
-            return Ok(readings);
-        };
-        let items = find_items(source, stop)?;
-        if items.iter().all(|item| item.entry.size == 0) {
-            return Err(MeasureError::Usage(format!(
-                "{}: there is not one byte to be saved, and so no rate: name a directory with \
-                 files in it, or a file that is not empty",
-                source.display()
-            )));
-        }
-        self.all_passes(&items, place, stop)
     }
 
     fn source_model(&self, to: &str) -> Result<String, MeasureError> {
@@ -358,5 +303,64 @@ impl Backup {
             })?;
         }
         cool(stream)
+    }
+}
+
+impl Measuring for Backup {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        let to = self.stream_place(place).target;
+        if is_model(&to) {
+            refuse_for_files(self.for_files, &to)?;
+            let source = self.source_model(&to)?;
+            return self.on_models([&source, &to], place.seed).check();
+        }
+        refuse_for_models(self.for_models, &to)?;
+        if let Some(source) = self
+            .source
+            .as_ref()
+            .filter(|it| is_model(&it.to_string_lossy()))
+        {
+            return Err(MeasureError::Usage(format!(
+                "source = {:?}: a model is saved to a model: name one as the target, too",
+                source.display().to_string()
+            )));
+        }
+        place.directory(KIND.name)?;
+        self.stream_place(place).directory(KIND.name)?;
+        match &self.source {
+            Some(path) => path
+                .metadata()
+                .map(drop)
+                .map_err(MeasureError::io("look at", path)),
+            None => Ok(()),
+        }
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        let to = self.stream_place(place).target;
+        if is_model(&to) {
+            let source = self.source_model(&to)?;
+            return self.on_models([&source, &to], place.seed).measure(stop);
+        }
+        let Some(source) = &self.source else {
+            let wanted = self.files.saturating_mul(self.size.0);
+            let directory = place.work_directory(KIND.name, wanted)?;
+            let made = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
+            let items = (0..made.count())
+                .map(|number| Item::made(made.name(number), made.path(number), made.size().0));
+            let readings = self.all_passes(&items.collect::<Vec<_>>(), place, stop)?;
+            directory.remove()?;
+            return Ok(readings);
+        };
+        let items = find_items(source, stop)?;
+        if items.iter().all(|item| item.entry.size == 0) {
+            return Err(MeasureError::Usage(format!(
+                "{}: there is not one byte to be saved, and so no rate: name a directory with \
+                 files in it, or a file that is not empty",
+                source.display()
+            )));
+        }
+        self.all_passes(&items, place, stop)
     }
 }

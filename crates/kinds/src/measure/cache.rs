@@ -20,7 +20,7 @@ use workload::{ClientId, Op, Request, TargetId};
 
 use super::Stop;
 use super::copy::cool;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, Place, go_on};
 use super::records::{self, Named, Pattern, Synced, write_records, wrong_data};
 use super::settings::{SettingFault, Settings};
@@ -77,6 +77,8 @@ pub const KIND: Kind = Kind {
             "reads per second; without bound where all come from the buffer of a model",
         ),
     ],
+    in_place: None,
+    make: |settings| made(Cache::from_settings(settings)),
 };
 
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
@@ -106,7 +108,7 @@ enum Popularity {
 }
 
 impl Cache {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let record = settings
             .size("record", Bytes(1)..=RECORD_MAX)?
             .unwrap_or_default();
@@ -134,85 +136,6 @@ impl Cache {
                 Caching::Buffered
             },
         })
-    }
-
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if !place.is_simulated() {
-            place.directory(KIND.name)?;
-        } else if self.names_direct {
-            return Err(MeasureError::Usage(format!(
-                "{}: whether a model has a file cache is in its definition: leave direct out",
-                place.target
-            )));
-        }
-        let needed = self.buffer.0.min(self.working_set.0);
-        let fits = host::limits::check_budget(0, needed);
-        fits.map_err(|error| MeasureError::Usage(format!("buffer = {}: {error}", self.buffer)))
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        if place.is_simulated() {
-            return self.on_model(place, stop);
-        }
-        let directory = place.work_directory(KIND.name, self.working_set.0)?;
-        let file = directory.create_file("set")?;
-        let path = directory.path().join("set");
-        let named = Named {
-            file: &file,
-            path: &path,
-        };
-        let mut pattern = Pattern::new(self.record, place.seed)?;
-        write_records(
-            named,
-            &mut pattern,
-            0,
-            self.working_set,
-            Synced::AtEnd,
-            stop,
-        )?;
-        cool(named)?;
-        let target = directory.open_target("set", self.caching)?;
-        let unit = Bytes(u64::from(target.alignment().offset));
-        if !self.record.is_multiple_of(unit) {
-            return Err(MeasureError::Usage(format!(
-                "record = {}: with direct = true, {} asks for multiples of {unit}",
-                self.record,
-                path.display()
-            )));
-        }
-        // What nobody asked for must not come into memory.
-        rustix::fs::fadvise(target.file(), 0, None, Advice::Random)
-            .map_err(|error| MeasureError::io("advise", &path)(error.into()))?;
-        let mut reader = Reader {
-            named: Named {
-                file: target.file(),
-                path: &path,
-            },
-            caching: self.caching,
-            pattern: &pattern,
-            record: self.record.0,
-            buffer: Buffer::new(self.buffer / self.record, self.record)?,
-            memory: records::buffer(self.record.0 as usize)?,
-            counts: Counts::default(),
-        };
-        let mut numbers = self.numbers(place.seed);
-        let mut read = |count: u64| -> Result<Counts, MeasureError> {
-            reader.counts = Counts::default();
-            for _ in 0..count {
-                go_on(stop)?;
-                reader.read(numbers())?;
-            }
-            Ok(reader.counts)
-        };
-        read(self.warm_up)?;
-        let begun = std::time::Instant::now();
-        let counts = read(self.reads)?;
-        let elapsed = begun.elapsed().as_secs_f64();
-        drop(reader);
-        drop(target);
-        directory.remove()?;
-        Ok(self.readings(counts, elapsed))
     }
 
     /// One read after the other in virtual time; the buffer answers in no time.
@@ -285,6 +208,87 @@ impl Cache {
             Reading::new("read time", Unit::Seconds, each, Better::Lower),
             Reading::new("read rate", Unit::PerSecond, 1.0 / each, Better::Higher),
         ]
+    }
+}
+
+impl Measuring for Cache {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if !place.is_simulated() {
+            place.directory(KIND.name)?;
+        } else if self.names_direct {
+            return Err(MeasureError::Usage(format!(
+                "{}: whether a model has a file cache is in its definition: leave direct out",
+                place.target
+            )));
+        }
+        let needed = self.buffer.0.min(self.working_set.0);
+        let fits = host::limits::check_budget(0, needed);
+        fits.map_err(|error| MeasureError::Usage(format!("buffer = {}: {error}", self.buffer)))
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            return self.on_model(place, stop);
+        }
+        let directory = place.work_directory(KIND.name, self.working_set.0)?;
+        let file = directory.create_file("set")?;
+        let path = directory.path().join("set");
+        let named = Named {
+            file: &file,
+            path: &path,
+        };
+        let mut pattern = Pattern::new(self.record, place.seed)?;
+        write_records(
+            named,
+            &mut pattern,
+            0,
+            self.working_set,
+            Synced::AtEnd,
+            stop,
+        )?;
+        cool(named)?;
+        let target = directory.open_target("set", self.caching)?;
+        let unit = Bytes(u64::from(target.alignment().offset));
+        if !self.record.is_multiple_of(unit) {
+            return Err(MeasureError::Usage(format!(
+                "record = {}: with direct = true, {} asks for multiples of {unit}",
+                self.record,
+                path.display()
+            )));
+        }
+        // What nobody asked for must not come into memory.
+        rustix::fs::fadvise(target.file(), 0, None, Advice::Random)
+            .map_err(|error| MeasureError::io("advise", &path)(error.into()))?;
+        let mut reader = Reader {
+            named: Named {
+                file: target.file(),
+                path: &path,
+            },
+            caching: self.caching,
+            pattern: &pattern,
+            record: self.record.0,
+            buffer: Buffer::new(self.buffer / self.record, self.record)?,
+            memory: records::buffer(self.record.0 as usize)?,
+            counts: Counts::default(),
+        };
+        let mut numbers = self.numbers(place.seed);
+        let mut read = |count: u64| -> Result<Counts, MeasureError> {
+            reader.counts = Counts::default();
+            for _ in 0..count {
+                go_on(stop)?;
+                reader.read(numbers())?;
+            }
+            Ok(reader.counts)
+        };
+        read(self.warm_up)?;
+        let begun = std::time::Instant::now();
+        let counts = read(self.reads)?;
+        let elapsed = begun.elapsed().as_secs_f64();
+        drop(reader);
+        drop(target);
+        directory.remove()?;
+        Ok(self.readings(counts, elapsed))
     }
 }
 

@@ -11,7 +11,7 @@ use results::{Better, Reading, Unit};
 use units::Duration;
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings, TextOrList};
 use host::process::{
@@ -62,6 +62,8 @@ pub const KIND: Kind = Kind {
         ("user", "processor time in programs"),
         ("system", "processor time in the kernel"),
     ],
+    in_place: Some("directory"),
+    make: |settings| made(Command::from_settings(settings)),
 };
 
 /// A command.
@@ -83,7 +85,7 @@ enum Caches {
 }
 
 impl Command {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let words = match settings.text_or_list(COMMAND)? {
             Some(TextOrList::List(words)) => words,
             Some(TextOrList::Text(script)) => vec!["/bin/sh".into(), "-c".into(), script],
@@ -122,38 +124,6 @@ impl Command {
         }
     }
 
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        self.directory(place)?;
-        if self.caches == Caches::Cold {
-            let opened = fs::OpenOptions::new().write(true).open(DROP_CACHES);
-            opened.map_err(MeasureError::io(
-                "drop caches (cold = true is for root) with",
-                Path::new(DROP_CACHES),
-            ))?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        match self.caches {
-            Caches::AsTheyAre => {}
-            Caches::Warm => drop(self.run(place, stop)?),
-            Caches::Cold => drop_all_caches()
-                .map_err(MeasureError::io("drop caches with", Path::new(DROP_CACHES)))?,
-        }
-        let Ended {
-            elapsed, reaped, ..
-        } = self.run(place, stop)?;
-        let seconds = |name: &str, span: Duration| {
-            Reading::new(name, Unit::Seconds, span.as_secs_f64(), Better::Lower)
-        };
-        Ok(vec![
-            seconds("real", elapsed),
-            seconds("user", reaped.user),
-            seconds("system", reaped.system),
-        ])
-    }
-
     /// Run it once, to its end.
     fn run(&self, place: &Place, stop: &Stop) -> Result<Ended, MeasureError> {
         let spec = ProcessSpec {
@@ -183,5 +153,39 @@ impl Command {
                 ended.said
             )))
         }
+    }
+}
+
+impl Measuring for Command {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        self.directory(place)?;
+        if self.caches == Caches::Cold {
+            let opened = fs::OpenOptions::new().write(true).open(DROP_CACHES);
+            opened.map_err(MeasureError::io(
+                "drop caches (cold = true is for root) with",
+                Path::new(DROP_CACHES),
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        match self.caches {
+            Caches::AsTheyAre => {}
+            Caches::Warm => drop(self.run(place, stop)?),
+            Caches::Cold => drop_all_caches()
+                .map_err(MeasureError::io("drop caches with", Path::new(DROP_CACHES)))?,
+        }
+        let Ended {
+            elapsed, reaped, ..
+        } = self.run(place, stop)?;
+        let seconds = |name: &str, span: Duration| {
+            Reading::new(name, Unit::Seconds, span.as_secs_f64(), Better::Lower)
+        };
+        Ok(vec![
+            seconds("real", elapsed),
+            seconds("user", reaped.user),
+            seconds("system", reaped.system),
+        ])
     }
 }

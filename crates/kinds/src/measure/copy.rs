@@ -14,7 +14,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::copy_simulated::{ModelCopy, for_models};
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, Place, go_on};
 use super::records::{Flow, Gauge, Named, Pattern, Synced, Who, buffer, write_records};
 use super::settings::{SettingFault, Settings};
@@ -109,6 +109,8 @@ pub const KIND: Kind = Kind {
         ),
         TAPE_STOPS,
     ],
+    in_place: None,
+    make: |settings| made(Copy::from_settings(settings)),
 };
 
 /// How often the page cache is told to forget a file, some pages of which are just in use ...
@@ -138,7 +140,7 @@ pub struct Copy {
 }
 
 impl Copy {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let source = settings.text("source")?;
         let is_file = source.as_deref().is_some_and(|source| !is_model(source));
         if is_file && settings.is_given("size") {
@@ -163,19 +165,6 @@ impl Copy {
         })
     }
 
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if place.is_simulated() {
-            refuse_for_files(self.for_files, &place.target)?;
-            let source = self.source_model(place)?;
-            return self.model.open(&source, &place.target).map(drop);
-        }
-        place.directory(KIND.name)?;
-        refuse_for_models(self.for_models, &place.target)?;
-        self.source
-            .as_deref()
-            .map_or(Ok(()), |path| open_source(path).map(drop))
-    }
-
     fn source_model(&self, place: &Place) -> Result<String, MeasureError> {
         let source = self.source.as_ref().map(|path| path.display().to_string());
         source.filter(|source| is_model(source)).ok_or_else(|| {
@@ -184,48 +173,6 @@ impl Copy {
                 place.target
             ))
         })
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        if place.is_simulated() {
-            let source = self.source_model(place)?;
-            return self.model.measure(&source, place, stop);
-        }
-        let named = self.source.as_deref().map(open_source).transpose()?;
-        let size = named.as_ref().map_or(self.size, |(_, size)| *size);
-        let files = if named.is_some() { 1 } else { 2 };
-        let extent = self.extent.unwrap_or_default();
-        let wanted = files * size.0 + extent.0;
-        let directory = place.work_directory(KIND.name, wanted)?;
-        let made = directory.path().join(SOURCE);
-        let (from, path) = match (named, &self.source) {
-            (Some((file, _)), Some(path)) => (file, path.clone()),
-            _ => (self.make_source(&directory, place.seed, stop)?, made),
-        };
-        let from = Named {
-            file: &from,
-            path: &path,
-        };
-        if self.cold {
-            cool(from)?;
-        }
-        let copy = directory.create_copy(COPY)?;
-        let path = directory.path().join(COPY);
-        let to = Named {
-            file: &copy,
-            path: &path,
-        };
-        let device = Place::device(directory.path());
-        let before = Counters::take(device.as_deref());
-        let (flow, room_made) = self.copy(from, to, size, stop)?;
-        let done = before.delta(&Counters::take(device.as_deref()));
-        let extents =
-            count_extents(&copy).map_err(MeasureError::io("count the extents of", &path))?;
-        compare(from, to, size, stop)?;
-        drop(copy);
-        directory.remove()?;
-        Ok(readings(&flow, room_made, extents, &done))
     }
 
     fn make_source(
@@ -283,6 +230,63 @@ impl Copy {
             sync(to)?;
         }
         Ok((gauge.flow(size.0), room_made))
+    }
+}
+
+impl Measuring for Copy {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if place.is_simulated() {
+            refuse_for_files(self.for_files, &place.target)?;
+            let source = self.source_model(place)?;
+            return self.model.open(&source, &place.target).map(drop);
+        }
+        place.directory(KIND.name)?;
+        refuse_for_models(self.for_models, &place.target)?;
+        self.source
+            .as_deref()
+            .map_or(Ok(()), |path| open_source(path).map(drop))
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            let source = self.source_model(place)?;
+            return self.model.measure(&source, place, stop);
+        }
+        let named = self.source.as_deref().map(open_source).transpose()?;
+        let size = named.as_ref().map_or(self.size, |(_, size)| *size);
+        let files = if named.is_some() { 1 } else { 2 };
+        let extent = self.extent.unwrap_or_default();
+        let wanted = files * size.0 + extent.0;
+        let directory = place.work_directory(KIND.name, wanted)?;
+        let made = directory.path().join(SOURCE);
+        let (from, path) = match (named, &self.source) {
+            (Some((file, _)), Some(path)) => (file, path.clone()),
+            _ => (self.make_source(&directory, place.seed, stop)?, made),
+        };
+        let from = Named {
+            file: &from,
+            path: &path,
+        };
+        if self.cold {
+            cool(from)?;
+        }
+        let copy = directory.create_copy(COPY)?;
+        let path = directory.path().join(COPY);
+        let to = Named {
+            file: &copy,
+            path: &path,
+        };
+        let device = Place::device(directory.path());
+        let before = Counters::take(device.as_deref());
+        let (flow, room_made) = self.copy(from, to, size, stop)?;
+        let done = before.delta(&Counters::take(device.as_deref()));
+        let extents =
+            count_extents(&copy).map_err(MeasureError::io("count the extents of", &path))?;
+        compare(from, to, size, stop)?;
+        drop(copy);
+        directory.remove()?;
+        Ok(readings(&flow, room_made, extents, &done))
     }
 }
 

@@ -20,7 +20,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::fill_simulated::ModelFill;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::mount_guard::refuse_mount;
 use super::place::{MeasureError, Place, go_on, owner};
 use super::records::{Flow, Gauge, Who, buffer};
@@ -74,6 +74,8 @@ pub const KIND: Kind = Kind {
         ),
         TAPE_STOPS,
     ],
+    in_place: Some("target"),
+    make: |settings| made(Fill::from_settings(settings)),
 };
 
 /// What the user types.
@@ -100,7 +102,7 @@ pub struct Fill {
 }
 
 impl Fill {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         settings.choice("fill", &[(CONSENT, ())])?;
         let record = settings
             .size("record", RECORD_MIN..=RECORD_MAX)?
@@ -123,52 +125,12 @@ impl Fill {
         })
     }
 
-    pub(super) fn check(&self, _: &Place) -> Result<(), MeasureError> {
-        let target = self.target.to_string_lossy();
-        if is_model(&target) {
-            refuse_for_files(self.for_files, &target)?;
-            return self.on_model(&target).check();
-        }
-        refuse_mount(&self.target)
-    }
-
     const fn on_model<'a>(&self, target: &'a str) -> ModelFill<'a> {
         ModelFill {
             target,
             record: self.record,
             file: self.file,
         }
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        let target = self.target.to_string_lossy();
-        if is_model(&target) {
-            return self.on_model(&target).measure(place.seed, stop);
-        }
-        let directory = WorkDirectory::create(&self.target, &owner(KIND.name))?;
-        let free = free_space(&self.target)?.available;
-        let mut content = self.content(place.seed)?;
-        let mut filling = Filling {
-            part_bytes: (free / PARTS).max(1),
-            ..Filling::default()
-        };
-        let gauge = Gauge::start(Who::Thread);
-        let mut part = gauge;
-        let mut files = 0;
-        while let Some(file) = create(&directory, files)? {
-            files += 1;
-            let path = directory.path().join(name(files - 1));
-            let is_full = self.write(&file, &path, &mut content, &mut filling, &mut part, stop)?;
-            file.sync_all().map_err(|error| lost(&path, error))?;
-            if is_full {
-                break;
-            }
-        }
-        let flow = gauge.flow(filling.bytes);
-        let left = free_space(&self.target)?.available;
-        directory.remove()?;
-        Ok(readings(&flow, filling.rates, files, left))
     }
 
     /// Write one file; whether the file system is full.
@@ -216,6 +178,48 @@ impl Fill {
             next: 0,
             is_all_zero: zeroes == PIECE_BYTES,
         })
+    }
+}
+
+impl Measuring for Fill {
+    fn check(&self, _: &Place) -> Result<(), MeasureError> {
+        let target = self.target.to_string_lossy();
+        if is_model(&target) {
+            refuse_for_files(self.for_files, &target)?;
+            return self.on_model(&target).check();
+        }
+        refuse_mount(&self.target)
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        let target = self.target.to_string_lossy();
+        if is_model(&target) {
+            return self.on_model(&target).measure(place.seed, stop);
+        }
+        let directory = WorkDirectory::create(&self.target, &owner(KIND.name))?;
+        let free = free_space(&self.target)?.available;
+        let mut content = self.content(place.seed)?;
+        let mut filling = Filling {
+            part_bytes: (free / PARTS).max(1),
+            ..Filling::default()
+        };
+        let gauge = Gauge::start(Who::Thread);
+        let mut part = gauge;
+        let mut files = 0;
+        while let Some(file) = create(&directory, files)? {
+            files += 1;
+            let path = directory.path().join(name(files - 1));
+            let is_full = self.write(&file, &path, &mut content, &mut filling, &mut part, stop)?;
+            file.sync_all().map_err(|error| lost(&path, error))?;
+            if is_full {
+                break;
+            }
+        }
+        let flow = gauge.flow(filling.bytes);
+        let left = free_space(&self.target)?.available;
+        directory.remove()?;
+        Ok(readings(&flow, filling.rates, files, left))
     }
 }
 

@@ -13,7 +13,7 @@ use results::{Better, Reading, Unit};
 use units::Bytes;
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
@@ -87,6 +87,8 @@ pub const KIND: Kind = Kind {
             "how often the local file was given room, when extent is given",
         ),
     ],
+    in_place: None,
+    make: |settings| made(Ftp::from_settings(settings)),
 };
 
 const EXTENT_MAX: Bytes = Bytes::from_gib(16);
@@ -113,7 +115,7 @@ pub struct Ftp {
 }
 
 impl Ftp {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let size = settings.size("size", Bytes(1)..=net::SIZE_MAX)?;
         let stores = settings.choice("direction", &[("retrieve", false), ("store", true)])?;
         for name in ["local", "extent", "synced"] {
@@ -164,7 +166,29 @@ impl Ftp {
         })
     }
 
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn readings(&self, outcome: &FtpOutcome, server_cpu: Option<Duration>) -> Vec<Reading> {
+        let mut readings = vec![
+            byte_rate("rate", outcome.bytes, outcome.transfer),
+            seconds("time", outcome.elapsed, Better::Lower),
+            seconds("round trip", outcome.round_trip, Better::Neither),
+            cpu_per_mib("client CPU", outcome.client_cpu, outcome.bytes),
+        ];
+        readings.extend(server_cpu.map(|cpu| cpu_per_mib("server CPU", cpu, outcome.bytes)));
+        if self.extent > 0 {
+            let count = outcome.allocations as f64;
+            readings.push(Reading::new(
+                "allocations",
+                Unit::Count,
+                count,
+                Better::Neither,
+            ));
+        }
+        readings
+    }
+}
+
+impl Measuring for Ftp {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
         net::check_socket(&self.socket)?;
         match self.has_local_file {
             true => place.directory(KIND.name).map(drop),
@@ -172,7 +196,7 @@ impl Ftp {
         }
     }
 
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let directory = match self.has_local_file {
             true => Some(place.work_directory(KIND.name, ROOM_BYTES + self.extent)?),
             false => None,
@@ -214,26 +238,6 @@ impl Ftp {
             )));
         }
         Ok(self.readings(&outcome, clock.stop()?))
-    }
-
-    fn readings(&self, outcome: &FtpOutcome, server_cpu: Option<Duration>) -> Vec<Reading> {
-        let mut readings = vec![
-            byte_rate("rate", outcome.bytes, outcome.transfer),
-            seconds("time", outcome.elapsed, Better::Lower),
-            seconds("round trip", outcome.round_trip, Better::Neither),
-            cpu_per_mib("client CPU", outcome.client_cpu, outcome.bytes),
-        ];
-        readings.extend(server_cpu.map(|cpu| cpu_per_mib("server CPU", cpu, outcome.bytes)));
-        if self.extent > 0 {
-            let count = outcome.allocations as f64;
-            readings.push(Reading::new(
-                "allocations",
-                Unit::Count,
-                count,
-                Better::Neither,
-            ));
-        }
-        readings
     }
 }
 

@@ -12,7 +12,7 @@ use results::{Better, Reading, Unit};
 use stats::Histogram;
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, ServerClock, byte_rate};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings, TextOrList};
@@ -99,6 +99,8 @@ pub const KIND: Kind = Kind {
             "requests without a good answer, when they are counted",
         ),
     ],
+    in_place: None,
+    make: |settings| made(Http::from_settings(settings)),
 };
 
 const CLIENTS_MAX: u64 = 4096;
@@ -127,7 +129,7 @@ enum Objects {
 }
 
 impl Http {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let count = |name: &str, most: u64| {
             let found = settings.count(name, 1..=most)?;
             Ok::<_, SettingFault>(found.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
@@ -155,26 +157,6 @@ impl Http {
             server: net::server(settings)?,
             namespace: settings.given("namespace")?,
         })
-    }
-
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        net::refuse_model(KIND.name, place)?;
-        let files = self.clients.saturating_mul(self.connections) as u64;
-        check_budget(files, 0).map_err(|error| {
-            let Self {
-                clients,
-                connections,
-                ..
-            } = self;
-            MeasureError::Usage(format!(
-                "clients = {clients} with connections = {connections}: {error}"
-            ))
-        })
-    }
-
-    pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        let inside = run_in(self.namespace.as_deref(), || self.measure_here(stop));
-        inside.map_err(|error| net::of_name_space(&error))?
     }
 
     fn measure_here(&self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
@@ -289,6 +271,28 @@ impl Http {
             readings.push(Reading::new(name, Unit::Count, failed, Better::Lower));
         }
         readings
+    }
+}
+
+impl Measuring for Http {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        net::refuse_model(KIND.name, place)?;
+        let files = self.clients.saturating_mul(self.connections) as u64;
+        check_budget(files, 0).map_err(|error| {
+            let Self {
+                clients,
+                connections,
+                ..
+            } = self;
+            MeasureError::Usage(format!(
+                "clients = {clients} with connections = {connections}: {error}"
+            ))
+        })
+    }
+
+    fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        let inside = run_in(self.namespace.as_deref(), || self.measure_here(stop));
+        inside.map_err(|error| net::of_name_space(&error))?
     }
 }
 

@@ -1,4 +1,40 @@
-//! What kinds of measurement there are: the text of their help, and the defaults of their settings.
+//! What kinds of measurement there are: the text of their help, the defaults of their settings, and
+//! how one is made of its settings.
+
+use std::fmt;
+
+use results::Reading;
+
+use super::Stop;
+use super::place::{MeasureError, Place};
+use super::settings::{SettingFault, Settings};
+
+/// A kind with its settings: it measures one replicate at a time.
+pub trait Measuring: fmt::Debug + Send + Sync {
+    /// Say whether it can be measured at that place, before anything is done there.
+    ///
+    /// # Errors
+    /// When the place does not exist, or is of the wrong kind.
+    fn check(&self, place: &Place) -> Result<(), MeasureError>;
+
+    /// Measure one replicate.
+    ///
+    /// # Errors
+    /// When the storage or the command fails, the settings do not fit the place, or somebody
+    /// stopped it. There are no readings then, and nothing of ours is left.
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError>;
+}
+
+/// What is made of the settings of a kind.
+pub type Made = Result<Box<dyn Measuring>, SettingFault>;
+
+/// For [`Kind::make`].
+///
+/// # Errors
+/// That of `parsed`.
+pub(super) fn made<T: Measuring + 'static>(parsed: Result<T, SettingFault>) -> Made {
+    parsed.map(|it| Box::new(it) as Box<dyn Measuring>)
+}
 
 /// A kind of measurement.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +47,10 @@ pub struct Kind {
     pub settings: &'static [Setting],
     /// What one replicate gives: names, as readings carry them, and meanings.
     pub readings: &'static [(&'static str, &'static str)],
+    /// The setting that names what is measured in place of the study's target, if there is one.
+    pub in_place: Option<&'static str>,
+    /// The measurement with these settings.
+    pub make: fn(&Settings<'_>) -> Made,
 }
 
 /// A setting of a kind.

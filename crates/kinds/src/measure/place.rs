@@ -8,7 +8,7 @@ use sim::SIM_PREFIX;
 use units::Bytes;
 
 use super::store_s3::S3_PREFIX;
-use super::{Measurement, Stop};
+use super::{Stop, kind_named};
 use host::environment;
 use host::inspect::inspect;
 use lab::bench::BenchError;
@@ -71,26 +71,17 @@ impl MeasureError {
     }
 }
 
-/// Settings that name a place in place of the study's target, with their kinds.
-const IN_PLACE: [(&str, &str); 3] = [
-    ("command", "directory"),
-    ("fill", "target"),
-    ("streams", "directories"),
-];
-
 /// Every path that a measurement of this kind measures when the study's target is `target`, with
 /// what is only read.
 #[must_use]
 pub fn measured_paths(kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {
-    let kinds = Measurement::kinds().iter();
-    let named = kinds
-        .filter(|it| it.name == kind)
-        .flat_map(|it| it.settings);
+    let kind = kind_named(kind);
+    let named = kind.into_iter().flat_map(|it| it.settings);
     let named = named.filter(|setting| setting.names_paths());
     let given = named.filter_map(|it| Some((it.name, settings.get(it.name)?)));
     let mut paths = vec![target.to_owned()];
     for (name, value) in given {
-        if IN_PLACE.contains(&(kind, name)) {
+        if kind.and_then(|it| it.in_place) == Some(name) {
             paths.retain(|path| path != target);
         }
         let items = value

@@ -10,7 +10,7 @@ use results::{Better, Reading, Unit};
 use units::{Bytes, Instant};
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::made::MadeFiles;
 use super::place::{MeasureError, Place, go_on};
 use super::records::wrong_data;
@@ -47,6 +47,8 @@ pub const KIND: Kind = Kind {
         ("median time", "half of the files took no longer"),
         ("longest time", "that of the slowest file"),
     ],
+    in_place: None,
+    make: |settings| made(Positioning::from_settings(settings)),
 };
 
 const FILES_MAX: u64 = 1_000_000;
@@ -65,7 +67,7 @@ pub struct Positioning {
 }
 
 impl Positioning {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let size = settings
             .size("size", Bytes(1)..=SIZE_MAX)?
             .unwrap_or_default();
@@ -87,7 +89,33 @@ impl Positioning {
         })
     }
 
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+    fn on_model(&self, place: &Place) -> Result<Vec<Reading>, MeasureError> {
+        let spec = open_model(&place.target).map_err(BenchError::from)?;
+        let file_bytes = spec.size.0 / self.files;
+        if file_bytes < self.record.0 {
+            return Err(MeasureError::Usage(format!(
+                "{}: {} files on {} have no room for a record of {}",
+                place.target, self.files, spec.size, self.record
+            )));
+        }
+        let plan = PositioningPlan {
+            files: self.files as u32,
+            file_bytes,
+            record_bytes: self.record.0 as u32,
+            bin: None,
+            seed: place.seed,
+        };
+        let mut driver = spec.driver(place.seed, 1, Instant::START);
+        let times = position(&mut driver, &plan, 0)
+            .map_err(|error| MeasureError::Failed(format!("{}: {error}", place.target)))?;
+        Ok(readings(
+            times.iter().map(|time| time.as_secs_f64()).collect(),
+        ))
+    }
+}
+
+impl Measuring for Positioning {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
         match self.for_files {
             Some(name) if place.is_simulated() => Err(MeasureError::Usage(format!(
                 "{}: the files fill a model, which has no page cache: leave {name} out",
@@ -98,7 +126,7 @@ impl Positioning {
         }
     }
 
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
         if place.is_simulated() {
             return self.on_model(place);
@@ -125,30 +153,6 @@ impl Positioning {
         }
         directory.remove()?;
         Ok(readings(seconds))
-    }
-
-    fn on_model(&self, place: &Place) -> Result<Vec<Reading>, MeasureError> {
-        let spec = open_model(&place.target).map_err(BenchError::from)?;
-        let file_bytes = spec.size.0 / self.files;
-        if file_bytes < self.record.0 {
-            return Err(MeasureError::Usage(format!(
-                "{}: {} files on {} have no room for a record of {}",
-                place.target, self.files, spec.size, self.record
-            )));
-        }
-        let plan = PositioningPlan {
-            files: self.files as u32,
-            file_bytes,
-            record_bytes: self.record.0 as u32,
-            bin: None,
-            seed: place.seed,
-        };
-        let mut driver = spec.driver(place.seed, 1, Instant::START);
-        let times = position(&mut driver, &plan, 0)
-            .map_err(|error| MeasureError::Failed(format!("{}: {error}", place.target)))?;
-        Ok(readings(
-            times.iter().map(|time| time.as_secs_f64()).collect(),
-        ))
     }
 }
 

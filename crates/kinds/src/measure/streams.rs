@@ -9,7 +9,7 @@ use units::{Bytes, Duration};
 
 use super::Stop;
 use super::copy::cool;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, Place};
 use super::records::{Flow, Gauge, Named, Pattern, Synced, Who, read_records, write_records};
 use super::settings::{SettingFault, Settings};
@@ -65,6 +65,8 @@ pub const KIND: Kind = Kind {
         ("streams CPU", "processor time for a MiB, of all streams"),
         TAPE_STOPS,
     ],
+    in_place: Some("directories"),
+    make: |settings| made(Streams::from_settings(settings)),
 };
 
 const STREAMS_MAX: u64 = 256;
@@ -87,7 +89,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let size = settings
             .size("size", Bytes(1)..=SIZE_MAX)?
             .unwrap_or_default();
@@ -113,49 +115,6 @@ impl Streams {
             apart: settings.size("apart", Bytes(1)..=SIZE_MAX)?,
             for_files: for_files.find(|name| settings.is_given(name)),
         })
-    }
-
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if place.is_simulated() {
-            refuse_for_files(self.for_files, &place.target)?;
-            return self.on_model().check(place).map(drop);
-        }
-        refuse_for_models(self.apart.map(|_| "apart"), &place.target)?;
-        self.places(place)
-            .iter()
-            .try_for_each(|it| it.directory(KIND.name).map(drop))
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        if place.is_simulated() {
-            return self.measure_model(place, stop);
-        }
-        let places = self.places(place);
-        let each = self.streams.div_ceil(places.len() as u64) * self.size.0;
-        let directories = places.iter().map(|it| it.work_directory(KIND.name, each));
-        let directories = directories.collect::<Result<Vec<_>, _>>()?;
-        let mut lanes = Vec::new();
-        for (number, directory) in (0..self.streams).zip(directories.iter().cycle()) {
-            lanes.push(self.lane(directory, number, place.seed, stop)?);
-        }
-        let before = Gauge::start(Who::Process);
-        let flows = self.together(&mut lanes, stop)?;
-        let all = before.flow(self.streams * self.size.0);
-        drop(lanes);
-        for directory in directories {
-            directory.remove()?;
-        }
-        let elapsed = flows
-            .iter()
-            .map(|flow| flow.elapsed)
-            .max()
-            .unwrap_or_default();
-        let rates = flows.iter().map(Flow::rate).collect();
-        let [_, cpu] = all.readings("streams");
-        let mut readings = readings(Flow { elapsed, ..all }.rate(), rates);
-        readings.push(cpu);
-        Ok(readings)
     }
 
     fn places(&self, place: &Place) -> Vec<Place> {
@@ -241,6 +200,51 @@ impl Streams {
         let each = streamed.elapsed.iter().map(|&it| rate(self.size.0, it));
         let mut readings = readings(rate(self.streams * self.size.0, longest), each.collect());
         readings.extend(streamed.stops);
+        Ok(readings)
+    }
+}
+
+impl Measuring for Streams {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if place.is_simulated() {
+            refuse_for_files(self.for_files, &place.target)?;
+            return self.on_model().check(place).map(drop);
+        }
+        refuse_for_models(self.apart.map(|_| "apart"), &place.target)?;
+        self.places(place)
+            .iter()
+            .try_for_each(|it| it.directory(KIND.name).map(drop))
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            return self.measure_model(place, stop);
+        }
+        let places = self.places(place);
+        let each = self.streams.div_ceil(places.len() as u64) * self.size.0;
+        let directories = places.iter().map(|it| it.work_directory(KIND.name, each));
+        let directories = directories.collect::<Result<Vec<_>, _>>()?;
+        let mut lanes = Vec::new();
+        for (number, directory) in (0..self.streams).zip(directories.iter().cycle()) {
+            lanes.push(self.lane(directory, number, place.seed, stop)?);
+        }
+        let before = Gauge::start(Who::Process);
+        let flows = self.together(&mut lanes, stop)?;
+        let all = before.flow(self.streams * self.size.0);
+        drop(lanes);
+        for directory in directories {
+            directory.remove()?;
+        }
+        let elapsed = flows
+            .iter()
+            .map(|flow| flow.elapsed)
+            .max()
+            .unwrap_or_default();
+        let rates = flows.iter().map(Flow::rate).collect();
+        let [_, cpu] = all.readings("streams");
+        let mut readings = readings(Flow { elapsed, ..all }.rate(), rates);
+        readings.push(cpu);
         Ok(readings)
     }
 }

@@ -7,7 +7,7 @@ use results::{Better, Reading};
 use units::Bytes;
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::net::{self, byte_rate, cpu_per_mib, seconds};
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
@@ -53,6 +53,8 @@ pub const KIND: Kind = Kind {
         ("sender CPU", "processor time of the sender for a MiB"),
         ("receiver CPU", "processor time of the receiver for a MiB"),
     ],
+    in_place: None,
+    make: |settings| made(Tcp::from_settings(settings)),
 };
 
 /// A stream.
@@ -62,7 +64,7 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let address = settings.text("address")?.unwrap_or_default();
         let receiver: IpAddr = address.parse().map_err(|_| {
             let why = format!("address = {address:?}: write it in numbers, such as 10.90.0.2");
@@ -85,13 +87,15 @@ impl Tcp {
             },
         })
     }
+}
 
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
+impl Measuring for Tcp {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
         net::check_socket(&self.plan.socket)?;
         net::refuse_model(KIND.name, place)
     }
 
-    pub(super) fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+    fn measure(&self, _: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         let is_stopped = || stop.is_raised().is_some();
         let outcome = send_stream(&self.plan, &is_stopped)
             .map_err(|error| MeasureError::Usage(error.to_string()))?;

@@ -14,7 +14,7 @@ use sys::drop_cached;
 use units::{Bytes, Duration};
 
 use super::Stop;
-use super::kind::{Kind, Setting};
+use super::kind::{Kind, Measuring, Setting, made};
 use super::place::{MeasureError, Place};
 use super::records::{Named, Pattern, Synced, read_records, write_records};
 use super::settings::{SettingFault, Settings};
@@ -65,6 +65,8 @@ pub const KIND: Kind = Kind {
             "share of the bytes read that came from memory",
         ),
     ],
+    in_place: None,
+    make: |settings| made(Transfer::from_settings(settings)),
 };
 
 /// Settings that say nothing on a model.
@@ -86,7 +88,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    pub(super) fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
         let size = settings.size("size", Bytes(1)..=SIZE_MAX)?;
         let (record, size) = (record.unwrap_or_default(), size.unwrap_or_default());
@@ -108,38 +110,6 @@ impl Transfer {
             cold: settings.flag("cold")?,
             for_files: FOR_FILES.into_iter().find(|name| settings.is_given(name)),
         })
-    }
-
-    pub(super) fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if place.is_simulated() {
-            return match self.for_files {
-                None => Ok(()),
-                Some(name) => Err(MeasureError::Usage(format!(
-                    "{}: a model has no page cache and no file system: leave {name} out",
-                    place.target
-                ))),
-            };
-        }
-        let path = Path::new(&place.target);
-        let found = path.metadata().map_err(MeasureError::io("look at", path))?;
-        if found.is_dir() {
-            return Ok(());
-        }
-        self.open_existing(path).map(drop)
-    }
-
-    pub(super) fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        if place.is_simulated() {
-            return self.on_model(place, stop);
-        }
-        let path = Path::new(&place.target);
-        if path.is_dir() {
-            self.in_directory(place, stop)
-        } else {
-            let target = self.open_existing(path)?;
-            self.read(&target, None, stop)
-        }
     }
 
     fn in_directory(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
@@ -251,6 +221,40 @@ impl Transfer {
             Reading::new(name, Unit::BytesPerSecond, rate, Better::Higher)
         });
         Ok(readings.collect())
+    }
+}
+
+impl Measuring for Transfer {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if place.is_simulated() {
+            return match self.for_files {
+                None => Ok(()),
+                Some(name) => Err(MeasureError::Usage(format!(
+                    "{}: a model has no page cache and no file system: leave {name} out",
+                    place.target
+                ))),
+            };
+        }
+        let path = Path::new(&place.target);
+        let found = path.metadata().map_err(MeasureError::io("look at", path))?;
+        if found.is_dir() {
+            return Ok(());
+        }
+        self.open_existing(path).map(drop)
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        if place.is_simulated() {
+            return self.on_model(place, stop);
+        }
+        let path = Path::new(&place.target);
+        if path.is_dir() {
+            self.in_directory(place, stop)
+        } else {
+            let target = self.open_existing(path)?;
+            self.read(&target, None, stop)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use kinds::measure::{Default, Kind, Measurement};
+use kinds::measure::{Default, KINDS, Kind};
 
 const DOCUMENT: &str = include_str!("../../../../docs/measurements.md");
 
@@ -39,7 +39,7 @@ fn section(name: &str) -> &'static str {
 #[test]
 fn every_kind_is_documented_as_it_is() {
     let mut lacks = String::new();
-    for kind in Measurement::kinds() {
+    for kind in KINDS {
         let (expected, found) = (tables(kind), section(kind.name));
         let is_said = found.starts_with(&format!(": {}\n", kind.about));
         if !is_said || !found.contains(&expected) {
@@ -59,11 +59,11 @@ fn nothing_else_is_documented() {
         .lines()
         .filter(|line| line.starts_with("| `"))
         .count();
-    let settings = Measurement::kinds().iter().map(|kind| kind.settings.len());
+    let settings = KINDS.iter().map(|kind| kind.settings.len());
     assert_eq!(rows, settings.sum::<usize>());
     let sections = DOCUMENT
         .lines()
         .filter(|line| line.starts_with("## `"))
         .count();
-    assert_eq!(sections, Measurement::kinds().len());
+    assert_eq!(sections, KINDS.len());
 }

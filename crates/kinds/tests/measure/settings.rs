@@ -1,6 +1,6 @@
 //! What is wrong with settings is said in a sentence that names what is allowed.
 
-use kinds::measure::{Default, Measurement};
+use kinds::measure::{Default, KINDS, measuring};
 
 use crate::support::{parsed, refused};
 
@@ -58,15 +58,16 @@ fn mistakes_name_what_is_allowed() {
 
 #[test]
 fn a_level_may_be_a_number_or_a_text() {
+    let parts = |settings| format!("{:?}", parsed("transfer", settings));
     assert_eq!(
-        parsed("transfer", "record = 8192\ndirect = \"yes\""),
-        parsed("transfer", "record = \"8k\"\ndirect = true")
+        parts("record = 8192\ndirect = \"yes\""),
+        parts("record = \"8k\"\ndirect = true")
     );
 }
 
 #[test]
 fn every_default_is_one_that_could_be_typed() {
-    for kind in Measurement::kinds() {
+    for kind in KINDS {
         let mut typed = toml::Table::new();
         for setting in kind.settings {
             if let Default::Is(value) = setting.default {
@@ -87,9 +88,9 @@ fn every_default_is_one_that_could_be_typed() {
                 bare.insert(name.into(), value.into());
             }
         }
-        let all = Measurement::from_table(kind.name, &typed);
+        let all = measuring(kind.name, &typed);
         all.unwrap_or_else(|fault| panic!("{}: {fault}", kind.name));
-        let none = Measurement::from_table(kind.name, &bare);
+        let none = measuring(kind.name, &bare);
         none.unwrap_or_else(|fault| panic!("{}: {fault}", kind.name));
     }
 }

@@ -1,7 +1,7 @@
 //! A place of our own, and measurements typed as in a study file.
 
 use host::interrupt::Interrupt;
-use kinds::measure::{MeasureError, Measurement, Place};
+use kinds::measure::{MeasureError, Measuring, Place, measuring};
 use results::Reading;
 use tempfile::TempDir;
 use units::Bytes;
@@ -20,15 +20,15 @@ pub fn model(target: &str) -> Place {
 }
 
 /// The measurement with settings in TOML.
-pub fn parsed(kind: &str, settings: &str) -> Measurement {
+pub fn parsed(kind: &str, settings: &str) -> Box<dyn Measuring> {
     let table: toml::Table = settings.parse().expect("TOML");
-    Measurement::from_table(kind, &table).unwrap_or_else(|fault| panic!("{kind}: {fault}"))
+    measuring(kind, &table).unwrap_or_else(|fault| panic!("{kind}: {fault}"))
 }
 
 /// Why these settings are refused, with the key that is at fault.
 pub fn refused(kind: &str, settings: &str) -> String {
     let table: toml::Table = settings.parse().expect("TOML");
-    let fault = Measurement::from_table(kind, &table).expect_err("wrong settings");
+    let fault = measuring(kind, &table).expect_err("wrong settings");
     format!("{}: {}", fault.key.as_deref().unwrap_or("-"), fault.message)
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use drivers::{ReadFileError, open_regular_file};
 use host::interrupt::Interrupt;
-use kinds::measure::{Default as SettingDefault, Kind, Measurement};
+use kinds::measure::{Default as SettingDefault, KINDS, Kind};
 use lab::simulated::{definition_text, keep_texts};
 use procedure::study::{
     Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
@@ -354,7 +354,7 @@ fn check(name: &str) -> anyhow::Result<Exit> {
 }
 
 fn measurements(kind: Option<&str>) -> anyhow::Result<Exit> {
-    let kinds = Measurement::kinds();
+    let kinds = KINDS;
     let is_chosen = |name: &str| kind.is_none_or(|kind| kind == name);
     let own = kinds.iter().filter(|known| is_chosen(known.name));
     let commands = COMMANDS.iter().filter(|name| is_chosen(name));
