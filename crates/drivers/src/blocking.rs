@@ -1,7 +1,9 @@
 //! Carrying out one operation by blocking system calls, in place.
 
 use std::fs::File;
+use std::io::IoSlice;
 
+use rustix::io::ReadWriteFlags;
 use workload::{Durability, Errno, Op, TargetId};
 
 use crate::payload::Payload;
@@ -60,13 +62,19 @@ pub(crate) fn carry_out(
             let handle = table.handle(target)?;
             let bytes = memory.bytes(len);
             payload.stamp(bytes, table.stamp_id(target), offset);
-            let moved = transfer(&handle, Way::Write, offset, bytes)?;
-            if durability == Durability::Synced {
-                flush(&handle)?;
+            let way = match durability {
+                Durability::Through => Way::WriteThrough,
+                _ => Way::Write,
+            };
+            let moved = transfer(&handle, way, offset, bytes)?;
+            match durability {
+                Durability::Volatile | Durability::Through => {}
+                Durability::Synced => drop(flush(&handle, libc::fsync)?),
+                Durability::DataSynced => drop(flush(&handle, libc::fdatasync)?),
             }
             Ok(moved)
         }
-        Op::Flush { target } => flush(&table.handle(target)?),
+        Op::Flush { target } => flush(&table.handle(target)?, libc::fsync),
         Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
             change_file(table, op)
         }
@@ -93,6 +101,7 @@ pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
 enum Way {
     Read,
     Write,
+    WriteThrough,
 }
 
 /// Move all of `bytes`, or as much as there is before the end of the file.
@@ -129,6 +138,10 @@ fn call(file: &File, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Err
     let count = match way {
         Way::Read => rustix::io::pread(file, bytes, offset),
         Way::Write => rustix::io::pwrite(file, bytes, offset),
+        Way::WriteThrough => {
+            let bytes = [IoSlice::new(bytes)];
+            rustix::io::pwritev2(file, &bytes, offset, ReadWriteFlags::DSYNC)
+        }
     };
     // A count never exceeds the length, which fits 32 bits.
     count
@@ -136,10 +149,13 @@ fn call(file: &File, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Err
         .map_err(|error| Errno(error.raw_os_error()))
 }
 
-fn flush(handle: &Handle<'_>) -> Result<u32, Errno> {
+fn flush(
+    handle: &Handle<'_>,
+    call: unsafe extern "C" fn(libc::c_int) -> libc::c_int,
+) -> Result<u32, Errno> {
     loop {
-        // SAFETY: takes a number only; one that is not open gives an error.
-        if unsafe { libc::fsync(handle.raw_fd()) } == 0 {
+        // SAFETY: `fsync` and `fdatasync` take a number only; one that is not open gives an error.
+        if unsafe { call(handle.raw_fd()) } == 0 {
             return Ok(0);
         }
         match last_errno() {

@@ -23,6 +23,14 @@ const ROUNDS: usize = 20;
 /// More than that, and a deep driver is filled twice only: each round of it takes seconds.
 const REQUESTS_MAX: usize = 20_000;
 
+/// What a write may promise.
+const DURABILITIES: [Durability; 4] = [
+    Durability::Volatile,
+    Durability::Synced,
+    Durability::DataSynced,
+    Durability::Through,
+];
+
 /// What the requests of the general checks read.
 #[derive(Clone, Copy, Debug)]
 pub struct Terrain {
@@ -308,7 +316,7 @@ fn written_data_are_read_back<D: Driver>(
         verification: Some(Arc::clone(&log)),
     };
     let (table, target) = (scene.table(), TargetId(0));
-    for (pass, durability) in [(1, Durability::Volatile), (2, Durability::Synced)] {
+    for (pass, durability) in (1..).zip(DURABILITIES) {
         let mut driver = make(&table, payload(pass));
         let whole = 8 * BLOCK;
         let mut ops = vec![write(target, 0, whole, durability)];
@@ -325,7 +333,7 @@ fn written_data_are_read_back<D: Driver>(
         }
     }
     assert_eq!(log.count(), 0);
-    let mut driver = make(&table, payload(3));
+    let mut driver = make(&table, payload(9));
     assert_eq!(run(&mut driver, &[read(target, 0, BLOCK)]), [Err(MISMATCH)]);
     assert_eq!(log.count(), 1, "a lost write would be noticed");
 }
@@ -450,10 +458,7 @@ fn dropped_writes_do_no_harm<D: Driver>(
             },
         );
         for number in 0..driver.capacity() as u64 {
-            let durability = match number % 2 {
-                0 => Durability::Volatile,
-                _ => Durability::Synced,
-            };
+            let durability = DURABILITIES[number as usize % DURABILITIES.len()];
             let op = write(target, number % 10 * u64::from(BLOCK), BLOCK, durability);
             driver
                 .submit(Request::new(ClientId(0), driver.now(), op))

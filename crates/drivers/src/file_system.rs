@@ -45,7 +45,7 @@ pub enum CacheDrop {
 /// How a [`FileSystemDriver`] works.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileSystemOptions {
-    /// With [`Durability::Synced`], a file is synced before it is closed, and a directory whenever
+    /// With a durable one, a file is synced before it is closed, and a directory whenever
     /// a name in it has changed.
     pub durability: Durability,
     /// How caches are dropped.
@@ -361,7 +361,7 @@ impl FileSystemDriver {
                 ..content
             },
         );
-        if self.options.durability == Durability::Synced {
+        if self.options.durability.is_durable() {
             rustix::fs::fsync(&file)?;
             if purpose == Purpose::Fill {
                 self.sync_names(name.directory)?;
@@ -439,7 +439,7 @@ impl FileSystemDriver {
 
     /// What has changed in a directory is made durable where that was asked for.
     fn sync_names(&self, directory: DirectoryNumber) -> Result<u64, SystemError> {
-        if self.options.durability == Durability::Synced {
+        if self.options.durability.is_durable() {
             if directory == DirectoryNumber::ROOT {
                 rustix::fs::fsync(&self.root)?;
             } else {

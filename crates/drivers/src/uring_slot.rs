@@ -42,6 +42,14 @@ pub(crate) enum Outcome {
     Failed(Errno),
 }
 
+/// How data move.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Read,
+    Write,
+    WriteThrough,
+}
+
 impl Slot {
     pub(crate) fn empty() -> Self {
         let target = TargetId(0);
@@ -89,7 +97,7 @@ impl Slot {
         let mark = u64::from(index);
         match self.request.op {
             Op::Read { offset, len, .. } => {
-                (self.transfer(offset, len, true).user_data(mark), None)
+                (self.transfer(offset, len, Way::Read).user_data(mark), None)
             }
             Op::Write {
                 offset,
@@ -97,11 +105,17 @@ impl Slot {
                 durability,
                 ..
             } => {
-                let write = self.transfer(offset, len, false).user_data(mark);
-                if durability == Durability::Volatile {
-                    return (write, None);
-                }
-                let flush = opcode::Fsync::new(self.file).build();
+                let way = match durability {
+                    Durability::Through => Way::WriteThrough,
+                    _ => Way::Write,
+                };
+                let write = self.transfer(offset, len, way).user_data(mark);
+                let flush = match durability {
+                    Durability::Volatile | Durability::Through => return (write, None),
+                    Durability::Synced => types::FsyncFlags::empty(),
+                    Durability::DataSynced => types::FsyncFlags::DATASYNC,
+                };
+                let flush = opcode::Fsync::new(self.file).flags(flush).build();
                 let flush = self.on_file(flush).user_data(mark | FLUSH_MARK);
                 (self.with_flags(write, squeue::Flags::IO_LINK), Some(flush))
             }
@@ -118,19 +132,27 @@ impl Slot {
     }
 
     #[inline]
-    fn transfer(&self, offset: u64, len: u32, is_read: bool) -> squeue::Entry {
+    fn transfer(&self, offset: u64, len: u32, way: Way) -> squeue::Entry {
         let (fd, left) = (self.file, len - self.moved);
         let offset = offset + u64::from(self.moved);
         let memory = self.memory.wrapping_add(self.moved as usize);
-        let entry = match (is_read, self.piece) {
-            (true, Some(piece)) => opcode::ReadFixed::new(fd, memory, left, piece)
+        let flags = match way {
+            Way::Read | Way::Write => 0,
+            Way::WriteThrough => libc::RWF_DSYNC,
+        };
+        let entry = match (way, self.piece) {
+            (Way::Read, Some(piece)) => opcode::ReadFixed::new(fd, memory, left, piece)
                 .offset(offset)
                 .build(),
-            (true, None) => opcode::Read::new(fd, memory, left).offset(offset).build(),
-            (false, Some(piece)) => opcode::WriteFixed::new(fd, memory, left, piece)
+            (Way::Read, None) => opcode::Read::new(fd, memory, left).offset(offset).build(),
+            (_, Some(piece)) => opcode::WriteFixed::new(fd, memory, left, piece)
                 .offset(offset)
+                .rw_flags(flags)
                 .build(),
-            (false, None) => opcode::Write::new(fd, memory, left).offset(offset).build(),
+            (_, None) => opcode::Write::new(fd, memory, left)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
         };
         self.on_file(entry)
     }

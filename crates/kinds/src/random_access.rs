@@ -10,7 +10,6 @@ use procedure::{
 use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning};
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
-use workload::Durability;
 
 use crate::check_up::{Show, Stage};
 use crate::single_load::NULL_TARGET;
@@ -269,7 +268,7 @@ impl<'a> Session<'a> {
             is_crossed: self.request.shape.is_crossed,
             rounds: options.rounds,
             precision: options.precision,
-            durable: options.durability == Durability::Synced,
+            durable: options.durability.is_durable(),
             check: if self.facts.makes_files {
                 "record"
             } else {

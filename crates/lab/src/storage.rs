@@ -276,6 +276,7 @@ impl StorageLaboratory {
             }
             ClientSpec::Control(control) => (control.target, 0..control.len),
             ClientSpec::Users(users) => (users.target, 0..users.len),
+            ClientSpec::Own(own) => (own.target, 0..own.len),
             ClientSpec::Files(_) => return Ok(()),
         };
         let Some(target) = self.table.targets().get(id.0 as usize) else {
@@ -295,6 +296,11 @@ impl StorageLaboratory {
             }
             ClientSpec::Users(users) => {
                 user_misfit(users, unit).map(|block| LaboratoryError::Misaligned { block, unit })
+            }
+            ClientSpec::Own(own) => {
+                let block = u64::from(own.unit);
+                let is_misfit = !block.is_multiple_of(u64::from(unit));
+                is_misfit.then_some(LaboratoryError::Misaligned { block, unit })
             }
             ClientSpec::Files(_) => None,
         };

@@ -32,6 +32,14 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// Whether it is a write whose data survive once it is done.
+    #[must_use]
+    pub fn is_durable_write(self) -> bool {
+        matches!(self, Self::Write(durability) if durability.is_durable())
+    }
+}
+
 /// Something that a device is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {

@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use units::Instant;
-use workload::Durability;
 
 pub use buffer::BufferSpec;
 pub use geometry::{Layout, ZoneSpec};
@@ -268,10 +267,9 @@ impl Disk {
             Action::Read => self.read(now.0, sectors),
             Action::Write(durability) => {
                 let count = sectors.end - sectors.start;
-                let is_promised =
-                    durability == Durability::Volatile && count <= self.write_cache_sectors();
+                let is_promised = !durability.is_durable() && count <= self.write_cache_sectors();
                 if !is_promised {
-                    if durability == Durability::Synced && !self.dirty.extents.is_empty() {
+                    if durability.is_durable() && !self.dirty.extents.is_empty() {
                         return None;
                     }
                     self.write(

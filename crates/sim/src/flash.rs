@@ -10,7 +10,6 @@ mod mapping;
 use std::collections::{BTreeSet, VecDeque};
 
 use units::{Duration, Instant};
-use workload::Durability;
 
 pub use mapping::{Cleaning, fifo_write_amplification};
 
@@ -256,7 +255,7 @@ impl Flash {
             self.waiting.pop_front();
             self.buffered += command.len;
             self.spread(now, number, Stage::In);
-            let is_durable = command.action == Action::Write(Durability::Synced);
+            let is_durable = command.action.is_durable_write();
             if !is_durable && command.len <= self.spec.write_buffer {
                 answers.push(command.done());
                 self.jobs.at(number).is_answered = true;

@@ -393,7 +393,7 @@ impl Host {
             self.is_destaging = true;
             self.destage(now);
         }
-        if command.action == Action::Write(Durability::Synced) {
+        if command.action.is_durable_write() {
             self.begin_flush(now, number);
             return;
         }

@@ -99,6 +99,12 @@ pub enum AddressError {
         /// Clients that share them.
         clients: u32,
     },
+    /// Clients of a kind that is not there to make them: of an archived run.
+    #[error("the clients of {kind} are made by `seekstone {kind}` alone")]
+    Unmade {
+        /// The kind.
+        kind: String,
+    },
     /// A parameter of the pattern is out of range.
     #[error("{name} is {value}, and must be {bounds}")]
     Parameter {

@@ -6,6 +6,7 @@ use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
+use crate::own::OwnSpec;
 use crate::users::{UserClient, UsersSpec};
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +22,11 @@ pub enum ClientSpec {
     Control(ControlSpec),
     /// Users who make transactions.
     Users(UsersSpec),
+    /// What a kind of measurement brings.
+    Own(OwnSpec),
 }
 
 /// A client of any kind that we have.
-#[derive(Clone, Debug)]
 pub enum AnyClient {
     /// A mix of reads, writes and flushes.
     Mix(Box<MixClient>),
@@ -34,6 +36,8 @@ pub enum AnyClient {
     Control(Box<ControlThread>),
     /// A user.
     User(Box<UserClient>),
+    /// One that a kind of measurement brings.
+    Own(Box<dyn Client>),
 }
 
 impl ClientSpec {
@@ -51,6 +55,7 @@ impl ClientSpec {
                 AnyClient::Control(Box::new(ControlThread::new(spec, seed, client)?))
             }
             Self::Users(spec) => AnyClient::User(Box::new(UserClient::new(spec, seed, client)?)),
+            Self::Own(spec) => AnyClient::Own(spec.client(seed, client, clients)?),
         })
     }
 
@@ -62,7 +67,7 @@ impl ClientSpec {
             Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
             Self::Files(spec) => vec![spec.phase.last_kind()],
             Self::Control(_) => vec![OpKind::Read, OpKind::Write],
-            Self::Users(_) => Vec::new(),
+            Self::Users(_) | Self::Own(_) => Vec::new(),
         }
     }
 
@@ -80,6 +85,7 @@ impl ClientSpec {
                 let sizes = spec.profiles().iter().map(|profile| profile.io_size);
                 sizes.max().unwrap_or(0)
             }
+            Self::Own(spec) => spec.len_max,
         }
     }
 
@@ -91,6 +97,7 @@ impl ClientSpec {
             Self::Files(_) => true,
             Self::Control(spec) => spec.types.iter().any(|kind| kind.writes > 0),
             Self::Users(spec) => spec.profiles().iter().any(|profile| profile.writes > 0),
+            Self::Own(spec) => spec.writes,
         }
     }
 }
@@ -103,6 +110,7 @@ impl Client for AnyClient {
             Self::Files(client) => client.on_event(event, agenda),
             Self::Control(client) => client.on_event(event, agenda),
             Self::User(client) => client.on_event(event, agenda),
+            Self::Own(client) => client.on_event(event, agenda),
         }
     }
 }

@@ -15,6 +15,7 @@ mod group;
 mod metadata;
 mod mix;
 mod op;
+mod own;
 mod threads;
 mod users;
 
@@ -38,6 +39,7 @@ pub use group::{AnyClient, ClientSpec};
 pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
+pub use own::{MakeClient, OwnSpec};
 pub use threads::{
     ConstraintError, IO_BYTES_MAX, IOS_PER_MESSAGE_MAX, THREADS_MAX, ThreadParameters,
     check_threads,

@@ -30,6 +30,19 @@ pub enum Durability {
     Volatile,
     /// The write and the `fsync` that follows it count as one request, done when both are.
     Synced,
+    /// The same with `fdatasync`: of the file's attributes only those are forced that reading the
+    /// data back takes, such as a new size.
+    DataSynced,
+    /// The write itself keeps the promise of `fdatasync`, as into a file opened with `O_DSYNC`.
+    Through,
+}
+
+impl Durability {
+    /// Whether the data survive a power loss once the write is done.
+    #[must_use]
+    pub const fn is_durable(self) -> bool {
+        !matches!(self, Self::Volatile)
+    }
 }
 
 /// One operation. Offsets and lengths are in bytes.
@@ -52,7 +65,7 @@ pub enum Op {
         offset: u64,
         /// Number of bytes.
         len: u32,
-        /// Whether an `fsync` belongs to the write.
+        /// What its completion promises.
         durability: Durability,
     },
     /// `fsync`: everything written so far survives a power loss.

@@ -47,6 +47,7 @@ pub(super) fn cache_share(
             users.profiles().iter().any(|profile| profile.reads > 0),
             users.profiles().iter().any(|profile| profile.writes > 0),
         ),
+        ClientSpec::Own(own) => (own.reads, own.writes),
         ClientSpec::Files(_) => return None,
     };
     if !writes {

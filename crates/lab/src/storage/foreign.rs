@@ -4,7 +4,7 @@ use procedure::{OwnIo, Trial, device_time, foreign_io, foreign_warning};
 use results::environment::{CountersDelta, DeviceTime, ForeignIo};
 use results::{Access, Measurement, Severity, Warning};
 use units::Duration;
-use workload::{ClientSpec, Durability};
+use workload::ClientSpec;
 
 use super::StorageLaboratory;
 use host::counters::Counters;
@@ -175,9 +175,8 @@ fn not_from_device(
 
 fn synced(measurement: &Measurement, trial: &Trial) -> u64 {
     match &trial.spec {
-        ClientSpec::Mix(mix) if mix.durability == Durability::Synced => {
-            count(measurement, &["write"])
-        }
+        ClientSpec::Mix(mix) if mix.durability.is_durable() => count(measurement, &["write"]),
+        ClientSpec::Own(own) if own.is_durable => count(measurement, &["write"]),
         _ => 0,
     }
 }

@@ -6,7 +6,7 @@ use results::environment::DeviceActivity;
 use results::{Access, Generator, Measurement, Warning};
 use sys::clocks_disagree;
 use units::{Bytes, Duration, format_duration_ns};
-use workload::{ClientSpec, Durability};
+use workload::ClientSpec;
 
 use procedure::Trial;
 
@@ -55,8 +55,9 @@ pub(super) fn split_operations(measurement: &Measurement, trial: &Trial) -> Opti
     let device = measurement.counters.as_ref()?.device.as_ref()?;
     // A durable write makes the file system write something of its own.
     let counts_writes = match &trial.spec {
-        ClientSpec::Mix(mix) => mix.durability == Durability::Volatile,
+        ClientSpec::Mix(mix) => !mix.durability.is_durable(),
         ClientSpec::Control(_) | ClientSpec::Users(_) => true,
+        ClientSpec::Own(own) => !own.is_durable,
         ClientSpec::Files(_) => false,
     };
     if measurement.access != Access::Direct {

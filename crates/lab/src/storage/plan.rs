@@ -8,7 +8,7 @@ use drivers::{
 use engine::KindSet;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
-use workload::{ClientSpec, Durability, Request};
+use workload::{ClientSpec, Request};
 
 use super::{StorageLaboratory, control_misfit, misfit, user_misfit};
 use crate::laboratory::LaboratoryError;
@@ -98,10 +98,11 @@ fn driver_kind(asked: DriverKind, trial: &Trial, depth: usize) -> DriverKind {
 
 /// Whether every write is followed by a flush.
 pub(super) fn is_durable(spec: &ClientSpec) -> bool {
-    let ClientSpec::Mix(mix) = spec else {
-        return false;
-    };
-    mix.durability == Durability::Synced && mix.mix.write > 0
+    match spec {
+        ClientSpec::Mix(mix) => mix.durability.is_durable() && mix.mix.write > 0,
+        ClientSpec::Own(own) => own.is_durable,
+        ClientSpec::Files(_) | ClientSpec::Control(_) | ClientSpec::Users(_) => false,
+    }
 }
 
 /// Requests that may wait for room in each of so many workers: an eighth of the memory, so that a
@@ -118,6 +119,7 @@ fn variety(trial: &Trial, workers: usize) -> usize {
         ClientSpec::Mix(mix) => mix.mix.write > 0,
         ClientSpec::Control(control) => control.types.iter().any(|kind| kind.writes > 0),
         ClientSpec::Users(users) => users.profiles().iter().any(|profile| profile.writes > 0),
+        ClientSpec::Own(own) => own.writes,
         ClientSpec::Files(_) => true,
     };
     if writes { VARIETY_BYTES / workers } else { 0 }
@@ -132,7 +134,7 @@ fn is_verifiable(trial: &Trial) -> bool {
         }
         ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
         ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
-        ClientSpec::Files(_) => false,
+        ClientSpec::Files(_) | ClientSpec::Own(_) => false,
     }
 }
 
@@ -142,7 +144,8 @@ mod tests {
     use stats::Channel;
     use units::Duration;
     use workload::{
-        AddressSpec, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size, Start, TargetId,
+        AddressSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
+        Start, TargetId,
     };
 
     use super::*;
