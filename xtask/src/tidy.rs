@@ -266,10 +266,15 @@ fn commands_in(args: &str) -> Vec<String> {
         return Vec::new();
     };
     let body = body.split("\n}").next().unwrap_or(body);
-    body.lines()
-        .map(str::trim)
-        .filter(|line| line.chars().next().is_some_and(char::is_uppercase))
-        .filter_map(|line| line.split(['(', ',', ' ']).next())
+    let lines = body.lines().map(str::trim);
+    // What is skipped stands for commands that are data.
+    lines
+        .clone()
+        .zip(lines.skip(1))
+        .filter(|(before, line)| {
+            !before.contains("command(skip)") && line.starts_with(char::is_uppercase)
+        })
+        .filter_map(|(_, line)| line.split(['(', ',', ' ']).next())
         .map(str::to_lowercase)
         .collect()
 }

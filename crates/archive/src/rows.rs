@@ -84,7 +84,7 @@ fn insert_table(
             insert_figure(
                 transaction,
                 (id, *position),
-                (table.name, &name),
+                (&table.name, &name),
                 row,
                 figure,
             )?;

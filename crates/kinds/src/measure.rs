@@ -34,7 +34,7 @@ pub mod tcp;
 pub mod transfer;
 
 use host::interrupt::Interrupt;
-pub use kind::{Default, Kind, Measuring, Setting};
+pub use kind::{Default, Kind, Measured, Measuring, Setting};
 pub use place::{MeasureError, Place, measured_paths};
 pub use settings::{SettingFault, Settings};
 

@@ -97,7 +97,7 @@ fn place(run: &Run, table: &Table, row: &Row) -> [String; 5] {
         run.id.map_or_else(String::new, |id| id.to_string()),
         run.settings.command.clone(),
         run.target.given.clone(),
-        table.name.to_owned(),
+        table.name.clone().into_owned(),
         table.row_name(row),
     ]
 }

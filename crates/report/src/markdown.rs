@@ -25,7 +25,7 @@ pub fn markdown(run: &Run) -> String {
         text.push_str(&format!("- Partial: {}\n", plain(reason)));
     }
     for found in run.tables() {
-        text.push_str(&format!("\n## {}\n\n{}", plain(found.name), table(&found)));
+        text.push_str(&format!("\n## {}\n\n{}", plain(&found.name), table(&found)));
     }
     text.push_str("\nIntervals are at 95 % confidence.\n");
     let findings: Vec<String> = run.findings.iter().map(|it| plain(it)).collect();

@@ -103,7 +103,7 @@ fn labels(run: &Run, table: &Table, row: &Row) -> String {
         label("command", &run.settings.command),
         label("target", &run.target.given),
         label("host", &run.environment.host_name),
-        label("table", table.name),
+        label("table", &table.name),
         label("trust", row.trust.name()),
     ];
     // A factor of a user's study may have any name; with a prefix it is no other label's.

@@ -32,7 +32,7 @@ fn fields(line: &str) -> Vec<String> {
 fn every_kind_has_its_tables_and_each_row_one_headline() {
     for (kind, run, expected) in kinds() {
         let tables = run.tables();
-        let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
+        let names: Vec<&str> = tables.iter().map(|table| table.name.as_ref()).collect();
         for name in expected {
             assert!(names.contains(name), "{kind}: {name} is not in {names:?}");
         }

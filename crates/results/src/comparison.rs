@@ -1,5 +1,7 @@
 //! Runs compared row by row: figures of rows with equal levels, and what differs in their setups.
 
+use std::borrow::Cow;
+
 use stats::Estimate;
 
 use crate::reading::{Better, Unit};
@@ -27,7 +29,7 @@ pub enum Shown {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureRatio {
     /// Name of the table.
-    pub table: &'static str,
+    pub table: Cow<'static, str>,
     /// The row in words.
     pub row: String,
     /// Name of the metric.
@@ -75,8 +77,9 @@ const EACH_ITS_OWN: [&str; 10] = [
 #[must_use]
 pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
     let (of_base, of_new) = (base.tables(), new.tables());
-    let same =
-        |table: &Table, other: &Table| (table.name, &table.factors) == (other.name, &other.factors);
+    let same = |table: &Table, other: &Table| {
+        (&table.name, &table.factors) == (&other.name, &other.factors)
+    };
     let tables = of_new.iter().filter_map(|table| {
         let other = of_base.iter().find(|other| same(table, other))?;
         Some((table, other))
@@ -109,7 +112,7 @@ fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
             Better::Higher | Better::Lower => Shown::Worse,
         };
         Some(FigureRatio {
-            table: table.name,
+            table: table.name.clone(),
             row: table.row_name(row),
             metric: metric.name.clone(),
             unit: metric.unit,

@@ -1,6 +1,8 @@
 //! What every kind of measurement gives: tables of rows of figures. Whatever prints, exports,
 //! archives or compares runs reads these, and knows no kind.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use stats::{Estimate, PercentileEstimate, Verdict};
 
@@ -92,7 +94,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// Stable name in kebab case.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What the levels are levels of.
     pub factors: Vec<String>,
     /// The rows, in the order of measuring or of their levels.
@@ -295,7 +297,7 @@ impl Table {
     #[must_use]
     pub fn new(name: &'static str, factors: &[&str], rows: Vec<Row>) -> Self {
         Self {
-            name,
+            name: name.into(),
             factors: factors.iter().map(|it| (*it).to_owned()).collect(),
             rows,
         }
@@ -317,7 +319,7 @@ impl Table {
     #[must_use]
     pub fn row_name(&self, row: &Row) -> String {
         match row.levels.as_slice() {
-            [] => self.name.to_owned(),
+            [] => self.name.clone().into_owned(),
             [level] => level.clone(),
             levels => {
                 let named = self.factors.iter().zip(levels);

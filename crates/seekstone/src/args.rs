@@ -7,6 +7,7 @@ mod devices;
 mod diskmbps;
 mod diskrand;
 mod files;
+mod kind;
 pub mod parse;
 mod positioning;
 mod rab;
@@ -34,6 +35,7 @@ pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
+pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
     LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
     parse_precision, parse_processors, parse_rate, parse_share, parse_size, parse_span,
@@ -125,6 +127,9 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page.
     Man,
+    /// A kind of measurement whose settings are data.
+    #[command(skip)]
+    Kind(KindArgs),
 }
 
 /// How storage is reached and what may be done to it.

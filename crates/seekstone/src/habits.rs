@@ -157,13 +157,11 @@ fn tip(option: &str, definition: &Command) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
-    use crate::args::Seekstone;
+    use crate::args::definition;
 
     fn told(words: &[&str]) -> String {
-        let definition = Seekstone::command();
+        let definition = definition();
         let parsed = definition.clone().try_get_matches_from(words);
         let error = parsed.expect_err("a mistake");
         answered(error, &definition).render().to_string()
@@ -208,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_named_here_exists() {
-        let definition = Seekstone::command();
+        let definition = definition();
         let trial = definition.find_subcommand("trial").expect("trial");
         for (_, _, ours) in HABITS {
             for word in ours.split([' ', ':', ',', ';']) {
@@ -223,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_target_alone_is_checked_up() {
-        let definition = Seekstone::command();
+        let definition = definition();
         let check = |typed: &str, expected: usize| {
             let words = vec!["seekstone".into(), typed.into()];
             assert_eq!(with_command(words, &definition).len(), expected, "{typed}");

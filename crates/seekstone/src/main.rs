@@ -14,8 +14,6 @@ mod written;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
-
 use args::{ClassicCommand, Command, Seekstone};
 use commands::drive::{drive, ready};
 use commands::vintage::names;
@@ -27,12 +25,12 @@ fn main() -> ExitCode {
 }
 
 fn seekstone() -> ExitCode {
-    let mut definition = Seekstone::command();
+    let mut definition = args::definition();
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
     let parsed = definition.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|matches| {
-        let Seekstone { color, command } = Seekstone::from_arg_matches(&matches)?;
+        let Seekstone { color, command } = args::typed(&matches)?;
         output::choose_colour(color);
         Ok((command, recorded::setup(&definition, &matches)))
     });
@@ -82,5 +80,6 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Clean(args) => commands::clean::clean(args),
         Command::Completions(args) => commands::generate::completions(args),
         Command::Man => commands::generate::man(),
+        Command::Kind(args) => commands::kind::kind(args, setup),
     }
 }

@@ -221,14 +221,12 @@ fn with_default(arg: Arg, setup: &Setup) -> Arg {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
-    use crate::args::Seekstone;
+    use crate::args::definition;
 
     /// The setup of a command line.
     fn of(line: &str) -> Setup {
-        let mut definition = Seekstone::command();
+        let mut definition = definition();
         let words = ["seekstone"].into_iter().chain(line.split_whitespace());
         let matches = definition.try_get_matches_from_mut(words);
         setup(&definition, &matches.expect("a valid command line"))
@@ -271,11 +269,12 @@ mod tests {
             "files sim:rt11 --tests 1,4A --space 2,8",
             "time --runs 5 true false",
             "time --name one -- ls -l --all",
+            "copy . --record 4KiB,64KiB --cold=false --budget 10s",
             "study disk-io --set size=1MiB --only block=1KiB,4KiB",
         ] {
             let setup = of(line);
-            let (definition, matches) = again(Seekstone::command(), &setup, &[])
-                .unwrap_or_else(|it| panic!("{line}: {it}"));
+            let (definition, matches) =
+                again(definition(), &setup, &[]).unwrap_or_else(|it| panic!("{line}: {it}"));
             assert_eq!(super::setup(&definition, &matches), setup, "{line}");
         }
     }
@@ -288,13 +287,13 @@ mod tests {
             .find(|it| it.name == "block")
             .expect("a block size");
         block.values = vec!["512B".into()];
-        let (definition, matches) = again(Seekstone::command(), &setup, &[]).expect("a command");
+        let (definition, matches) = again(definition(), &setup, &[]).expect("a command");
         assert_eq!(super::setup(&definition, &matches), setup);
     }
 
     #[test]
     fn every_named_option_exists() {
-        let definition = Seekstone::command();
+        let definition = definition();
         let exists = |id: &str| {
             let mut commands = definition.get_subcommands();
             commands.any(|it| it.get_arguments().any(|arg| arg.get_id() == id))

@@ -33,7 +33,7 @@ use preflight::{describe, refuse_missing};
 use session::Session;
 
 pub use journal::{Journal, JournalError, JournalHead};
-pub use measures::{Measured, Measures, OwnMeasurements, study_kinds};
+pub use measures::{Measures, OwnMeasurements, study_kinds};
 pub use preflight::missing;
 pub use scratch::LeftScratch;
 pub use script::ScriptError;

@@ -1,20 +1,9 @@
 //! What a study can measure: its own measurements, and whatever else the program brings.
 
-use procedure::study::{KindOutline, Kinds, SettingMistake};
-use results::{Reading, Warning};
-
 use kinds::measure::{
-    MeasureError, Measuring, Place, Stop, command, kind_named, measured_paths, measuring,
+    MeasureError, Measured, Measuring, Place, Stop, command, kind_named, measured_paths, measuring,
 };
-
-/// What one replicate gave.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
-    /// Its figures.
-    pub readings: Vec<Reading>,
-    /// What a reader of these must know.
-    pub warnings: Vec<Warning>,
-}
+use procedure::study::{KindOutline, Kinds, SettingMistake};
 
 /// Kinds of measurements that a study can choose from.
 pub trait Measures {
@@ -100,11 +89,7 @@ impl Measures for OwnMeasurements {
         place: &Place,
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
-        let readings = Self::made(kind, settings)?.measure(place, stop)?;
-        Ok(Measured {
-            readings,
-            warnings: Vec::new(),
-        })
+        Self::made(kind, settings)?.measured(place, stop)
     }
 
     fn paths(&self, kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {

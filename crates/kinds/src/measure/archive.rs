@@ -52,6 +52,7 @@ pub const ARCHIVE: Kind = Kind {
         ),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Archive::from_settings(Direction::Put, settings)),
 };
 
@@ -81,6 +82,7 @@ pub const RETRIEVE: Kind = Kind {
         ),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Archive::from_settings(Direction::Get, settings)),
 };
 

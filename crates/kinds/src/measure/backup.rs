@@ -130,6 +130,7 @@ pub const KIND: Kind = Kind {
         TAPE_STOPS,
     ],
     in_place: None,
+    is_command: true,
     make: |settings| made(Backup::from_settings(settings)),
 };
 

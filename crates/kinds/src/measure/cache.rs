@@ -78,6 +78,7 @@ pub const KIND: Kind = Kind {
         ),
     ],
     in_place: None,
+    is_command: true,
     make: |settings| made(Cache::from_settings(settings)),
 };
 

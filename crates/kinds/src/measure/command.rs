@@ -63,6 +63,7 @@ pub const KIND: Kind = Kind {
         ("system", "processor time in the kernel"),
     ],
     in_place: Some("directory"),
+    is_command: false,
     make: |settings| made(Command::from_settings(settings)),
 };
 

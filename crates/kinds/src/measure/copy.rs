@@ -110,6 +110,7 @@ pub const KIND: Kind = Kind {
         TAPE_STOPS,
     ],
     in_place: None,
+    is_command: true,
     make: |settings| made(Copy::from_settings(settings)),
 };
 

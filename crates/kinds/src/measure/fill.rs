@@ -75,6 +75,7 @@ pub const KIND: Kind = Kind {
         TAPE_STOPS,
     ],
     in_place: Some("target"),
+    is_command: false,
     make: |settings| made(Fill::from_settings(settings)),
 };
 

@@ -88,6 +88,7 @@ pub const KIND: Kind = Kind {
         ),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Ftp::from_settings(settings)),
 };
 

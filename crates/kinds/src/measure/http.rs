@@ -100,6 +100,7 @@ pub const KIND: Kind = Kind {
         ),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Http::from_settings(settings)),
 };
 

@@ -3,11 +3,20 @@
 
 use std::fmt;
 
-use results::Reading;
+use results::{Reading, Warning};
 
 use super::Stop;
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
+
+/// What one replicate gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Its figures.
+    pub readings: Vec<Reading>,
+    /// What a reader of these must know.
+    pub warnings: Vec<Warning>,
+}
 
 /// A kind with its settings: it measures one replicate at a time.
 pub trait Measuring: fmt::Debug + Send + Sync {
@@ -23,6 +32,18 @@ pub trait Measuring: fmt::Debug + Send + Sync {
     /// When the storage or the command fails, the settings do not fit the place, or somebody
     /// stopped it. There are no readings then, and nothing of ours is left.
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError>;
+
+    /// The same, with what a reader of the figures must know.
+    ///
+    /// # Errors
+    /// Those of [`measure`](Self::measure).
+    fn measured(&self, place: &Place, stop: &Stop) -> Result<Measured, MeasureError> {
+        let readings = self.measure(place, stop)?;
+        Ok(Measured {
+            readings,
+            warnings: Vec::new(),
+        })
+    }
 }
 
 /// What is made of the settings of a kind.
@@ -49,6 +70,8 @@ pub struct Kind {
     pub readings: &'static [(&'static str, &'static str)],
     /// The setting that names what is measured in place of the study's target, if there is one.
     pub in_place: Option<&'static str>,
+    /// Whether it has a command of its own; the others are measured by studies.
+    pub is_command: bool,
     /// The measurement with these settings.
     pub make: fn(&Settings<'_>) -> Made,
 }

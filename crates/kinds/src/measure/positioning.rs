@@ -48,6 +48,7 @@ pub const KIND: Kind = Kind {
         ("longest time", "that of the slowest file"),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Positioning::from_settings(settings)),
 };
 

@@ -66,6 +66,7 @@ pub const KIND: Kind = Kind {
         TAPE_STOPS,
     ],
     in_place: Some("directories"),
+    is_command: true,
     make: |settings| made(Streams::from_settings(settings)),
 };
 

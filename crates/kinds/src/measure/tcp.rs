@@ -54,6 +54,7 @@ pub const KIND: Kind = Kind {
         ("receiver CPU", "processor time of the receiver for a MiB"),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Tcp::from_settings(settings)),
 };
 

@@ -66,6 +66,7 @@ pub const KIND: Kind = Kind {
         ),
     ],
     in_place: None,
+    is_command: false,
     make: |settings| made(Transfer::from_settings(settings)),
 };
 

@@ -146,7 +146,7 @@ fn row(it: &FigureRatio, axis: &Axis) -> String {
          <td class=\"n h\" data-l=\"ratio\"><data value=\"{}\">{}</data><small>{}</small></td>\
          <td class=\"strip\">{}</td><td>{word}</td></tr>\n",
         escaped(&level_in_print(&it.row)),
-        escaped(&words(it.table)),
+        escaped(&words(&it.table)),
         escaped(&words(&it.metric)),
         value("base", it.base),
         value("new", it.new),

@@ -23,7 +23,7 @@ pub(super) fn all(run: &Run, tables: &[Table]) -> String {
     for table in tables {
         text.push_str(&format!(
             "<h3>{}</h3>\n",
-            escaped(&capitalised(&words(table.name)))
+            escaped(&capitalised(&words(&table.name)))
         ));
         let shown = one(run, table, |role| role != Role::Detail);
         if table.rows.len() > ROWS_MAX {
@@ -114,7 +114,7 @@ fn levels(run: &Run, table: &Table, row: &Row) -> String {
         }
     };
     match row.levels.as_slice() {
-        [] => format!("<th scope=\"row\">{}</th>", escaped(&words(table.name))),
+        [] => format!("<th scope=\"row\">{}</th>", escaped(&words(&table.name))),
         [first, ..] => {
             let mut text = format!("<th scope=\"row\">{}</th>", name(first));
             for place in shown_factors(table).skip(1) {

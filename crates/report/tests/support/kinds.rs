@@ -51,7 +51,7 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     add("files", &["files"], &|run| {
         run.files = Some(sample::files());
     });
-    add("study", &["study"], &|run| {
+    add("study", &["transfer"], &|run| {
         run.study = Some(sample::study());
     });
     found

@@ -6,7 +6,7 @@ use crate::table::{Figure, Replicate, Row, Table, Trust};
 /// Each combination of levels. A study's readings keep the names that its kind gives them.
 pub(super) fn table(found: &Study) -> Table {
     Table {
-        name: "study",
+        name: found.measurement.clone().into(),
         factors: found.factors.iter().map(|it| it.name.clone()).collect(),
         rows: found.cells.iter().map(|cell| row(found, cell)).collect(),
     }

@@ -1,8 +1,6 @@
 //! Completions and the manual page, from the one definition of the command line.
 
-use clap::CommandFactory as _;
-
-use crate::args::{CompletionsArgs, Seekstone};
+use crate::args::{CompletionsArgs, definition};
 use crate::exit::Exit;
 use crate::output;
 
@@ -12,12 +10,7 @@ use crate::output;
 /// When standard output cannot be written.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut Seekstone::command(),
-        "seekstone",
-        &mut text,
-    );
+    clap_complete::generate(args.shell, &mut definition(), "seekstone", &mut text);
     output::print(String::from_utf8_lossy(&text).trim_end())
 }
 
@@ -27,7 +20,7 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
 /// When standard output cannot be written.
 pub fn man() -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    let command = Seekstone::command();
+    let command = definition();
     clap_mangen::Man::new(command.clone()).render(&mut text)?;
     for part in command.get_subcommands() {
         let name = format!("seekstone {}", part.get_name());

@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use clap::{CommandFactory as _, FromArgMatches as _};
 use host::inspect::inspect;
-use kinds::measure::{MeasureError, Place, Stop};
+use kinds::measure::{MeasureError, Measured, Place, Stop};
 use lab::bench::BenchError;
 use lab::simulated::describe_model;
 use procedure::study::{KindOutline, SettingMistake};
 use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
-use study::{Measured, Measures, OwnMeasurements};
+use study::{Measures, OwnMeasurements};
 
-use crate::args::{Command, Seekstone};
+use crate::args::{self, Command};
 use crate::commands::drive::{Onlooking, ready};
 use crate::exit::Exit;
 use crate::recorded::{PERMISSIONS, again, is_flag, is_of_invocation, name, setup};
@@ -127,7 +126,7 @@ pub fn is_known(kind: &str) -> bool {
 /// The command of that name, if it is a measurement of a study.
 pub fn command(kind: &str) -> Option<clap::Command> {
     let is_measured = COMMANDS.contains(&kind);
-    let definition = is_measured.then(Seekstone::command)?;
+    let definition = is_measured.then(args::definition)?;
     definition.find_subcommand(kind).cloned()
 }
 
@@ -196,8 +195,8 @@ fn parsed(kind: &str, given: &toml::Table, place: &Place) -> Result<(Command, Se
     }
     let alone = [("no-save", None), ("quiet", None)];
     let (definition, matches) =
-        again(Seekstone::command(), &asked, &alone).map_err(|error| error.0)?;
-    let command = Seekstone::from_arg_matches(&matches).map_err(|error| error.to_string())?;
+        again(args::definition(), &asked, &alone).map_err(|error| error.0)?;
+    let command = args::typed(&matches).map_err(|error| error.to_string())?;
     Ok((command.command, setup(&definition, &matches)))
 }
 

@@ -12,6 +12,7 @@ pub mod generate;
 pub mod import;
 pub mod import_run;
 pub mod inspect;
+pub mod kind;
 pub mod measures;
 pub mod positioning;
 pub mod rab;

@@ -1,11 +1,10 @@
 //! `seekstone runs repeat`: an archived run, measured again with all of its settings.
 
 use anyhow::Context as _;
-use clap::{CommandFactory as _, FromArgMatches as _};
 use host::environment;
 use results::{Run, Setup};
 
-use crate::args::{Command, RepeatArgs, Seekstone};
+use crate::args::{self, Command, RepeatArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::perform;
@@ -59,8 +58,8 @@ fn commanded(
             .map(|(name, _)| (name, None)),
     );
     let (definition, matches) =
-        again(Seekstone::command(), recorded, &anew).map_err(|error| refuse(&error.0))?;
-    let command = Seekstone::from_arg_matches(&matches);
+        again(args::definition(), recorded, &anew).map_err(|error| refuse(&error.0))?;
+    let command = args::typed(&matches);
     let command = command.map_err(|error| refuse(&error.to_string()))?.command;
     let mut setup = setup(&definition, &matches);
     setup.files.clone_from(&recorded.files);

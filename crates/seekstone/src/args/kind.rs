@@ -1,0 +1,175 @@
+//! Commands that are made of a kind of measurement: each of its settings is an option.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _};
+use kinds::measure::{Default, KINDS, Kind, Setting, kind_named};
+use units::{Bytes, Duration};
+
+use super::parse::{parse_budget, parse_precision};
+use super::{Command, Common, Seekstone};
+
+/// How settings that are true or false describe their values.
+const FLAG_FORM: &str = "true or false";
+/// How settings that take several values describe them.
+const LIST_FORM: &str = "LIST";
+
+/// A kind of measurement with its settings, and how often it is measured.
+#[derive(Debug)]
+pub struct KindArgs {
+    /// The kind.
+    pub kind: &'static Kind,
+    /// What was given: each setting with its values; several are levels that are compared.
+    pub settings: Vec<(&'static Setting, Vec<String>)>,
+    /// How often, and what every measuring command takes.
+    pub rules: KindRules,
+}
+
+/// What every command of a kind takes.
+#[derive(Args, Debug)]
+pub struct KindRules {
+    /// A directory, a device, or `sim:NAME`.
+    #[arg(default_value = ".")]
+    pub target: String,
+    /// Measure each combination of settings this often, precise or not.
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000),
+        help_heading = "Options of every kind"
+    )]
+    pub replicates: Option<u32>,
+    /// Go on until every figure is this precise.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
+        conflicts_with = "replicates", help_heading = "Options of every kind"
+    )]
+    pub precision: f64,
+    /// Begin no round after this time.
+    #[arg(
+        long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,
+        allow_hyphen_values = true, help_heading = "Options of every kind"
+    )]
+    pub budget: Duration,
+    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    #[arg(
+        long,
+        value_name = "BYTES",
+        allow_hyphen_values = true,
+        help_heading = "Options of every kind"
+    )]
+    pub reserve: Option<Bytes>,
+    /// Go on where the same command was interrupted.
+    #[arg(
+        long, conflicts_with_all = ["restart", "seed"], help_heading = "Options of every kind"
+    )]
+    pub resume: bool,
+    /// Throw away what an interrupted one measured, and begin anew.
+    #[arg(long, help_heading = "Options of every kind")]
+    pub restart: bool,
+    /// What every measuring command takes.
+    #[command(flatten, next_help_heading = "Options of every kind")]
+    pub common: Common,
+}
+
+/// The command line, with the commands of kinds.
+pub fn definition() -> clap::Command {
+    Seekstone::command().subcommands(measured_kinds().map(command))
+}
+
+/// What was typed, of matches of [`definition`].
+///
+/// # Errors
+/// When a value is none of those that an option takes.
+pub fn typed(matches: &ArgMatches) -> Result<Seekstone, clap::Error> {
+    let kind = matches.subcommand();
+    let kind = kind.and_then(|(name, matches)| parsed(name, matches));
+    let Some(kind) = kind else {
+        return Seekstone::from_arg_matches(matches);
+    };
+    let color = matches.get_one("color").copied();
+    Ok(Seekstone {
+        color: color.unwrap_or_default(),
+        command: Command::Kind(kind?),
+    })
+}
+
+/// The kinds that have a command of their own.
+fn measured_kinds() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(|kind| kind.is_command)
+}
+
+/// The command of a kind.
+fn command(kind: &'static Kind) -> clap::Command {
+    let options = kind.settings.iter().map(option);
+    let command = clap::Command::new(kind.name).args(options);
+    KindRules::augment_args(command)
+        .about(capitalised(kind.about).trim_end_matches('.').to_owned())
+        .after_help(readings(kind))
+}
+
+/// The arguments of a kind's command, if it is one.
+fn parsed(name: &str, matches: &ArgMatches) -> Option<Result<KindArgs, clap::Error>> {
+    let kind = kind_named(name).filter(|kind| kind.is_command)?;
+    let values = |setting: &'static Setting| {
+        let values = matches.get_many::<String>(setting.name)?.cloned();
+        let values: Vec<String> = values.collect();
+        let is_given = matches.value_source(setting.name) == Some(ValueSource::CommandLine);
+        let is_default = matches!(setting.default, Default::Is(value) if values == [value]);
+        (is_given || !is_default).then_some((setting, values))
+    };
+    Some(KindRules::from_arg_matches(matches).map(|rules| KindArgs {
+        kind,
+        settings: kind.settings.iter().filter_map(values).collect(),
+        rules,
+    }))
+}
+
+/// Whether a setting takes several values at once.
+pub fn is_list(setting: &Setting) -> bool {
+    setting.form.starts_with(LIST_FORM)
+}
+
+fn option(setting: &'static Setting) -> Arg {
+    let arg = Arg::new(setting.name)
+        .long(setting.name)
+        .value_name(setting.form)
+        .help(capitalised(setting.meaning))
+        .action(ArgAction::Append)
+        .required(setting.default == Default::Required);
+    let arg = match setting.form {
+        FLAG_FORM => arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true"),
+        _ if is_list(setting) => arg,
+        _ => arg.value_delimiter(','),
+    };
+    match setting.default {
+        Default::Is(value) => arg.default_value(value),
+        Default::Required | Default::Nothing => arg,
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|it| it.to_uppercase().to_string());
+    first.unwrap_or_default() + chars.as_str() + "."
+}
+
+/// What it gives, and how levels are compared.
+fn readings(kind: &Kind) -> String {
+    let mut lines = vec!["Gives:".to_owned()];
+    let width = kind.readings.iter().map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or(0);
+    let readings = kind.readings.iter();
+    lines.extend(readings.map(|(name, meaning)| format!("  {name:width$}  {meaning}")));
+    let example = kind.settings.iter().find_map(|it| match it.default {
+        Default::Is(value) if it.form == "SIZE" => Some((it.name, value)),
+        _ => None,
+    });
+    if let Some((name, value)) = example {
+        lines.push(format!(
+            "\nSeveral values of an option are compared in interleaved rounds: --{name} \
+             {value},1MiB"
+        ));
+    }
+    lines.join("\n")
+}
