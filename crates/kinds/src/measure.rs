@@ -32,6 +32,7 @@ pub mod streams;
 pub mod streams_simulated;
 pub mod tcp;
 pub mod transfer;
+pub mod wal;
 
 use host::interrupt::Interrupt;
 pub use kind::{Default, Kind, Measured, Measuring, Setting};
@@ -56,6 +57,7 @@ pub const KINDS: &[Kind] = &[
     http::KIND,
     ftp::KIND,
     tcp::KIND,
+    wal::KIND,
 ];
 
 /// The kind of that name.

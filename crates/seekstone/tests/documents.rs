@@ -43,6 +43,7 @@ fn shortened(example: &str) -> String {
         }
         Some("compare") if example.contains("sim:") => " --rounds 2 --set duration=2s",
         Some("compare") => " --rounds 2 --set duration=100ms --set size=16MiB --reserve 0",
+        Some("wal") => " --replicates 2 --time 200ms --size 16MiB --reserve 0",
         Some("transactions") => " --budget 2s --size 16MiB --reserve 0",
         Some("rab") if example.contains("/data") => " --budget 2s --size 64MiB --reserve 0",
         Some("time") => " --runs 2",

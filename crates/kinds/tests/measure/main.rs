@@ -13,3 +13,4 @@ mod settings;
 mod streams;
 mod support;
 mod transfer;
+mod wal;

@@ -1,0 +1,315 @@
+//! `wal`: a write-ahead log, as databases keep one: records are appended by many sessions, and none
+//! is committed before it is durable.
+//!
+//! The log is written once before it is measured, as databases use their segments again: an append
+//! does not lengthen the file. What a growing file costs is told by `copy` and `files`.
+
+mod log;
+
+use std::sync::Arc;
+
+use drivers::{Caching, DriverKind};
+use lab::bench::{Bench, BenchError, BenchRequest, Opened, default_settings, open_bench};
+use lab::laboratory::Outcome;
+use lab::storage::StorageSettings;
+use lab::test_file::{make_test_file, stop_of, stopped};
+use procedure::{MAIN_DIRECT, Preparation, Trial};
+use results::{Access, Better, Measurement, Reading, Setup, Unit, percentile_name};
+use stats::Channel;
+use units::{Bytes, Duration};
+use workload::{ClientSpec, Durability, Gap, GapShape, OwnSpec};
+
+use super::Stop;
+use super::kind::{Kind, Measured, Measuring, Setting, made};
+use super::place::{MeasureError, Place};
+use super::settings::{SettingFault, Settings};
+use log::LogSpec;
+
+/// The kind.
+pub const KIND: Kind = Kind {
+    name: "wal",
+    about: "a write-ahead log: records that sessions append and wait for until they are durable",
+    settings: &[
+        Setting::or("record", "SIZE", "4KiB", "bytes of a record"),
+        Setting::or(
+            "writers",
+            "NUMBER",
+            "1",
+            "sessions that write, each one record at a time",
+        ),
+        Setting::or(
+            "group",
+            "NUMBER",
+            "64",
+            "records that are made durable together at most (group commit)",
+        ),
+        Setting::or(
+            "sync",
+            "\"fdatasync\", \"fsync\", \"dsync\" or \"linked\"",
+            "fdatasync",
+            "how an append is made durable: a call after the write, a write as with O_DSYNC, or an \
+             fsync that io_uring links to the write",
+        ),
+        Setting::optional(
+            "think",
+            "TIME",
+            "mean time from a commit to the session's next record, negative exponential; none when \
+             not given",
+        ),
+        Setting::or(
+            "size",
+            "SIZE",
+            "64MiB",
+            "bytes of the log, which is used again and again",
+        ),
+        Setting::or(
+            "direct",
+            "true or false",
+            "false",
+            "whether the page cache is passed by; appends are then whole blocks of 4 KiB",
+        ),
+        Setting::or("time", "TIME", "2s", "how long each replicate takes"),
+    ],
+    readings: &[
+        ("commits", "records made durable per second"),
+        (
+            "latency",
+            "mean time from a record that is ready to its commit",
+        ),
+        ("latency-p50", "half of the commits took no longer"),
+        ("latency-p95", "19 of 20 took no longer"),
+        ("latency-p99", "99 of 100 took no longer"),
+        (
+            "records per append",
+            "how many were made durable together, on average",
+        ),
+        (
+            "device bytes per byte",
+            "bytes that the device wrote for each byte of a record, where it counts them",
+        ),
+    ],
+    in_place: None,
+    is_command: true,
+    make: |settings| made(Wal::from_settings(settings)),
+};
+
+const RECORD_MAX: Bytes = Bytes::from_mib(16);
+const WRITERS_MAX: u64 = 100_000;
+const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
+const APPEND_MAX: u64 = 1 << 30;
+const TIMES: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(100)..=Duration::from_secs(3600);
+const THINKS: std::ops::RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(3600);
+/// Direct I/O moves whole blocks.
+const DIRECT_UNIT: u32 = drivers::BLOCK_BYTES as u32;
+/// Percentiles that are given.
+const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
+
+/// A write-ahead log.
+#[derive(Clone, Debug)]
+pub struct Wal {
+    spec: LogSpec,
+    driver: DriverKind,
+    caching: Caching,
+    time: Duration,
+    typed: Vec<(String, String)>,
+}
+
+impl Wal {
+    fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
+        let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
+        let record = record.unwrap_or_default().0 as u32;
+        let (driver, durability) = settings.choice(
+            "sync",
+            &[
+                ("fdatasync", (DriverKind::Threads, Durability::DataSynced)),
+                ("fsync", (DriverKind::Threads, Durability::Synced)),
+                ("dsync", (DriverKind::Threads, Durability::Through)),
+                ("linked", (DriverKind::Uring, Durability::Synced)),
+            ],
+        )?;
+        let (caching, unit) = match settings.flag("direct")? {
+            true => (Caching::Direct, DIRECT_UNIT),
+            false => (Caching::Buffered, 1),
+        };
+        let count = |name, most| {
+            settings
+                .count(name, 1..=most)
+                .map(|it| it.unwrap_or(1) as u32)
+        };
+        let think = settings.time("think")?.unwrap_or_default();
+        let time = settings.time("time")?.unwrap_or_default();
+        for (name, given, allowed) in [("think", think, THINKS), ("time", time, TIMES)] {
+            if !allowed.contains(&given) {
+                let (least, most) = (allowed.start(), allowed.end());
+                let why = format!("{name} = {given}: it is between {least} and {most}");
+                return Err(SettingFault::at(name, why));
+            }
+        }
+        let size = settings.size("size", Bytes::from_mib(4)..=SIZE_MAX)?;
+        let spec = LogSpec {
+            target: MAIN_DIRECT,
+            len: size.unwrap_or_default().0,
+            record,
+            unit,
+            writers: count("writers", WRITERS_MAX)?,
+            group: count("group", WRITERS_MAX)?,
+            durability,
+            think: Gap::new(GapShape::Exponential, think),
+        };
+        let append = spec.append_max();
+        if append > spec.len.min(APPEND_MAX) {
+            let why = format!(
+                "group = {}: an append of {} is more than the log (size = {}) or 1 GiB",
+                spec.group,
+                Bytes(append),
+                Bytes(spec.len)
+            );
+            return Err(SettingFault::at("group", why));
+        }
+        let typed = KIND.settings.iter().filter_map(|it| {
+            let value = settings.given(it.name).ok()??;
+            Some((it.name.to_owned(), value))
+        });
+        Ok(Self {
+            spec,
+            driver,
+            caching,
+            time,
+            typed: typed.collect(),
+        })
+    }
+
+    fn request(&self, place: &Place) -> BenchRequest {
+        BenchRequest {
+            target: place.target.clone(),
+            purpose: KIND.name.into(),
+            size: Some(Bytes(self.spec.len)),
+            reserve: place.reserve.filter(|_| !place.is_simulated()),
+            overwrite: false,
+            confirmed: None,
+            storage: StorageSettings {
+                driver: self.driver,
+                workers: 1,
+                caching: self.caching,
+                ..default_settings(place.seed)
+            },
+            setup: Setup::new(KIND.name, place.seed),
+        }
+    }
+
+    fn trial(&self, size: Bytes, access: Access) -> Trial {
+        let spec = LogSpec {
+            len: size.0 / u64::from(self.spec.unit) * u64::from(self.spec.unit),
+            ..self.spec.clone()
+        };
+        Trial {
+            name: KIND.name.into(),
+            title: KIND.name.into(),
+            clients: 1,
+            depth: 1,
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: self.time,
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+            spec: ClientSpec::Own(OwnSpec {
+                kind: KIND.name.into(),
+                settings: self.typed.clone(),
+                target: spec.target,
+                len: spec.len,
+                unit: spec.unit,
+                len_max: spec.append_max() as u32,
+                reads: false,
+                writes: true,
+                is_durable: true,
+                maker: Some(Arc::new(spec)),
+            }),
+        }
+    }
+
+    /// Make the log, and append to it.
+    fn append(&self, opened: &mut Opened, stop: &Stop) -> Result<Outcome, BenchError> {
+        let (bench, facts) = (&mut opened.bench, &opened.facts);
+        let mut size = Bytes(self.spec.len);
+        if facts.makes_files {
+            size = make_test_file(bench, size, facts.access, stop, &mut |_, _| {})?;
+        }
+        if let Bench::Real(real) = bench {
+            real.settle_main()?;
+        }
+        let trial = self.trial(size, facts.access);
+        let measured = bench
+            .laboratory()
+            .measure(&trial, &mut |_| stop.is_raised().is_none());
+        let outcome = measured.map_err(|error| stopped(stop).unwrap_or(error.into()))?;
+        match outcome.failure {
+            None if stop.is_raised().is_none() => Ok(outcome),
+            failure => Err(stop_of(&trial.title, failure, stop)),
+        }
+    }
+
+    fn readings(&self, found: &Measurement) -> Vec<Reading> {
+        let committed = (found.completions_all * u64::from(self.spec.record)) as f64;
+        let seconds =
+            |name: String, ns: f64| Reading::new(name, Unit::Seconds, ns / 1e9, Better::Lower);
+        let commits = found.throughput.value;
+        let mut readings = vec![
+            Reading::new("commits", Unit::PerSecond, commits, Better::Higher),
+            seconds("latency".into(), found.response.mean.value),
+        ];
+        let percentiles = found.response.percentiles.iter();
+        let percentiles = percentiles.filter(|it| PERCENTILES.contains(&it.p));
+        readings.extend(percentiles.filter_map(|it| {
+            let name = format!("latency-{}", percentile_name(it.p));
+            Some(seconds(name, it.estimate?.value))
+        }));
+        let appends = found.kinds.iter().find(|it| it.kind == "write");
+        if let Some(appends) = appends.filter(|it| it.count > 0) {
+            let each = found.completions_all as f64 / appends.count as f64;
+            let name = "records per append";
+            readings.push(Reading::new(name, Unit::Count, each, Better::Neither));
+        }
+        let device = found.counters.as_ref().and_then(|it| it.device.as_ref());
+        if let Some(device) = device.filter(|_| committed > 0.0) {
+            let each = device.written_bytes as f64 / committed;
+            let name = "device bytes per byte";
+            readings.push(Reading::new(name, Unit::Ratio, each, Better::Neither));
+        }
+        readings
+    }
+}
+
+impl Measuring for Wal {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        if place.is_simulated() {
+            let spec = super::simulated::open_part(&place.target)?;
+            super::simulated::refuse_read_only(&spec)?;
+            return super::simulated::refuse_larger("the log", self.spec.len, &spec);
+        }
+        place.directory(KIND.name).map(drop)
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        Ok(self.measured(place, stop)?.readings)
+    }
+
+    fn measured(&self, place: &Place, stop: &Stop) -> Result<Measured, MeasureError> {
+        self.check(place)?;
+        let mut opened = open_bench(&self.request(place))?;
+        let outcome = match self.append(&mut opened, stop) {
+            Ok(outcome) => outcome,
+            Err(error) => return Err(opened.bench.abandon(error).into()),
+        };
+        let mut warnings = outcome.measurement.warnings.clone();
+        warnings.extend(opened.bench.clean_up());
+        Ok(Measured {
+            readings: self.readings(&outcome.measurement),
+            warnings,
+        })
+    }
+}
