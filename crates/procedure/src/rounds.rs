@@ -13,6 +13,8 @@ use units::Duration;
 
 /// Repeats before the first look at the precision.
 const FIRST_LOOK: u32 = 10;
+/// From so many repeats on their number may have been chosen by a look.
+pub const ROUNDS_LOOKED_AT: usize = FIRST_LOOK as usize;
 /// From one look to the next the number of repeats grows by this.
 const LOOK_FACTOR: f64 = 1.25;
 /// A correlation above this is a drift, which is told by itself.

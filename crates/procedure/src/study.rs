@@ -16,7 +16,7 @@ mod reader;
 mod variables;
 mod wording;
 
-pub use analysis::{StudyFindings, StudyShape, analyse, is_precise, rounds_needed};
+pub use analysis::{StudyFindings, StudyShape, analyse, is_precise};
 pub use definition::{
     Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
 };

@@ -3,10 +3,12 @@
 #[path = "support/studies.rs"]
 mod studies;
 
-use procedure::study::{StudyShape, analyse, is_precise, rounds_needed};
+use procedure::study::{StudyShape, analyse, is_precise};
+use procedure::{Rounds, RoundsRule};
 use random::{Purpose, Stream};
 use results::{Better, Reading, StudyComparison, StudyReplicate, StudyVerdict, Unit};
 use studies::{STUDY, read};
+use units::Duration;
 
 /// What a measurement of one reading gives in each round and cell.
 fn replicates(
@@ -246,14 +248,40 @@ fn a_round_that_was_cut_off_counts_for_what_it_has() {
 fn rounds_go_on_until_every_cell_is_precise() {
     let shape = shape();
     let mut stream = Stream::new(6, 0, Purpose::Order);
-    let made = replicates(&shape, 40, |_, _| 1e6 * (0.05 * normal(&mut stream)).exp());
-    let upto = |rounds: usize| analyse(&shape, &made[..rounds * 6]).cells;
-    let more = rounds_needed(&upto(5), 5, 0.02).expect("not yet precise");
-    assert!((6..=10).contains(&more), "{more}");
-    assert_eq!(rounds_needed(&upto(40), 40, 0.05), None);
-    assert!(is_precise(&upto(40), 0.05));
+    let made = replicates(&shape, 40, |_, _| 1e6 * (0.03 * normal(&mut stream)).exp());
+    let rounds = rounds_until(&shape, &made, rule(5, 0.05));
+    let upto = |rounds: u32| analyse(&shape, &made[..rounds as usize * 6]).cells;
+    assert!((10..40).contains(&rounds), "{rounds}");
+    assert!(is_precise(&upto(rounds), 0.05));
+    assert_eq!(rounds_until(&shape, &made, rule(5, 0.001)), 40, "the most");
     // One round says nothing about the next.
-    assert_eq!(rounds_needed(&upto(1), 1, 0.05), Some(2));
+    assert!(!is_precise(&upto(1), 0.5));
+}
+
+/// Until precise, 40 rounds at most.
+fn rule(rounds_min: u32, precision: f64) -> RoundsRule {
+    RoundsRule {
+        rounds: None,
+        rounds_min,
+        rounds_max: 40,
+        precision,
+        budget: Duration::from_secs(1),
+    }
+}
+
+/// How many of the rounds of six cells the rule measures.
+fn rounds_until(shape: &StudyShape, made: &[StudyReplicate], rule: RoundsRule) -> u32 {
+    let mut rounds = Rounds::new(rule);
+    loop {
+        let done = rounds.next_look().min(rule.rounds_max);
+        let found = || analyse(shape, &made[..done as usize * 6]);
+        let end = rounds.end(done, Duration::ZERO, || {
+            is_precise(&found().cells, rule.precision)
+        });
+        if end.is_some() {
+            return done;
+        }
+    }
 }
 
 /// Outcomes of many studies of which the truth is known.
@@ -282,15 +310,10 @@ fn score(seed: u64, rounds: u32, goal: Option<f64>, truth: impl Fn(&[usize]) -> 
             let noise = if cell[0] == 0 { 0.1 } else { 0.02 };
             (truth(cell) + drift[round as usize] + noise * normal(&mut stream)).exp()
         });
-        let mut upto = rounds;
-        let mut found = analyse(&shape, &made[..upto as usize * 6]);
-        while let Some(more) = goal.and_then(|goal| rounds_needed(&found.cells, upto, goal)) {
-            if upto == 40 {
-                break;
-            }
-            upto = more.min(40);
-            found = analyse(&shape, &made[..upto as usize * 6]);
-        }
+        let upto = goal.map_or(rounds, |goal| {
+            rounds_until(&shape, &made, rule(rounds, goal))
+        });
+        let found = analyse(&shape, &made[..upto as usize * 6]);
         let stated: Vec<&StudyComparison> =
             found.comparisons.iter().filter(|it| it.is_stated).collect();
         let of = |it: &StudyComparison| true_ratio(&shape, it, &truth);
@@ -386,4 +409,72 @@ fn a_goal_of_precision_makes_no_false_claims() {
         score.false_claims
     );
     assert!(score.uncovered <= FALSE_MAX, "{} of 400", score.uncovered);
+}
+
+/// 2000 studies of one cell whose replicates vary by 3 %, each like the one before it with
+/// `correlation`: the share of the intervals that hold the mean when precision ends the rounds.
+fn coverage(correlation: f64) -> f64 {
+    let shape = StudyShape {
+        factors: Vec::new(),
+        levels: Vec::new(),
+        against: Vec::new(),
+        cells: vec![Vec::new()],
+        margin: 0.02,
+        readings: Vec::new(),
+    };
+    let all = 2000;
+    let mut covered = 0;
+    for study in 0..all {
+        let mut stream = Stream::new(11, study, Purpose::Order);
+        let mut level = normal(&mut stream);
+        let made: Vec<StudyReplicate> = (1..=200)
+            .map(|round| {
+                let value = 1e6 * (1.0 + 0.03 * level);
+                let fresh = (1.0 - correlation * correlation).sqrt() * normal(&mut stream);
+                level = correlation * level + fresh;
+                StudyReplicate {
+                    number: round,
+                    round,
+                    levels: Vec::new(),
+                    started_at: String::new(),
+                    elapsed_ns: 0,
+                    readings: vec![Reading::new(
+                        "rate",
+                        Unit::BytesPerSecond,
+                        value,
+                        Better::Higher,
+                    )],
+                    warnings: Vec::new(),
+                }
+            })
+            .collect();
+        let mut rounds = Rounds::new(RoundsRule {
+            rounds_max: 200,
+            ..rule(5, 0.02)
+        });
+        let cells = loop {
+            let done = rounds.next_look().min(200);
+            let cells = analyse(&shape, &made[..done as usize]).cells;
+            let is_enough = || is_precise(&cells, 0.02);
+            if rounds.end(done, Duration::ZERO, is_enough).is_some() {
+                break cells;
+            }
+        };
+        covered += u32::from(cells[0].figures[0].value.contains(1e6));
+    }
+    f64::from(covered) / all as f64
+}
+
+/// The first look that found the cells precise ended a study, and its replicates were taken for
+/// independent.
+#[test]
+fn the_intervals_of_cells_cover_when_precision_ends_the_rounds() {
+    for correlation in [0.0, 0.3, 0.6] {
+        let share = coverage(correlation);
+        println!("lag-1 correlation {correlation}: {share:.3}");
+        assert!(
+            (0.93..=0.985).contains(&share),
+            "{correlation}, seed 11: {share}"
+        );
+    }
 }

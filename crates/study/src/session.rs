@@ -5,7 +5,8 @@ mod undo;
 
 use std::time::Instant;
 
-use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, rounds_needed};
+use procedure::Rounds;
+use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, is_precise};
 use results::{Environment, Reading, StudyReplicate, Warning};
 use units::{Duration, format_counted};
 
@@ -36,7 +37,9 @@ pub(super) struct Session<'a> {
     begun: Instant,
     /// Replicates that an earlier process measured.
     inherited: usize,
+    /// Rounds before the next look at the precision.
     rounds: u32,
+    rule: Rounds,
 }
 
 /// What is left of a session.
@@ -59,6 +62,7 @@ impl<'a> Session<'a> {
         show: ShowStudy<'a>,
     ) -> Result<Self, StudyRunError> {
         let definition = &request.definition;
+        let rule = Rounds::new(definition.rule());
         let machine = format!("{}, {}", environment.host_name, environment.kernel);
         let mut session = Self {
             request,
@@ -75,7 +79,8 @@ impl<'a> Session<'a> {
             places: SeenPlaces::new(&definition.target, Vec::new()),
             begun: Instant::now(),
             inherited: 0,
-            rounds: definition.rounds_min,
+            rounds: rule.next_look().min(rule.rule().rounds_max),
+            rule,
         };
         let recorded = match &request.journal {
             None => Recorded::default(),
@@ -179,9 +184,8 @@ impl<'a> Session<'a> {
                 self.round(round)?;
                 round += 1;
             }
-            match self.more_rounds() {
-                Some(rounds) => self.rounds = rounds,
-                None => return Ok(()),
+            if self.is_enough() {
+                return Ok(());
             }
         }
     }
@@ -243,13 +247,17 @@ impl<'a> Session<'a> {
         budget.is_some_and(|budget| self.begun.elapsed() >= budget.to_std())
     }
 
-    /// How many rounds the goal of precision asks for, if there is one that is not reached.
-    fn more_rounds(&self) -> Option<u32> {
+    /// Whether there are enough rounds, now that all before the next look are done.
+    fn is_enough(&mut self) -> bool {
         let definition = &self.request.definition;
-        let precision = definition.precision?;
-        let found = analyse(&StudyShape::of(definition), &self.replicates);
-        let wanted = rounds_needed(&found.cells, self.rounds, precision)?;
-        (self.rounds < definition.rounds_max).then(|| wanted.min(definition.rounds_max))
+        let rule = *self.rule.rule();
+        let (replicates, elapsed) = (&self.replicates, Duration::from(self.begun.elapsed()));
+        let end = self.rule.end(self.rounds, elapsed, || {
+            let found = analyse(&StudyShape::of(definition), replicates);
+            is_precise(&found.cells, rule.precision)
+        });
+        self.rounds = self.rule.next_look().min(rule.rounds_max);
+        end.is_some()
     }
 
     fn round(&mut self, round: u32) -> Result<(), StudyRunError> {

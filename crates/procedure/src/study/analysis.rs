@@ -12,14 +12,10 @@ use results::{
 };
 use stats::{CONFIDENCE, Estimate, PAIRS_MIN, outliers, replicate_mean};
 
+use crate::rounds::{ROUNDS_LOOKED_AT, rounds_mean};
 use crate::study::contrast::{Column, Contrast, ERROR, Family, estimate};
 use crate::study::definition::{Against, StudyDefinition};
 use crate::study::wording;
-
-/// Rounds grow by this factor at most from one look at the precision to the next.
-const LOOK_GROWTH: f64 = 2.0;
-/// A little more than the spread asks for, so that the next look is rarely the last but one.
-const LOOK_RESERVE: f64 = 1.1;
 
 /// What of a study its analysis must know.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,8 +111,13 @@ fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
     let found = column.of_cell(cell);
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     let first = *values.first()?;
+    // As many as no look at the precision has chosen: the study names their number.
+    let mean = match values.len() {
+        few if few < ROUNDS_LOOKED_AT => replicate_mean(&values, CONFIDENCE),
+        _ => rounds_mean(&values),
+    };
     // A single replicate says nothing about the next.
-    let mut value = replicate_mean(&values, CONFIDENCE).unwrap_or(Estimate {
+    let mut value = mean.unwrap_or(Estimate {
         value: first,
         low: f64::NAN,
         high: f64::INFINITY,
@@ -373,18 +374,6 @@ impl Judge<'_> {
 #[must_use]
 pub fn is_precise(cells: &[StudyCell], precision: f64) -> bool {
     widest(cells, precision) <= 1.0
-}
-
-/// How many rounds there should be before the next look, after `rounds` of them: as many as the
-/// spread seen so far asks for, but at most twice as many. `None` when every cell is precise.
-#[must_use]
-pub fn rounds_needed(cells: &[StudyCell], rounds: u32, precision: f64) -> Option<u32> {
-    let widest = widest(cells, precision);
-    if widest <= 1.0 {
-        return None;
-    }
-    let growth = (widest * widest * LOOK_RESERVE).min(LOOK_GROWTH);
-    Some(((f64::from(rounds) * growth).ceil() as u32).max(rounds + 1))
 }
 
 /// The widest interval over what was asked for.

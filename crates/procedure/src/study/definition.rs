@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use units::Duration;
 
+use crate::rounds::RoundsRule;
+
 /// Rounds at least where the file says nothing else: the fewest from which a difference is claimed.
 pub const ROUNDS_MIN_DEFAULT: u32 = stats::PAIRS_MIN as u32;
 /// A study with a precision goes on up to this many times the fewest rounds.
@@ -127,6 +129,19 @@ impl StudyDefinition {
         }
         cells.retain(|cell| !self.exclude.iter().any(|rule| is_excluded(cell, rule)));
         cells
+    }
+
+    /// When there are enough rounds: the fewest where no precision is wanted, else by the rule of
+    /// all repeats.
+    #[must_use]
+    pub fn rule(&self) -> RoundsRule {
+        RoundsRule {
+            rounds: self.precision.is_none().then_some(self.rounds_min),
+            rounds_min: self.rounds_min,
+            rounds_max: self.rounds_max,
+            precision: self.precision.unwrap_or(f64::INFINITY),
+            budget: self.budget.unwrap_or(Duration(u64::MAX)),
+        }
     }
 
     /// The levels of a cell.
