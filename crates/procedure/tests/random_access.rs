@@ -222,6 +222,35 @@ fn a_device_that_changes_between_rounds_is_told() {
     );
 }
 
+/// Bug: of eight cells on storage that does not change, one or another was said to differ between
+/// its rounds in 7 and 5 of 100 runs: the question was asked of every pair of rounds.
+#[test]
+#[ignore = "nightly: takes minutes"]
+fn rounds_of_storage_that_does_not_change_are_seldom_said_to_differ() {
+    let shape = RandomShape {
+        blocks: Some([4, 16].map(|kib| Bytes(kib * KIB)).to_vec()),
+        depths: Some(vec![1, 2, 4, 8]),
+        is_crossed: true,
+        ..reads()
+    };
+    for device in ["sim:mm1?mean=1ms", "sim:drive"] {
+        let mut said = Vec::new();
+        for seed in 1..=100 {
+            let options = RandomOptions {
+                rounds: 4,
+                ..options(seed, 120)
+            };
+            let (found, _) = measure(&shape, 64 * MIB, options, |_| device.to_owned());
+            assert_eq!(found.cells.len(), 8);
+            if found.cells.iter().any(|cell| !cell.rounds_agree) {
+                said.push(seed);
+            }
+        }
+        println!("{device}: rounds differ in {} of 100: {said:?}", said.len());
+        assert!(said.len() <= 5, "{device}: {said:?}");
+    }
+}
+
 /// Storage whose speed is drawn anew for each round, nearly normal around 1 ms: the interval covers
 /// the mean of all that it may be, and not only that of the rounds there were.
 #[test]

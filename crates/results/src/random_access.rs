@@ -52,7 +52,7 @@ pub struct RandomCell {
     pub errors: u64,
     /// Mean service time of each round, nanoseconds.
     pub rounds: Vec<Estimate>,
-    /// Whether the intervals of the rounds have a point in common.
+    /// Whether no two rounds lie further apart than their noise, at one in a thousand.
     pub rounds_agree: bool,
     /// Whether the mean service time is as precise as was asked for.
     pub is_precise: bool,

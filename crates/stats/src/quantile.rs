@@ -82,7 +82,7 @@ pub fn percentiles(
     };
     ps.iter()
         .filter_map(|&p| interval(store, channel, evaluation, &window, &pool, p))
-        .map(|(p, estimate)| {
+        .map(|Found { p, estimate, .. }| {
             let samples = estimate.samples.min(evaluation.ess);
             let estimate = Estimate {
                 samples,
@@ -103,7 +103,7 @@ pub fn quantile_interval(
     p: f64,
 ) -> Option<Estimate> {
     let (window, pool) = pooled(store, channel, evaluation)?;
-    interval(store, channel, evaluation, &window, &pool, p).map(|(_, estimate)| estimate)
+    interval(store, channel, evaluation, &window, &pool, p).map(|found| found.estimate)
 }
 
 /// The share of completions whose time is `value` (ns) or less, with an interval of `confidence`:
@@ -159,6 +159,14 @@ fn pooled(store: &SlotStore, channel: Channel, evaluation: &Evaluation) -> Optio
     (pool.total > 0).then_some((window, pool))
 }
 
+/// The interval of one percentile.
+struct Found {
+    p: f64,
+    estimate: Estimate,
+    /// Half the width of the interval of shares that it was read from.
+    half_of_share: f64,
+}
+
 fn interval(
     store: &SlotStore,
     channel: Channel,
@@ -166,7 +174,7 @@ fn interval(
     window: &Window,
     pool: &Pool,
     p: f64,
-) -> Option<(f64, Estimate)> {
+) -> Option<Found> {
     if !(p > 0.0 && p < 1.0) {
         return None;
     }
@@ -186,8 +194,9 @@ fn interval(
     let t = student_t(0.5 + CONFIDENCE / 2.0, long_run.degrees_of_freedom);
     let samples = p * (1.0 - p) / variance;
     let shift = (1.0 - 2.0 * p) * (t * t - 1.0) / (6.0 * samples);
-    let below = p - t * variance.sqrt() + shift;
-    let above = p + t * variance.sqrt() + shift;
+    let half_of_share = t * variance.sqrt();
+    let below = p - half_of_share + shift;
+    let above = p + half_of_share + shift;
     let high = if above >= 1.0 - 1.0 / (2.0 * n) {
         f64::INFINITY
     } else {
@@ -200,7 +209,11 @@ fn interval(
         confidence: CONFIDENCE,
         samples,
     };
-    Some((p, estimate))
+    Some(Found {
+        p,
+        estimate,
+        half_of_share,
+    })
 }
 
 /// Where a quantile lies in the bins.

@@ -103,8 +103,8 @@ pub fn interpolate(below: &End<'_>, above: &End<'_>, level: f64) -> Interpolatio
         && value.is_finite();
     let (of_below, freedom_below) = variance(below, 1.0 - share, &chord);
     let (of_above, freedom_above) = variance(above, share, &chord);
-    let half_width =
-        student_t(0.975, freedom_below.min(freedom_above)) * (of_below + of_above).sqrt();
+    let freedom = welch((of_below, freedom_below), (of_above, freedom_above));
+    let half_width = student_t(0.975, freedom) * (of_below + of_above).sqrt();
     let larger = if of_below >= of_above {
         Term::Below
     } else {
@@ -139,6 +139,20 @@ fn variance(end: &End<'_>, weight: f64, chord: &Chord) -> (f64, f64) {
     (run.variance_of_mean, run.degrees_of_freedom)
 }
 
+/// Degrees of freedom of the sum of two independent variances, each with its own (B. L. Welch, "The
+/// generalization of Student's problem when several different population variances are involved",
+/// Biometrika 34 (1947), 28-35). The smaller of the two would be right of one that is all the sum.
+fn welch((first, freedom_first): (f64, f64), (second, freedom_second): (f64, f64)) -> f64 {
+    let least = freedom_first.min(freedom_second);
+    let whole = (first + second).powi(2);
+    let freedom = whole / (first.powi(2) / freedom_first + second.powi(2) / freedom_second);
+    if freedom.is_finite() {
+        freedom.max(least)
+    } else {
+        least
+    }
+}
+
 /// How far a parabola through the three points lies from the chord in its middle: the second
 /// divided difference of X(1/R) times the square of the chord's fall, over four.
 pub fn curvature(below: &End<'_>, above: &End<'_>, third: &End<'_>) -> f64 {
@@ -147,4 +161,17 @@ pub fn curvature(below: &End<'_>, above: &End<'_>, third: &End<'_>) -> f64 {
     let second = ((x3 - x2) / (u3 - u2) - (x2 - x1) / (u2 - u1)) / (u3 - u1);
     let bend = second.abs() * (u2 - u1).powi(2) / 4.0;
     if bend.is_finite() { bend } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::welch;
+
+    #[test]
+    fn two_equal_variances_have_the_freedom_of_both_and_one_alone_its_own() {
+        assert!((welch((2.0, 8.0), (2.0, 8.0)) - 16.0).abs() < 1e-9);
+        assert!((welch((2.0, 8.0), (0.0, 100.0)) - 8.0).abs() < 1e-9);
+        assert!((welch((0.0, 8.0), (0.0, 9.0)) - 8.0).abs() < 1e-9);
+        assert!((welch((f64::INFINITY, 1.0), (1.0, 9.0)) - 1.0).abs() < 1e-9);
+    }
 }

@@ -17,6 +17,8 @@ const REPLICATIONS_MIN: usize = 4;
 /// number it is indicative only.
 const EVIDENCE_MIN: f64 = 10.0;
 const EVIDENCE_FULL: f64 = 20.0;
+/// So often may rounds of a cell be said to differ that do not.
+const FALSE_ALARMS: f64 = 0.001;
 /// Doubts of single rounds that are judged over all rounds here.
 const JUDGED_HERE: [&str; 6] = [
     FAILED_OPERATIONS,
@@ -69,7 +71,7 @@ pub(super) fn cell_of(cell: &Cell, precision: f64) -> Option<RandomCell> {
         }),
         operations,
         errors: errors(rounds) + errors(failed),
-        rounds_agree: agree(&means),
+        rounds_agree: are_alike(&means),
         is_precise: mean.relative_half_width() <= precision
             && (are_replications || few(Verdict::Correlated)),
         is_citable: (mean.samples >= CITABLE_SAMPLES
@@ -155,6 +157,26 @@ fn agree(rounds: &[Estimate]) -> bool {
     let low = rounds.iter().map(|it| it.low).fold(0.0, f64::max);
     let high = rounds.iter().map(|it| it.high);
     low <= high.fold(f64::INFINITY, f64::min)
+}
+
+/// Whether no two rounds lie further apart than their noise: one cell of a thousand is said to
+/// change that does not. Intervals of 95 % are too narrow for that question, since a run asks it of
+/// every pair of rounds of every cell.
+fn are_alike(rounds: &[Estimate]) -> bool {
+    let pairs = (rounds.len() * rounds.len().saturating_sub(1) / 2).max(1);
+    let limit = student_t(1.0 - 0.5 * FALSE_ALARMS / pairs as f64, f64::INFINITY);
+    let widths = limit / student_t(0.5 + CONFIDENCE / 2.0, f64::INFINITY);
+    let is_pair_alike = |one: &Estimate, other: &Estimate| {
+        let (low, high) = match one.value <= other.value {
+            true => (one, other),
+            false => (other, one),
+        };
+        let noise = (low.high - low.value).hypot(high.value - high.low);
+        high.value - low.value <= widths * noise
+    };
+    let after = |index: usize| &rounds[index + 1..];
+    let mut firsts = rounds.iter().enumerate();
+    firsts.all(|(index, one)| after(index).iter().all(|it| is_pair_alike(one, it)))
 }
 
 /// The mean of the rounds.
@@ -289,7 +311,7 @@ mod tests {
     fn what_the_rounds_differ_by_widens_it() {
         let rounds = [estimate(99.0, 100.0, 103.0), estimate(103.0, 104.0, 105.0)];
         let found = over_rounds(&rounds);
-        assert!(agree(&rounds));
+        assert!(agree(&rounds) && are_alike(&rounds));
         assert!(found.low < 100.0 && found.high > 104.0, "{found:?}");
     }
 
@@ -297,7 +319,7 @@ mod tests {
     fn rounds_that_disagree_are_all_inside() {
         let rounds = [estimate(99.0, 100.0, 101.0), estimate(190.0, 200.0, 210.0)];
         let found = over_rounds(&rounds);
-        assert!(!agree(&rounds));
+        assert!(!agree(&rounds) && !are_alike(&rounds));
         assert!(found.low <= 99.0 && found.high >= 210.0, "{found:?}");
     }
 
@@ -375,6 +397,6 @@ mod tests {
             estimate(99.0, 100.0, 101.0),
         ];
         assert_eq!(over_rounds(&rounds).high, f64::INFINITY);
-        assert!(agree(&rounds));
+        assert!(agree(&rounds) && are_alike(&rounds));
     }
 }

@@ -1,14 +1,10 @@
 //! A percentile as a series of influences, for functions of it and of the load.
 
-use super::{interval, pooled};
+use super::{Found, interval, pooled};
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
 use crate::store::SlotStore;
-use crate::variance::long_run_variance;
 use crate::window::{Channel, Window};
-
-/// Half the width of a normal interval at the confidence of this crate, in standard errors.
-const NORMAL: f64 = 1.96;
 
 /// One percentile of a trial, with the influence of each slot on it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +25,9 @@ impl Tail {
     /// The influence of a slot on a quantile Q is (p - F_i) / f(Q), where `F_i` is its influence on
     /// the share at or below Q, and f the density there (R. R. Bahadur, "A note on quantiles in
     /// large samples", Annals of Mathematical Statistics 37 (1966), 577-580). The density is the
-    /// mean one over the quantile's own interval: a share of so many standard errors is as wide as
-    /// that.
+    /// mean one over the quantile's own interval, shares over times. The variance of the series is
+    /// that which its slots show, without the bound by the samples of the mean: that bound is for a
+    /// single percentile, which is printed where its own variance came out low.
     #[must_use]
     pub fn of(
         store: &SlotStore,
@@ -39,15 +36,18 @@ impl Tail {
         p: f64,
     ) -> Option<Self> {
         let (window, pool) = pooled(store, channel, evaluation)?;
-        let (p, time) = interval(store, channel, evaluation, &window, &pool, p)?;
+        let Found {
+            p,
+            estimate: time,
+            half_of_share,
+        } = interval(store, channel, evaluation, &window, &pool, p)?;
         let place = pool.locate(p);
         let shares = window.share_influence(store, channel, p, |tally| {
             tally.bins.count_until(place.bin, place.fraction)
         });
-        let error_of_share = long_run_variance(&shares).variance_of_mean.sqrt();
-        let error_of_time = (time.high - time.low) / (2.0 * NORMAL);
-        let per_share = if error_of_share > 0.0 && error_of_time.is_finite() {
-            error_of_time / error_of_share
+        let width = time.high - time.low;
+        let per_share = if half_of_share > 0.0 && width.is_finite() {
+            width / (2.0 * half_of_share)
         } else {
             0.0
         };
@@ -71,6 +71,7 @@ mod tests {
     use super::*;
     use crate::goal::Goal;
     use crate::slot::Slot;
+    use crate::variance::{long_run_variance, student_t};
 
     /// Slots that are slow hold the percentile up, and the series' error is that of the interval.
     #[test]
@@ -86,7 +87,7 @@ mod tests {
             store.push(slot);
         }
         let found = crate::evaluate(&store, Channel::Response, &Goal::scout()).expect("64 slots");
-        let tail = Tail::of(&store, Channel::Response, &found, 0.95).expect("bins");
+        let tail = Tail::of(&store, Channel::Response, &found, 0.9).expect("bins");
         let slots = tail.window.slots.clone();
         for (slot, influence) in slots.zip(&tail.window.response_influence) {
             match slot % 7 {
@@ -96,7 +97,7 @@ mod tests {
             }
         }
         let run = long_run_variance(&tail.window.response_influence);
-        let half_width = NORMAL * run.variance_of_mean.sqrt();
+        let half_width = student_t(0.975, run.degrees_of_freedom) * run.variance_of_mean.sqrt();
         let expected = 0.5 * (tail.time.high - tail.time.low);
         assert!(
             (half_width / expected - 1.0).abs() < 1e-6,
