@@ -471,7 +471,6 @@ fn coverage(correlation: f64) -> f64 {
 fn the_intervals_of_cells_cover_when_precision_ends_the_rounds() {
     for correlation in [0.0, 0.3, 0.6] {
         let share = coverage(correlation);
-        println!("lag-1 correlation {correlation}: {share:.3}");
         assert!(
             (0.93..=0.985).contains(&share),
             "{correlation}, seed 11: {share}"
