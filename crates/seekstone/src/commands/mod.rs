@@ -13,6 +13,7 @@ pub mod import;
 pub mod import_run;
 pub mod inspect;
 pub mod measures;
+mod offers;
 pub mod positioning;
 pub mod rab;
 pub mod random;
