@@ -1,7 +1,8 @@
 //! Runs the check-up: from a target's name to a [`Run`].
 
 use procedure::{
-    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, SIZE_MIN, Trial, findings,
+    CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, Requirement, SIZE_MIN,
+    Trial, findings,
 };
 use results::{Caution, Run, Status, TargetDescription};
 use units::{Bytes, Duration};
@@ -25,6 +26,8 @@ pub struct CheckUpRequest {
     pub percentile: Option<f64>,
     /// The most clients of the load curve.
     pub clients_max: u32,
+    /// What figures are required to be.
+    pub goals: Vec<Requirement>,
 }
 
 /// Where a check-up stands, for a screen.
@@ -61,6 +64,8 @@ pub fn check_up(
         facts,
     } = open_check_up(&request.bench)?;
     refuse_small(request.bench.size, &facts)?;
+    let offer = CheckUp::offer(&facts, request.levels.given(request.percentile));
+    offer.check(&request.goals).map_err(BenchError::Usage)?;
     Session {
         request,
         interrupt,
@@ -69,6 +74,14 @@ pub fn check_up(
         description,
     }
     .run(facts, &cautions)
+}
+
+/// The loads at which goals want a figure, per second, each once.
+pub(crate) fn rates(goals: &[Requirement]) -> Vec<f64> {
+    let mut rates: Vec<f64> = goals.iter().filter_map(Requirement::rate).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    rates
 }
 
 /// A test file that is smaller than what can be measured would silently be made larger.
@@ -101,6 +114,7 @@ impl Session<'_> {
             levels: self.request.levels.clone(),
             percentile: self.request.percentile,
             clients_max: self.request.clients_max,
+            rates: rates(&self.request.goals),
             facts,
         });
         let begun = self.laboratory.laboratory().now();

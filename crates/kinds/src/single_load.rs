@@ -1,13 +1,16 @@
 //! Runs one trial, or a load curve, of a workload that the user put together.
 
 use drivers::DriverKind;
-use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
+use procedure::{
+    CurveOptions, CurveStep, LATENCIES, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation,
+    Requirement, Trial, TrialError, rated_name,
+};
 use results::{Access, Curve, Measurement, Run, Setup, Status, Warning};
 use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
 
-use crate::check_up::{Show, Stage};
+use crate::check_up::{Show, Stage, rates};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
@@ -15,6 +18,8 @@ use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
 use lab::simulated::law;
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
+/// The name of the one trial.
+const TRIAL: &str = "trial";
 /// The name of the target that completes at once.
 pub const NULL_TARGET: &str = "null:";
 
@@ -51,6 +56,8 @@ pub struct LoadRequest {
     pub title: String,
     /// What is to be measured.
     pub question: Question,
+    /// What figures are required to be; a trial is repeated at each load that they name.
+    pub goals: Vec<Requirement>,
 }
 
 /// Answer a question about one workload.
@@ -62,6 +69,8 @@ pub fn measure_load(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
+    let offer = request.offer();
+    offer.check(&request.goals).map_err(BenchError::Usage)?;
     if request.bench.target == NULL_TARGET {
         return on_null(request, interrupt, show);
     }
@@ -114,6 +123,36 @@ pub fn measure_load(
         warnings,
         ..Run::empty(setup, environment, description)
     })
+}
+
+impl LoadRequest {
+    /// The figures that the question gives.
+    fn offer(&self) -> Offer {
+        if let Question::Curve(options) = &self.question {
+            return Offer::default().and_curve(options.levels.given(options.percentile));
+        }
+        let rows = OfferedRow::Only(TRIAL.into());
+        let mut offer = Offer::default().and(rows, &LATENCIES);
+        let mut rated = vec![TRIAL];
+        let mix = self.spec.mix;
+        let kinds = [
+            ("read", mix.read),
+            ("write", mix.write),
+            ("flush", mix.flush),
+        ];
+        let kinds = kinds.into_iter().filter(|(_, share)| *share > 0);
+        let kinds: Vec<&str> = kinds.map(|(name, _)| name).collect();
+        if kinds.len() > 1 {
+            for &kind in &kinds {
+                offer = offer.and(OfferedRow::Named(kind.into()), &LATENCIES);
+            }
+            rated.extend(kinds);
+        }
+        match self.bench.target == NULL_TARGET {
+            true => offer,
+            false => rated.into_iter().fold(offer, Offer::and_rated),
+        }
+    }
 }
 
 fn refuse_unwanted_writes(request: &LoadRequest, may_write: bool) -> Result<(), BenchError> {
@@ -241,10 +280,41 @@ impl Asker<'_> {
                     outcome.measurement.law = law(model.spec(), spec, trial.clients);
                 }
                 self.measurements.push(outcome.measurement.clone());
-                self.check(&trial, outcome.failure)
+                self.check(&trial, outcome.failure)?;
+                self.ask_rates(bench, &trial)
             }
             Question::Curve(options) => self.ask_curve(bench, access, options.clone()),
         }
+    }
+
+    /// The same operations at each load that a goal names.
+    fn ask_rates(&mut self, bench: &mut Bench, own: &Trial) -> Result<(), BenchError> {
+        for (rate, salt) in rates(&self.request.goals).into_iter().zip(1..) {
+            let mut trial = own.clone();
+            if let ClientSpec::Mix(spec) = &mut trial.spec {
+                let gap = Duration::from_secs(1).mul_f64(f64::from(trial.clients) / rate);
+                spec.pacing = Pacing::Open {
+                    gap: Gap::new(GapShape::Exponential, gap),
+                };
+            }
+            let driver = self.request.bench.storage.driver;
+            trial.depth = open_depth(driver, trial.clients, rate, self.largest_block());
+            trial.name = rated_name(&own.name, rate);
+            trial.title = format!("{}, {}/s offered", self.request.title, format_count(rate));
+            trial.salt = salt;
+            let outcome = self.measure(bench, &trial, 0.0)?;
+            self.measurements.push(Measurement {
+                is_for_goal: true,
+                ..outcome.measurement
+            });
+            self.check(&trial, outcome.failure)?;
+        }
+        Ok(())
+    }
+
+    fn largest_block(&self) -> Bytes {
+        let sizes = self.request.spec.sizes.iter();
+        Bytes(sizes.map(|size| size.len.into()).max().unwrap_or(0))
     }
 
     fn ask_curve(
@@ -270,14 +340,8 @@ impl Asker<'_> {
                     gap: Gap::new(GapShape::Exponential, gap),
                 };
                 let rate = sources.rate_each * f64::from(plan.clients);
-                let block = Bytes(
-                    spec.sizes
-                        .iter()
-                        .map(|size| size.len.into())
-                        .max()
-                        .unwrap_or(0),
-                );
-                trial.depth = open_depth(self.request.bench.storage.driver, 1, rate, block);
+                let driver = self.request.bench.storage.driver;
+                trial.depth = open_depth(driver, 1, rate, self.largest_block());
                 trial.title = format!("{}, {}/s", self.request.title, format_count(rate));
             }
             trial.goal = Some(plan.goal);
@@ -303,7 +367,7 @@ impl Asker<'_> {
         let files = self.spread.map_or(1, |it| u64::from(it.files));
         spec.addresses.region.len = self.size.0 / files;
         let mut trial = Trial {
-            name: "trial".into(),
+            name: TRIAL.into(),
             title: self.request.title.clone(),
             spec: ClientSpec::Mix(spec),
             clients: 1,

@@ -11,6 +11,7 @@ use results::{Access, Curve, Measurement, Warning};
 use units::{Bytes, Duration};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
+use crate::offer::{LATENCIES, Offer, OfferedRow};
 use crate::trial::Trial;
 
 pub use findings::findings;
@@ -52,6 +53,8 @@ pub struct CheckUpOptions {
     pub percentile: Option<f64>,
     /// The most clients of the load curve.
     pub clients_max: u32,
+    /// Operations per second at which goals want the random read measured.
+    pub rates: Vec<f64>,
     /// What is known of the target.
     pub facts: CheckUpFacts,
 }
@@ -111,7 +114,7 @@ impl CheckUp {
     /// A check-up that has measured nothing yet.
     #[must_use]
     pub fn new(options: CheckUpOptions) -> Self {
-        let phases = phases::of(&options.facts);
+        let phases = phases::of(&options.facts, options.rates.len());
         let size = options.facts.existing.unwrap_or(Bytes(0));
         Self {
             phases,
@@ -144,6 +147,7 @@ impl CheckUp {
                 Phase::SequentialWrite => self.layout_step(time),
                 Phase::Curve => self.curve_step(time),
                 Phase::Arrivals => self.arrivals_step(time),
+                Phase::Rated => self.rated_step(time),
                 Phase::FilesRead | Phase::FilesRemove if self.files_made == 0 => None,
                 _ if self.is_left_out(phase) => None,
                 simple => self.row(simple, time).map(CheckUpStep::Measure),
@@ -169,6 +173,10 @@ impl CheckUp {
                 }
             }
             Phase::Arrivals => self.record_arrivals(&measurement),
+            Phase::Rated => self.keep(Measurement {
+                is_for_goal: true,
+                ..measurement
+            }),
             Phase::FilesMake => {
                 self.files_made = u32::try_from(measurement.completions_all).unwrap_or(u32::MAX);
                 self.keep(measurement);
@@ -244,6 +252,28 @@ impl CheckUp {
     fn keep(&mut self, measurement: Measurement) {
         self.measurements.push(measurement);
         self.position += 1;
+    }
+
+    /// The figures that a check-up of such a target gives, with the load curve's at these levels.
+    #[must_use]
+    pub fn offer(facts: &CheckUpFacts, levels: Option<Vec<(u64, Option<f64>)>>) -> Offer {
+        let rows = phases::of(facts, 0).into_iter().filter_map(Phase::row_name);
+        let offer = rows.fold(Offer::default(), |offer, name| {
+            offer.and(OfferedRow::Named(name.into()), &LATENCIES)
+        });
+        offer.and_curve(levels).and_rated(phases::RANDOM_READ)
+    }
+
+    /// The next rate of a goal.
+    fn rated_step(&self, time: Duration) -> Option<CheckUpStep> {
+        let earlier = self.phases[..self.position].iter();
+        let at = earlier.filter(|it| **it == Phase::Rated).count();
+        let rate = *self.options.rates.get(at)?;
+        let trial = phases::rated(&self.scene(), rate, time, self.row_least());
+        Some(CheckUpStep::Measure(Trial {
+            salt: at as u64,
+            ..trial
+        }))
     }
 
     /// The phase's share of the time that is left.

@@ -10,9 +10,12 @@ mod failures;
 mod figure_name;
 mod file_tests;
 mod foreign;
+mod mixed;
 mod monitor;
+mod offer;
 mod own_limits;
 mod positioning;
+mod profiles;
 mod rab;
 mod rab_summary;
 mod random_access;
@@ -44,10 +47,12 @@ pub use file_tests::{
 };
 pub use foreign::{OwnIo, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
+pub use offer::{LATENCIES, Offer, OfferedRow};
 pub use own_limits::busy_worker;
 pub use positioning::{
     PositioningError, PositioningPlan, position, positioning_found, positioning_order, wider_bin,
 };
+pub use profiles::{PROFILES, Profile, ProfileGoal};
 pub use rab::{RabOptions, RabProcedure, RabSubject};
 pub use rab_summary::{mode_comparisons, rab_averages};
 pub use random_access::{
@@ -55,7 +60,7 @@ pub use random_access::{
     ShapeError, TRIAL_MIN, random_doubts, random_findings,
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
-pub use requirement::Requirement;
+pub use requirement::{Requirement, rated_name};
 pub use rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};

@@ -1,4 +1,5 @@
-//! What figures of a run are required to be, such as `p99 <= 2ms`: met, not met, or undecided.
+//! What figures of a run are required to be, such as `p99 <= 2ms` or `p99 <= 2ms @ 20k/s`: met, not
+//! met, or undecided.
 
 use std::str::FromStr;
 
@@ -18,7 +19,12 @@ pub struct Requirement {
     is_upper: bool,
     bound: f64,
     unit: Unit,
+    /// Operations per second that are offered while the figure is measured, where the goal says.
+    rate: Option<f64>,
 }
+
+/// An offered load of which less than this share was done was not carried.
+const CARRIED: f64 = 0.98;
 
 impl FromStr for Requirement {
     type Err = String;
@@ -27,13 +33,17 @@ impl FromStr for Requirement {
         let wrong = || {
             format!(
                 "{text:?} is no goal: write a figure, <= or >=, and a value, as in \
-                 'p99 <= 2ms', 'iops >= 20k/s', 'bandwidth >= 400MB/s'"
+                 'p99 <= 2ms', 'iops >= 20k/s', 'bandwidth >= 400MB/s', 'p99 <= 2ms @ 20k/s'"
             )
         };
         let at = text.find(['<', '>']).ok_or_else(wrong)?;
         let is_upper = text[at..].starts_with('<');
         let figure = text[..at].trim().replace('_', "-");
         let typed = text[at + 1..].trim_start_matches('=').trim();
+        let (typed, rate) = match typed.split_once('@') {
+            Some((typed, rate)) => (typed.trim(), Some(offered(rate).ok_or_else(wrong)?)),
+            None => (typed, None),
+        };
         let (bound, unit) = bound(typed).ok_or_else(wrong)?;
         if figure.is_empty() || !(bound > 0.0 && bound.is_finite()) {
             return Err(wrong());
@@ -53,8 +63,21 @@ impl FromStr for Requirement {
             is_upper,
             bound,
             unit,
+            rate,
         })
     }
+}
+
+/// A load that can be offered, per second.
+fn offered(typed: &str) -> Option<f64> {
+    let rate = typed.trim().parse::<Rate>().ok()?.per_second();
+    (rate > 0.0 && rate <= 1e9).then_some(rate)
+}
+
+/// The name of the trial that measures what `trial` does at `rate` per second.
+#[must_use]
+pub fn rated_name(trial: &str, rate: f64) -> String {
+    format!("{trial}@{rate}/s")
 }
 
 /// A value in the unit of figures: seconds, bytes per second, operations per second, or a share.
@@ -73,13 +96,20 @@ fn bound(typed: &str) -> Option<(f64, Unit)> {
     Some((share, Unit::Share))
 }
 
+/// The row of a figure's name, if it has one, and the metric. `latency-p99.9` has a point of its
+/// own.
+pub(crate) fn split(figure: &str) -> (Option<&str>, &str) {
+    let metric = match figure.strip_suffix("p99.9") {
+        Some(front) => front.rfind('.').map_or(0, |at| at + 1),
+        None => figure.rfind('.').map_or(0, |at| at + 1),
+    };
+    let row = figure[..metric].strip_suffix('.');
+    (row, &figure[metric..])
+}
+
 /// The unit of figures that many measurements have.
 fn unit_of(figure: &str) -> Option<Unit> {
-    let metric = figure.split_once('.').map_or(figure, |(row, metric)| {
-        // `p99.9` has a point of its own.
-        if row.ends_with("p99") { figure } else { metric }
-    });
-    match metric {
+    match split(figure).1 {
         "iops" => Some(Unit::PerSecond),
         "throughput" => Some(Unit::BytesPerSecond),
         time if time.starts_with("latency") || time.starts_with("service-time") => {
@@ -90,6 +120,54 @@ fn unit_of(figure: &str) -> Option<Unit> {
 }
 
 impl Requirement {
+    /// As it was typed.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole name of the figure, without the rate.
+    #[must_use]
+    pub fn figure(&self) -> &str {
+        &self.figure
+    }
+
+    /// The unit of its bound.
+    #[must_use]
+    pub const fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Operations per second that it is to be measured at, if it says so.
+    #[must_use]
+    pub const fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+
+    /// The figure's name in the run: that of a rate is a figure of the trial at that rate.
+    fn figure_in(&self, run: &Run) -> String {
+        let Some(rate) = self.rate else {
+            return self.figure.clone();
+        };
+        let (row, metric) = split(&self.figure);
+        let own = run.measurements.iter().find(|it| !it.is_for_goal);
+        let row = row.or_else(|| own.map(|it| it.name.as_str()));
+        format!("{}.{metric}", rated_name(row.unwrap_or_default(), rate))
+    }
+
+    /// Why the load of the goal was not carried, if it was not: then no time at it is kept.
+    fn overload(&self, run: &Run) -> Option<String> {
+        let rate = self.rate?;
+        let mut rated = run.measurements.iter().filter(|it| it.is_for_goal);
+        let rated = rated.find(|it| it.offered.is_some_and(|it| (it / rate - 1.0).abs() < 1e-6))?;
+        let is_short = rated.throughput.high < CARRIED * rate;
+        is_short.then(|| {
+            let (done, asked) = (Unit::PerSecond.format(rated.throughput.value), rate);
+            let asked = Unit::PerSecond.format(asked);
+            format!("only {done} of {asked} were done: the storage does not carry this load")
+        })
+    }
+
     fn verdict(&self, figure: &Figure, trust: Trust) -> LimitVerdict {
         let (low, high) = (figure.value.low, figure.value.high);
         let (is_met, is_missed) = match self.is_upper {
@@ -108,9 +186,17 @@ impl Requirement {
     #[must_use]
     pub fn judge(&self, run: &Run) -> GoalVerdict {
         let figures = run.named_figures();
-        let found = figures.iter().find(|it| it.name == self.figure);
+        let name = self.figure_in(run);
+        let found = figures.iter().find(|it| it.name == name);
+        let found = found.or_else(|| figures.iter().find(|it| it.is_called(&name)));
         let found = found.filter(|it| it.figure.metric.unit == self.unit);
         let (value, verdict, why) = match found {
+            Some(it)
+                if it.trust != Trust::Void
+                    && let Some(why) = self.overload(run) =>
+            {
+                (Some(it.figure.value), LimitVerdict::Exceeded, Some(why))
+            }
             Some(it) => {
                 let verdict = self.verdict(&it.figure, it.trust);
                 let why = (!it.trust.is_usable()).then(|| "the figure must not be used".to_owned());
@@ -130,7 +216,7 @@ impl Requirement {
         };
         GoalVerdict {
             goal: self.text.clone(),
-            figure: self.figure.clone(),
+            figure: name,
             unit: self.unit,
             value,
             verdict,
@@ -185,6 +271,9 @@ mod tests {
         );
         for (wrong, why) in [
             ("p99", "is no goal"),
+            ("p99 <= 2ms @ ", "is no goal"),
+            ("p99 <= 2ms @ 0", "is no goal"),
+            ("p99 <= 2ms @ soon", "is no goal"),
             ("p99 <= ", "is no goal"),
             ("<= 2ms", "is no goal"),
             ("p99 <= soon", "is no goal"),
@@ -197,6 +286,18 @@ mod tests {
             let error = wrong.parse::<Requirement>().expect_err(wrong);
             assert!(error.contains(why), "{wrong}: {error}");
         }
+    }
+
+    #[test]
+    fn a_goal_may_say_at_which_load() {
+        let rate = |text: &str| text.parse::<Requirement>().map(|it| it.rate());
+        assert_eq!(rate("p99 <= 2ms @ 20k/s"), Ok(Some(20_000.0)));
+        assert_eq!(rate("random_read.p99<=2ms@20000/s"), Ok(Some(20_000.0)));
+        assert_eq!(rate("5ms@p99.iops >= 20k/s"), Ok(None));
+        assert_eq!(split("latency-p99.9"), (None, "latency-p99.9"));
+        assert_eq!(split("read.latency-p99.9"), (Some("read"), "latency-p99.9"));
+        assert_eq!(split("1ms@p99.9.iops"), (Some("1ms@p99.9"), "iops"));
+        assert_eq!(rated_name("trial", 20_000.0), "trial@20000/s");
     }
 
     #[test]

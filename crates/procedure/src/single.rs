@@ -15,6 +15,7 @@ use workload::{Client, ClientSpec, Errno, OpKind};
 
 use crate::doubts::{doubts, is_kept_back};
 use crate::failures::{Failures, short_operations};
+use crate::mixed::estimate_kinds;
 use crate::monitor::{Ending, Monitor};
 use crate::own_limits::room_wait;
 use crate::transactions::value_at;
@@ -283,6 +284,7 @@ pub fn summarise(
         findings(chosen, monitor, record),
         (&counted, record, circumstances),
     );
+    estimate_kinds(&mut measurement, record);
     judge(trial, &mut measurement, known, &found);
     Ok(measurement)
 }
@@ -515,6 +517,7 @@ fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
         response_mean_ns: record.response.mean(),
         response_p99_ns: record.response.quantile(0.99),
         response_max_ns: record.response.max(),
+        response: None,
         response_histogram: encoded(&record.response),
         service_histogram: encoded(&record.service),
     }

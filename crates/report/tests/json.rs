@@ -73,26 +73,26 @@ fn an_interval_without_an_upper_end_is_null() {
 fn other_schemas_are_refused_in_a_sentence() {
     let refused = |schema: u32| {
         let text = format!("\"schema\": {schema}");
-        let text = json(&whole_run()).replacen("\"schema\": 2", &text, 1);
+        let text = json(&whole_run()).replacen("\"schema\": 3", &text, 1);
         from_json(&text).expect_err("another schema")
     };
-    let (older, newer) = (refused(1), refused(3));
+    let (older, newer) = (refused(1), refused(4));
     assert!(matches!(
         older,
-        JsonError::OlderSchema { found: 1, known: 2 }
+        JsonError::OlderSchema { found: 1, known: 3 }
     ));
     assert!(matches!(
         newer,
-        JsonError::NewerSchema { found: 3, known: 2 }
+        JsonError::NewerSchema { found: 4, known: 3 }
     ));
     assert_eq!(
         older.to_string(),
-        "the run has schema version 1, and this program reads version 2 alone: read it with the \
+        "the run has schema version 1, and this program reads 2 to 3: read it with the \
          version of Seekstone that wrote it, or measure again"
     );
     assert_eq!(
         newer.to_string(),
-        "the run has schema version 3, and this program reads version 2: read it with the \
+        "the run has schema version 4, and this program reads 2 to 3: read it with the \
          version of Seekstone that wrote it, or a newer one"
     );
 }

@@ -1,7 +1,5 @@
 //! The JSON form of a run, described in `docs/json-schema.md`.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
 use crate::summary::Summary;
@@ -15,7 +13,7 @@ pub enum JsonError {
     Malformed(#[from] serde_json::Error),
     /// Written by an older program.
     #[error(
-        "the run has schema version {found}, and this program reads version {known} alone: read it \
+        "the run has schema version {found}, and this program reads 2 to {known}: read it \
          with the version of Seekstone that wrote it, or measure again"
     )]
     OlderSchema {
@@ -26,8 +24,8 @@ pub enum JsonError {
     },
     /// Written by a newer program.
     #[error(
-        "the run has schema version {found}, and this program reads version {known}: read \
-         it with the version of Seekstone that wrote it, or a newer one"
+        "the run has schema version {found}, and this program reads 2 to {known}: read it \
+         with the version of Seekstone that wrote it, or a newer one"
     )]
     NewerSchema {
         /// Version of the text.
@@ -37,6 +35,8 @@ pub enum JsonError {
     },
 }
 
+/// The oldest version that is read: it had seeds as numbers, and verdicts in other words.
+const OLDEST_READ: u64 = 2;
 /// Why writing cannot fail.
 const INFALLIBLE: &str = "a run has no keys but text";
 
@@ -85,14 +85,17 @@ pub fn json_without_tables(run: &Run) -> String {
 /// The run that [`json`] wrote.
 ///
 /// # Errors
-/// When the text is not a run, or was written in another schema than this program's.
+/// When the text is not a run, or was written in a schema that this program does not read.
 pub fn from_json(text: &str) -> Result<Run, JsonError> {
     let header: Header = serde_json::from_str(text)?;
     let (found, known) = (header.schema, SCHEMA_VERSION);
-    match found.cmp(&u64::from(known)) {
-        Ordering::Less => return Err(JsonError::OlderSchema { found, known }),
-        Ordering::Greater => return Err(JsonError::NewerSchema { found, known }),
-        Ordering::Equal => {}
+    if found < OLDEST_READ {
+        return Err(JsonError::OlderSchema { found, known });
     }
-    Ok(serde_json::from_str(text)?)
+    if found > u64::from(known) {
+        return Err(JsonError::NewerSchema { found, known });
+    }
+    let mut run: Run = serde_json::from_str(text)?;
+    run.schema = known;
+    Ok(run)
 }

@@ -17,6 +17,7 @@ mod rab;
 mod random_access;
 mod reading;
 mod run;
+mod seed;
 mod series;
 mod setup;
 mod study;

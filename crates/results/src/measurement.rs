@@ -97,6 +97,11 @@ pub struct KindTimes {
     pub response_p99_ns: Option<u64>,
     /// Longest response time.
     pub response_max_ns: u64,
+    /// Mean and percentiles of the response time with intervals, where other kinds were mixed with
+    /// this one: few samples bear them, as the correlation of all operations stands for this
+    /// kind's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Times>,
     /// All response times: HdrHistogram V2, base 64.
     pub response_histogram: String,
     /// All service times, in the same form; empty in runs of earlier versions.
@@ -197,6 +202,9 @@ impl Resolution {
 /// The outcome of one trial: one interval with fixed settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
+    /// Whether a goal asked for it, as `p99 <= 2ms @ 20k/s` does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_for_goal: bool,
     /// Stable name, in kebab case.
     pub name: String,
     /// What was done, in words.
@@ -215,6 +223,7 @@ pub struct Measurement {
     /// What carried the requests out.
     pub driver: String,
     /// Seed of the clients' streams.
+    #[serde(with = "crate::seed")]
     pub seed: u64,
     /// Offered load of an open workload, per second.
     pub offered: Option<f64>,
@@ -315,6 +324,7 @@ impl Measurement {
             max_ns: 0,
         };
         Self {
+            is_for_goal: false,
             name: String::new(),
             title: String::new(),
             work: Work::Operation,

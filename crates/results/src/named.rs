@@ -3,18 +3,30 @@
 
 use crate::reading::Reading;
 use crate::run::Run;
-use crate::table::{Figure, Table, Trust};
-use crate::tables::POINTS;
+use crate::table::{Figure, Row, Table, Trust};
+use crate::tables::{OPERATIONS, POINTS};
 
 /// A figure with a name that no other figure of its run has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
-    /// `row.metric`, or the metric alone where there is but one row.
+    /// `row.metric`, or the metric alone where the run has but one row of its own: reads and writes
+    /// of a mix, and what goals added, are none.
     pub name: String,
+    /// Name of its row, which the name has in front, or leaves out.
+    pub row: String,
     /// The figure.
     pub figure: Figure,
     /// How far it may be used.
     pub trust: Trust,
+}
+
+impl NamedFigure {
+    /// Whether that is its name with its row in front.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let row = name.strip_suffix(&self.figure.metric.name);
+        row.and_then(|it| it.strip_suffix('.')) == Some(&self.row)
+    }
 }
 
 impl Run {
@@ -24,23 +36,42 @@ impl Run {
     pub fn named_figures(&self) -> Vec<NamedFigure> {
         let tables: Vec<Table> = self.summaries();
         let tables: Vec<Table> = tables.into_iter().filter(|it| it.name != POINTS).collect();
-        let is_alone = tables.iter().map(|it| it.rows.len()).sum::<usize>() == 1;
+        let added: Vec<&str> = self.added_for_goals().collect();
+        let is_own = |table: &Table, row: &Row| {
+            let is_added = row
+                .levels
+                .first()
+                .is_some_and(|it| added.contains(&it.as_str()));
+            table.name != OPERATIONS && !is_added
+        };
+        let own = tables
+            .iter()
+            .flat_map(|table| table.rows.iter().filter(|row| is_own(table, row)));
+        let is_alone = own.count() == 1;
         let rows = tables
             .iter()
             .flat_map(|table| table.rows.iter().map(move |row| (table, row)));
         let named = rows.flat_map(|(table, row)| {
-            let prefix = match is_alone {
+            let prefix = match is_alone && is_own(table, row) {
                 true => String::new(),
                 false => format!("{}.", table.row_name(row)),
             };
+            let name = table.row_name(row);
             let figures = row.figures.iter().filter(|it| !it.is_detail());
             figures.map(move |figure| NamedFigure {
                 name: format!("{prefix}{}", figure.metric.name),
+                row: name.clone(),
                 figure: figure.clone(),
                 trust: row.trust,
             })
         });
         named.collect()
+    }
+
+    /// Names of the trials that goals asked for.
+    fn added_for_goals(&self) -> impl Iterator<Item = &str> {
+        let added = self.measurements.iter().filter(|it| it.is_for_goal);
+        added.map(|it| it.name.as_str())
     }
 
     /// The same without their intervals; what must not be used is left out.

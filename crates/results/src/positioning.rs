@@ -9,6 +9,7 @@ pub struct Positioning {
     /// What was measured.
     pub target: String,
     /// Seed of the orders.
+    #[serde(with = "crate::seed")]
     pub seed: u64,
     /// Files; they lie one after the other, and are of one size.
     pub files: u32,

@@ -19,7 +19,7 @@ use crate::warning::{Severity, Warning};
 
 /// The version of the JSON form of a [`Run`]. It rises when a reader of an older form would go
 /// wrong; a run of any other version is not read.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

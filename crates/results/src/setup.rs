@@ -8,6 +8,7 @@ pub struct Setup {
     /// The command, as in `run`.
     pub command: String,
     /// Seed of everything random.
+    #[serde(with = "crate::seed")]
     pub seed: u64,
     /// Every setting of the command, in the order of its help.
     pub settings: Vec<RunSetting>,

@@ -115,9 +115,12 @@ fn summed_up(row: &Row) -> Entries<Value> {
 /// The key of a figure, which ends in its unit, and what its value is multiplied with for that.
 fn key(figure: &Figure) -> (String, f64) {
     const US: f64 = 1e6;
+    const SERVICE: &str = "service-time";
     let name = &figure.metric.name;
     match figure.metric.unit {
         Unit::Seconds if name == "latency" => ("mean_us".into(), US),
+        Unit::Seconds if name == SERVICE => ("service_time_mean_us".into(), US),
+        Unit::Seconds if name.starts_with(SERVICE) => (format!("{}_us", percentile(name)), US),
         Unit::Seconds => match name.strip_prefix("latency-") {
             Some(which) => (format!("{}_us", percentile(which)), US),
             None => (format!("{}_s", snake_case(name)), 1.0),

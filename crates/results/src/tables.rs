@@ -3,6 +3,7 @@
 mod curve;
 mod file_tests;
 mod measurement;
+mod operations;
 mod rab;
 mod random_access;
 mod study;
@@ -11,6 +12,7 @@ mod transactions;
 mod transfer;
 
 pub(crate) use curve::POINTS;
+pub(crate) use operations::NAME as OPERATIONS;
 
 use crate::run::Run;
 use crate::table::Table;
@@ -42,6 +44,11 @@ impl Run {
             usize::from(self.is_summed_up()).min(tables.len()),
             measurement::table(&self.measurements),
         );
+        let at = tables.iter().position(|it| it.name == measurement::NAME);
+        tables.insert(
+            at.map_or(0, |at| at + 1),
+            operations::table(&self.measurements),
+        );
         tables.retain(|table| !table.rows.is_empty());
         tables
     }
@@ -50,7 +57,7 @@ impl Run {
     pub(crate) fn summaries(&self) -> Vec<Table> {
         let mut tables = self.tables();
         if self.is_summed_up() && tables.len() > 1 {
-            tables.retain(|table| table.name != measurement::NAME);
+            tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name));
         }
         tables
     }

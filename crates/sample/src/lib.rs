@@ -295,6 +295,7 @@ fn plain(kind: &Kind) -> Measurement {
     let throughput = f64::from(kind.clients) * 1e9 / kind.response_ns;
     let completions = (throughput * 6.0) as u64;
     Measurement {
+        is_for_goal: false,
         name: kind.name.into(),
         title: kind.title.into(),
         workload: Some(reads()),
@@ -406,6 +407,7 @@ fn kind_times(kind: &Kind, count: u64) -> KindTimes {
         response_mean_ns: kind.response_ns,
         response_p99_ns: Some((kind.response_ns * 1.5) as u64),
         response_max_ns: (kind.response_ns * 30.0) as u64,
+        response: None,
         response_histogram: "HISTFAAAAA==".into(),
         service_histogram: "HISTFAAAAA==".into(),
     }

@@ -10,6 +10,7 @@ mod files;
 mod kind;
 pub mod parse;
 mod positioning;
+mod profile_choice;
 mod rab;
 mod random;
 mod repeat;
@@ -41,6 +42,7 @@ use parse::{
     parse_precision, parse_processors, parse_rate, parse_share, parse_size, parse_span,
 };
 pub use positioning::PositioningArgs;
+pub use profile_choice::{ProfileChoice, profile_names};
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use repeat::RepeatArgs;
@@ -212,6 +214,10 @@ pub struct RunArgs {
         allow_hyphen_values = true
     )]
     pub levels: Vec<LevelArg>,
+    /// Hold the check-up against what a program asks of its storage (docs/profiles.md); may be
+    /// given several times. Exit codes as of --goal.
+    #[arg(long = "profile", value_name = "NAME", value_parser = profile_names())]
+    pub profiles: Vec<ProfileChoice>,
     /// The most reads at a time in the load curve.
     #[arg(
         long, value_name = "N", default_value_t = 256,

@@ -13,12 +13,16 @@ const RELEVANT: f64 = 0.02;
 
 /// What can be said about a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DriftVerdict {
     /// A drift of more than 2 % is there, at the 1 % level.
+    #[serde(alias = "Drifting")]
     Drifting,
     /// Any drift is below four times the precision wanted, at the 5 % level.
+    #[serde(alias = "Steady")]
     Steady,
     /// Too short or too noisy to say.
+    #[serde(alias = "Undecided")]
     Undecided,
 }
 

@@ -93,8 +93,9 @@ impl Goal {
     }
 }
 
-/// How a trial stands, or how it ended if it ends now.
+/// How a trial stands, or how it ended if it ends now. In JSON one word in kebab case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "VerdictWord", from = "ReadVerdict")]
 pub enum Verdict {
     /// Everything the goal asks for is reached.
     Converged,
@@ -120,6 +121,76 @@ pub enum Verdict {
     NotStationary,
     /// Correlated over so much of the trial that it needs a wider interval, which it has.
     Correlated,
+}
+
+/// A verdict as it is written.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum VerdictWord {
+    Converged,
+    Budget,
+    BudgetFewSamples,
+    Timed,
+    TimedFewSamples,
+    Short,
+    ShortFewSamples,
+    NotStationary,
+    Correlated,
+}
+
+/// A verdict as it was written up to version 2 of the JSON form.
+#[derive(Deserialize)]
+enum OldVerdict {
+    Converged,
+    Budget { is_citable: bool },
+    Timed { is_citable: bool },
+    Short { is_citable: bool },
+    NotStationary,
+    Correlated,
+}
+
+/// A verdict as it is read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ReadVerdict {
+    Word(VerdictWord),
+    Old(OldVerdict),
+}
+
+impl From<Verdict> for VerdictWord {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Converged => Self::Converged,
+            Verdict::Budget { is_citable: true } => Self::Budget,
+            Verdict::Budget { is_citable: false } => Self::BudgetFewSamples,
+            Verdict::Timed { is_citable: true } => Self::Timed,
+            Verdict::Timed { is_citable: false } => Self::TimedFewSamples,
+            Verdict::Short { is_citable: true } => Self::Short,
+            Verdict::Short { is_citable: false } => Self::ShortFewSamples,
+            Verdict::NotStationary => Self::NotStationary,
+            Verdict::Correlated => Self::Correlated,
+        }
+    }
+}
+
+impl From<ReadVerdict> for Verdict {
+    fn from(read: ReadVerdict) -> Self {
+        use {OldVerdict as Old, ReadVerdict::Old as Was, ReadVerdict::Word, VerdictWord as Is};
+        match read {
+            Word(Is::Converged) | Was(Old::Converged) => Self::Converged,
+            Word(Is::NotStationary) | Was(Old::NotStationary) => Self::NotStationary,
+            Word(Is::Correlated) | Was(Old::Correlated) => Self::Correlated,
+            Word(Is::Budget) => Self::Budget { is_citable: true },
+            Word(Is::BudgetFewSamples) => Self::Budget { is_citable: false },
+            Word(Is::Timed) => Self::Timed { is_citable: true },
+            Word(Is::TimedFewSamples) => Self::Timed { is_citable: false },
+            Word(Is::Short) => Self::Short { is_citable: true },
+            Word(Is::ShortFewSamples) => Self::Short { is_citable: false },
+            Was(Old::Budget { is_citable }) => Self::Budget { is_citable },
+            Was(Old::Timed { is_citable }) => Self::Timed { is_citable },
+            Was(Old::Short { is_citable }) => Self::Short { is_citable },
+        }
+    }
 }
 
 impl fmt::Display for Verdict {

@@ -10,6 +10,7 @@ use workload::{
 
 use super::CheckUpFacts;
 use crate::curve::PointPlan;
+use crate::requirement::rated_name;
 use crate::trial::{Preparation, Trial};
 
 /// The test file or the named target, past the page cache where that is possible.
@@ -25,8 +26,14 @@ pub const FIRST_SMALL_FILE: TargetId = TargetId(3);
 const ARRIVAL_SOURCES: u32 = 256;
 const ARRIVAL_DEPTH_MAX: u32 = 1024;
 
+/// The row that goals may have measured at a rate.
+pub const RANDOM_READ: &str = "random-read";
 /// What the load curve is about.
 pub const CURVE_TITLE: &str = "random read 4 KiB";
+
+/// As much is outstanding at once as a storage of this response time would have: one that has more
+/// does not carry the load.
+const RATED_LEVEL: Duration = Duration::from_millis(100);
 
 const SEQUENTIAL_BLOCK: u32 = 1 << 20;
 const SEQUENTIAL_CLIENTS: u32 = 4;
@@ -55,6 +62,7 @@ pub enum Phase {
     RandomRead,
     Curve,
     Arrivals,
+    Rated,
     DurableWrite,
     FilesMake,
     FilesRead,
@@ -70,7 +78,7 @@ impl Phase {
             Self::SequentialWrite => 14.0,
             Self::SequentialRead | Self::RandomRead | Self::DurableWrite => 10.5,
             Self::Curve => 34.0,
-            Self::Arrivals | Self::CachedWrite | Self::CachedRead => 10.0,
+            Self::Arrivals | Self::Rated | Self::CachedWrite | Self::CachedRead => 10.0,
             // So many files are made and removed within a second or two where storage is fast.
             Self::FilesMake => 2.0,
             Self::FilesRead => 4.0,
@@ -88,14 +96,30 @@ impl Phase {
         }
     }
 
+    /// The name of its row in the run; a curve has rows of its own.
+    pub const fn row_name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::SequentialWrite => "sequential-write",
+            Self::SequentialRead => "sequential-read",
+            Self::RandomRead => RANDOM_READ,
+            Self::DurableWrite => "durable-write",
+            Self::FilesMake => "files-create",
+            Self::FilesRead => "files-read",
+            Self::FilesRemove => "files-remove",
+            Self::CachedWrite => "cached-write",
+            Self::CachedRead => "cached-read",
+            Self::Curve | Self::Arrivals | Self::Rated => return None,
+        })
+    }
+
     /// Whether the row is short: a number of files, in a few seconds.
     pub const fn is_short(self) -> bool {
         matches!(self, Self::FilesMake | Self::FilesRead | Self::FilesRemove)
     }
 }
 
-/// The phases that the target allows.
-pub fn of(facts: &CheckUpFacts) -> Vec<Phase> {
+/// The phases that the target allows, with one for each rate that goals name.
+pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<Phase> {
     let writes = facts.makes_files || facts.may_overwrite;
     let all = [
         (Phase::SequentialWrite, writes),
@@ -122,10 +146,13 @@ pub fn of(facts: &CheckUpFacts) -> Vec<Phase> {
             facts.makes_files && facts.access != Access::Simulated,
         ),
     ];
-    all.into_iter()
-        .filter(|(_, is_possible)| *is_possible)
-        .map(|(phase, _)| phase)
-        .collect()
+    let possible = all.into_iter().filter(|(_, is_possible)| *is_possible);
+    let repeated = possible.flat_map(|(phase, _)| match phase {
+        // Right behind the curve, where the storage is as it was for its points.
+        Phase::Arrivals => std::iter::once(phase).chain(std::iter::repeat_n(Phase::Rated, rates)),
+        _ => std::iter::once(phase).chain(std::iter::repeat_n(Phase::Rated, 0)),
+    });
+    repeated.collect()
 }
 
 /// What the trials need to know.
@@ -148,7 +175,7 @@ pub fn trial(phase: Phase, scene: &Scene<'_>, time: Duration, least: Duration) -
         Phase::FilesMake => files(scene, FilesPhase::Make),
         Phase::FilesRead => files(scene, FilesPhase::Read),
         Phase::FilesRemove => files(scene, FilesPhase::Remove),
-        Phase::Curve | Phase::Arrivals => return None,
+        Phase::Curve | Phase::Arrivals | Phase::Rated => return None,
     };
     trial.duration_max = time;
     if let Some(goal) = &mut trial.goal {
@@ -227,6 +254,17 @@ pub fn arrivals(scene: &Scene<'_>, rate: f64, level: Duration, time: Duration) -
     trial.depth = (outstanding as u32).clamp(ARRIVAL_SOURCES, ARRIVAL_DEPTH_MAX);
     trial.goal = Some(Goal::result(0.05));
     trial.duration_max = time;
+    trial
+}
+
+/// The random read at a rate that a goal names: as the row of one at a time, and as precise.
+pub fn rated(scene: &Scene<'_>, rate: f64, time: Duration, least: Duration) -> Trial {
+    let mut trial = arrivals(scene, rate, RATED_LEVEL, time);
+    trial.name = rated_name(RANDOM_READ, rate);
+    trial.goal = Some(Goal {
+        duration_min_ns: least.as_nanos(),
+        ..Goal::result(0.03)
+    });
     trial
 }
 

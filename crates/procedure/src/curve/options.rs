@@ -28,6 +28,20 @@ pub enum Levels {
     },
 }
 
+impl Levels {
+    /// The levels as goals name them, of the time at `percentile`, where they were asked for.
+    #[must_use]
+    pub fn given(&self, percentile: Option<f64>) -> Option<Vec<(u64, Option<f64>)>> {
+        match self {
+            Self::Explicit(levels) | Self::Chosen(levels) => {
+                let levels = levels.iter();
+                Some(levels.map(|it| (it.as_nanos(), percentile)).collect())
+            }
+            Self::Grid { .. } | Self::Thirds { .. } => None,
+        }
+    }
+}
+
 /// The fewest points that make a curve: three on the way out, both ends of a level, the highest
 /// load.
 pub const POINTS_MIN: u64 = 6;

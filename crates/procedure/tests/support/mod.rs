@@ -80,6 +80,14 @@ impl Bench {
         self
     }
 
+    /// The same with writes among the reads.
+    pub fn mix(mut self, mix: Mix) -> Self {
+        if let ClientSpec::Mix(spec) = &mut self.trial.spec {
+            spec.mix = mix;
+        }
+        self
+    }
+
     /// The same with room for `depth` requests in the driver; the rest wait in the engine.
     pub fn depth(mut self, depth: u32) -> Self {
         self.trial.depth = depth;

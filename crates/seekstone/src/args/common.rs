@@ -14,8 +14,9 @@ pub struct Common {
     /// Seed of everything random; the same seed asks for the same operations. Chosen when absent.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Require this of a figure, as in 'p99 <= 2ms' or 'iops >= 20k/s', or with several rows
-    /// 'random-read.p99 <= 2ms'; may be given several times. Exit code 4 when missed, 5 when the
+    /// Require this of a figure, as in 'p99 <= 2ms' or 'iops >= 20k/s', of a mix 'read.p99 <= 2ms',
+    /// with several rows 'random-read.p99 <= 2ms'; 'p99 <= 2ms @ 20k/s' measures it at that load,
+    /// too (`run`, `trial`). May be given several times. Exit code 4 when missed, 5 when the
     /// interval does not tell.
     #[arg(long = "goal", value_name = "GOAL")]
     pub goals: Vec<Requirement>,

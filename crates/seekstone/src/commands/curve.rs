@@ -61,6 +61,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         spec: spec(&args.workload, think(&args.workload))?,
         title: title(&args.workload, None),
         question: Question::Curve(options),
+        goals: args.common.goals.clone(),
     };
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
     Ok(Ready::new(&args.common, &args.target, measure))

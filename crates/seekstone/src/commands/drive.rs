@@ -7,11 +7,13 @@ use anyhow::Context as _;
 use host::interrupt::Interrupt;
 use kinds::check_up::Show;
 use lab::bench::directory_of;
+use procedure::Requirement;
 use results::{Run, Setup};
 
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::deliver;
+use crate::commands::offers;
 use crate::commands::runs::show;
 use crate::commands::setup::open_archive;
 use crate::commands::{curve, files, rab, random, run, time, transactions, transfer, trial};
@@ -28,6 +30,8 @@ const MEMORY_NEEDED: u64 = 8 << 20;
 pub struct Ready<'a> {
     /// What all commands share.
     pub common: &'a Common,
+    /// What figures are required to be.
+    pub goals: Vec<Requirement>,
     /// Directories in which killed runs may have left something.
     pub places: Vec<PathBuf>,
     /// Measures.
@@ -43,6 +47,7 @@ impl<'a> Ready<'a> {
     ) -> Self {
         Self {
             common,
+            goals: common.goals.clone(),
             places: directory_of(target).into_iter().collect(),
             measure: Box::new(move |looking| looking.watch(measure)),
         }
@@ -81,6 +86,7 @@ impl Onlooking<'_> {
 /// # Errors
 /// When its options do not go together, or the command measures in another way, or not at all.
 pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    offers::check(command)?;
     match command {
         Command::Run(args) => run::ready(args, setup),
         Command::Trial(args) => trial::ready(args, setup),
@@ -112,5 +118,6 @@ pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
         interrupt: &interrupt,
         is_quiet: common.quiet,
     })?;
+    run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     deliver(&mut run, archive, common, |run| show(run, common.all))
 }

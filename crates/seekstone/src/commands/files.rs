@@ -34,6 +34,7 @@ pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     let places = [directory_of(&args.target), memory_place(&request)];
     Ok(Ready {
         common: &args.common,
+        goals: args.common.goals.clone(),
         places: places.into_iter().flatten().collect(),
         measure: Box::new(move |looking| {
             looking.watch(|interrupt, show| measure_files(&request, interrupt, show))

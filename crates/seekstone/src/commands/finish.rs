@@ -24,7 +24,6 @@ pub fn deliver(
     common: &Common,
     text: impl Fn(&Run) -> String,
 ) -> anyhow::Result<Exit> {
-    run.goals = common.goals.iter().map(|goal| goal.judge(run)).collect();
     let form_takes_stdout = common.outputs.asked().any(|(_, output)| output.is_stdout());
     // Nothing looks at the flag of signals any more.
     Wait::begin().to_the_end();

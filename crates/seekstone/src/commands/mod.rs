@@ -14,6 +14,7 @@ pub mod import_run;
 pub mod inspect;
 pub mod kind;
 pub mod measures;
+mod offers;
 pub mod positioning;
 pub mod rab;
 pub mod random;

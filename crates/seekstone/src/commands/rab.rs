@@ -79,6 +79,7 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     };
     Ok(Ready {
         common: &args.common,
+        goals: args.common.goals.clone(),
         places: directory_of(&args.target).into_iter().collect(),
         measure: Box::new(move |looking| on_screen(args, &request, looking)),
     })

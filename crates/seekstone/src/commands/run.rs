@@ -2,6 +2,7 @@
 
 use drivers::Caching;
 use kinds::check_up::{CheckUpRequest, Show, check_up};
+use procedure::Requirement;
 use results::Setup;
 
 use crate::args::RunArgs;
@@ -30,7 +31,23 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         levels,
         percentile,
         clients_max: args.clients_max,
+        goals: goals(args),
     };
+    let goals = request.goals.clone();
     let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, measure))
+    Ok(Ready {
+        goals,
+        ..Ready::new(&args.common, &args.target, measure)
+    })
+}
+
+/// The goals that were typed, and those of the profiles.
+fn goals(args: &RunArgs) -> Vec<Requirement> {
+    let of_profiles = args.profiles.iter().flat_map(|it| it.0.requirements());
+    args.common
+        .goals
+        .iter()
+        .cloned()
+        .chain(of_profiles)
+        .collect()
 }

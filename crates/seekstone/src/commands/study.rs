@@ -258,6 +258,7 @@ pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
     progress.finish();
     let (mut run, journal) = measured?;
     let is_resumable = archive.is_some();
+    run.goals = common.goals.iter().map(|goal| goal.judge(&run)).collect();
     let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
     let kept = format!("What was measured is kept: {}.", asked.again);
     if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {

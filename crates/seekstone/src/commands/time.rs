@@ -47,6 +47,7 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     };
     Ok(Ready {
         common: &args.common,
+        goals: args.common.goals.clone(),
         places: Vec::new(),
         measure: Box::new(move |looking| {
             let looking = Onlooking {

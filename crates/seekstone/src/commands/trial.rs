@@ -84,6 +84,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
             sample_every: args.interval,
             warm_up: args.warm_up,
         },
+        goals: args.common.goals.clone(),
     };
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
     Ok(Ready::new(&args.common, &args.target, measure))

@@ -71,6 +71,7 @@ pub fn same_load(
                 sample_every: None,
                 warm_up: None,
             },
+            goals: Vec::new(),
         };
         let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
         if interrupt.is_raised().is_some() {

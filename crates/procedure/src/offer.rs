@@ -1,0 +1,237 @@
+//! Which figures a command gives, as far as is known before it measures: a goal on any other is
+//! refused while nothing was done yet.
+
+use results::Unit;
+use units::Duration;
+
+use crate::requirement::{Requirement, split};
+
+/// Metrics of a trial.
+pub const LATENCIES: [(&str, Unit); 7] = [
+    ("iops", Unit::PerSecond),
+    ("throughput", Unit::BytesPerSecond),
+    ("latency", Unit::Seconds),
+    ("latency-p50", Unit::Seconds),
+    ("latency-p95", Unit::Seconds),
+    ("latency-p99", Unit::Seconds),
+    ("latency-p99.9", Unit::Seconds),
+];
+
+/// Metrics of a level of a load curve.
+const OF_LEVEL: [(&str, Unit); 4] = [
+    ("iops", Unit::PerSecond),
+    ("iops-open", Unit::PerSecond),
+    ("latency-open", Unit::Seconds),
+    ("latency-one-client", Unit::Seconds),
+];
+const SATURATION: &str = "saturation";
+
+/// Rows whose names are known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OfferedRow {
+    /// The only row, whose figures need no name in front.
+    Only(String),
+    /// The row of that name.
+    Named(String),
+    /// A level of a load curve, as in `2ms` or `5ms@p99`: one of these, nanoseconds and percentile,
+    /// or of its own choice.
+    Level(Option<Vec<(u64, Option<f64>)>>),
+    /// Rows that are known when they were measured.
+    Any,
+}
+
+/// The figures that a command gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Offer {
+    rows: Vec<(OfferedRow, Vec<(String, Unit)>)>,
+    /// The trials that can be repeated at a rate of a goal.
+    rated: Vec<String>,
+}
+
+impl OfferedRow {
+    fn is(&self, row: Option<&str>) -> bool {
+        match (self, row) {
+            (Self::Only(name), row) => row.is_none_or(|row| row == name),
+            (Self::Named(name), Some(row)) => row == name,
+            (Self::Level(levels), Some(row)) => level_of(row)
+                .is_some_and(|asked| levels.as_ref().is_none_or(|levels| levels.contains(&asked))),
+            (Self::Any, _) => true,
+            (Self::Named(_) | Self::Level(_), None) => false,
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Self::Only(_) | Self::Any => String::new(),
+            Self::Named(name) => name.clone(),
+            Self::Level(_) => "a level, as in 1ms".into(),
+        }
+    }
+}
+
+/// A level's time and percentile.
+fn level_of(row: &str) -> Option<(u64, Option<f64>)> {
+    let (time, percentile) = match row.split_once("@p") {
+        Some((time, percent)) => (time, Some(percent.parse::<f64>().ok()? / 100.0)),
+        None => (row, None),
+    };
+    Some((time.parse::<Duration>().ok()?.as_nanos(), percentile))
+}
+
+impl Offer {
+    /// With these metrics in that row.
+    #[must_use]
+    pub fn and(mut self, row: OfferedRow, metrics: &[(&str, Unit)]) -> Self {
+        let metrics = metrics
+            .iter()
+            .map(|(name, unit)| ((*name).to_owned(), *unit));
+        self.rows.push((row, metrics.collect()));
+        self
+    }
+
+    /// With the levels and the saturation of a load curve.
+    #[must_use]
+    pub fn and_curve(self, levels: Option<Vec<(u64, Option<f64>)>>) -> Self {
+        self.and(OfferedRow::Level(levels), &OF_LEVEL).and(
+            OfferedRow::Named(SATURATION.into()),
+            &[("iops", Unit::PerSecond)],
+        )
+    }
+
+    /// With goals of a rate on the trial of that name.
+    #[must_use]
+    pub fn and_rated(mut self, trial: &str) -> Self {
+        self.rated.push(trial.to_owned());
+        self
+    }
+
+    /// Whether the command can give what the goals are on.
+    ///
+    /// # Errors
+    /// Names the first goal that it cannot judge, and what there is.
+    pub fn check(&self, goals: &[Requirement]) -> Result<(), String> {
+        goals.iter().try_for_each(|goal| self.check_one(goal))
+    }
+
+    fn check_one(&self, goal: &Requirement) -> Result<(), String> {
+        let (row, metric) = split(goal.figure());
+        let mut rows = self.rows.iter().filter(|(known, _)| known.is(row));
+        let is_known = rows.any(|(_, metrics)| {
+            let mut metrics = metrics.iter();
+            metrics.any(|(name, unit)| name == metric && *unit == goal.unit())
+        });
+        let goal_text = goal.text();
+        if !is_known {
+            let figure = goal.figure();
+            let why = match self.row_with(metric).filter(|_| row.is_none()) {
+                Some(name) => format!("name the row, as in {name}.{metric}"),
+                None => format!("this command gives no {figure}"),
+            };
+            return Err(format!(
+                "--goal {goal_text:?}: {why}. It gives {}",
+                self.in_words()
+            ));
+        }
+        let only = self.rows.iter().find_map(|(row, _)| match row {
+            OfferedRow::Only(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let asked = row.or(only).unwrap_or_default();
+        let is_rated = self.rated.iter().any(|it| it == asked);
+        if goal.rate().is_none() || is_rated {
+            return Ok(());
+        }
+        Err(match self.rated.join(", ") {
+            none if none.is_empty() => format!(
+                "--goal {goal_text:?}: only `run`, on random-read, and `trial` measure at a rate; \
+                 leave out @ and what follows"
+            ),
+            rated => format!("--goal {goal_text:?}: a rate can be set for {rated} only"),
+        })
+    }
+
+    /// The first row that has the metric, and is known by name.
+    fn row_with(&self, metric: &str) -> Option<&str> {
+        self.rows.iter().find_map(|(row, metrics)| match row {
+            OfferedRow::Named(name) if metrics.iter().any(|it| it.0 == metric) => {
+                Some(name.as_str())
+            }
+            _ => None,
+        })
+    }
+
+    /// The figures, rows with the same ones together.
+    fn in_words(&self) -> String {
+        let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+        for (row, metrics) in &self.rows {
+            let names: Vec<&str> = metrics.iter().map(|it| it.0.as_str()).collect();
+            match groups.iter_mut().find(|(_, known)| *known == names) {
+                Some((rows, _)) => rows.push(row.in_words()),
+                None => groups.push((vec![row.in_words()], names)),
+            }
+        }
+        let groups = groups.iter().map(|(rows, metrics)| {
+            let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+            let rows: Vec<&str> = rows.into_iter().filter(|it| !it.is_empty()).collect();
+            match rows.as_slice() {
+                [] => metrics.join(", "),
+                rows => format!("{} of {}", metrics.join(", "), rows.join(", ")),
+            }
+        });
+        groups.collect::<Vec<String>>().join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(offer: &Offer, goal: &str, expected: Result<(), &str>) {
+        let goal: Requirement = goal.parse().expect("a goal");
+        match (offer.check(&[goal]), expected) {
+            (Ok(()), Ok(())) => {}
+            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (found, expected) => panic!("{found:?}, not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn a_trial_has_its_figures_and_its_rates() {
+        let offer = Offer::default()
+            .and(OfferedRow::Only("trial".into()), &LATENCIES)
+            .and_rated("trial");
+        check(&offer, "p99 <= 2ms", Ok(()));
+        check(&offer, "trial.p99.9 <= 2ms", Ok(()));
+        check(&offer, "p99 <= 2ms @ 10k/s", Ok(()));
+        check(
+            &offer,
+            "random_read.p99 <= 2ms",
+            Err("no random-read.latency-p99. It gives iops,"),
+        );
+        check(
+            &offer,
+            "read.p99 <= 2ms @ 10k/s",
+            Err("no read.latency-p99"),
+        );
+        check(&offer, "page-cache-share <= 5%", Err("no page-cache-share"));
+    }
+
+    #[test]
+    fn levels_are_times() {
+        let curve = Offer::default().and_curve(None);
+        check(&curve, "2ms.iops >= 10k/s", Ok(()));
+        check(&curve, "5ms@p99.iops >= 10k/s", Ok(()));
+        check(&curve, "saturation.iops >= 10k/s", Ok(()));
+        check(&curve, "soon.iops >= 10k/s", Err("a level, as in 1ms"));
+        check(
+            &curve,
+            "iops >= 10k/s",
+            Err("name the row, as in saturation.iops"),
+        );
+        check(&curve, "2ms.iops >= 10k/s @ 9k/s", Err("only `run`"));
+        let given = Offer::default().and_curve(Some(vec![(2_000_000, None)]));
+        check(&given, "2ms.iops >= 10k/s", Ok(()));
+        check(&given, "1ms.iops >= 10k/s", Err("no 1ms.iops"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Seeds in JSON: text, since readers that keep numbers as doubles lose digits of 64 bits. For
+//! `#[serde(with = ...)]`; numbers, as earlier versions wrote them, are read too.
+
+use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Number(u64),
+}
+
+pub fn serialize<S: Serializer>(seed: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(seed)
+}
+
+pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    match Written::deserialize(from)? {
+        Written::Number(seed) => Ok(seed),
+        Written::Text(text) => text
+            .parse()
+            .map_err(|_| D::Error::custom(format!("{text:?} is no seed"))),
+    }
+}

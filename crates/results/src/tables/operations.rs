@@ -1,0 +1,38 @@
+//! Reads and writes of a mix apart.
+
+use crate::measurement::{KindTimes, Measurement};
+use crate::table::{Figure, Row, Table, Trust};
+
+/// Name of the table.
+pub(crate) const NAME: &str = "operations";
+
+/// The kinds of operations of each trial that mixes several, as far as their times are known: of a
+/// single trial under their own names, of one for a goal with its rate behind, else with the
+/// trial's name in front.
+pub(super) fn table(measurements: &[Measurement]) -> Table {
+    let mut own = measurements.iter().filter(|it| !it.is_for_goal);
+    let own = own.next().filter(|_| own.next().is_none());
+    let rows = measurements.iter().flat_map(|it| {
+        let kinds = it.kinds.iter().filter(|kind| kind.response.is_some());
+        kinds.map(move |kind| row(level(own, it, kind), it, kind))
+    });
+    Table::new(NAME, &["operation"], rows.collect())
+}
+
+fn level(own: Option<&Measurement>, it: &Measurement, kind: &KindTimes) -> String {
+    let rest = own.and_then(|own| it.name.strip_prefix(&own.name));
+    match rest {
+        Some(rest) => format!("{}{rest}", kind.kind),
+        None => format!("{}-{}", it.name, kind.kind),
+    }
+}
+
+fn row(level: String, it: &Measurement, kind: &KindTimes) -> Row {
+    let share = kind.count as f64 / it.completions_all.max(1) as f64;
+    let iops = Figure::iops(it.throughput.scale(share));
+    let times = kind.response.iter();
+    let times = times.flat_map(|times| Figure::of_times("latency", times));
+    let trust = Trust::of(&it.verdict, &it.warnings);
+    let figures = std::iter::once(iops).chain(times);
+    Row::new(vec![level], figures, "latency", trust, &[])
+}

@@ -1,0 +1,16 @@
+//! Names of the profiles of goals.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use procedure::{PROFILES, Profile};
+
+/// A profile of goals.
+#[derive(Clone, Copy, Debug)]
+pub struct ProfileChoice(pub Profile);
+
+/// Reads the name of a profile.
+pub fn profile_names() -> impl TypedValueParser<Value = ProfileChoice> {
+    PossibleValuesParser::new(PROFILES.map(|it| it.name)).try_map(|name| {
+        let found = PROFILES.into_iter().find(|it| it.name == name);
+        found.map(ProfileChoice).ok_or("no such profile")
+    })
+}
