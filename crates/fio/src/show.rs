@@ -27,6 +27,7 @@ fn write_all(line: &mut String, given: &[Given]) {
     for one in given {
         let name = one.option.name;
         let _ = match &one.value {
+            Some(value) if value.contains(' ') => write!(line, "--{name}=\"{value}\" "),
             Some(value) => write!(line, "--{name}={value} "),
             None => write!(line, "--{name} "),
         };
