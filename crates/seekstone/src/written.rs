@@ -138,6 +138,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         // themselves; the others write nothing but to the terminal.
         Command::Compare(_)
         | Command::Study(_)
+        | Command::Fio(_)
         | Command::Rpt(_)
         | Command::Diskmbps(_)
         | Command::Diskrand(_)
