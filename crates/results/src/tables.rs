@@ -57,7 +57,7 @@ impl Run {
     pub(crate) fn summaries(&self) -> Vec<Table> {
         let mut tables = self.tables();
         if self.is_summed_up() && tables.len() > 1 {
-            tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name));
+            tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name.as_ref()));
         }
         tables
     }

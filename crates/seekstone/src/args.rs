@@ -7,6 +7,7 @@ mod devices;
 mod diskmbps;
 mod diskrand;
 mod files;
+mod fio;
 mod kind;
 pub mod parse;
 mod positioning;
@@ -36,6 +37,7 @@ pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
+pub use fio::FioArgs;
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
     LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
@@ -111,6 +113,8 @@ pub enum Command {
     Study(Box<StudyArgs>),
     /// Measure programs that use files: the DECUS tests, and metadata at scale.
     Files(Box<FilesArgs>),
+    /// Read job files of fio: what becomes of each option, and what they would measure.
+    Fio(Box<FioArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),
     /// List the simulated devices, and show one with the source of each value.

@@ -28,6 +28,7 @@ fn seekstone() -> ExitCode {
     let mut definition = args::definition();
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
+    let words = commands::fio::with_options_apart(words);
     let parsed = definition.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|matches| {
         let Seekstone { color, command } = args::typed(&matches)?;
@@ -72,6 +73,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
             ClassicCommand::Install { directory } => names::install(directory),
         },
         Command::Study(args) => commands::study::study(args, setup),
+        Command::Fio(args) => commands::fio::fio(args),
         Command::Inspect(args) => commands::inspect::inspect(args),
         Command::Devices(args) => commands::devices::devices(args),
         Command::Whatif(args) => commands::what_if::what_if(args),

@@ -139,6 +139,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Compare(_)
         | Command::Study(_)
         | Command::Kind(_)
+        | Command::Fio(_)
         | Command::Rpt(_)
         | Command::Diskmbps(_)
         | Command::Diskrand(_)

@@ -8,6 +8,7 @@ pub mod drive;
 pub mod export;
 pub mod files;
 pub mod finish;
+pub mod fio;
 pub mod generate;
 pub mod import;
 pub mod import_run;

@@ -1,0 +1,71 @@
+//! What is said to each option of a job file, before any I/O.
+
+use crate::fault::Place;
+use crate::job::Job;
+use crate::number::KbBase;
+use crate::option::Answer;
+use crate::reader::{Given, JobFile};
+use crate::resolve::{is_off, set};
+
+/// One option as it was given, and the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// Where it stands.
+    pub place: Place,
+    /// The option with its value.
+    pub text: String,
+    /// "done", "no effect", "refused" or "mistake".
+    pub answer: &'static str,
+    /// Why, or what is particular; empty where there is nothing to say.
+    pub why: String,
+}
+
+/// The answers to all options of a file, in its order.
+#[must_use]
+pub fn answers(file: &JobFile) -> Vec<Answered> {
+    let given = file.sections.iter().flat_map(|section| &section.given);
+    given.map(answer).collect()
+}
+
+fn answer(given: &Given) -> Answered {
+    let name = given.option.name;
+    let text = match &given.value {
+        Some(value) => format!("{name}={value}"),
+        None => name.to_owned(),
+    };
+    let mut scratch = Job::new("", &given.place);
+    let (answer, why) = match given.option.answer {
+        Answer::Refused(_) | Answer::OfEngine(_) if is_off(given) => {
+            ("no effect", "it is off by default".to_owned())
+        }
+        Answer::NoEffect(why) => match given.option.value.check(given.value.as_deref(), KB) {
+            Ok(()) => ("no effect", why.to_owned()),
+            Err(why) => ("mistake", why),
+        },
+        Answer::Done(note) => match set(&mut scratch, given, KB) {
+            Ok(()) => ("done", note.to_owned()),
+            Err(why) if why.contains("not done here") => ("refused", short(&why, &text)),
+            Err(why) => ("mistake", short(&why, &text)),
+        },
+        Answer::Refused(why) => ("refused", why.to_owned()),
+        Answer::OfEngine(engine) => (
+            "refused",
+            format!("it belongs to the engine {engine}, which is not done here"),
+        ),
+    };
+    Answered {
+        place: given.place.clone(),
+        text,
+        answer,
+        why,
+    }
+}
+
+const KB: KbBase = KbBase::Binary;
+
+fn short(why: &str, text: &str) -> String {
+    let behind = why
+        .strip_prefix(text)
+        .and_then(|why| why.strip_prefix(": "));
+    behind.unwrap_or(why).to_owned()
+}

@@ -1,0 +1,193 @@
+//! Block sizes: one, a range, or a weighted split.
+
+use crate::number::{KbBase, size};
+
+/// A size and its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeShare {
+    /// Bytes.
+    pub bytes: u64,
+    /// Weight among the other sizes.
+    pub weight: u64,
+}
+
+/// The sizes of one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSizes {
+    /// One at least, from small to large unless written otherwise.
+    pub sizes: Vec<SizeShare>,
+}
+
+/// Sizes of one direction, at most.
+const SIZES_MAX: usize = 4096;
+/// No block of a split is smaller: a number below it was meant as a percentage.
+const SECTOR: u64 = 512;
+/// Bytes of a request, at most.
+const BYTES_MAX: u64 = 1 << 30;
+
+impl BlockSizes {
+    /// One size.
+    #[must_use]
+    pub fn fixed(bytes: u64) -> Self {
+        let sizes = vec![SizeShare { bytes, weight: 1 }];
+        Self { sizes }
+    }
+
+    /// The smallest.
+    #[must_use]
+    pub fn least(&self) -> u64 {
+        let bytes = self.sizes.iter().map(|size| size.bytes);
+        bytes.min().unwrap_or(1)
+    }
+
+    /// The largest.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        let bytes = self.sizes.iter().map(|size| size.bytes);
+        bytes.max().unwrap_or(1)
+    }
+
+    /// Whether there is more than one.
+    #[must_use]
+    pub fn vary(&self) -> bool {
+        self.sizes.len() > 1
+    }
+}
+
+fn checked(bytes: u64) -> Result<u64, String> {
+    match bytes {
+        0 => Err("a block has one byte at least".into()),
+        bytes if bytes > BYTES_MAX => Err(format!("{bytes} bytes in one request: at most 1g")),
+        bytes => Ok(bytes),
+    }
+}
+
+/// The three parts of a triplet: the last value holds for the rest; one left out between commas
+/// is `None`.
+pub(crate) fn triplet(text: &str) -> Result<[Option<&str>; 3], String> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let part = |at: usize| {
+        let text = parts.get(at).or(parts.last()).copied();
+        text.map(str::trim).filter(|text| !text.is_empty())
+    };
+    match parts.len() > 3 {
+        true => Err(format!(
+            "{text}: more than three values: reads, writes, trims"
+        )),
+        false => Ok([part(0), part(1), part(2)]),
+    }
+}
+
+/// `bs=`.
+pub(crate) fn fixed(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
+    if text.contains('-') {
+        return Err(format!(
+            "{text}: fio reads the first size for reads and the second for writes; write \
+             bsrange={text} for a range"
+        ));
+    }
+    each(text, &|part| {
+        Ok(BlockSizes::fixed(checked(size(part, base)?)?))
+    })
+}
+
+/// `bsrange=`. As fio draws them: all multiples of the smallest size, equally likely; what is left
+/// above the last falls to the largest.
+pub(crate) fn range(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
+    each(text, &|part| {
+        let (least, most) = part
+            .split_once(['-', ':'])
+            .ok_or_else(|| format!("{part}: a range is written 4k-16k"))?;
+        let least = checked(size(least.trim(), base)?)?;
+        let most = checked(size(most.trim(), base)?)?;
+        if least > most {
+            return Err(format!("{part}: the first size is above the second"));
+        }
+        if !least.is_power_of_two() {
+            return Err(format!(
+                "{part}: fio draws any number of bytes from a range whose first size is no power \
+                 of two; that is not done here"
+            ));
+        }
+        let count = (most / least) as usize;
+        if count > SIZES_MAX {
+            return Err(format!("{part}: more than {SIZES_MAX} sizes"));
+        }
+        let mut sizes: Vec<SizeShare> = (1..=count as u64)
+            .map(|number| SizeShare {
+                bytes: number * least,
+                weight: least,
+            })
+            .collect();
+        let left = most % least;
+        if left > 0 {
+            sizes.push(SizeShare {
+                bytes: most,
+                weight: left,
+            });
+        }
+        Ok(BlockSizes { sizes })
+    })
+}
+
+/// `bssplit=`: sizes and their percentages.
+pub(crate) fn split(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
+    each(text, &|part| {
+        let entries: Vec<(u64, Option<u64>)> = part
+            .split(':')
+            .map(|entry| entry_of_split(entry, base))
+            .collect::<Result<_, _>>()?;
+        let given: u64 = entries.iter().filter_map(|(_, percent)| *percent).sum();
+        let open = entries.iter().filter(|(_, percent)| percent.is_none());
+        let open = open.count() as u64;
+        if given > 100 || (open == 0 && given != 100) {
+            return Err(format!(
+                "{part}: the percentages add up to {given}, not to 100"
+            ));
+        }
+        // In parts of 100 times the number of sizes that share what is left.
+        let parts = open.max(1);
+        let sizes = entries.into_iter().map(|(bytes, percent)| SizeShare {
+            bytes,
+            weight: percent.map_or(100 - given, |percent| percent * parts),
+        });
+        let sizes: Vec<SizeShare> = sizes.filter(|size| size.weight > 0).collect();
+        match sizes.len() {
+            1..=SIZES_MAX => Ok(BlockSizes { sizes }),
+            _ => Err(format!("{part}: no size is left, or more than {SIZES_MAX}")),
+        }
+    })
+}
+
+fn entry_of_split(entry: &str, base: KbBase) -> Result<(u64, Option<u64>), String> {
+    let (bytes, percent) = match entry.split_once('/') {
+        Some((bytes, percent)) => (bytes, percent),
+        None => (entry, ""),
+    };
+    if entry.contains(',') || bytes.is_empty() {
+        return Err(format!("{entry:?}: a split is written 4k/60:64k/40"));
+    }
+    let bytes = checked(size(bytes.trim(), base)?)?;
+    if bytes < SECTOR && percent.is_empty() {
+        return Err(format!(
+            "fio takes {entry} for a size of {bytes} bytes; a split is written 4k/60:64k/40"
+        ));
+    }
+    let percent = match percent.trim().trim_end_matches('%') {
+        "" => None,
+        text => match text.parse::<u64>() {
+            Ok(percent) if percent <= 100 => Some(percent),
+            _ => return Err(format!("{entry}: {text:?} is no percentage from 0 to 100")),
+        },
+    };
+    Ok((bytes, percent))
+}
+
+fn each(
+    text: &str,
+    read: &dyn Fn(&str) -> Result<BlockSizes, String>,
+) -> Result<[Option<BlockSizes>; 3], String> {
+    let [one, two, three] = triplet(text)?;
+    let read = |part: Option<&str>| part.map(read).transpose();
+    Ok([read(one)?, read(two)?, read(three)?])
+}

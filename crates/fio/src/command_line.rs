@@ -1,0 +1,65 @@
+//! fio's command line: options with two dashes, each `--name` begins a job.
+
+use std::sync::Arc;
+
+use crate::fault::{Fault, Place};
+use crate::reader::{JobFile, Section, Surroundings, given, sort};
+
+/// Where arguments stand.
+const FILE: &str = "command line";
+
+/// The jobs that arguments make. Each is `--option=value`, `--option value`, or `--flag`.
+pub fn read_command_line(arguments: &[String], around: &mut dyn Surroundings) -> JobFile {
+    let place = Place {
+        file: Arc::from(FILE),
+        line: 0,
+    };
+    let mut file = JobFile::default();
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        let Some(text) = argument.strip_prefix("--") else {
+            let message = format!("{argument}: an option begins with two dashes");
+            file.faults.push(Fault::new(&place, message));
+            continue;
+        };
+        let takes_next = !text.contains('=');
+        let next = rest
+            .peek()
+            .filter(|next| takes_next && !next.starts_with("--"));
+        let text = match next {
+            Some(value) => format!("{text}={value}"),
+            None => text.to_owned(),
+        };
+        if text.len() > argument.len() {
+            rest.next();
+        }
+        match given(&text, &place, around) {
+            Ok(option) if option.option.name == "name" => {
+                let name = option.value.unwrap_or_default();
+                file.sections.push(section(&name, false, &place));
+            }
+            Ok(option) => {
+                if file.sections.is_empty() {
+                    file.sections.push(section("global", true, &place));
+                }
+                if let Some(last) = file.sections.last_mut() {
+                    last.given.push(option);
+                }
+            }
+            Err(message) => file.faults.push(Fault::new(&place, message)),
+        }
+    }
+    for section in &mut file.sections {
+        sort(&mut section.given);
+    }
+    file
+}
+
+fn section(name: &str, is_global: bool, place: &Place) -> Section {
+    Section {
+        name: name.to_owned(),
+        is_global,
+        place: place.clone(),
+        given: Vec::new(),
+    }
+}

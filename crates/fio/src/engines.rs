@@ -1,0 +1,109 @@
+//! fio's I/O engines: which of ours carries a job out.
+
+/// How requests of a job reach the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineKind {
+    /// As many requests at once as `iodepth` says.
+    Asynchronous,
+    /// One request at a time, whatever `iodepth` says.
+    Synchronous,
+    /// Requests are done at once, without storage.
+    Null,
+}
+
+/// An engine by fio's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Engine {
+    /// fio's name.
+    pub name: &'static str,
+    /// What stands for it here.
+    pub kind: EngineKind,
+}
+
+/// fio's default.
+pub(crate) const PSYNC: Engine = Engine {
+    name: "psync",
+    kind: EngineKind::Synchronous,
+};
+
+const DONE: &[(&str, EngineKind)] = &[
+    ("sync", EngineKind::Synchronous),
+    ("psync", EngineKind::Synchronous),
+    ("vsync", EngineKind::Synchronous),
+    ("pvsync", EngineKind::Synchronous),
+    ("pvsync2", EngineKind::Synchronous),
+    ("mmap", EngineKind::Synchronous),
+    ("libaio", EngineKind::Asynchronous),
+    ("io_uring", EngineKind::Asynchronous),
+    ("posixaio", EngineKind::Asynchronous),
+    ("linuxaio", EngineKind::Asynchronous),
+    ("null", EngineKind::Null),
+];
+
+const REFUSED: &[&str] = &[
+    "solarisaio",
+    "windowsaio",
+    "rbd",
+    "rados",
+    "splice",
+    "netsplice",
+    "cpuio",
+    "net",
+    "sg",
+    "rdma",
+    "falloc",
+    "ftruncate",
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+    "exec",
+    "e4defrag",
+    "gfapi",
+    "gfapi_async",
+    "mtd",
+    "io_uring_cmd",
+    "nbd",
+    "pmemblk",
+    "dev-dax",
+    "libpmem",
+    "libhdfs",
+    "http",
+    "libiscsi",
+    "nfs",
+    "libcufile",
+    "libhipfile",
+    "dfs",
+    "xnvme",
+    "libblkio",
+    "external",
+    "spdk",
+    "spdk_bdev",
+    "guasi",
+];
+
+/// The engine of that name.
+///
+/// # Errors
+/// When it is not done here, or not known.
+pub(crate) fn engine(text: &str) -> Result<Engine, String> {
+    if let Some((name, kind)) = DONE.iter().find(|(name, _)| *name == text) {
+        return Ok(Engine { name, kind: *kind });
+    }
+    let word = text.split(':').next().unwrap_or(text);
+    if REFUSED.contains(&word) || word.contains('/') || word.contains("spdk") {
+        return Err(format!(
+            "the engine {text} is not done here: jobs run on files, directories and block devices \
+             of this machine, with {}",
+            names()
+        ));
+    }
+    Err(format!("fio has no engine {text:?}; here are {}", names()))
+}
+
+fn names() -> String {
+    let names: Vec<&str> = DONE.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}

@@ -1,0 +1,229 @@
+//! A job as it is meant: every option resolved to a value.
+
+use units::Duration;
+
+use crate::blocks::BlockSizes;
+use crate::engines::{Engine, PSYNC};
+use crate::fault::Place;
+use crate::pattern::{Distribution, Pattern};
+use crate::reader::Given;
+
+/// Bytes, or a share of the file or device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Bytes.
+    Bytes(u64),
+    /// Percent, 0 to 100.
+    Percent(u64),
+}
+
+impl Amount {
+    /// How many bytes of `whole` it is.
+    #[must_use]
+    pub fn of(self, whole: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Percent(percent) => (u128::from(whole) * u128::from(percent) / 100) as u64,
+        }
+    }
+}
+
+/// When a job begins and ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// `runtime`; none where it is zero.
+    pub runtime: Duration,
+    /// Whether it goes on until then, however much was done.
+    pub is_time_based: bool,
+    /// Time at the start that does not count.
+    pub ramp: Duration,
+    /// Time before the start.
+    pub delay: Duration,
+    /// How often the amount is done.
+    pub loops: u64,
+    /// Requests after which it ends.
+    pub requests: Option<u64>,
+}
+
+/// A limit of speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Bytes per second.
+    Bytes(u64),
+    /// Requests per second.
+    Requests(u64),
+}
+
+/// Limits of speed of a job's copy, by direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// Reads and writes.
+    pub rates: [Option<Rate>; 2],
+    /// Whether gaps are exponential, and not equal.
+    pub is_poisson: bool,
+}
+
+/// Pauses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Think {
+    /// How long; none where it is zero.
+    pub time: Duration,
+    /// After how many requests.
+    pub after: u32,
+}
+
+/// When what was written is flushed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Syncs {
+    /// After this many writes; never where it is zero.
+    pub every: u64,
+    /// When the job ends.
+    pub at_end: bool,
+    /// With each write.
+    pub each: bool,
+}
+
+/// What is reported.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reports {
+    /// Whether copies and jobs of a group are one row.
+    pub is_grouped: bool,
+    /// Percentiles, 0 to 100; fio's own where empty.
+    pub percentiles: Vec<f64>,
+}
+
+/// Which file the next request goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileOrder {
+    /// In turn.
+    #[default]
+    RoundRobin,
+    /// Drawn.
+    Random,
+    /// One after the other is done.
+    Sequential,
+}
+
+/// The files of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// Those that are named; all copies share them.
+    pub names: Vec<String>,
+    /// Where files are, in turn.
+    pub directories: Vec<String>,
+    /// How files are named that are not.
+    pub format: String,
+    /// How many there are, where they are not named.
+    pub count: u32,
+    /// Bytes of each.
+    pub each: Option<u64>,
+    /// Which one is next.
+    pub order: FileOrder,
+}
+
+/// A job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Where its section begins.
+    pub place: Place,
+    /// Its name: the section's, or that of `name`.
+    pub name: String,
+    /// How requests reach the storage.
+    pub engine: Engine,
+    /// What it does.
+    pub pattern: Pattern,
+    /// Whether the page cache is passed by.
+    pub is_direct: bool,
+    /// Block sizes of reads and writes.
+    pub blocks: [BlockSizes; 2],
+    /// Requests at once, where the engine takes several.
+    pub depth: u32,
+    /// Copies of the job.
+    pub copies: u32,
+    /// Its files.
+    pub files: Files,
+    /// The region of all its files.
+    pub size: Option<Amount>,
+    /// Bytes to move; the region's where nobody says.
+    pub io_size: Option<Amount>,
+    /// Where the region of each file begins.
+    pub offset: Amount,
+    /// How much further it begins for each copy.
+    pub offset_increment: Amount,
+    /// When it begins and ends.
+    pub limits: Limits,
+    /// Percent of reads, where there are both.
+    pub read_percent: u32,
+    /// Whether a block may be drawn again before all were.
+    pub may_repeat: bool,
+    /// Percent of requests whose address is drawn, of reads and writes.
+    pub random_percent: [u32; 2],
+    /// How addresses are drawn.
+    pub distribution: Distribution,
+    /// `randseed`.
+    pub seed: Option<u64>,
+    /// When it flushes.
+    pub syncs: Syncs,
+    /// How fast it goes.
+    pub pace: Pace,
+    /// Its pauses.
+    pub think: Think,
+    /// What is reported.
+    pub reports: Reports,
+    /// Whether it waits for all jobs before it.
+    pub is_behind_wall: bool,
+    /// Whether it begins a group of its own.
+    pub begins_group: bool,
+    /// Whether cached pages of its files are dropped before.
+    pub drops_cache: bool,
+    /// Every option that holds for it, in the order in which they were read.
+    pub given: Vec<Given>,
+}
+
+impl Job {
+    /// What a job is before any option is read.
+    pub(crate) fn new(name: &str, place: &Place) -> Self {
+        Self {
+            place: place.clone(),
+            name: name.to_owned(),
+            engine: PSYNC,
+            pattern: Pattern::READ,
+            is_direct: false,
+            blocks: [BlockSizes::fixed(4096), BlockSizes::fixed(4096)],
+            depth: 1,
+            copies: 1,
+            files: Files {
+                names: Vec::new(),
+                directories: Vec::new(),
+                format: "$jobname.$jobnum.$filenum".into(),
+                count: 1,
+                each: None,
+                order: FileOrder::RoundRobin,
+            },
+            size: None,
+            io_size: None,
+            offset: Amount::Bytes(0),
+            offset_increment: Amount::Bytes(0),
+            limits: Limits {
+                loops: 1,
+                ..Limits::default()
+            },
+            read_percent: 50,
+            may_repeat: false,
+            random_percent: [100, 100],
+            distribution: Distribution::Uniform,
+            seed: None,
+            syncs: Syncs::default(),
+            pace: Pace::default(),
+            think: Think {
+                time: Duration::ZERO,
+                after: 1,
+            },
+            reports: Reports::default(),
+            is_behind_wall: false,
+            begins_group: false,
+            drops_cache: true,
+            given: Vec::new(),
+        }
+    }
+}

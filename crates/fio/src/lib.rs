@@ -1,0 +1,36 @@
+//! fio's job files and command line: grammar, the answer to each option, the jobs they mean.
+//!
+//! Follows the documented behaviour of fio 3.33 to 3.42 (HOWTO.rst, `--cmdhelp`, `--showcmd`);
+//! where fio takes a mistake for a number, this reader refuses it. Reads no file itself: texts,
+//! variables and facts of the machine come through [`Surroundings`]. Knows nothing about how a job
+//! is run.
+
+mod answers;
+mod arithmetic;
+mod blocks;
+mod command_line;
+mod engines;
+mod fault;
+mod job;
+mod lint;
+mod number;
+mod option;
+mod pattern;
+mod reader;
+mod resolve;
+mod show;
+mod table;
+mod table_engines;
+
+pub use answers::{Answered, answers};
+pub use blocks::{BlockSizes, SizeShare};
+pub use command_line::read_command_line;
+pub use engines::{Engine, EngineKind};
+pub use fault::{Fault, Place};
+pub use job::{Amount, Job, Limits, Pace, Rate, Reports, Syncs, Think};
+pub use lint::{Facts, Lint, lints};
+pub use option::{Answer, FioOption, ValueKind, find_option, options};
+pub use pattern::{Direction, Directions, Distribution, Pattern};
+pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};
+pub use resolve::{Resolved, resolve};
+pub use show::show_command;

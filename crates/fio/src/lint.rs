@@ -1,0 +1,156 @@
+//! What a job file would measure that its writer may not expect.
+
+use units::Duration;
+
+use crate::engines::EngineKind;
+use crate::fault::Place;
+use crate::job::{Amount, Job};
+
+/// What is known of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Memory in bytes, where it is known.
+    pub memory: Option<u64>,
+}
+
+/// One remark, in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lint {
+    /// Where the job, or the option, stands.
+    pub place: Place,
+    /// What would happen, what it means, what to write.
+    pub text: String,
+}
+
+type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
+
+/// Remarks on jobs, in their order.
+#[must_use]
+pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
+    let rules: [Rule<'_>; 9] = [
+        &unlimited_by_time,
+        &short,
+        &no_ramp,
+        &|job| buffered_reads(job, facts),
+        &unsynced,
+        &depth_in_vain,
+        &submission_blocks,
+        &rated,
+        &varied_sizes,
+    ];
+    let of = |job: &Job| {
+        let found = rules.iter().filter_map(|rule| rule(job));
+        let lint = |text| Lint {
+            place: job.place.clone(),
+            text: format!("[{}] {text}", job.name),
+        };
+        found.map(lint).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Lint> = jobs.iter().flat_map(of).collect();
+    all.extend(jobs.iter().filter_map(device_written));
+    all
+}
+
+const SHORT_SECONDS: f64 = 30.0;
+
+fn unlimited_by_time(job: &Job) -> Option<String> {
+    let is_cut = job.limits.runtime > Duration::ZERO && !job.limits.is_time_based;
+    is_cut.then(|| {
+        "runtime without time_based: the job ends when its size is done, however early; add \
+         time_based to run for the whole time"
+            .into()
+    })
+}
+
+fn short(job: &Job) -> Option<String> {
+    let seconds = job.limits.runtime.as_secs_f64();
+    (seconds > 0.0 && seconds <= SHORT_SECONDS).then(|| {
+        format!(
+            "runtime of {}: too short to see cleaning, throttling or a cache that fills; use \
+             runtime=2m or more",
+            job.limits.runtime
+        )
+    })
+}
+
+fn no_ramp(job: &Job) -> Option<String> {
+    let is_timed = job.limits.is_time_based && job.limits.ramp == Duration::ZERO;
+    is_timed.then(|| {
+        "no ramp_time: the start counts as well, as in fio; add ramp_time=5 to leave it out".into()
+    })
+}
+
+fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {
+    if job.is_direct || !job.pattern.directions.reads() || job.engine.kind == EngineKind::Null {
+        return None;
+    }
+    let fits = match (job.size, facts.memory) {
+        (Some(Amount::Bytes(size)), Some(memory)) => size < memory,
+        _ => false,
+    };
+    Some(match fits {
+        true => "buffered reads of less than memory holds: they measure the page cache; add \
+                 direct=1"
+            .into(),
+        false => "buffered reads: the page cache takes part; add direct=1".into(),
+    })
+}
+
+fn unsynced(job: &Job) -> Option<String> {
+    let syncs = job.syncs.every > 0 || job.syncs.at_end || job.syncs.each;
+    let is_unsynced = !job.is_direct && job.pattern.directions.writes() && !syncs;
+    (is_unsynced && job.engine.kind != EngineKind::Null).then(|| {
+        "buffered writes that are never synced: they measure memory; add direct=1 or end_fsync=1"
+            .into()
+    })
+}
+
+fn depth_in_vain(job: &Job) -> Option<String> {
+    (job.engine.kind == EngineKind::Synchronous && job.depth > 1).then(|| {
+        format!(
+            "iodepth={} with the engine {}: it has one request at a time; use ioengine=libaio or \
+             io_uring",
+            job.depth, job.engine.name
+        )
+    })
+}
+
+fn submission_blocks(job: &Job) -> Option<String> {
+    (job.engine.name == "libaio" && !job.is_direct).then(|| {
+        "libaio without direct=1: in fio submission blocks and the depth is not reached; here the \
+         depth is kept; add direct=1"
+            .into()
+    })
+}
+
+fn rated(job: &Job) -> Option<String> {
+    job.pace.rates.iter().any(Option::is_some).then(|| {
+        "a rate: latency counts from when a request was due, so a stall shows; fio's counts from \
+         when it was sent, which is clat_ns in the output"
+            .into()
+    })
+}
+
+fn varied_sizes(job: &Job) -> Option<String> {
+    let vary = job.blocks.iter().any(crate::BlockSizes::vary);
+    (vary && job.pattern.is_random && !job.may_repeat).then(|| {
+        "several block sizes at random: blocks may be drawn again, as with norandommap; fio's map \
+         cuts requests short instead"
+            .into()
+    })
+}
+
+fn device_written(job: &Job) -> Option<Lint> {
+    let device = job
+        .files
+        .names
+        .iter()
+        .find(|name| name.starts_with("/dev/"))?;
+    job.pattern.directions.writes().then(|| Lint {
+        place: job.place.clone(),
+        text: format!(
+            "[{}] writes to {device}: everything on it is lost; it needs --overwrite",
+            job.name
+        ),
+    })
+}

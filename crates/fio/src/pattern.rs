@@ -1,0 +1,152 @@
+//! What a job does, and in which order of addresses.
+
+use crate::number::{KbBase, size};
+
+/// A direction of transfer, as an index of triplets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From storage.
+    Read,
+    /// To storage.
+    Write,
+}
+
+/// Which directions a job has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directions {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Both, mixed by `rwmixread`.
+    Mixed,
+}
+
+impl Directions {
+    /// Whether anything is written.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Mixed)
+    }
+
+    /// Whether anything is read.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Mixed)
+    }
+}
+
+/// fio's `rw`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Directions.
+    pub directions: Directions,
+    /// Whether addresses are drawn, and not in order.
+    pub is_random: bool,
+    /// Behind the colon: bytes that are skipped after each request in order, or the number of
+    /// requests in order after each address that is drawn.
+    pub modifier: Option<i64>,
+}
+
+impl Pattern {
+    /// fio's default.
+    pub(crate) const READ: Self = Self {
+        directions: Directions::Read,
+        is_random: false,
+        modifier: None,
+    };
+
+    /// Read `rw=`.
+    pub(crate) fn parse(text: &str, base: KbBase) -> Result<Self, String> {
+        let (word, modifier) = match text.split_once(':') {
+            Some((word, modifier)) => (word, Some(modifier)),
+            None => (text, None),
+        };
+        let (directions, is_random) = match word {
+            "read" => (Directions::Read, false),
+            "write" => (Directions::Write, false),
+            "rw" | "readwrite" => (Directions::Mixed, false),
+            "randread" => (Directions::Read, true),
+            "randwrite" => (Directions::Write, true),
+            "randrw" => (Directions::Mixed, true),
+            "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
+                return Err(format!("{word}: trims are not done here"));
+            }
+            _ => {
+                return Err(format!(
+                    "{word:?} is none of read, write, rw, readwrite, randread, randwrite, randrw"
+                ));
+            }
+        };
+        let modifier = modifier.map(|text| {
+            let (sign, text) = match text.strip_prefix('-') {
+                Some(text) => (-1, text),
+                None => (1, text),
+            };
+            let value = size(text, base)?;
+            let value = i64::try_from(value).map_err(|_| format!("{text} is too large"))?;
+            Ok::<_, String>(sign * value)
+        });
+        let modifier = modifier.transpose()?.filter(|value| *value != 0);
+        if modifier.is_some_and(|value| value < 0) {
+            return Err(format!("{text}: going backwards is not done here"));
+        }
+        Ok(Self {
+            directions,
+            is_random,
+            modifier,
+        })
+    }
+}
+
+/// fio's `random_distribution`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Distribution {
+    /// Every block is equally likely.
+    #[default]
+    Uniform,
+    /// Popularity falls as this power of rank.
+    Zipf(f64),
+    /// Pareto's law with this share.
+    Pareto(f64),
+    /// Normal around the middle, with this standard deviation in percent of the region.
+    Normal(f64),
+}
+
+impl Distribution {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(':');
+        let word = parts.next().unwrap_or_default();
+        let number = parts.next();
+        if parts.next().is_some() && !word.starts_with("zoned") {
+            return Err(format!("{text}: a centre is not done here"));
+        }
+        let value = |default: f64| match number {
+            None | Some("") => Ok(default),
+            Some(text) => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(value),
+                _ => Err(format!("{text:?} is no number")),
+            },
+        };
+        match word {
+            "random" => Ok(Self::Uniform),
+            "zipf" => match value(1.1)? {
+                1.0 => Err("zipf: fio refuses an exponent of exactly 1; write 0.99 or 1.01".into()),
+                theta if (0.001..=100.0).contains(&theta) => Ok(Self::Zipf(theta)),
+                theta => Err(format!("zipf: {theta} is not between 0.001 and 100")),
+            },
+            "pareto" => match value(0.2)? {
+                share if share > 0.0 && share < 1.0 => Ok(Self::Pareto(share)),
+                share => Err(format!("pareto: {share} is not between 0 and 1")),
+            },
+            "normal" | "gauss" => match value(0.0)? {
+                percent if percent > 0.0 && percent <= 100.0 => Ok(Self::Normal(percent)),
+                percent => Err(format!("normal: {percent} is not above 0 and up to 100")),
+            },
+            "zoned" | "zoned_abs" | "sequence" => {
+                Err(format!("{word}: this distribution is not done here"))
+            }
+            _ => Err(format!("{word:?} is none of random, zipf, pareto, normal")),
+        }
+    }
+}

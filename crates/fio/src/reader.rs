@@ -1,0 +1,231 @@
+//! The text of a job file: sections of options, each with its place.
+
+use std::sync::Arc;
+
+use crate::fault::{Fault, Place};
+use crate::option::{FioOption, find_option, nearest};
+
+/// Bytes of a job file, at most.
+const BYTES_MAX: usize = 4 << 20;
+/// Files that include each other, at most.
+const INCLUDES_MAX: usize = 16;
+/// Sections and options of one file with all that it includes, at most.
+const ENTRIES_MAX: usize = 100_000;
+
+/// What a job file may ask of the world.
+pub trait Surroundings {
+    /// The text of a file that is included by `from`.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn include(&mut self, from: &str, path: &str) -> Result<String, String>;
+    /// A variable of the environment.
+    fn variable(&mut self, name: &str) -> Option<String>;
+    /// What `$pagesize`, `$mb_memory` or `$ncpus` stand for.
+    fn fact(&mut self, name: &str) -> Option<u64>;
+}
+
+/// One option as it was given.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The option.
+    pub option: &'static FioOption,
+    /// What stands behind the `=`, with variables filled in.
+    pub value: Option<String>,
+    /// Where.
+    pub place: Place,
+}
+
+/// A section: a job, or options for all jobs that follow.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The name in brackets.
+    pub name: String,
+    /// Whether the options are those of all jobs that follow.
+    pub is_global: bool,
+    /// Where it begins.
+    pub place: Place,
+    /// In the order in which they are to be read.
+    pub given: Vec<Given>,
+}
+
+/// A job file, read.
+#[derive(Clone, Debug, Default)]
+pub struct JobFile {
+    /// In the file's order.
+    pub sections: Vec<Section>,
+    /// Mistakes, in the order of their lines.
+    pub faults: Vec<Fault>,
+}
+
+/// Read a job file of that name.
+pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> JobFile {
+    let mut reader = Reader {
+        around,
+        file: JobFile::default(),
+        entries: 0,
+    };
+    reader.text(name, text, 0);
+    for section in &mut reader.file.sections {
+        sort(&mut section.given);
+        if section.is_global && section.name != "global" {
+            let message = format!(
+                "fio takes [{}] for global options, as it begins with \"global\"; rename it, or \
+                 write [global]",
+                section.name
+            );
+            reader.file.faults.push(Fault::new(&section.place, message));
+        }
+    }
+    reader.file
+}
+
+/// Options in the order in which fio reads them: by rank, else as written.
+pub(crate) fn sort(given: &mut [Given]) {
+    given.sort_by_key(|it| -it.option.rank);
+}
+
+struct Reader<'a> {
+    around: &'a mut dyn Surroundings,
+    file: JobFile,
+    entries: usize,
+}
+
+impl Reader<'_> {
+    fn fault(&mut self, place: &Place, message: impl Into<String>) {
+        self.file.faults.push(Fault::new(place, message));
+    }
+
+    fn text(&mut self, name: &str, text: &str, depth: usize) {
+        let file: Arc<str> = name.into();
+        let place = |line| Place {
+            file: Arc::clone(&file),
+            line,
+        };
+        if text.len() > BYTES_MAX {
+            let message = format!("has {} bytes, at most {BYTES_MAX}", text.len());
+            return self.fault(&place(0), message);
+        }
+        for (number, line) in text.lines().enumerate() {
+            let end = line.find([';', '#']).unwrap_or(line.len());
+            let line = line[..end].trim();
+            if line.is_empty() {
+                continue;
+            }
+            self.entries += 1;
+            let here = place(number + 1);
+            if self.entries > ENTRIES_MAX {
+                return self.fault(&here, format!("more than {ENTRIES_MAX} lines in all"));
+            }
+            if line.starts_with('[') {
+                self.header(line, &here, depth);
+            } else {
+                self.line(line, &here, depth);
+            }
+        }
+    }
+
+    fn header(&mut self, line: &str, place: &Place, depth: usize) {
+        if depth > 0 {
+            return self.fault(
+                place,
+                format!("{line}: a file that is included holds options, and no section"),
+            );
+        }
+        let name = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        match name {
+            None => self.fault(place, format!("{line}: a section is written [name]")),
+            Some("") => self.fault(place, "[]: a section needs a name"),
+            Some(_) => {}
+        }
+        // What follows a faulty header belongs to it all the same.
+        let name = name.unwrap_or_default();
+        self.file.sections.push(Section {
+            name: name.to_owned(),
+            is_global: name.to_ascii_lowercase().starts_with("global"),
+            place: place.clone(),
+            given: Vec::new(),
+        });
+    }
+
+    fn line(&mut self, line: &str, place: &Place, depth: usize) {
+        if let Some(path) = line.strip_prefix("include ") {
+            return self.include(path.trim(), place, depth);
+        }
+        if self.file.sections.is_empty() {
+            return self.fault(
+                place,
+                format!("{line} stands outside of a section; begin one with [name]"),
+            );
+        }
+        match given(line, place, self.around) {
+            Ok(given) => {
+                if let Some(section) = self.file.sections.last_mut() {
+                    section.given.push(given);
+                }
+            }
+            Err(message) => self.fault(place, message),
+        }
+    }
+
+    fn include(&mut self, path: &str, place: &Place, depth: usize) {
+        if depth == INCLUDES_MAX {
+            return self.fault(place, format!("includes more than {INCLUDES_MAX} deep"));
+        }
+        match self.around.include(&place.file, path) {
+            Ok(text) => self.text(path, &text, depth + 1),
+            Err(why) => self.fault(place, format!("include {path}: {why}")),
+        }
+    }
+}
+
+/// One option, as `name` or `name=value`.
+pub(crate) fn given(
+    text: &str,
+    place: &Place,
+    around: &mut dyn Surroundings,
+) -> Result<Given, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name.trim(), Some(value.trim())),
+        None => (text.trim(), None),
+    };
+    let option = find_option(name).ok_or_else(|| match nearest(name) {
+        Some(near) => format!("fio has no option {name:?}; did you mean {near}?"),
+        None => format!("fio has no option {name:?}"),
+    })?;
+    let value = match value {
+        Some(value) => Some(fill_in(value, around)?),
+        None => None,
+    };
+    Ok(Given {
+        option,
+        value,
+        place: place.clone(),
+    })
+}
+
+/// `value` with `${NAME}` and fio's own words replaced.
+fn fill_in(value: &str, around: &mut dyn Surroundings) -> Result<String, String> {
+    let mut filled = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find("${") {
+        filled.push_str(&rest[..at]);
+        let behind = &rest[at + 2..];
+        let end = behind
+            .find('}')
+            .ok_or_else(|| format!("{value}: the closing brace of a variable is missing"))?;
+        filled.push_str(&around.variable(&behind[..end]).unwrap_or_default());
+        rest = &behind[end + 1..];
+    }
+    filled.push_str(rest);
+    for word in ["$pagesize", "$mb_memory", "$ncpus"] {
+        if filled.contains(word) {
+            let known = around.fact(&word[1..]);
+            let known = known.ok_or_else(|| format!("{word} is not known here"))?;
+            filled = filled.replace(word, &known.to_string());
+        }
+    }
+    Ok(filled)
+}

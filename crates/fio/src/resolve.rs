@@ -1,0 +1,325 @@
+//! From sections to jobs: each option is checked, answered, and set.
+
+use crate::blocks::{BlockSizes, fixed, range, split, triplet};
+use crate::engines::engine;
+use crate::fault::Fault;
+use crate::job::{Amount, FileOrder, Job, Rate};
+use crate::number::{KbBase, TimeUnit, size, time};
+use crate::option::{Answer, truth};
+use crate::pattern::{Distribution, Pattern};
+use crate::reader::{Given, JobFile, Section, sort};
+
+/// Copies of all jobs together, at most.
+const COPIES_MAX: u32 = 1 << 20;
+/// Requests at once of a copy, at most.
+const DEPTH_MAX: u32 = 1 << 16;
+/// Percentiles that fio takes, at most.
+const PERCENTILES_MAX: usize = 20;
+
+/// What became of a job file.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// In the file's order.
+    pub jobs: Vec<Job>,
+    /// Mistakes and refusals, in the order of the file.
+    pub faults: Vec<Fault>,
+}
+
+/// The jobs of a file; of the sections of those names alone, where any are given.
+#[must_use]
+pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
+    let mut found = Resolved {
+        jobs: Vec::new(),
+        faults: file.faults.clone(),
+    };
+    let mut global: Vec<Given> = Vec::new();
+    for section in &file.sections {
+        if section.is_global {
+            global.extend(section.given.iter().cloned());
+        } else if wanted.is_empty() || wanted.contains(&section.name) {
+            found.take(section, &global);
+        }
+    }
+    let known = |name: &&String| file.sections.iter().any(|it| it.name == **name);
+    for name in wanted.iter().filter(|name| !known(name)) {
+        if let Some(first) = file.sections.first() {
+            let message = format!("--section {name}: there is no such section");
+            found.faults.push(Fault::new(&first.place, message));
+        }
+    }
+    let mut told = Vec::new();
+    found.faults.retain(|fault| {
+        let is_new = !told.contains(fault);
+        told.push(fault.clone());
+        is_new
+    });
+    found
+}
+
+impl Resolved {
+    fn take(&mut self, section: &Section, global: &[Given]) {
+        let mut job = Job::new(&section.name, &section.place);
+        job.given = global.iter().chain(&section.given).cloned().collect();
+        sort(&mut job.given);
+        let base = kb_base(&job.given);
+        for given in job.given.clone() {
+            if let Err(message) = set(&mut job, &given, base) {
+                self.faults.push(Fault::new(&given.place, message));
+            }
+        }
+        if job.depth > DEPTH_MAX || job.copies > COPIES_MAX {
+            let message = format!(
+                "[{}]: iodepth is at most {DEPTH_MAX}, numjobs at most {COPIES_MAX}",
+                job.name
+            );
+            self.faults.push(Fault::new(&section.place, message));
+        }
+        if job.copies > 0 {
+            self.jobs.push(job);
+        }
+    }
+}
+
+fn kb_base(given: &[Given]) -> KbBase {
+    let last = given.iter().rfind(|it| it.option.name == "kb_base");
+    match last.and_then(|it| it.value.as_deref()) {
+        Some("1000") => KbBase::Decimal,
+        _ => KbBase::Binary,
+    }
+}
+
+/// Whether the value of an option leaves things as they are without it.
+pub(crate) fn is_off(given: &Given) -> bool {
+    let off = ["0", "none", "false", "sequential", "inline", "0%"];
+    match (given.option.name, given.value.as_deref()) {
+        (_, None) => false,
+        ("iodepth_batch_complete_min" | "replay_scale", Some(value)) => ["0", "1"].contains(&value),
+        ("continue_on_error", Some(value)) => ["none", "0"].contains(&value),
+        (_, Some(value)) => off.contains(&value),
+    }
+}
+
+/// Check one option and put its value into the job.
+pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), String> {
+    let name = given.option.name;
+    let text = given.value.as_deref();
+    let shown = text.map_or_else(|| name.to_owned(), |text| format!("{name}={text}"));
+    let checked = given.option.value.check(text, base);
+    checked.map_err(|why| format!("{shown}: {why}"))?;
+    match given.option.answer {
+        Answer::NoEffect(_) => return Ok(()),
+        Answer::Refused(_) | Answer::OfEngine(_) if is_off(given) => return Ok(()),
+        Answer::Refused(why) => return Err(format!("{shown} is refused: {why}")),
+        Answer::OfEngine(engine) => {
+            return Err(format!(
+                "{shown} is refused: it belongs to the engine {engine}, which is not done here"
+            ));
+        }
+        Answer::Done(_) => {}
+    }
+    let value = Value {
+        name,
+        text: text.unwrap_or("1"),
+        base,
+    };
+    let done = place(job, &value)
+        .and_then(|done| Ok(done || load(job, &value)?))
+        .and_then(|done| Ok(done || amount(job, &value)?))
+        .and_then(|done| Ok(done || course(job, &value)?))
+        .map_err(|why| format!("{shown}: {why}"))?;
+    assert!(done, "{name} is answered as done, and nothing sets it");
+    Ok(())
+}
+
+/// An option's value while it is read.
+struct Value<'a> {
+    name: &'a str,
+    text: &'a str,
+    base: KbBase,
+}
+
+impl Value<'_> {
+    fn truth(&self) -> Result<bool, String> {
+        truth(self.text)
+    }
+
+    fn size(&self) -> Result<u64, String> {
+        size(self.text, self.base)
+    }
+
+    fn count(&self) -> Result<u32, String> {
+        u32::try_from(self.size()?).map_err(|_| "it is too large".into())
+    }
+
+    fn amount(&self) -> Result<Amount, String> {
+        match self.text.strip_suffix('%') {
+            Some(percent) => Ok(Amount::Percent(size(percent, self.base)?)),
+            None => Ok(Amount::Bytes(self.size()?)),
+        }
+    }
+
+    fn sizes(&self, into: &mut [BlockSizes; 2]) -> Result<(), String> {
+        let read = match self.name {
+            "bs" => fixed,
+            "bsrange" => range,
+            _ => split,
+        };
+        let parts = read(self.text, self.base)?;
+        for (old, new) in into.iter_mut().zip(parts) {
+            if let Some(new) = new {
+                *old = new;
+            }
+        }
+        Ok(())
+    }
+
+    /// The values for reads and writes.
+    fn pair(&self) -> Result<[Option<u64>; 2], String> {
+        let [read, write, _] = triplet(self.text)?;
+        let value = |part: Option<&str>| part.map(|part| size(part, self.base)).transpose();
+        Ok([value(read)?, value(write)?])
+    }
+}
+
+/// Names between colons; `\:` is a colon.
+fn names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.peek() == Some(&':') => {
+                letters.next();
+                names.last_mut().expect("one at least").push(':');
+            }
+            ':' => names.push(String::new()),
+            letter => names.last_mut().expect("one at least").push(letter),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Where a job's requests go.
+fn place(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+    match value.name {
+        "name" => value.text.clone_into(&mut job.name),
+        // A colon of a model or of no storage at all separates no names.
+        "filename" => match value.text.starts_with("sim:") || value.text == "null:" {
+            true => job.files.names = vec![value.text.to_owned()],
+            false => job.files.names = names(value.text),
+        },
+        "directory" => job.files.directories = names(value.text),
+        "filename_format" => value.text.clone_into(&mut job.files.format),
+        "nrfiles" => job.files.count = value.count()?.max(1),
+        "filesize" => {
+            if value.text.contains(['-', ',']) {
+                return Err("a range of sizes is not done here; give one size".into());
+            }
+            job.files.each = Some(value.size()?);
+        }
+        "file_service_type" => {
+            job.files.order = match value.text {
+                "roundrobin" => FileOrder::RoundRobin,
+                "random" => FileOrder::Random,
+                "sequential" => FileOrder::Sequential,
+                other => {
+                    return Err(format!(
+                        "{other:?} is not done here; roundrobin, random and sequential are"
+                    ));
+                }
+            };
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// What a job asks for.
+fn load(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+    match value.name {
+        "ioengine" => job.engine = engine(value.text)?,
+        "rw" => job.pattern = Pattern::parse(value.text, value.base)?,
+        "direct" => job.is_direct = value.truth()?,
+        "buffered" => job.is_direct = !value.truth()?,
+        "bs" | "bsrange" | "bssplit" => value.sizes(&mut job.blocks)?,
+        "iodepth" => job.depth = value.count()?.max(1),
+        "numjobs" => job.copies = value.count()?,
+        "rwmixread" => job.read_percent = value.count()?,
+        "rwmixwrite" => job.read_percent = 100 - value.count()?,
+        "norandommap" => job.may_repeat = value.truth()?,
+        "percentage_random" => {
+            for (old, new) in job.random_percent.iter_mut().zip(value.pair()?) {
+                *old = new.map_or(*old, |new| new as u32);
+            }
+        }
+        "random_distribution" => job.distribution = Distribution::parse(value.text)?,
+        "randseed" => job.seed = Some(value.size()?),
+        "fsync" | "fdatasync" => job.syncs.every = value.size()?,
+        "end_fsync" | "fsync_on_close" => job.syncs.at_end = value.truth()?,
+        "sync" => job.syncs.each = !["none", "0"].contains(&value.text),
+        "invalidate" => job.drops_cache = value.truth()?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// How much it moves, and where.
+fn amount(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+    match value.name {
+        "size" => job.size = Some(value.amount()?),
+        "io_size" => job.io_size = Some(value.amount()?).filter(|it| *it != Amount::Bytes(0)),
+        "offset" => job.offset = value.amount()?,
+        "offset_increment" => job.offset_increment = value.amount()?,
+        "number_ios" => job.limits.requests = Some(value.size()?).filter(|count| *count > 0),
+        "loops" => job.limits.loops = value.size()?.max(1),
+        "rate" => {
+            for (old, new) in job.pace.rates.iter_mut().zip(value.pair()?) {
+                *old = new.filter(|rate| *rate > 0).map(Rate::Bytes).or(*old);
+            }
+        }
+        "rate_iops" => {
+            for (old, new) in job.pace.rates.iter_mut().zip(value.pair()?) {
+                *old = new.filter(|rate| *rate > 0).map(Rate::Requests).or(*old);
+            }
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// When it runs, and how it is reported.
+fn course(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+    let seconds = || time(value.text, TimeUnit::Seconds);
+    match value.name {
+        "runtime" => job.limits.runtime = seconds()?,
+        "time_based" => job.limits.is_time_based = value.truth()?,
+        "ramp_time" => job.limits.ramp = seconds()?,
+        "startdelay" => {
+            if value.text.contains(['-', ',']) {
+                return Err("a range of delays is not done here; give one".into());
+            }
+            job.limits.delay = seconds()?;
+        }
+        "rate_process" => job.pace.is_poisson = value.text == "poisson",
+        "thinktime" => job.think.time = time(value.text, TimeUnit::Microseconds)?,
+        "thinktime_blocks" => job.think.after = value.count()?.max(1),
+        "group_reporting" => job.reports.is_grouped = value.truth()?,
+        "new_group" => job.begins_group = value.truth()?,
+        "stonewall" => job.is_behind_wall = value.truth()?,
+        "percentile_list" => {
+            let numbers = value
+                .text
+                .split(':')
+                .filter_map(|it| it.trim().parse().ok());
+            let numbers: Vec<f64> = numbers.collect();
+            let are_shares = numbers.iter().all(|it| (0.0..=100.0).contains(it));
+            if numbers.len() > PERCENTILES_MAX || !are_shares {
+                return Err(format!("{PERCENTILES_MAX} numbers from 0 to 100 at most"));
+            }
+            job.reports.percentiles = numbers;
+        }
+        "kb_base" => {}
+        _ => return Ok(false),
+    }
+    Ok(true)
+}

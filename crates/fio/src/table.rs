@@ -1,0 +1,369 @@
+//! fio's options that belong to no engine.
+
+use crate::option::Answer::{Done, NoEffect, Refused};
+use crate::option::ValueKind::{
+    Amount, Bool, Flag, Floats, Int, Ints, Micros, OneOf, Seconds, Size, Sizes, Text,
+};
+use crate::option::{Answer, FioOption, ValueKind};
+
+const MANY: i64 = i64::MAX;
+
+const GENERATORS: ValueKind = OneOf(&["tausworthe", "lfsr", "tausworthe64"]);
+const FALLOCATE: ValueKind = OneOf(&["none", "native", "posix", "keep", "truncate", "0", "1"]);
+const DONE: Answer = Done("");
+const MEASURED: &str =
+    "every I/O is timed in any case, by one clock that is checked against the system's";
+const FORM: &str = "it sets the form of a report; ours holds all of it in any case";
+const PLACING: &str = "workers are placed by the system, or with --pin";
+const LOGS: &str = "logs are not written yet; the run is kept with its time series";
+const FILETYPE: &str = "the kind of a file is seen, not set";
+const EXITALL: &str = "jobs end by themselves here; give each a runtime";
+const ERRORS: &str = "the first failed operation ends the run";
+const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
+const SEQUENCER: &str = "offsets of an own sequence are not done";
+const QUEUE: &str = "a job keeps its depth filled here, request by request";
+const ADDRESSES: &str = "this rule of addresses is not done";
+const SYNCS: &str = "this kind of flush is not done; fsync, fdatasync, sync and end_fsync are";
+const VERIFY: &str = "job files are not verified yet";
+const TRIM: &str = "trims are not done";
+const TRACES: &str = "traces are not replayed yet";
+const ZONES: &str = "zones are not done";
+const PLACEMENT: &str = "data placement is not done";
+const PACE: &str = "this rule of pace is not done; rate, rate_iops and thinktime are";
+const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
+const STEADY: &str =
+    "runs end by size, number or time here; steady state is a verdict of every measurement";
+const CONTENT: &str = "the content of writes is not set: it neither compresses nor deduplicates";
+const SYSTEM: &str = "nothing of the system is changed, and no program started";
+const ORDER: &str = "the order of jobs is set by stonewall alone here; put stonewall into this job";
+const LOCKS: &str = "no two jobs write a file that the other locks: blocks move whole";
+const TOGETHER: &str = "what is ready enters the kernel together, whatever the number";
+const AT_MOST: &str = "it is a most, and what is done is reaped together here too";
+const NO_MAP: &str = "addresses without repeats come from a permutation that needs no map";
+const LAID_OUT: &str =
+    "files are laid out whole, one after the other, and synced before any job starts";
+const AS_FSYNC: &str = "an fsync is sent, which also writes the times of the inode";
+const BUFFERS: &str = "buffers are ours: aligned, in huge pages where the system has them";
+const WITHOUT_VERIFY: &str = "it needs verify, which is refused by itself";
+const WITHOUT_TRIM: &str = "it needs trim_percentage, which is refused by itself";
+const WITHOUT_TRACE: &str = "it needs read_iolog, which is refused by itself";
+const SCHEDULER: &str = "the scheduler of a device is the system's; set it before the run";
+const WITHOUT_ENGINE: &str = "it needs an engine or a placement that is refused by itself";
+const WITHOUT_TARGET: &str = "it needs latency_target, which is refused by itself";
+const AS_SYNCED: &str = "each write is followed by an fsync, and both count as one write";
+const OURS_GO: &str = "files that this run laid out are removed at its end; others never are";
+const NO_PROCESS: &str =
+    "a job is neither a process nor a thread here: few workers carry all clients";
+const LOG_FORM: &str = "it sets the form of a log, and changes no I/O";
+const OWN_BYTES: &str =
+    "every write holds bytes of its own, which neither compress nor deduplicate";
+const WITHOUT_CONTENT: &str =
+    "it needs buffer_compress_percentage or dedupe_percentage, which are refused";
+const WITHOUT_CGROUP: &str = "it needs cgroup, which is refused by itself";
+const WITHOUT_STEADY: &str = "it needs steadystate, which is refused by itself";
+
+pub const fn row(
+    name: &'static str,
+    alias: &'static str,
+    value: ValueKind,
+    answer: Answer,
+) -> FioOption {
+    FioOption {
+        name,
+        alias,
+        value,
+        answer,
+        rank: 0,
+    }
+}
+
+/// One that is read before all others.
+const fn early(
+    name: &'static str,
+    alias: &'static str,
+    value: ValueKind,
+    answer: Answer,
+) -> FioOption {
+    FioOption {
+        name,
+        alias,
+        value,
+        answer,
+        rank: 1,
+    }
+}
+
+/// One that is read after all others.
+const fn late(
+    name: &'static str,
+    alias: &'static str,
+    value: ValueKind,
+    answer: Answer,
+) -> FioOption {
+    FioOption {
+        name,
+        alias,
+        value,
+        answer,
+        rank: -1,
+    }
+}
+
+/// In the order of fio's own help.
+#[rustfmt::skip]
+pub const GENERIC: &[FioOption] = &[
+    row("description", "", Text, NoEffect("it is kept with the run and changes nothing")),
+    row("name", "", Text, DONE),
+    row("wait_for", "", Text, Refused(ORDER)),
+    late("filename", "", Text, DONE),
+    row("filetype", "", OneOf(&["none", "file", "block", "char"]), Refused(FILETYPE)),
+    row("directory", "", Text, DONE),
+    late("filename_format", "", Text, DONE),
+    row("unique_filename", "", Bool, Refused(FILES)),
+    early("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), NoEffect(LOCKS)),
+    row("opendir", "", Text, Refused(FILES)),
+    row("rw", "readwrite", Text, DONE),
+    row("rw_sequencer", "", OneOf(&["sequential", "identical"]), Refused(SEQUENCER)),
+    row("ioengine", "", Text, DONE),
+    row("iodepth", "", Int(1, MANY), DONE),
+    row("iodepth_batch", "iodepth_batch_submit", Int(0, MANY), NoEffect(TOGETHER)),
+    row("iodepth_batch_complete_min", "iodepth_batch_complete", Int(0, MANY), Refused(QUEUE)),
+    row("iodepth_batch_complete_max", "", Int(0, MANY), NoEffect(AT_MOST)),
+    row("iodepth_low", "", Int(0, MANY), Refused(QUEUE)),
+    row("serialize_overlap", "", Bool, Refused(QUEUE)),
+    row("io_submit_mode", "", OneOf(&["inline", "offload"]), Refused(QUEUE)),
+    row("size", "", Amount, DONE),
+    row("io_size", "io_limit", Amount, DONE),
+    row("fill_device", "fill_fs", Bool, Refused(FILES)),
+    row("filesize", "", Text, Done("one size for all files")),
+    row("file_append", "", Bool, Refused(FILES)),
+    row("offset", "fileoffset", Amount, DONE),
+    row("offset_align", "", Int(0, MANY), Refused(ADDRESSES)),
+    row("offset_increment", "", Amount, DONE),
+    row("number_ios", "", Size, DONE),
+    row("num_range", "", Int(0, MANY), Refused(ADDRESSES)),
+    row("bs", "blocksize", Sizes, DONE),
+    row("ba", "blockalign", Sizes, Refused(ADDRESSES)),
+    row("bsrange", "blocksize_range", Text, DONE),
+    row("bssplit", "", Text, DONE),
+    row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
+    row("bs_is_seq_rand", "", Bool, Refused(ADDRESSES)),
+    row("randrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
+    row("randseed", "", Text, DONE),
+    row("norandommap", "", Flag, DONE),
+    row("softrandommap", "", Bool, NoEffect(NO_MAP)),
+    row("sprandom", "", Bool, Refused(ADDRESSES)),
+    row("spr_num_regions", "", Int(0, MANY), Refused(ADDRESSES)),
+    row("spr_op", "", Floats, Refused(ADDRESSES)),
+    row("spr_cs", "", Int(0, MANY), Refused(ADDRESSES)),
+    row("random_generator", "", GENERATORS, NoEffect(NO_MAP)),
+    row("random_distribution", "", Text, Done("random, zipf, pareto and normal")),
+    row("random_sequence_stride", "", Bool, Refused(ADDRESSES)),
+    row("percentage_random", "", Ints(0, 100), DONE),
+    row("percentage_sequential", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("nrfiles", "nr_files", Int(0, MANY), DONE),
+    row("openfiles", "", Int(0, MANY), Refused("files stay open for the whole of a run here")),
+    row("file_service_type", "", Text, Done("roundrobin, random and sequential")),
+    row("fallocate", "", FALLOCATE, NoEffect(LAID_OUT)),
+    row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),
+    row("fsync", "", Int(0, MANY), DONE),
+    row("fdatasync", "", Int(0, MANY), Done(AS_FSYNC)),
+    row("write_barrier", "", Int(0, MANY), Refused(SYNCS)),
+    row("sync_file_range", "", Text, Refused(SYNCS)),
+    row("direct", "", Bool, DONE),
+    row("atomic", "", Bool, Refused(SYNCS)),
+    row("buffered", "", Bool, DONE),
+    row("overwrite", "", Bool, NoEffect(LAID_OUT)),
+    row("loops", "", Int(0, MANY), DONE),
+    row("numjobs", "", Int(0, MANY), DONE),
+    row("startdelay", "", Text, DONE),
+    row("runtime", "timeout", Seconds, DONE),
+    row("time_based", "", Flag, DONE),
+    row("verify_only", "", Flag, Refused(VERIFY)),
+    row("ramp_time", "", Seconds, DONE),
+    row("ramp_size", "", Size, Refused(ADDRESSES)),
+    row("clocksource", "", OneOf(&["gettimeofday", "clock_gettime", "cpu"]), NoEffect(MEASURED)),
+    row("mem", "iomem", Text, NoEffect(BUFFERS)),
+    row("iomem_align", "mem_align", Int(0, MANY), NoEffect(BUFFERS)),
+    row("verify", "", Text, Refused(VERIFY)),
+    row("do_verify", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("verify_policy", "", Text, NoEffect(WITHOUT_VERIFY)),
+    row("verifysort", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("verifysort_nr", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("verify_interval", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
+    row("verify_offset", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
+    row("verify_pattern", "", Text, NoEffect(WITHOUT_VERIFY)),
+    row("verify_pattern_interval", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
+    row("verify_fatal", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("verify_dump", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("verify_async", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
+    row("verify_backlog", "", Size, NoEffect(WITHOUT_VERIFY)),
+    row("verify_backlog_batch", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
+    row("verify_async_cpus", "", Text, NoEffect(WITHOUT_VERIFY)),
+    row("experimental_verify", "", Bool, Refused(VERIFY)),
+    row("verify_state_load", "", Bool, Refused(VERIFY)),
+    row("verify_state_save", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("verify_write_sequence", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("verify_header_seed", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("trim_percentage", "", Int(0, 100), Refused(TRIM)),
+    row("trim_verify_zero", "", Bool, NoEffect(WITHOUT_TRIM)),
+    row("trim_backlog", "", Size, NoEffect(WITHOUT_TRIM)),
+    row("trim_backlog_batch", "", Int(0, MANY), NoEffect(WITHOUT_TRIM)),
+    row("write_iolog", "", Text, Refused(TRACES)),
+    row("read_iolog", "", Text, Refused(TRACES)),
+    row("read_iolog_chunked", "", Bool, NoEffect(WITHOUT_TRACE)),
+    row("replay_no_stall", "", Bool, NoEffect(WITHOUT_TRACE)),
+    row("replay_redirect", "", Text, NoEffect(WITHOUT_TRACE)),
+    row("replay_scale", "", Int(0, MANY), NoEffect(WITHOUT_TRACE)),
+    row("replay_align", "", Int(0, MANY), NoEffect(WITHOUT_TRACE)),
+    row("replay_time_scale", "", Int(1, MANY), NoEffect(WITHOUT_TRACE)),
+    row("replay_skip", "", Text, NoEffect(WITHOUT_TRACE)),
+    row("merge_blktrace_file", "", Text, Refused(TRACES)),
+    row("merge_blktrace_scalars", "", Floats, NoEffect(WITHOUT_TRACE)),
+    row("merge_blktrace_iters", "", Floats, NoEffect(WITHOUT_TRACE)),
+    row("exec_prerun", "", Text, Refused(SYSTEM)),
+    row("exec_postrun", "", Text, Refused(SYSTEM)),
+    row("ioscheduler", "", Text, Refused(SCHEDULER)),
+    row("zonemode", "", OneOf(&["none", "strided", "zbd"]), Refused(ZONES)),
+    row("zonesize", "", Size, Refused(ZONES)),
+    row("zonecapacity", "", Size, Refused(ZONES)),
+    row("zonerange", "", Size, Refused(ZONES)),
+    row("zoneskip", "", Amount, Refused(ZONES)),
+    row("read_beyond_wp", "", Bool, Refused(ZONES)),
+    row("max_open_zones", "", Int(0, MANY), Refused(ZONES)),
+    row("job_max_open_zones", "", Int(0, MANY), Refused(ZONES)),
+    row("ignore_zone_limits", "", Bool, Refused(ZONES)),
+    row("zone_reset_threshold", "", Floats, Refused(ZONES)),
+    row("zone_reset_frequency", "", Floats, Refused(ZONES)),
+    row("recover_zbd_write_error", "", Bool, Refused(ZONES)),
+    row("write_zone_remainder", "", Bool, Refused(ZONES)),
+    row("fdp", "", Bool, Refused(PLACEMENT)),
+    row("dataplacement", "data_placement", OneOf(&["none", "fdp", "streams"]), Refused(PLACEMENT)),
+    row("plid_select", "fdp_pli_select", Text, NoEffect(WITHOUT_ENGINE)),
+    row("plids", "fdp_pli", Text, NoEffect(WITHOUT_ENGINE)),
+    row("dp_scheme", "", Text, NoEffect(WITHOUT_ENGINE)),
+    row("lockmem", "", Size, NoEffect(BUFFERS)),
+    row("rwmixread", "", Int(0, 100), DONE),
+    row("rwmixwrite", "", Int(0, 100), DONE),
+    row("rwmixcycle", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("comm", "", Text, NoEffect("it is kept with the run and changes nothing")),
+    row("nice", "", Int(-20, 19), NoEffect(PLACING)),
+    row("prio", "", Int(0, 7), NoEffect(PLACING)),
+    row("prioclass", "", Int(0, 3), NoEffect(PLACING)),
+    row("priohint", "", Int(0, 1023), NoEffect(PLACING)),
+    row("thinktime", "", Micros, DONE),
+    row("thinktime_spin", "", Micros, Refused(PACE)),
+    row("thinkcycles", "", Int(0, MANY), Refused(PACE)),
+    row("thinktime_blocks", "", Int(0, MANY), DONE),
+    row("thinktime_blocks_type", "", OneOf(&["complete", "issue"]), Refused(PACE)),
+    row("thinktime_iotime", "", Micros, Refused(PACE)),
+    row("rate", "", Sizes, DONE),
+    row("rate_min", "ratemin", Sizes, Refused(PACE)),
+    row("rate_iops", "", Ints(0, MANY), DONE),
+    row("rate_iops_min", "", Ints(0, MANY), Refused(PACE)),
+    row("rate_process", "", OneOf(&["linear", "poisson"]), DONE),
+    row("rate_cycle", "ratecycle", Int(0, MANY), Refused(PACE)),
+    row("rate_ignore_thinktime", "", Bool, Refused(PACE)),
+    row("max_latency", "", Text, Refused(TARGETS)),
+    row("latency_target", "", Micros, Refused(TARGETS)),
+    row("latency_window", "", Micros, NoEffect(WITHOUT_TARGET)),
+    row("latency_percentile", "", Floats, NoEffect(WITHOUT_TARGET)),
+    row("latency_run", "", Bool, NoEffect(WITHOUT_TARGET)),
+    row("invalidate", "", Bool, DONE),
+    row("sync", "", OneOf(&["none", "0", "sync", "1", "dsync"]), Done(AS_SYNCED)),
+    row("write_hint", "", Text, Refused(SYNCS)),
+    row("create_serialize", "", Bool, NoEffect(LAID_OUT)),
+    row("create_fsync", "", Bool, NoEffect(LAID_OUT)),
+    row("create_on_open", "", Bool, Refused("files stay open for the whole of a run here")),
+    row("create_only", "", Bool, Refused(FILES)),
+    row("allow_file_create", "", Bool, NoEffect(LAID_OUT)),
+    row("allow_mounted_write", "", Bool, Refused(FILES)),
+    row("pre_read", "", Bool, Refused(FILES)),
+    row("cpumask", "", Text, NoEffect(PLACING)),
+    row("cpus_allowed", "", Text, NoEffect(PLACING)),
+    early("cpus_allowed_policy", "", OneOf(&["shared", "split"]), NoEffect(PLACING)),
+    row("numa_cpu_nodes", "", Text, NoEffect(PLACING)),
+    row("numa_mem_policy", "", Text, NoEffect(PLACING)),
+    row("gpu_dev_id", "", Int(0, MANY), NoEffect(WITHOUT_ENGINE)),
+    row("end_fsync", "", Bool, DONE),
+    row("fsync_on_close", "", Bool, Done("an fsync is sent when the job ends")),
+    row("end_syncfs", "", Bool, Refused(SYNCS)),
+    row("unlink", "", Bool, NoEffect(OURS_GO)),
+    row("unlink_each_loop", "", Bool, Refused("files stay open for the whole of a run here")),
+    row("exitall", "", Flag, Refused(EXITALL)),
+    row("exit_what", "", OneOf(&["group", "stonewall", "all"]), Refused(EXITALL)),
+    row("exitall_on_error", "", Flag, Refused(EXITALL)),
+    row("stonewall", "wait_for_previous", Flag, DONE),
+    row("new_group", "", Flag, DONE),
+    row("thread", "", Flag, NoEffect(NO_PROCESS)),
+    row("per_job_logs", "", Bool, NoEffect(LOG_FORM)),
+    row("write_bw_log", "", Text, NoEffect(LOGS)),
+    row("write_lat_log", "", Text, NoEffect(LOGS)),
+    row("write_iops_log", "", Text, NoEffect(LOGS)),
+    row("log_entries", "", Int(0, MANY), NoEffect(LOG_FORM)),
+    row("log_avg_msec", "", Int(0, MANY), NoEffect(LOGS)),
+    row("log_hist_msec", "", Int(0, MANY), NoEffect(LOGS)),
+    row("log_hist_coarseness", "", Int(0, 6), NoEffect(LOGS)),
+    row("write_hist_log", "", Text, NoEffect(LOGS)),
+    row("log_window_value", "", OneOf(&["avg", "max", "both", "0", "1"]), NoEffect(LOGS)),
+    row("log_offset", "", Bool, NoEffect(LOG_FORM)),
+    row("log_prio", "", Bool, NoEffect(LOG_FORM)),
+    row("log_issue_time", "", Bool, NoEffect(LOG_FORM)),
+    row("log_compression", "", Int(0, MANY), NoEffect(LOG_FORM)),
+    row("log_compression_cpus", "", Text, NoEffect(LOG_FORM)),
+    row("log_store_compressed", "", Bool, NoEffect(LOG_FORM)),
+    row("log_alternate_epoch", "", Bool, NoEffect(LOG_FORM)),
+    row("log_alternate_epoch_clock_id", "", Int(0, MANY), NoEffect(LOG_FORM)),
+    row("block_error_percentiles", "", Bool, NoEffect(FORM)),
+    row("bwavgtime", "", Int(0, MANY), NoEffect(FORM)),
+    row("iopsavgtime", "", Int(0, MANY), NoEffect(FORM)),
+    row("group_reporting", "", Flag, DONE),
+    row("stats", "", Bool, NoEffect(MEASURED)),
+    row("zero_buffers", "", Flag, Refused(CONTENT)),
+    row("refill_buffers", "", Flag, NoEffect(OWN_BYTES)),
+    row("scramble_buffers", "", Bool, NoEffect(OWN_BYTES)),
+    row("buffer_pattern", "", Text, Refused(CONTENT)),
+    row("buffer_compress_percentage", "", Int(0, 100), Refused(CONTENT)),
+    row("buffer_compress_chunk", "", Int(0, MANY), NoEffect(WITHOUT_CONTENT)),
+    row("dedupe_percentage", "", Int(0, 100), Refused(CONTENT)),
+    row("dedupe_global", "", Bool, NoEffect(WITHOUT_CONTENT)),
+    row("dedupe_mode", "", OneOf(&["repeat", "working_set"]), NoEffect(WITHOUT_CONTENT)),
+    row("dedupe_working_set_percentage", "", Int(0, 100), NoEffect(WITHOUT_CONTENT)),
+    row("clat_percentiles", "", Bool, NoEffect(FORM)),
+    row("lat_percentiles", "", Bool, NoEffect(FORM)),
+    row("slat_percentiles", "", Bool, NoEffect(FORM)),
+    row("percentile_list", "", Floats, DONE),
+    row("significant_figures", "", Int(1, 10), NoEffect(FORM)),
+    row("disk_util", "", Bool, NoEffect(FORM)),
+    row("gtod_reduce", "", Bool, NoEffect(MEASURED)),
+    row("disable_lat", "", Bool, NoEffect(MEASURED)),
+    row("disable_clat", "", Bool, NoEffect(MEASURED)),
+    row("disable_slat", "", Bool, NoEffect(MEASURED)),
+    row("disable_bw_measurement", "disable_bw", Bool, NoEffect(MEASURED)),
+    row("gtod_cpu", "", Int(0, MANY), NoEffect(MEASURED)),
+    row("job_start_clock_id", "", Int(0, MANY), NoEffect(LOG_FORM)),
+    row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), NoEffect(FORM)),
+    row("continue_on_error", "", Text, Refused(ERRORS)),
+    row("ignore_error", "", Text, Refused(ERRORS)),
+    row("error_dump", "", Bool, NoEffect("the first error is always said")),
+    row("profile", "", Text, Refused(SYSTEM)),
+    row("cgroup", "", Text, Refused(SYSTEM)),
+    row("cgroup_nodelete", "", Bool, NoEffect(WITHOUT_CGROUP)),
+    row("cgroup_weight", "", Int(100, 1000), NoEffect(WITHOUT_CGROUP)),
+    row("uid", "", Int(0, MANY), Refused(SYSTEM)),
+    row("gid", "", Int(0, MANY), Refused(SYSTEM)),
+    early("kb_base", "", OneOf(&["1024", "1000"]), DONE),
+    early("unit_base", "", OneOf(&["0", "8", "1"]), NoEffect(FORM)),
+    row("hugepage-size", "", Int(0, MANY), NoEffect(BUFFERS)),
+    row("flow_id", "", Int(0, MANY), NoEffect("it needs flow, which is refused by itself")),
+    row("flow", "", Int(0, MANY), Refused(PACE)),
+    row("flow_watermark", "", Text, NoEffect("fio gave it up and reads it no more")),
+    row("flow_sleep", "", Int(0, MANY), NoEffect("it needs flow, which is refused by itself")),
+    row("steadystate", "ss", Text, Refused(STEADY)),
+    row("steadystate_duration", "ss_dur", Seconds, NoEffect(WITHOUT_STEADY)),
+    row("steadystate_ramp_time", "ss_ramp", Seconds, NoEffect(WITHOUT_STEADY)),
+    row("steadystate_check_interval", "ss_interval", Seconds, NoEffect(WITHOUT_STEADY)),
+    row("allrandrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
+    row("log_max_value", "", Bool, NoEffect(LOGS)),
+    row("log_unix_epoch", "", Bool, NoEffect(LOG_FORM)),
+];

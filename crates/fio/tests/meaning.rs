@@ -1,0 +1,103 @@
+//! What job files mean: globals, order, units, defaults.
+
+mod support;
+
+use fio::{Amount, Job, SizeShare, read_command_line, read_job_file, resolve, show_command};
+use support::Around;
+use units::Duration;
+
+fn jobs(text: &str) -> Vec<Job> {
+    let mut around = Around::default();
+    around.variables.insert("SIZE".into(), "8m".into());
+    around.files.insert("more.fio".into(), "iodepth=3\n".into());
+    let found = resolve(&read_job_file("j.fio", text, &mut around), &[]);
+    assert_eq!(found.faults, [], "{text}");
+    found.jobs
+}
+
+#[test]
+fn globals_hold_for_the_jobs_behind_them_and_later_values_win() {
+    let found = jobs(
+        "[global]\nbs=8k\nsize=${SIZE}\n[a]\nbs=4k\n[global]\nrw=randrw\nrwmixread=70\n[b]\n\
+         rwmixwrite=40 ; wins\n# nothing\n[c]\ninclude more.fio\n",
+    );
+    let least: Vec<u64> = found.iter().map(|job| job.blocks[0].least()).collect();
+    assert_eq!(least, [4096, 8192, 8192]);
+    assert!(
+        found
+            .iter()
+            .all(|job| job.size == Some(Amount::Bytes(8 << 20)))
+    );
+    assert!(!found[0].pattern.is_random);
+    let percent: Vec<u32> = found.iter().map(|job| job.read_percent).collect();
+    assert_eq!(percent, [50, 60, 70]);
+    assert_eq!(found[2].depth, 3);
+}
+
+#[test]
+fn triplets_reach_to_the_right_and_leave_out_what_is_left_out() {
+    let sizes = |text: &str| {
+        let job = &jobs(&format!("[a]\n{text}\n"))[0];
+        [job.blocks[0].least(), job.blocks[1].least()]
+    };
+    assert_eq!(sizes("bs=8k"), [8192, 8192]);
+    assert_eq!(sizes("bs=8k,16k"), [8192, 16384]);
+    assert_eq!(sizes("bs=,16k"), [4096, 16384]);
+    assert_eq!(sizes("bs=8k,"), [8192, 4096]);
+}
+
+#[test]
+fn a_range_is_drawn_as_fio_draws_it_and_a_split_adds_up() {
+    let sizes = |text: &str| jobs(&format!("[a]\n{text}\n"))[0].blocks[0].sizes.clone();
+    let share = |bytes, weight| SizeShare { bytes, weight };
+    assert_eq!(
+        sizes("bsrange=4k-10k"),
+        [share(4096, 4096), share(8192, 4096), share(10240, 2048)]
+    );
+    assert_eq!(
+        sizes("bssplit=4k/50:8k/:16k/"),
+        [share(4096, 100), share(8192, 50), share(16384, 50)]
+    );
+}
+
+#[test]
+fn kb_base_holds_for_the_whole_job_wherever_it_stands() {
+    let job = &jobs("[a]\nsize=1m\nkb_base=1000\n")[0];
+    assert_eq!(job.size, Some(Amount::Bytes(1_000_000)));
+}
+
+#[test]
+fn options_that_are_switched_off_are_no_refusal() {
+    let job = &jobs("[a]\nverify=0\natomic=0\nzonemode=none\ncontinue_on_error=none\n")[0];
+    assert_eq!(job.limits.runtime, Duration::ZERO);
+}
+
+#[test]
+fn the_command_line_makes_the_same_jobs() {
+    let arguments = [
+        "--bs=8k",
+        "--name=a",
+        "--rw",
+        "randread",
+        "--time_based",
+        "--name=b",
+    ];
+    let arguments: Vec<String> = arguments.iter().map(|&text| text.into()).collect();
+    let file = read_command_line(&arguments, &mut Around::default());
+    assert_eq!(
+        show_command(&file.sections, &[]),
+        "fio --bs=8k --name=a --rw=randread --time_based --name=b "
+    );
+    let found = resolve(&file, &[]);
+    assert_eq!(found.faults, []);
+    assert!(found.jobs[0].pattern.is_random && found.jobs[0].limits.is_time_based);
+}
+
+#[test]
+fn a_section_is_chosen_by_its_name() {
+    let file = read_job_file("j.fio", "[a]\n[b]\n[c]\n", &mut Around::default());
+    let found = resolve(&file, &["b".into(), "x".into()]);
+    assert_eq!(found.jobs.len(), 1);
+    let said = found.faults[0].to_string();
+    assert_eq!(said, "j.fio:1: --section x: there is no such section");
+}

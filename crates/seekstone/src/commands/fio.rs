@@ -1,0 +1,235 @@
+//! `seekstone fio`: fio's job files, read, answered, and shown.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use drivers::read_regular_file;
+use fio::{Facts, Fault, Job, JobFile, Resolved, Surroundings};
+use host::limits::Limits;
+
+use crate::args::FioArgs;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// A job file has no more bytes.
+const BYTES_MAX: u64 = 4 << 20;
+/// Mistakes that are told at once.
+const TOLD_MAX: usize = 40;
+/// Options of ours that fio has, too, with a value behind.
+const OURS: [&str; 4] = ["--check", "--showcmd", "--section", "--overwrite"];
+
+/// Check or show jobs.
+///
+/// # Errors
+/// When a file cannot be read, or something in it is a mistake.
+pub fn fio(args: &FioArgs) -> anyhow::Result<Exit> {
+    let files = read(args)?;
+    if args.showcmd {
+        let shown = files
+            .iter()
+            .map(|file| fio::show_command(&file.sections, &args.sections));
+        output::print(&shown.collect::<Vec<_>>().join("\n"))?;
+    }
+    let found = resolved(&files, &args.sections);
+    if args.check {
+        output::print(check(&files, &found).trim_end())?;
+        return Ok(match found.faults.is_empty() {
+            true => Exit::Done,
+            false => Exit::Usage,
+        });
+    }
+    if args.showcmd {
+        return refuse(&found.faults).map(|()| Exit::Done);
+    }
+    refuse(&found.faults)?;
+    Err(UsageError("jobs are not run yet: use --check or --showcmd".into()).into())
+}
+
+/// What was typed, with fio's own options behind two dashes. After the first `--name` an option
+/// that both have is fio's.
+#[must_use]
+pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
+    let is_ours = words.get(1).is_some_and(|word| word == "fio");
+    if !is_ours || words.iter().any(|word| word == "--") {
+        return words;
+    }
+    let (mut kept, mut theirs) = (Vec::new(), Vec::new());
+    let mut rest = words.into_iter().peekable();
+    while let Some(word) = rest.next() {
+        let option = word.to_str().and_then(fio_option);
+        let Some(option) = option.filter(|_| !is_of_ours(&word, &theirs)) else {
+            kept.push(word);
+            continue;
+        };
+        let has_value = word.to_string_lossy().contains('=');
+        let wants_value = option.value != fio::ValueKind::Flag && !has_value;
+        theirs.push(word);
+        if wants_value {
+            theirs.extend(rest.next_if(|next| !next.to_string_lossy().starts_with("--")));
+        }
+    }
+    if !theirs.is_empty() {
+        kept.push("--".into());
+        kept.append(&mut theirs);
+    }
+    kept
+}
+
+fn fio_option(word: &str) -> Option<&'static fio::FioOption> {
+    let name = word.strip_prefix("--")?;
+    fio::find_option(name.split('=').next()?)
+}
+
+fn is_of_ours(word: &OsString, theirs: &[OsString]) -> bool {
+    theirs.is_empty() && OURS.iter().any(|ours| word == ours)
+}
+
+/// The files and the command line, read.
+fn read(args: &FioArgs) -> anyhow::Result<Vec<JobFile>> {
+    if args.files.is_empty() && args.options.is_empty() {
+        let message = "name a job file, or give fio's options, such as --name=a --rw=randread";
+        return Err(UsageError(message.into()).into());
+    }
+    let mut files = Vec::new();
+    for path in &args.files {
+        let text = text_of(path)?;
+        let mut around = Around::beside(path);
+        files.push(fio::read_job_file(
+            &path.to_string_lossy(),
+            &text,
+            &mut around,
+        ));
+    }
+    if !args.options.is_empty() {
+        let mut around = Around::beside(Path::new(""));
+        files.push(fio::read_command_line(&args.options, &mut around));
+    }
+    Ok(files)
+}
+
+fn text_of(path: &Path) -> anyhow::Result<String> {
+    let bytes = read_regular_file(path, BYTES_MAX)
+        .with_context(|| format!("{} cannot be read", path.display()))?;
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| UsageError(format!("{} is no text", path.display())).into())
+}
+
+/// The jobs of all files; those of a later file wait for those of an earlier one.
+fn resolved(files: &[JobFile], wanted: &[String]) -> Resolved {
+    let mut all = Resolved::default();
+    for file in files {
+        let found = fio::resolve(file, wanted);
+        let first = all.jobs.len();
+        all.jobs.extend(found.jobs);
+        all.faults.extend(found.faults);
+        if first > 0
+            && let Some(job) = all.jobs.get_mut(first)
+        {
+            job.is_behind_wall = true;
+        }
+    }
+    all
+}
+
+/// An error that tells all mistakes, a line each.
+fn refuse(faults: &[Fault]) -> anyhow::Result<()> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let lines = faults.iter().take(TOLD_MAX).map(ToString::to_string);
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    if faults.len() > TOLD_MAX {
+        let _ = write!(text, "\n... and {} more", faults.len() - TOLD_MAX);
+    }
+    Err(UsageError(text).into())
+}
+
+/// The answers to all options, then what the jobs would measure.
+fn check(files: &[JobFile], found: &Resolved) -> String {
+    let answers: Vec<fio::Answered> = files.iter().flat_map(fio::answers).collect();
+    let rows = answers.iter().map(|it| (it.place.to_string(), it));
+    let rows: Vec<_> = rows.collect();
+    let place = rows.iter().map(|(place, _)| place.len()).max().unwrap_or(0);
+    let texts = rows.iter().map(|(_, it)| it.text.chars().count());
+    let width = texts.max().unwrap_or(0).min(40);
+    let mut text = String::new();
+    for (at, it) in rows {
+        let why = match it.why.as_str() {
+            "" => String::new(),
+            why => format!(": {why}"),
+        };
+        let _ = writeln!(text, "{at:place$}  {:width$}  {}{why}", it.text, it.answer);
+    }
+    let structural = found.faults.iter().filter(|fault| {
+        let is_answered = |it: &fio::Answered| it.place == fault.place;
+        !answers.iter().any(is_answered)
+    });
+    for fault in structural {
+        let _ = writeln!(text, "{fault}");
+    }
+    let remarks = fio::lints(&found.jobs, &facts());
+    if !remarks.is_empty() {
+        text.push('\n');
+    }
+    for remark in remarks {
+        let _ = writeln!(text, "{}: {}", remark.place, remark.text);
+    }
+    let _ = writeln!(text, "\n{}", verdict(&found.jobs, &found.faults));
+    text
+}
+
+fn verdict(jobs: &[Job], faults: &[Fault]) -> String {
+    match (jobs.len(), faults.len()) {
+        (0, 0) => "no jobs".into(),
+        (1, 0) => "1 job, nothing refused".into(),
+        (jobs, 0) => format!("{jobs} jobs, nothing refused"),
+        (_, 1) => "1 line is refused".into(),
+        (_, faults) => format!("{faults} lines are refused"),
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        memory: Limits::capture().memory_available_bytes,
+    }
+}
+
+/// What a job file asks of this machine; files that it includes lie beside it.
+struct Around {
+    directory: PathBuf,
+}
+
+impl Around {
+    fn beside(path: &Path) -> Self {
+        Self {
+            directory: path.parent().map(Path::to_owned).unwrap_or_default(),
+        }
+    }
+}
+
+impl Surroundings for Around {
+    fn include(&mut self, _: &str, path: &str) -> Result<String, String> {
+        let beside = self.directory.join(path);
+        let path = if beside.exists() { beside } else { path.into() };
+        text_of(&path).map_err(|error| format!("{error:#}"))
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn fact(&mut self, name: &str) -> Option<u64> {
+        match name {
+            "pagesize" => Some(rustix::param::page_size() as u64),
+            "ncpus" => std::thread::available_parallelism()
+                .ok()
+                .map(|count| count.get() as u64),
+            "mb_memory" => host::environment::capture()
+                .memory_total_bytes
+                .map(|bytes| bytes >> 20),
+            _ => None,
+        }
+    }
+}
