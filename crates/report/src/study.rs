@@ -26,6 +26,8 @@ const DECADE: f64 = 10.0;
 const STARS_MAX: usize = 50;
 /// Distributions of so many combinations are shown; all are in the exported replicates.
 const DISTRIBUTIONS_MAX: usize = 8;
+/// So many figures are named that have replicates far from the others.
+const OUTLIERS_MAX: usize = 4;
 /// Fewer values are no distribution.
 const PARTS_MIN: usize = 10;
 
@@ -138,6 +140,9 @@ fn with_interval(unit: Unit, estimate: Estimate) -> (String, String) {
 /// The results: one row for each combination; readings that do not fit beside each other stand in
 /// tables below each other.
 fn tables(study: &Study, width: usize) -> Vec<Table> {
+    if let ([], [cell]) = (study.factors.as_slice(), study.cells.as_slice()) {
+        return vec![single(study, cell)];
+    }
     let factors: usize = (0..study.factors.len())
         .map(|factor| {
             let levels = study.factors[factor].levels.iter();
@@ -162,6 +167,21 @@ fn tables(study: &Study, width: usize) -> Vec<Table> {
         room = room.saturating_sub(needed);
     }
     groups.iter().map(|group| table(study, group)).collect()
+}
+
+/// The results of a single cell: one row for each reading.
+fn single(study: &Study, cell: &StudyCell) -> Table {
+    let columns = [
+        (study.measurement.clone().into(), Align::Left, 9),
+        ("mean".into(), Align::Right, 9),
+        ("95 % interval".into(), Align::Left, 8),
+    ];
+    let mut table = Table::with_headings(columns.to_vec());
+    for reading in readings(study) {
+        let (value, interval) = shown(cell, reading);
+        table.row(Tone::Plain, [reading.to_owned(), value, interval]);
+    }
+    table
 }
 
 fn reading_width(study: &Study, reading: &str) -> usize {
@@ -213,7 +233,15 @@ pub(crate) fn outliers(study: &Study) -> Vec<String> {
     if found.is_empty() {
         return found;
     }
-    let text = found.join("; ");
+    let left_out = found.len().saturating_sub(OUTLIERS_MAX);
+    found.truncate(OUTLIERS_MAX);
+    let mut text = found.join("; ");
+    if left_out > 0 {
+        text.push_str(&format!(
+            "; and of {}",
+            format_counted(left_out as u64, "other figure")
+        ));
+    }
     vec![format!(
         "* far from the others of its combination, and counted all the same: {text}"
     )]
