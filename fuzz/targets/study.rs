@@ -1,7 +1,7 @@
 //! Study files: what is accepted has cells, and each has settings of its kind.
 #![no_main]
 
-use kinds::measure::Measurement;
+use kinds::measure::measuring;
 use procedure::study::{StudyOverrides, read_study};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
@@ -13,7 +13,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     assert!(!study.meaning().is_empty());
     for cell in study.cells().iter().take(50) {
         let settings = study.settings_of(cell);
-        Measurement::from_table(&study.measurement, &settings).expect("it was checked");
+        measuring(&study.measurement, &settings).expect("it was checked");
         assert!(!study.describe(cell).contains('\n'));
         let _ = study.target_of(cell);
     }
