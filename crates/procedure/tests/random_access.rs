@@ -246,7 +246,6 @@ fn rounds_of_storage_that_does_not_change_are_seldom_said_to_differ() {
                 said.push(seed);
             }
         }
-        println!("{device}: rounds differ in {} of 100: {said:?}", said.len());
         assert!(said.len() <= 5, "{device}: {said:?}");
     }
 }
