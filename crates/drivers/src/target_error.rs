@@ -111,7 +111,7 @@ pub enum TargetError {
     /// There is too little room.
     #[error(
         "{} has no room for {}{why}: {} are free, of which {} stay untouched; ask for less \
-         (--size), keep less free (--reserve), or make room",
+         (--size; in a study --set size=...), keep less free (--reserve), or make room",
         path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]
     NoRoom {

@@ -175,6 +175,22 @@ setup = 7
     );
 }
 
+/// Bug: 1KiB and 1024 were two levels, and their difference was told as an effect.
+#[test]
+fn one_size_as_two_levels_is_a_mistake() {
+    let with = |levels: &str| {
+        format!(
+            "title = \"x\"\n[measurement]\nkind = \"transfer\"\n[[factor]]\nname = \"record\"\n\
+             levels = [{levels}]\n"
+        )
+    };
+    check_mistakes(
+        &with("\"1KiB\", \"2KiB\", \"1024\""),
+        &["s.toml:4: the factor \"record\" has one size as two levels, \"1KiB\" and \"1024\""],
+    );
+    read(&with("\"1KiB\", \"2KiB\"")).expect("two sizes");
+}
+
 /// A misspelt reading gave an empty table.
 #[test]
 fn readings_that_the_measurement_does_not_give_are_mistakes() {

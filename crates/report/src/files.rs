@@ -41,7 +41,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
         TargetKind::Simulated => virtual_legend(page),
         _ => legend(page, found),
     }
-    device(page, found);
+    device(page, found, matches!(target, TargetKind::Simulated));
 }
 
 fn settings(page: &mut Page<'_>, found: &FileTests) {
@@ -304,6 +304,9 @@ fn short_name(test: &FileTest) -> String {
     word(&test.test, &test.spacing)
 }
 
+/// Passes that differ by no more than this share have no interval that says anything.
+const ALIKE: f64 = 1e-4;
+
 /// Seconds and their interval, with as many digits as the interval bears.
 pub(crate) fn seconds(estimate: Estimate) -> (String, String) {
     let Estimate {
@@ -317,13 +320,11 @@ pub(crate) fn seconds(estimate: Estimate) -> (String, String) {
 }
 
 fn format_interval_seconds(value: f64, low: f64, high: f64) -> (String, String) {
+    let half = (high - low) / 2.0;
     // Passes of a model may be the same to the nanosecond.
-    let half = if high > low {
-        (high - low) / 2.0
-    } else {
-        value.abs() * 1e-4
-    };
-    let half = half.max(1e-9);
+    if half <= ALIKE * value.abs() {
+        return (digits(value), String::new());
+    }
     let places = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
     (
         format!("{value:.places$}"),
@@ -384,17 +385,26 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
 
 fn virtual_legend(page: &mut Page<'_>) {
     let text = "Seconds of virtual time: from the first call to the last, a mean over passes with \
-                Student's interval; passes of a model hardly differ. User: \
+                Student's interval; none where passes are alike to a ten-thousandth. User: \
                 processor seconds of the program with its run-time library, in one pass; system: \
                 of the system. Reads and writes: commands of the device in one pass.";
     page.paragraph(Tone::Quiet, text);
 }
 
 /// What TEST11 reads.
-fn device(page: &mut Page<'_>, found: &FileTests) {
+fn device(page: &mut Page<'_>, found: &FileTests, is_model: bool) {
     if found.tests.iter().any(|test| test.test == "11") {
+        let is_cached = found
+            .tests
+            .iter()
+            .any(|test| test.test == "11" && test.state == FileState::AsIs);
+        let doubt = if is_cached && !is_model {
+            " As it is, memory may have answered: compare what is cold."
+        } else {
+            ""
+        };
         let text = format!(
-            "TEST11 reads {}; its bytes per second are the figure of merit.",
+            "TEST11 reads {}; its bytes per second are the figure of merit.{doubt}",
             match found.device.as_str() {
                 "own file" => "a file of 32000 blocks in the place of a device",
                 device => device,

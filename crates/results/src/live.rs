@@ -76,7 +76,8 @@ pub struct LiveLevel {
 pub struct LiveWorkload {
     /// Its name.
     pub name: String,
-    /// Whether it has levels: those of the transaction group do.
+    /// Whether it is shown with levels: those of the transaction group are, and of `rpt` the first
+    /// four.
     pub has_levels: bool,
     /// No load, one third, two thirds, and the highest response time.
     pub levels: [LiveLevel; 4],

@@ -205,25 +205,33 @@ fn a_system_cache_helps_tests_4_to_5a_and_hurts_test11() {
 
 /// "In most cases the caching system allows TSX-PLUS to beat the Single Job system", though it "had
 /// significant overhead penalty": here its calls, handlers and searches take twice as long. Most
-/// of the seven disks, in most of the tests that use files.
+/// of the seven disks, in most of the tests that use files. A cell within 1 % is won by nobody: the
+/// document's machines could not have told.
 #[test]
 fn a_cache_makes_up_for_a_slower_system() {
     let files: Vec<DecusTest> = DecusTest::ALL
         .into_iter()
         .filter(|&test| test != Test11)
         .collect();
-    let (mut beaten, mut all) = (0, 0);
+    let (mut faster, mut alike, mut all) = (0, 0, 0);
     for disk in DISKS {
         let single_job = measure(&format!("disk={disk}"), 1, &files, &[]);
         let overhead = "cpu-request=1ms&cpu-transfer=1ms&cpu-entry=80us&system-cache=256KiB";
         let caching = measure(&format!("disk={disk}&{overhead}"), 1, &files, &[]);
         all += single_job.len();
-        beaten += single_job
-            .iter()
-            .filter(|&(test, &seconds)| caching[test] < seconds)
-            .count();
+        for (test, &seconds) in &single_job {
+            let share = caching[test] / seconds;
+            faster += usize::from(share < 0.99);
+            alike += usize::from((share - 1.0).abs() <= 0.01);
+        }
     }
-    assert!(beaten * 2 > all, "{beaten} of {all}");
+    assert!(faster * 2 > all, "{faster} of {all}");
+    let sentence =
+        format!("in {faster} of the {all} cells by more than 1 %, and {alike} are alike");
+    assert!(
+        DOCUMENT.contains(&sentence),
+        "docs/rt11.md lacks: {sentence}"
+    );
 }
 
 /// "Disk controllers with cache did produce very significant improvements in system performance

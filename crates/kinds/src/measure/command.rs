@@ -67,6 +67,9 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Command::from_settings(settings)),
 };
 
+/// How variables of scripts begin.
+const VARIABLE: &str = "$SEEKSTONE_";
+
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -85,10 +88,26 @@ enum Caches {
     Cold,
 }
 
+/// No shell puts the value of a variable into a list; only a shell that the list names would.
+fn without_variables(words: Vec<String>) -> Result<Vec<String>, SettingFault> {
+    let names_shell = words.iter().any(|word| word == "-c");
+    let variable = words.iter().find(|word| word.contains(VARIABLE));
+    match variable {
+        Some(word) if !names_shell => Err(SettingFault::at(
+            COMMAND,
+            format!(
+                "{COMMAND} has {word:?} in a list, which runs without a shell: write {{scratch}}, \
+                 {{place}} or {{factor}} there, or the command as one text"
+            ),
+        )),
+        _ => Ok(words),
+    }
+}
+
 impl Command {
     fn from_settings(settings: &Settings<'_>) -> Result<Self, SettingFault> {
         let words = match settings.text_or_list(COMMAND)? {
-            Some(TextOrList::List(words)) => words,
+            Some(TextOrList::List(words)) => without_variables(words)?,
             Some(TextOrList::Text(script)) => vec!["/bin/sh".into(), "-c".into(), script],
             None => unreachable!("a required setting was seen to be there"),
         };

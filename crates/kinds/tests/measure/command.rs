@@ -4,7 +4,7 @@ use std::fs;
 
 use kinds::measure::MeasureError;
 
-use crate::support::{assert_empty, measured, model, names, place, reading, try_measured};
+use crate::support::{assert_empty, measured, model, names, place, reading, refused, try_measured};
 
 #[test]
 fn a_command_is_timed_with_all_that_it_waited_for() {
@@ -37,6 +37,19 @@ fn a_list_runs_without_a_shell() {
     let (directory, place) = place();
     measured("command", "command = [\"touch\", \"a b; c\"]", &place);
     assert!(directory.path().join("a b; c").exists());
+}
+
+/// Bug: `of=$SEEKSTONE_SCRATCH/x` in a list passed the check, and dd was given it as it is.
+#[test]
+fn a_variable_in_a_list_is_refused_unless_the_list_names_a_shell() {
+    let told = refused("command", "command = [\"dd\", \"of=$SEEKSTONE_SCRATCH/x\"]");
+    assert!(
+        told.contains("runs without a shell: write {scratch}"),
+        "{told}"
+    );
+    let (_directory, place) = place();
+    let through = "command = [\"sh\", \"-c\", \"echo $SEEKSTONE_SCRATCH\"]";
+    measured("command", through, &place);
 }
 
 #[test]

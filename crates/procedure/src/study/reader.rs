@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
-use units::Duration;
+use units::{Bytes, Duration};
 
 use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
@@ -282,6 +282,12 @@ fn read_factor<'t>(
         if levels[..index].iter().any(|known| known.name == level.name) {
             let message = format!("the factor {name:?} has two levels {:?}", level.name);
             source.note(place.clone(), message);
+        } else if let Some(known) = levels[..index].iter().find(|it| is_one_size(it, level)) {
+            let message = format!(
+                "the factor {name:?} has one size as two levels, {:?} and {:?}",
+                known.name, level.name
+            );
+            source.note(place.clone(), message);
         }
     }
     let against = match against.as_deref() {
@@ -301,6 +307,16 @@ fn read_factor<'t>(
         levels,
         against,
     })
+}
+
+/// Whether two levels are one size, written with a unit and otherwise. Plain numbers are none.
+fn is_one_size(one: &Level, other: &Level) -> bool {
+    let size = |level: &Level| match level.set.len() {
+        1 if level.setup.is_none() && level.target.is_none() => level.name.parse::<Bytes>().ok(),
+        _ => None,
+    };
+    let has_unit = |level: &Level| level.name.parse::<f64>().is_err();
+    (has_unit(one) || has_unit(other)) && size(one).is_some() && size(one) == size(other)
 }
 
 fn no_level(factor: &str, levels: &[Level]) -> String {

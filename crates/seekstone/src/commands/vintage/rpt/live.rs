@@ -8,6 +8,9 @@ use vintage::rpt::{Glance, Session, State, Workload, curve_points};
 
 /// Warnings that the screen is given.
 const WARNINGS_MAX: usize = 200;
+/// Workloads with response times and loads in the summary, whatever they are: "the first four
+/// workloads (three transaction and one batch)". A batch one has one result, at no load.
+const IN_FULL: usize = 4;
 
 /// The test as it stands.
 pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
@@ -16,7 +19,7 @@ pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
     let [now, last, response] = session.glances();
     let names = ["Test File", "Config File", "Param File", "Report File"];
     let files = names.iter().zip(&plan.files);
-    let workloads = plan.workloads.iter().zip(session.results());
+    let workloads = plan.workloads.iter().zip(session.results()).enumerate();
     Live {
         state: match session.state() {
             State::Stopped => LiveState::Stopped,
@@ -33,7 +36,7 @@ pub fn live(session: &Session, elapsed_s: f64, warnings: &[String]) -> Live {
             .map(|(name, file)| ((*name).to_owned(), file.clone()))
             .collect(),
         workloads: workloads
-            .map(|(workload, block)| live_workload(workload, block.as_ref()))
+            .map(|(index, (workload, block))| live_workload(index, workload, block.as_ref()))
             .collect(),
         verbosity: match session.verbose() {
             0 => Verbosity::None,
@@ -69,11 +72,11 @@ fn factors(session: &Session) -> Vec<f64> {
     factors
 }
 
-fn live_workload(workload: &Workload, block: Option<&Block>) -> LiveWorkload {
+fn live_workload(index: usize, workload: &Workload, block: Option<&Block>) -> LiveWorkload {
     let name = workload.name.strip_suffix("Workload");
     let mut found = LiveWorkload {
         name: name.unwrap_or(&workload.name).to_owned(),
-        has_levels: !workload.is_batch(),
+        has_levels: index < IN_FULL || !workload.is_batch(),
         ..LiveWorkload::default()
     };
     if let Some(block) = block {
@@ -123,5 +126,23 @@ fn row(glance: Option<Glance>) -> LiveRow {
         iops: Some(calculation.load),
         rabmark_r: Some(calculation.rabmark_r),
         rabmark_s: Some(calculation.rabmark_n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vintage::rpt::{Plan, shipped};
+
+    /// Of the fourth workload of the shipped test, a batch one, only the throughput was shown.
+    #[test]
+    fn the_first_four_workloads_are_shown_in_full() {
+        let text = |name: &str| shipped::text_of(name).expect("a shipped file");
+        let mut include = |name: &str| Ok(text(name).to_owned());
+        let (plan, _) = Plan::read("rpt.rpt", text("rpt.rpt"), &Vec::new(), &mut include);
+        let session = Session::new(plan.expect("the shipped test"));
+        let shown = live(&session, 0.0, &[]);
+        let in_full: Vec<bool> = shown.workloads.iter().map(|it| it.has_levels).collect();
+        assert_eq!(in_full, [true, true, true, true, false, false, false]);
     }
 }
