@@ -1,5 +1,7 @@
 //! The archive file and what can be done with it.
 
+mod baselines;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,6 +15,8 @@ use crate::rows;
 use crate::schema::{self, Found};
 use crate::side_files::{foreign, journal};
 use crate::summary::RunSummary;
+
+pub use baselines::BASELINE_RUNS_MAX;
 
 /// How long to wait for another program that is saving a run: it takes milliseconds, except on a
 /// device that is being measured.
@@ -108,6 +112,13 @@ impl Archive {
                 _ => ArchiveError::Open { path, source },
             }),
         }
+    }
+
+    /// Whether runs can be kept: a file of another user, or on storage that is read-only, is only
+    /// read.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.connection.is_readonly("main").is_ok_and(|it| !it)
     }
 
     /// Where the archive lies.

@@ -10,6 +10,7 @@ mod definition;
 mod effects;
 mod fault;
 mod form;
+mod gate;
 mod limit;
 mod plan;
 mod reader;
@@ -22,6 +23,7 @@ pub use definition::{
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
 pub use fault::{StudyError, StudyFault};
+pub use gate::{BASE_RUNS_MIN, gate, set_ratios};
 pub use limit::{Limit, judge};
 pub use plan::{Group, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};

@@ -33,7 +33,7 @@ pub(crate) fn limits(page: &mut Page<'_>, study: &Study) {
     }
 }
 
-const fn verdict(verdict: LimitVerdict) -> (Tone, &'static str) {
+pub(crate) const fn verdict(verdict: LimitVerdict) -> (Tone, &'static str) {
     match verdict {
         LimitVerdict::Kept => (Tone::Strong, "PASS"),
         LimitVerdict::Exceeded => (Tone::Bad, "FAIL"),

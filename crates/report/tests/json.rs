@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use results::environment::{RaidActivity, RaidState};
 use results::{JsonError, Law, QueueLaw, Run, ServerTimes, SteadyLaw, from_json, json};
 use serde_json::Value;
-use stats::Estimate;
+use stats::{DriftVerdict, Estimate, Verdict};
 
 const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
 
@@ -58,6 +58,26 @@ fn seeds_of_64_bits_are_kept() {
     run.settings.seed = u64::MAX;
     let back = from_json(&json(&run)).expect("own output is readable");
     assert_eq!(back.settings.seed, u64::MAX);
+}
+
+/// Archives hold runs of version 2: seeds were numbers, verdicts text or object in other words.
+#[test]
+fn version_2_is_read() {
+    let mut run = sample::run();
+    run.measurements[0].verdict = Verdict::Budget { is_citable: false };
+    run.measurements[1].verdict = Verdict::NotStationary;
+    run.measurements[0].drift.verdict = DriftVerdict::Steady;
+    let mut old: Value = serde_json::from_str(&json(&run)).expect("own output is JSON");
+    assert_eq!(old["measurements"][0]["verdict"], "budget-few-samples");
+    assert_eq!(old["measurements"][1]["verdict"], "not-stationary");
+    old["schema"] = 2.into();
+    old["setup"]["seed"] = run.settings.seed.into();
+    let first = &mut old["measurements"][0];
+    first["verdict"] = serde_json::json!({"Budget": {"is_citable": false}});
+    first["drift"]["verdict"] = "Steady".into();
+    first["seed"] = run.measurements[0].seed.into();
+    old["measurements"][1]["verdict"] = "NotStationary".into();
+    assert_eq!(from_json(&old.to_string()).expect("version 2"), run);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 
-use crate::reading::Unit;
+use crate::reading::{Better, Unit};
 
 /// Whether a goal is met, or a limit kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,4 +55,42 @@ pub struct StudyLimit {
     pub rounds_needed: Option<u32>,
     /// Whether it was kept.
     pub verdict: LimitVerdict,
+}
+
+/// A limit on a change, held against two sets of runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateLimit {
+    /// As it was typed.
+    pub rule: String,
+    /// The whole name of the figure.
+    pub figure: String,
+    /// Runs of the baseline that have it, and may be used.
+    pub base_runs: u32,
+    /// New runs that have it, and may be used.
+    pub new_runs: u32,
+    /// New over base, with an interval each end of which holds by itself at 95 % for all limits
+    /// together; null with too few runs.
+    pub ratio: Option<Estimate>,
+    /// Runs a side that would tell a change of this size from the limit four times in five; null
+    /// where that is not known, or more than anybody waits for.
+    pub runs_needed: Option<u32>,
+    /// Whether it was kept.
+    pub verdict: LimitVerdict,
+}
+
+/// A figure of two sets of runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateRow {
+    /// Its whole name.
+    pub figure: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// Geometric mean of the baseline.
+    pub base: f64,
+    /// Geometric mean of the new runs.
+    pub new: f64,
+    /// New over base with its interval at 95 %; null with too few runs.
+    pub ratio: Option<Estimate>,
 }

@@ -40,7 +40,7 @@ pub use file_tests::{
     MetadataTree,
 };
 pub use generator::{Generator, RoomWait};
-pub use goal::{GoalVerdict, LimitVerdict, StudyLimit};
+pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
 pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
     Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished, Work,

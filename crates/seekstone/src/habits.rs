@@ -14,7 +14,7 @@ const SIMULATED: [&str; 2] = ["sim:", "null:"];
 const NEVER_SUGGESTED: [&str; 4] = ["--overwrite", "--confirm", "--yes", "--force"];
 
 /// Options of other tools, whose they are, and what does the same here.
-const HABITS: [(&[&str], &str, &str); 22] = [
+const HABITS: [(&[&str], &str, &str); 30] = [
     (&["--bs", "--blocksize"], "fio", "--block 8KiB"),
     (&["--file-block-size"], "sysbench", "--block 8KiB"),
     (
@@ -47,7 +47,7 @@ const HABITS: [(&[&str], &str, &str); 22] = [
     (
         &["--time_based"],
         "fio",
-        "not needed: a measurement never ends with its file",
+        "none: a measurement never ends with its file",
     ),
     (&["--ramp_time"], "fio", "--warm-up 5s"),
     (
@@ -77,15 +77,68 @@ const HABITS: [(&[&str], &str, &str); 22] = [
     (
         &["--group_reporting", "--name"],
         "fio",
-        "not needed: all clients are reported together",
+        "none: all clients are reported together",
     ),
-    (&["--output-format"], "fio", "--json FILE or --csv FILE"),
+    (
+        &["--output-format", "--output"],
+        "fio",
+        "--json FILE or --csv FILE",
+    ),
+    (
+        &["--bssplit", "--bsrange", "--blockalign"],
+        "fio",
+        "--block 8KiB, one size for all operations",
+    ),
+    (
+        &["--offset"],
+        "fio",
+        "none: the target is used from its beginning, as far as --size",
+    ),
+    (
+        &["--loops"],
+        "fio",
+        "none: a measurement repeats until it is precise, or for --duration 60s",
+    ),
+    (
+        &["--io_size", "--number_ios"],
+        "fio",
+        "none: set the time with --duration 60s, or --precision 3%",
+    ),
+    (&["--rate"], "fio", "--rate 2000/s, in operations"),
+    (&["--randseed"], "fio", "--seed 7"),
+    (
+        &["--random_distribution"],
+        "fio",
+        "--pattern zipf:1.1, uniform, hyperbolic:1 or exponential:100",
+    ),
+    (
+        &["--percentile_list"],
+        "fio",
+        "none: p50, p95, p99 and p99.9 are always measured",
+    ),
     (
         &["--verify"],
         "fio",
         "nothing yet: Seekstone does not verify what it reads",
     ),
 ];
+
+/// Whether that is a job file of fio, which is no storage to be measured.
+#[must_use]
+pub fn is_job_file(target: &str) -> bool {
+    let path = Path::new(target);
+    path.extension().is_some_and(|it| it == "fio") && path.is_file()
+}
+
+/// What to do with a job file of fio.
+#[must_use]
+pub fn on_job_file(target: &str, definition: &Command) -> String {
+    let advice = match definition.find_subcommand("fio") {
+        Some(_) => format!("`seekstone fio {target}` runs it"),
+        None => "name the file, directory or device that it uses".to_owned(),
+    };
+    format!("{target} is a job file of fio, and no storage to be measured: {advice}")
+}
 
 /// What was typed, with `run` put in before a target that stands in a command's place.
 #[must_use]
@@ -139,7 +192,13 @@ pub fn answered(mut error: Error, definition: &Command) -> Error {
 fn tip(option: &str, definition: &Command) -> Option<String> {
     let mut habits = HABITS.iter();
     if let Some((_, whose, ours)) = habits.find(|(options, ..)| options.contains(&option)) {
-        return Some(format!("{option} is an option of {whose}; here: {ours}"));
+        let job = definition
+            .find_subcommand("fio")
+            .filter(|_| *whose == "fio");
+        let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
+        return Some(format!(
+            "{option} is an option of {whose}; here: {ours}{job}"
+        ));
     }
     let name = option.strip_prefix("--")?;
     let commands = definition.get_subcommands().filter(|command| {
@@ -184,6 +243,15 @@ mod tests {
             "here: --pattern",
         );
         check(&["seekstone", "run", "--runtime=60"], "--budget");
+    }
+
+    #[test]
+    fn options_without_a_like_say_so() {
+        check(&["seekstone", "trial", ".", "--offset=1g"], "here: none");
+        check(&["seekstone", "trial", ".", "--loops", "3"], "--duration");
+        check(&["seekstone", "trial", ".", "--bssplit=4k/50"], "--block");
+        check(&["seekstone", "trial", ".", "--name=a"], "here: none");
+        check(&["seekstone", "run", "--filename=/dev/x"], "the target");
     }
 
     #[test]

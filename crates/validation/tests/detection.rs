@@ -201,6 +201,7 @@ fn checked_up(device: &str, seed: u64, room: Room) -> Run {
         budget: room.budget,
         levels: procedure::Levels::Grid { count: 3 },
         clients_max: room.clients_max,
+        goals: Vec::new(),
     };
     check_up(&request, &Interrupt::never(), &mut |_| ())
         .unwrap_or_else(|error| panic!("{device}, seed {seed}: {error}"))

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use results::{LimitVerdict, StudyLimit, StudyReplicate};
-use stats::{Comparison, PAIRS_MIN, compare_pairs};
+use stats::{Comparison, Estimate, PAIRS_MIN, compare_pairs};
 use units::parse_percent;
 
 use crate::figure_name::whole_name;
@@ -12,10 +12,10 @@ use crate::study::analysis::StudyShape;
 use crate::study::definition::Against;
 
 /// The chance that limits which are kept are called exceeded, all of them together.
-const ERROR: f64 = 0.05;
+pub(super) const ERROR: f64 = 0.05;
 /// With so many rounds as are asked for, a difference of this size is shown four times in five:
 /// the quantile of the normal distribution at .8.
-const POWER_QUANTILE: f64 = 0.842;
+pub(super) const POWER_QUANTILE: f64 = 0.842;
 /// More rounds than this are not advised.
 const ROUNDS_ADVISED_MAX: f64 = 1000.0;
 /// A change that is not to be.
@@ -71,18 +71,25 @@ impl FromStr for Limit {
 
 impl Limit {
     /// The ratio from which it is exceeded.
-    fn bound(&self) -> f64 {
+    pub(super) fn bound(&self) -> f64 {
         1.0 + self.change
     }
 
     fn verdict(&self, found: &Comparison) -> LimitVerdict {
-        let (low, high, bound) = (found.ratio.low, found.ratio.high, self.bound());
+        match found.pairs < PAIRS_MIN {
+            true => LimitVerdict::Undecided,
+            false => self.verdict_of(&found.ratio),
+        }
+    }
+
+    /// What a ratio with its interval says, whatever it rests on.
+    pub(super) fn verdict_of(&self, ratio: &Estimate) -> LimitVerdict {
+        let (low, high, bound) = (ratio.low, ratio.high, self.bound());
         let (is_beyond, is_within) = match self.is_above {
             true => (low > bound, high <= bound),
             false => (high < bound, low >= bound),
         };
         match (is_beyond, is_within) {
-            _ if found.pairs < PAIRS_MIN => LimitVerdict::Undecided,
             (true, _) => LimitVerdict::Exceeded,
             (_, true) => LimitVerdict::Kept,
             _ => LimitVerdict::Undecided,

@@ -14,11 +14,16 @@ use super::parse::{parse_budget, parse_pair, parse_precision};
   seekstone compare /mnt/a /mnt/b --set clients=8 --set writes=30%
   seekstone compare /mnt/a /mnt/b --measure run              the whole check-up on each
   seekstone compare /mnt/old /mnt/new --fail 'p99 > +10%' --fail 'iops < -5%'
+  seekstone compare 12 15                                    two runs of the archive
+  seekstone compare 3..7 12..14 --fail 'p99 > +10%'          sets of runs: base, then new
+  seekstone compare latest --baseline main --update --fail 'p99 > +10%'
 `seekstone study measurements trial` lists what --set can set.
 
 Exit codes: 0 no limit of --fail exceeded, 4 one exceeded, 5 undecided, 3 a figure is void.")]
 pub struct CompareArgs {
-    /// What is compared: directories, files, devices, `sim:NAME`; the others with the first.
+    /// What is compared: directories, files, devices, `sim:NAME`; the others with the first. Or
+    /// runs, the last with those before: numbers, ranges as in 3..7, `latest`, JSON files, several
+    /// with commas.
     #[arg(required = true, value_name = "TARGET")]
     pub target: Vec<String>,
     /// What is measured on each: a command that measures one target, or a measurement of studies.
@@ -40,6 +45,12 @@ pub struct CompareArgs {
     /// given several times. Exit code 4 when that is shown at 95 %, 5 when more rounds are needed.
     #[arg(long, value_name = "LIMIT")]
     pub fail: Vec<Limit>,
+    /// Compare runs with the set of archived runs of this name (docs/compare.md).
+    #[arg(long, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// Add the runs to the baseline afterwards, unless they exceed a limit; it keeps the latest 20.
+    #[arg(long, requires = "baseline")]
+    pub update: bool,
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,

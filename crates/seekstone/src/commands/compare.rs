@@ -5,6 +5,7 @@ use results::Setup;
 use units::exact_percent;
 
 use crate::args::CompareArgs;
+use crate::commands::compare_runs;
 use crate::commands::measures::{COMMANDS, is_known};
 use crate::commands::study::{Asked, StudyFile, conduct};
 use crate::exit::{Exit, UsageError};
@@ -20,6 +21,9 @@ const NAME_CHARS: usize = 40;
 /// # Errors
 /// When nothing could be measured.
 pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
+    if let Some(sets) = compare_runs::sets(args)? {
+        return compare_runs::compare_runs(args, &sets, &setup);
+    }
     if args.target.len() < 2 {
         let text = format!(
             "{} has nothing to be compared with. Name two targets or more",

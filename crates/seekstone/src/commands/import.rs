@@ -50,6 +50,16 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     save_all(archive, runs, file, &log.strange)
 }
 
+/// The run that a file holds: its JSON form, or a page.
+///
+/// # Errors
+/// When the file cannot be read, or holds no run.
+pub fn run_in_file(file: &Path) -> anyhow::Result<Run> {
+    let text = file_text(file)?;
+    let text = report::run_in_page(&text).unwrap_or(&text);
+    results::from_json(text).map_err(|error| no_log(file, &error.to_string()))
+}
+
 /// Archive runs of one log, and say what their log lacks.
 ///
 /// # Errors

@@ -1,20 +1,27 @@
 //! `seekstone run`: the check-up.
 
+use clap::CommandFactory as _;
 use drivers::Caching;
 use kinds::check_up::{CheckUpRequest, Show, check_up};
 use procedure::Requirement;
 use results::Setup;
 
-use crate::args::RunArgs;
 use crate::args::parse::same_percentile;
+use crate::args::{RunArgs, Seekstone};
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
+use crate::exit::UsageError;
+use crate::habits::{is_job_file, on_job_file};
 
 /// Check a target up.
 ///
 /// # Errors
 /// When options do not go together.
 pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    if is_job_file(&args.target) {
+        let definition = Seekstone::command();
+        return Err(UsageError(on_job_file(&args.target, &definition)).into());
+    }
     let (asked, percentile) = same_percentile(&args.levels)?;
     let levels = levels(asked, &setup);
     let bench = bench_request(

@@ -89,7 +89,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
 }
 
 /// The run of that number, or the latest.
-fn run_of(archive: &Archive, choice: RunChoice) -> Result<Run, ArchiveError> {
+pub fn run_of(archive: &Archive, choice: RunChoice) -> Result<Run, ArchiveError> {
     match choice {
         RunChoice::Latest => archive.latest(),
         RunChoice::Number(id) => archive.load(id),

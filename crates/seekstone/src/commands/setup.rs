@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use archive::Archive;
+use archive::{Archive, ArchiveError};
 use drivers::{Caching, DriverKind};
 use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
@@ -14,6 +14,7 @@ use units::{Bytes, Duration};
 
 use crate::args::{Common, DriverChoice, ErrorsChoice, Processors, Reach};
 use crate::exit::UsageError;
+use crate::output;
 
 /// The target and what may be done to it.
 ///
@@ -105,10 +106,41 @@ pub fn open_archive(common: &Common) -> anyhow::Result<Option<Archive>> {
         };
     }
     // Opened before measuring: nobody should learn after a minute that nothing can be kept.
+    let chosen = common.archive.is_some() || std::env::var_os(ARCHIVE_VARIABLE).is_some();
+    if !chosen {
+        return archive_if_any();
+    }
     let path = archive_path(common.archive.as_ref())?;
     let archive = Archive::open(&path)
         .context("runs cannot be archived (use --archive FILE, or --no-save)")?;
     Ok(Some(archive))
+}
+
+/// Names the archive.
+const ARCHIVE_VARIABLE: &str = "SEEKSTONE_ARCHIVE";
+
+/// The archive in the user's home. A service account has none, or one that is read-only: it
+/// measures all the same, and hears that nothing is kept. An archive that is damaged, or somebody
+/// else's file, is an error there, too: the next run would not be kept either.
+fn archive_if_any() -> anyhow::Result<Option<Archive>> {
+    let not_kept = |why: &str| {
+        output::complain(&format!(
+            "warning: this run is not archived: {why}; name a file with --archive, or use --no-save"
+        ));
+        Ok(None)
+    };
+    let Some(path) = archive::default_path() else {
+        return not_kept("there is no home directory to keep it in");
+    };
+    match Archive::open(&path) {
+        Ok(archive) if archive.is_writable() => Ok(Some(archive)),
+        Ok(_) => not_kept(&format!("{} is read-only", path.display())),
+        Err(error @ (ArchiveError::Directory { .. } | ArchiveError::Open { .. })) => {
+            not_kept(&format!("{:#}", anyhow::Error::new(error)))
+        }
+        Err(error) => Err(anyhow::Error::new(error)
+            .context("runs cannot be archived (use --archive FILE, or --no-save)")),
+    }
 }
 
 /// The seed: as asked for, or a fresh one.

@@ -1,0 +1,58 @@
+//! Rolling sets of runs under a name.
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::{Archive, failure, refuse_strange_side_files};
+use crate::error::ArchiveError;
+
+/// The newest runs that a set keeps; older ones leave it, and stay in the archive.
+pub const BASELINE_RUNS_MAX: usize = 20;
+
+impl Archive {
+    /// The numbers of the runs of a baseline, the oldest first; none where there is no such set.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn baseline(&self, name: &str) -> Result<Vec<i64>, ArchiveError> {
+        let ids = |connection: &Connection| {
+            let query = "SELECT run_id FROM baselines WHERE name = ? ORDER BY run_id";
+            let mut statement = connection.prepare_cached(query)?;
+            let rows = statement.query_map([name], |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<i64>>>()
+        };
+        ids(&self.connection).map_err(|source| self.unread(source))
+    }
+
+    /// Add runs to a baseline: all of them or, on an error, none. The oldest leave a set of more
+    /// than [`BASELINE_RUNS_MAX`].
+    ///
+    /// # Errors
+    /// When one of the runs does not exist, or the file cannot be written.
+    pub fn add_to_baseline(&mut self, name: &str, ids: &[i64]) -> Result<(), ArchiveError> {
+        for &id in ids {
+            self.load(id)?;
+        }
+        let path = self.path.clone();
+        let failed = |source| failure("write", path.clone(), source);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        refuse_strange_side_files(&self.path, &self.file)?;
+        for id in ids {
+            let insert = "INSERT OR IGNORE INTO baselines (name, run_id) VALUES (?, ?)";
+            transaction
+                .execute(insert, params![name, id])
+                .map_err(failed)?;
+        }
+        let trim = "DELETE FROM baselines WHERE name = ?1 AND run_id NOT IN \
+                    (SELECT run_id FROM baselines WHERE name = ?1 ORDER BY run_id DESC LIMIT ?2)";
+        let most = BASELINE_RUNS_MAX as i64;
+        transaction
+            .execute(trim, params![name, most])
+            .map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        self.tidy();
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Sets of runs held against each other: limits with their verdicts, and what changed in words.
+
+use results::{Better, GateLimit, GateRow, LimitVerdict};
+use units::format_interval_count;
+
+use crate::page::Page;
+use crate::style::{Style, Tone};
+use crate::table::{Align, Table};
+use crate::verdicts::verdict;
+
+/// How many runs stand on either side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetSizes {
+    /// Of the baseline.
+    pub base: usize,
+    /// New ones.
+    pub new: usize,
+    /// Of the baseline with fewer nothing is claimed.
+    pub base_min: usize,
+}
+
+impl SetSizes {
+    /// Why nothing can be claimed, where that is so.
+    fn too_few(self) -> Option<String> {
+        let Self { base, base_min, .. } = self;
+        (base < base_min).then(|| {
+            format!(
+                "The baseline has {base} of the {base_min} runs that are needed: one run a side \
+                 cannot tell a change from what differs between any two runs. Measure it \
+                 {} more, and name all of them.",
+                times(base_min - base)
+            )
+        })
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".into(),
+        2 => "twice".into(),
+        more => format!("{more} times"),
+    }
+}
+
+/// The comparison on a screen.
+#[must_use]
+pub fn gate(sizes: SetSizes, limits: &[GateLimit], rows: &[GateRow], style: &Style) -> String {
+    let mut page = Page::new(style);
+    let SetSizes { base, new, .. } = sizes;
+    page.heading(&format!("{new} new against {base} of the baseline"));
+    for line in sizes.too_few().into_iter().chain(changes(rows)) {
+        page.paragraph(Tone::Plain, &line);
+    }
+    page.blank();
+    let mut table = Table::new(&[
+        ("figure", Align::Left, 9),
+        ("base", Align::Right, 7),
+        ("new", Align::Right, 8),
+        ("ratio", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("", Align::Left, 9),
+    ]);
+    for row in rows {
+        let (ratio, interval) = ratio(row);
+        let cells = [
+            row.figure.clone(),
+            row.unit.format(row.base),
+            row.unit.format(row.new),
+            ratio,
+            interval,
+            changed(row).to_owned(),
+        ];
+        table.row(Tone::Plain, cells);
+    }
+    page.table(&table);
+    if !limits.is_empty() {
+        page.blank();
+        page.heading("Limits");
+        for limit in limits {
+            let (tone, mark) = verdict(limit.verdict);
+            page.item(tone, mark, &format!("{}: {}", limit.rule, evidence(limit)));
+        }
+    }
+    page.finish()
+}
+
+/// The same as one Markdown table.
+#[must_use]
+pub fn gate_markdown(sizes: SetSizes, limits: &[GateLimit], rows: &[GateRow]) -> String {
+    let mut text = String::new();
+    if !limits.is_empty() {
+        text.push_str("| verdict | limit | evidence |\n| --- | --- | --- |\n");
+        for limit in limits {
+            let (_, mark) = verdict(limit.verdict);
+            text.push_str(&format!(
+                "| {mark} | {} | {} |\n",
+                limit.rule,
+                evidence(limit)
+            ));
+        }
+        text.push('\n');
+    }
+    text.push_str("| figure | base | new | ratio | 95 % interval | |\n");
+    text.push_str("| --- | ---: | ---: | ---: | --- | --- |\n");
+    for row in rows {
+        let (base, new) = (row.unit.format(row.base), row.unit.format(row.new));
+        let ((ratio, interval), word) = (ratio(row), changed(row));
+        let figure = &row.figure;
+        text.push_str(&format!(
+            "| {figure} | {base} | {new} | {ratio} | {interval} | {word} |\n"
+        ));
+    }
+    if let Some(why) = sizes.too_few() {
+        text.push_str(&format!("\n{why}\n"));
+    }
+    text
+}
+
+fn ratio(row: &GateRow) -> (String, String) {
+    match row.ratio {
+        Some(it) => format_interval_count(it.value, it.low, it.high),
+        None => (format!("{:.2}", row.new / row.base), "too few runs".into()),
+    }
+}
+
+/// What the interval shows, in a word.
+fn changed(row: &GateRow) -> &'static str {
+    let Some(ratio) = row.ratio else {
+        return "";
+    };
+    match row.better {
+        _ if ratio.contains(1.0) => "no difference shown",
+        Better::Neither => "differs",
+        Better::Higher if ratio.low > 1.0 => "better",
+        Better::Lower if ratio.high < 1.0 => "better",
+        Better::Higher | Better::Lower => "worse",
+    }
+}
+
+/// What changed, a sentence for each figure that did.
+fn changes(rows: &[GateRow]) -> Vec<String> {
+    let shown = rows.iter().filter_map(|row| {
+        let ratio = row.ratio.filter(|it| !it.contains(1.0))?;
+        let (value, interval) = format_interval_count(ratio.value, ratio.low, ratio.high);
+        let word = changed(row);
+        Some(format!(
+            "{} is {word}: {value} ({interval}) times the baseline.",
+            row.figure
+        ))
+    });
+    let shown: Vec<String> = shown.collect();
+    let has_intervals = rows.iter().any(|row| row.ratio.is_some());
+    match shown.is_empty() && has_intervals {
+        true => vec!["No figure differs from the baseline at 95 % confidence.".into()],
+        false => shown,
+    }
+}
+
+fn evidence(limit: &GateLimit) -> String {
+    let GateLimit {
+        figure,
+        base_runs,
+        new_runs,
+        ..
+    } = limit;
+    let Some(found) = limit.ratio else {
+        return format!(
+            "{new_runs} new and {base_runs} baseline runs with a usable {figure}: too few to tell"
+        );
+    };
+    let (value, interval) = format_interval_count(found.value, found.low, found.high);
+    let advice = match (limit.verdict, limit.runs_needed) {
+        (LimitVerdict::Undecided, Some(runs)) => format!("; about {runs} runs a side would tell"),
+        (LimitVerdict::Undecided, None) => "; it is too near the limit to tell".into(),
+        _ => String::new(),
+    };
+    format!("{figure} is {value} ({interval}) times the baseline{advice}")
+}

@@ -1,0 +1,225 @@
+//! `seekstone compare` of runs that were measured already: two runs figure by figure, sets of them
+//! and baselines by how much runs differ from each other.
+
+use archive::{Archive, ArchiveError};
+use procedure::study::{BASE_RUNS_MIN, gate, set_ratios};
+use report::SetSizes;
+use results::{GateLimit, LimitVerdict, Run, Setup};
+
+use super::import::run_in_file;
+use super::runs::run_of;
+use super::setup::archive_path;
+use crate::args::{CompareArgs, RunPart, RunSet};
+use crate::exit::{Exit, UsageError};
+use crate::output::{self, Output};
+
+/// Options that say how targets are measured.
+const OF_TARGETS: [&str; 9] = [
+    "measure", "set", "rounds", "figures", "margin", "budget", "reserve", "seed", "goal",
+];
+/// More runs than this are no sensible set.
+const RUNS_MAX: i64 = 10_000;
+
+/// The runs that the arguments name, if they name runs; targets otherwise.
+///
+/// # Errors
+/// When some name runs and others targets.
+pub fn sets(args: &CompareArgs) -> Result<Option<Vec<RunSet>>, UsageError> {
+    let read: Vec<Result<RunSet, String>> = args.target.iter().map(|it| it.parse()).collect();
+    let count = read.iter().filter(|it| it.is_ok()).count();
+    if count == 0 && args.baseline.is_none() {
+        return Ok(None);
+    }
+    let sets: Result<Vec<RunSet>, String> = read.into_iter().collect();
+    let advice = "compare runs with runs, or targets with targets; a target called 12 is ./12";
+    sets.map(Some)
+        .map_err(|why| UsageError(format!("{why}; {advice}")))
+}
+
+/// Compare runs.
+///
+/// # Errors
+/// When a run cannot be read, or there is nothing to compare with.
+pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyhow::Result<Exit> {
+    refuse_measuring(args, setup)?;
+    let mut archive = Reader::new(args);
+    let (base, new) = match (&args.baseline, sets) {
+        (Some(name), sets) => (archive.baseline(name)?, archive.runs(sets)?),
+        (None, [base @ .., new]) if !base.is_empty() => (
+            archive.runs(base)?,
+            archive.runs(std::slice::from_ref(new))?,
+        ),
+        (None, _) => {
+            let text = format!(
+                "{} has nothing to be compared with: name the runs of the base first, or \
+                 --baseline NAME",
+                args.target[0]
+            );
+            return Err(UsageError(text).into());
+        }
+    };
+    let limits = gate(&args.fail, &base, &new);
+    write_forms(args, &base, &new, &limits)?;
+    let exit = exit_of(&limits, &new);
+    if let (Some(name), true) = (&args.baseline, args.update) {
+        update(&mut archive, name, &new, exit)?;
+    }
+    Ok(exit)
+}
+
+/// What measures nothing takes no option of a measurement.
+fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError> {
+    let given = OF_TARGETS.into_iter().find(|name| setup.is_given(name));
+    let outputs = &args.common.outputs;
+    let form = [
+        ("json", outputs.json.is_some()),
+        ("csv", outputs.csv.is_some()),
+        ("openmetrics", outputs.openmetrics.is_some()),
+        ("resume", args.resume),
+        ("restart", args.restart),
+    ];
+    let form = form.into_iter().find(|(_, is_given)| *is_given);
+    match given.or(form.map(|(name, _)| name)) {
+        Some(name) => Err(UsageError(format!(
+            "--{name} is for targets that are measured: runs are compared as they are, on the \
+             screen, with --markdown or --html"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn sizes(base: &[Run], new: &[Run]) -> SetSizes {
+    SetSizes {
+        base: base.len(),
+        new: new.len(),
+        base_min: BASE_RUNS_MIN,
+    }
+}
+
+fn write_forms(
+    args: &CompareArgs,
+    base: &[Run],
+    new: &[Run],
+    limits: &[GateLimit],
+) -> anyhow::Result<()> {
+    let rows = set_ratios(base, new);
+    let sizes = sizes(base, new);
+    let outputs = &args.common.outputs;
+    let markdown = outputs.markdown.as_ref();
+    if let Some(output) = markdown {
+        write(output, args, &report::gate_markdown(sizes, limits, &rows))?;
+    }
+    let both: Vec<Run> = base.iter().chain(new).cloned().collect();
+    if let Some(output) = &outputs.html {
+        let page = report::comparison_html(&both);
+        write(
+            output,
+            args,
+            &page.map_err(|it| UsageError(it.to_string()))?,
+        )?;
+    }
+    let takes_stdout = outputs.asked().any(|(_, output)| output.is_stdout());
+    if takes_stdout {
+        return Ok(());
+    }
+    let style = output::style(args.common.all);
+    let text = match (base.len(), new.len()) {
+        (1, 1) => report::comparison(&both, &style).map_err(|it| UsageError(it.to_string()))?,
+        _ => String::new(),
+    };
+    let of_sets = report::gate(sizes, limits, &rows, &style);
+    let parts = match (text.is_empty(), limits.is_empty()) {
+        (true, _) => vec![of_sets],
+        (false, true) => vec![text],
+        (false, false) => vec![text, of_sets],
+    };
+    output::print(parts.join("\n").trim_end()).map(drop)
+}
+
+fn write(output: &Output, args: &CompareArgs, text: &str) -> anyhow::Result<()> {
+    output.prepare("the output", &args.common.outputs.force)?;
+    output.write(text)
+}
+
+/// Void before exceeded before undecided, as of one run.
+fn exit_of(limits: &[GateLimit], new: &[Run]) -> Exit {
+    let has = |verdict| limits.iter().any(|it| it.verdict == verdict);
+    match () {
+        () if !limits.is_empty() && new.iter().any(Run::has_void_number) => Exit::Void,
+        () if has(LimitVerdict::Exceeded) => Exit::Exceeded,
+        () if has(LimitVerdict::Undecided) => Exit::Undecided,
+        () => Exit::Done,
+    }
+}
+
+/// New runs join the baseline unless they exceed a limit, or must not be used: what got worse is no
+/// measure for what comes next.
+fn update(archive: &mut Reader, name: &str, new: &[Run], exit: Exit) -> anyhow::Result<()> {
+    if matches!(exit, Exit::Exceeded | Exit::Void) {
+        return output::print(&format!("\nBaseline {name} stays as it was.")).map(drop);
+    }
+    let ids: Option<Vec<i64>> = new.iter().map(|run| run.id).collect();
+    let ids = ids.ok_or_else(|| {
+        UsageError("--update takes runs of the archive: `seekstone runs import` the files".into())
+    })?;
+    let archive = archive.open()?;
+    archive.add_to_baseline(name, &ids)?;
+    let count = archive.baseline(name)?.len();
+    let text = format!("\nBaseline {name}: {count} runs.");
+    output::print(&text).map(drop)
+}
+
+/// Reads runs, and opens the archive when one is asked for that lies there.
+struct Reader<'a> {
+    args: &'a CompareArgs,
+    archive: Option<Archive>,
+}
+
+impl<'a> Reader<'a> {
+    const fn new(args: &'a CompareArgs) -> Self {
+        Self {
+            args,
+            archive: None,
+        }
+    }
+
+    fn open(&mut self) -> anyhow::Result<&mut Archive> {
+        if self.archive.is_none() {
+            let path = archive_path(self.args.common.archive.as_ref())?;
+            self.archive = Some(Archive::open_existing(&path)?);
+        }
+        Ok(self.archive.as_mut().expect("opened above"))
+    }
+
+    fn baseline(&mut self, name: &str) -> anyhow::Result<Vec<Run>> {
+        let archive = self.open()?;
+        let ids = archive.baseline(name)?;
+        let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
+        Ok(runs?)
+    }
+
+    fn runs(&mut self, sets: &[RunSet]) -> anyhow::Result<Vec<Run>> {
+        let mut found = Vec::new();
+        for part in sets.iter().flat_map(|set| &set.0) {
+            match part {
+                RunPart::File(path) => found.push(run_in_file(path)?),
+                RunPart::Archived(choice) => found.push(run_of(self.open()?, *choice)?),
+                RunPart::Range(first, last) => found.extend(self.range(*first, *last)?),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The runs of the archive between two numbers: deleted ones are left out.
+    fn range(&mut self, first: i64, last: i64) -> anyhow::Result<Vec<Run>> {
+        let archive = self.open()?;
+        let ids = archive.list(RUNS_MAX as usize)?.into_iter().map(|it| it.id);
+        let mut ids: Vec<i64> = ids.filter(|id| (first..=last).contains(id)).collect();
+        ids.reverse();
+        if ids.is_empty() {
+            return Err(UsageError(format!("the archive has no run in {first}..{last}")).into());
+        }
+        let runs: Result<Vec<Run>, ArchiveError> = ids.iter().map(|id| archive.load(*id)).collect();
+        Ok(runs?)
+    }
+}
