@@ -5,7 +5,7 @@ use units::Duration;
 use crate::blocks::BlockSizes;
 use crate::engines::{Engine, PSYNC};
 use crate::fault::Place;
-use crate::pattern::{Distribution, Pattern};
+use crate::pattern::{Directions, Distribution, Pattern};
 use crate::reader::Given;
 
 /// Bytes, or a share of the file or device.
@@ -181,6 +181,16 @@ pub struct Job {
 }
 
 impl Job {
+    /// Percent of reads among its requests.
+    #[must_use]
+    pub const fn read_percent_effective(&self) -> u32 {
+        match self.pattern.directions {
+            Directions::Read => 100,
+            Directions::Write => 0,
+            Directions::Mixed => self.read_percent,
+        }
+    }
+
     /// What a job is before any option is read.
     pub(crate) fn new(name: &str, place: &Place) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use drivers::DriverKind;
 use procedure::{CurveOptions, CurveStep, LoadCurve, MAIN_DIRECT, Preparation, Trial, TrialError};
-use results::{Access, Curve, Measurement, Run, Setup, Status, Warning};
+use results::{Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning};
 use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
@@ -173,23 +173,24 @@ fn on_null(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",
         )],
-        ..Run::empty(
-            setup,
-            environment,
-            results::TargetDescription {
-                given: NULL_TARGET.into(),
-                path: NULL_TARGET.into(),
-                kind: results::environment::TargetKind::Simulated,
-                size_bytes: Some(size.0),
-                allocated_bytes: None,
-                file_system: None,
-                devices: Vec::new(),
-                memory_backed: true,
-                remote: false,
-                raid: None,
-            },
-        )
+        ..Run::empty(setup, environment, null_description(size))
     })
+}
+
+/// The target that holds nothing.
+pub(crate) fn null_description(size: Bytes) -> TargetDescription {
+    TargetDescription {
+        given: NULL_TARGET.into(),
+        path: NULL_TARGET.into(),
+        kind: results::environment::TargetKind::Simulated,
+        size_bytes: (size > Bytes(0)).then_some(size.0),
+        allocated_bytes: None,
+        file_system: None,
+        devices: Vec::new(),
+        memory_backed: true,
+        remote: false,
+        raid: None,
+    }
 }
 
 struct Asker<'a> {

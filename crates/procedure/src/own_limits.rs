@@ -63,7 +63,7 @@ pub(crate) fn own_limit(
     let is_told = match trial.spec {
         ClientSpec::Mix(_) => !trial.is_saturating(),
         ClientSpec::Users(_) => true,
-        ClientSpec::Control(_) | ClientSpec::Files(_) => false,
+        ClientSpec::Control(_) | ClientSpec::Files(_) | ClientSpec::Jobs(_) => false,
     };
     let room = measurement
         .room

@@ -4,6 +4,7 @@ use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event};
 use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
+use crate::jobs::{JobClient, JobSpec, JobsSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
 use crate::users::{UserClient, UsersSpec};
@@ -21,6 +22,8 @@ pub enum ClientSpec {
     Control(ControlSpec),
     /// Users who make transactions.
     Users(UsersSpec),
+    /// Several workloads, one for each client.
+    Jobs(JobsSpec),
 }
 
 /// A client of any kind that we have.
@@ -34,6 +37,8 @@ pub enum AnyClient {
     Control(Box<ControlThread>),
     /// A user.
     User(Box<UserClient>),
+    /// One of several workloads.
+    Job(Box<JobClient>),
 }
 
 impl ClientSpec {
@@ -51,6 +56,10 @@ impl ClientSpec {
                 AnyClient::Control(Box::new(ControlThread::new(spec, seed, client)?))
             }
             Self::Users(spec) => AnyClient::User(Box::new(UserClient::new(spec, seed, client)?)),
+            Self::Jobs(spec) => {
+                let job = &spec.jobs[client as usize];
+                AnyClient::Job(Box::new(JobClient::new(job, seed, client)))
+            }
         })
     }
 
@@ -61,7 +70,7 @@ impl ClientSpec {
         match self {
             Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
             Self::Files(spec) => vec![spec.phase.last_kind()],
-            Self::Control(_) => vec![OpKind::Read, OpKind::Write],
+            Self::Control(_) | Self::Jobs(_) => vec![OpKind::Read, OpKind::Write],
             Self::Users(_) => Vec::new(),
         }
     }
@@ -80,6 +89,7 @@ impl ClientSpec {
                 let sizes = spec.profiles().iter().map(|profile| profile.io_size);
                 sizes.max().unwrap_or(0)
             }
+            Self::Jobs(spec) => spec.jobs.iter().map(JobSpec::len_max).max().unwrap_or(0),
         }
     }
 
@@ -91,6 +101,7 @@ impl ClientSpec {
             Self::Files(_) => true,
             Self::Control(spec) => spec.types.iter().any(|kind| kind.writes > 0),
             Self::Users(spec) => spec.profiles().iter().any(|profile| profile.writes > 0),
+            Self::Jobs(spec) => spec.jobs.iter().any(JobSpec::writes),
         }
     }
 }
@@ -103,6 +114,7 @@ impl Client for AnyClient {
             Self::Files(client) => client.on_event(event, agenda),
             Self::Control(client) => client.on_event(event, agenda),
             Self::User(client) => client.on_event(event, agenda),
+            Self::Job(client) => client.on_event(event, agenda),
         }
     }
 }

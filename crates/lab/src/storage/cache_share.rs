@@ -2,7 +2,7 @@
 
 use procedure::Trial;
 use results::Measurement;
-use workload::ClientSpec;
+use workload::{ClientSpec, JobSpec};
 
 use super::remote_cache::CacheReads;
 use super::{Place, StorageLaboratory};
@@ -13,7 +13,7 @@ impl StorageLaboratory {
     pub(super) fn cache_reads(&self) -> Option<CacheReads> {
         CacheReads::look(match &self.place {
             Place::Directory { directory, .. } => directory.path(),
-            Place::Named => self.table.targets().first()?.path(),
+            Place::Named | Place::Several { .. } => self.table.targets().first()?.path(),
         })
     }
 
@@ -46,6 +46,10 @@ pub(super) fn cache_share(
         ClientSpec::Users(users) => (
             users.profiles().iter().any(|profile| profile.reads > 0),
             users.profiles().iter().any(|profile| profile.writes > 0),
+        ),
+        ClientSpec::Jobs(jobs) => (
+            jobs.jobs.iter().any(|job| job.read_percent > 0),
+            jobs.jobs.iter().any(JobSpec::writes),
         ),
         ClientSpec::Files(_) => return None,
     };

@@ -57,7 +57,7 @@ pub(super) fn split_operations(measurement: &Measurement, trial: &Trial) -> Opti
     let counts_writes = match &trial.spec {
         ClientSpec::Mix(mix) => mix.durability == Durability::Volatile,
         ClientSpec::Control(_) | ClientSpec::Users(_) => true,
-        ClientSpec::Files(_) => false,
+        ClientSpec::Files(_) | ClientSpec::Jobs(_) => false,
     };
     if measurement.access != Access::Direct {
         return None;
