@@ -160,8 +160,6 @@ pub struct Job {
     pub random_percent: [u32; 2],
     /// How addresses are drawn.
     pub distribution: Distribution,
-    /// `randseed`.
-    pub seed: Option<u64>,
     /// When it flushes.
     pub syncs: Syncs,
     /// How fast it goes.
@@ -222,7 +220,6 @@ impl Job {
             may_repeat: false,
             random_percent: [100, 100],
             distribution: Distribution::Uniform,
-            seed: None,
             syncs: Syncs::default(),
             pace: Pace::default(),
             think: Think {

@@ -243,7 +243,8 @@ fn counts_and_bytes_are_those_of_fio_on_the_null_engine() {
                 [number]\nrw=randwrite\nbs=4k\nnumber_ios=1000\n[part]\nrw=write\nbs=4k\n\
                 io_size=1m\n\
                 [split]\nrw=randread\nbssplit=4k/60:16k/40\nnorandommap\n[range]\nrw=write\n\
-                bsrange=4k-16k\n[odd]\nrw=read\nbs=4k\nsize=10k\n";
+                bsrange=4k-16k\n[odd]\nrw=read\nbs=4k\nsize=10k\n[endless]\n\
+                time_based\nrw=read\nbs=64k\n";
     std::fs::write(scratch.path("jobs.fio"), jobs).expect("a job file");
     let args = [
         "fio",

@@ -223,7 +223,9 @@ impl Planner<'_> {
             },
             sizes: [sizes_of(job, 0), sizes_of(job, 1)],
             read_percent: job.read_percent_effective(),
-            bytes: (!job.limits.is_time_based).then_some(once.saturating_mul(job.limits.loops)),
+            // Without a runtime fio takes time_based back.
+            bytes: (!job.limits.is_time_based || job.limits.runtime == Duration::ZERO)
+                .then_some(once.saturating_mul(job.limits.loops)),
             requests: job.limits.requests,
             delay: job.limits.delay,
             ramp: job.limits.ramp,
