@@ -8,6 +8,7 @@ use workload::{Agenda, Client, ClientId, Completion, Event, Op, Request};
 
 use crate::driver::{Driver, DriverError};
 use crate::recorder::{KindSet, Record, Recorder, RecorderOptions, Unfinished};
+use crate::rows::Membership;
 
 /// Requests that may wait for room before the load counts as more than can be taken, unless
 /// [`Engine::with_backlog`] says otherwise.
@@ -152,6 +153,13 @@ impl<D: Driver, C: Client> Engine<D, C> {
     #[must_use]
     pub const fn with_errors(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
+        self
+    }
+
+    /// File the times of each client under its row as well.
+    #[must_use]
+    pub fn with_rows(mut self, members: Vec<Membership>) -> Self {
+        self.recorder.file_by_row(members);
         self
     }
 

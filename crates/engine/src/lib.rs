@@ -7,9 +7,11 @@ mod engine;
 mod files;
 mod null;
 mod recorder;
+mod rows;
 
 pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
 pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError};
 pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 pub use null::NullDriver;
 pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, RoomWaits, Unfinished};
+pub use rows::{Membership, RowKey, RowRecord, WINDOW};

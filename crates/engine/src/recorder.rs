@@ -6,6 +6,8 @@ use stats::{Histogram, Slot, SlotAccumulator, TimeCounts};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, OpKind, UnitOfWork};
 
+use crate::rows::{Membership, RowKey, RowRecord, Rows};
+
 /// Which completions are units of work, counted in slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindSet(u8);
@@ -135,6 +137,8 @@ pub struct Record {
     pub unfinished: Unfinished,
     /// Waits for room.
     pub room: RoomWaits,
+    /// Times by workload, where there are several.
+    pub rows: BTreeMap<RowKey, RowRecord>,
 }
 
 impl Record {
@@ -147,6 +151,9 @@ impl Record {
         self.lateness.merge(&other.lateness);
         self.unfinished.merge(&other.unfinished);
         self.room.merge(&other.room);
+        for (key, row) in &other.rows {
+            self.rows.entry(*key).or_default().merge(row);
+        }
     }
 }
 
@@ -181,6 +188,7 @@ pub struct Recorder {
     short: BTreeMap<OpKind, KindCounts>,
     unfinished: Unfinished,
     room: RoomWaits,
+    rows: Rows,
     slot: SlotAccumulator,
     epoch: u64,
     slot_end: Instant,
@@ -252,12 +260,18 @@ impl Recorder {
             short: BTreeMap::new(),
             unfinished: Unfinished::default(),
             room: RoomWaits::default(),
+            rows: Rows::default(),
             slot: SlotAccumulator::new(),
             epoch: 0,
             slot_end: options.start + options.slot_width,
             closed: Vec::new(),
             progress: vec![Progress::default(); options.clients],
         }
+    }
+
+    /// File the times of each client under its row as well.
+    pub fn file_by_row(&mut self, members: Vec<Membership>) {
+        self.rows = Rows::new(members);
     }
 
     /// Make room for one more client, with the next index.
@@ -285,6 +299,7 @@ impl Recorder {
         let record = self.kinds[kind as usize].get_or_insert_with(Box::default);
         record.record(response, service, moved);
         self.lateness.record(lateness);
+        self.rows.record(completion, index, moved);
         let wait = completion.request.ready.since(completion.request.due);
         self.room.note(wait.as_nanos(), service);
         if self.options.counted.contains(kind) {
@@ -396,6 +411,7 @@ impl Recorder {
             short: to_records(&self.short),
             unfinished: self.unfinished,
             room: self.room,
+            rows: self.rows.into_records(),
         }
     }
 }

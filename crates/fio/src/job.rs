@@ -5,7 +5,7 @@ use units::Duration;
 use crate::blocks::BlockSizes;
 use crate::engines::{Engine, PSYNC};
 use crate::fault::Place;
-use crate::pattern::{Distribution, Pattern};
+use crate::pattern::{Directions, Distribution, Pattern};
 use crate::reader::Given;
 
 /// Bytes, or a share of the file or device.
@@ -160,8 +160,6 @@ pub struct Job {
     pub random_percent: [u32; 2],
     /// How addresses are drawn.
     pub distribution: Distribution,
-    /// `randseed`.
-    pub seed: Option<u64>,
     /// When it flushes.
     pub syncs: Syncs,
     /// How fast it goes.
@@ -181,6 +179,16 @@ pub struct Job {
 }
 
 impl Job {
+    /// Percent of reads among its requests.
+    #[must_use]
+    pub const fn read_percent_effective(&self) -> u32 {
+        match self.pattern.directions {
+            Directions::Read => 100,
+            Directions::Write => 0,
+            Directions::Mixed => self.read_percent,
+        }
+    }
+
     /// What a job is before any option is read.
     pub(crate) fn new(name: &str, place: &Place) -> Self {
         Self {
@@ -212,7 +220,6 @@ impl Job {
             may_repeat: false,
             random_percent: [100, 100],
             distribution: Distribution::Uniform,
-            seed: None,
             syncs: Syncs::default(),
             pace: Pace::default(),
             think: Think {

@@ -253,7 +253,6 @@ fn load(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
             }
         }
         "random_distribution" => job.distribution = Distribution::parse(value.text)?,
-        "randseed" => job.seed = Some(value.size()?),
         "fsync" | "fdatasync" => job.syncs.every = value.size()?,
         "end_fsync" | "fsync_on_close" => job.syncs.at_end = value.truth()?,
         "sync" => job.syncs.each = !["none", "0"].contains(&value.text),

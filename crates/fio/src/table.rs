@@ -14,7 +14,7 @@ const DONE: Answer = Done("");
 const MEASURED: &str =
     "every I/O is timed in any case, by one clock that is checked against the system's";
 const FORM: &str = "it sets the form of a report; ours holds all of it in any case";
-const PLACING: &str = "workers are placed by the system, or with --pin";
+const PLACING: &str = "workers are placed by the system, or with --cpus";
 const LOGS: &str = "logs are not written yet; the run is kept with its time series";
 const FILETYPE: &str = "the kind of a file is seen, not set";
 const EXITALL: &str = "jobs end by themselves here; give each a runtime";
@@ -36,7 +36,7 @@ const STEADY: &str =
 const CONTENT: &str = "the content of writes is not set: it neither compresses nor deduplicates";
 const SYSTEM: &str = "nothing of the system is changed, and no program started";
 const ORDER: &str = "the order of jobs is set by stonewall alone here; put stonewall into this job";
-const LOCKS: &str = "no two jobs write a file that the other locks: blocks move whole";
+const LOCKS: &str = "locks between jobs are not done";
 const TOGETHER: &str = "what is ready enters the kernel together, whatever the number";
 const AT_MOST: &str = "it is a most, and what is done is reaped together here too";
 const NO_MAP: &str = "addresses without repeats come from a permutation that needs no map";
@@ -120,7 +120,7 @@ pub const GENERIC: &[FioOption] = &[
     row("directory", "", Text, DONE),
     late("filename_format", "", Text, DONE),
     row("unique_filename", "", Bool, Refused(FILES)),
-    early("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), NoEffect(LOCKS)),
+    early("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), Refused(LOCKS)),
     row("opendir", "", Text, Refused(FILES)),
     row("rw", "readwrite", Text, DONE),
     row("rw_sequencer", "", OneOf(&["sequential", "identical"]), Refused(SEQUENCER)),
@@ -149,7 +149,7 @@ pub const GENERIC: &[FioOption] = &[
     row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
     row("bs_is_seq_rand", "", Bool, Refused(ADDRESSES)),
     row("randrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
-    row("randseed", "", Text, DONE),
+    row("randseed", "", Text, NoEffect("every run draws from its seed; --seed gives another")),
     row("norandommap", "", Flag, DONE),
     row("softrandommap", "", Bool, NoEffect(NO_MAP)),
     row("sprandom", "", Bool, Refused(ADDRESSES)),

@@ -2,6 +2,7 @@
 
 pub mod check_up;
 pub mod files;
+pub mod fio_jobs;
 pub mod measure;
 pub mod positioning;
 pub mod rab;

@@ -5,7 +5,7 @@ use procedure::{
     CurveOptions, CurveStep, LATENCIES, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation,
     Requirement, Trial, TrialError, rated_name,
 };
-use results::{Access, Curve, Measurement, Run, Setup, Status, Warning};
+use results::{Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning};
 use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
@@ -212,23 +212,24 @@ fn on_null(
             "null-target",
             "Nothing was read or written: the figures are what this program itself costs.",
         )],
-        ..Run::empty(
-            setup,
-            environment,
-            results::TargetDescription {
-                given: NULL_TARGET.into(),
-                path: NULL_TARGET.into(),
-                kind: results::environment::TargetKind::Simulated,
-                size_bytes: Some(size.0),
-                allocated_bytes: None,
-                file_system: None,
-                devices: Vec::new(),
-                memory_backed: true,
-                remote: false,
-                raid: None,
-            },
-        )
+        ..Run::empty(setup, environment, null_description(size))
     })
+}
+
+/// The target that holds nothing.
+pub(crate) fn null_description(size: Bytes) -> TargetDescription {
+    TargetDescription {
+        given: NULL_TARGET.into(),
+        path: NULL_TARGET.into(),
+        kind: results::environment::TargetKind::Simulated,
+        size_bytes: (size > Bytes(0)).then_some(size.0),
+        allocated_bytes: None,
+        file_system: None,
+        devices: Vec::new(),
+        memory_backed: true,
+        remote: false,
+        raid: None,
+    }
 }
 
 struct Asker<'a> {

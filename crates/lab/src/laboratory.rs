@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use engine::{
     Activity, Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver,
-    OnError, Record,
+    OnError, Record, RowKey, RowRecord,
 };
 use procedure::{
     Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
@@ -21,7 +21,8 @@ use workload::{AddressError, Errno};
 use drivers::MISMATCH;
 use sys::MonotonicClock;
 
-use crate::workers::{SLOT_WIDTH, deal};
+use crate::deal::{deal, members, since};
+use crate::workers::SLOT_WIDTH;
 use host::counters::thread_cpu_ns;
 use host::limits::check_clients;
 
@@ -108,6 +109,8 @@ pub struct Outcome {
     pub failure: Option<TrialError>,
     /// Times of transactions, by the number of their profile.
     pub units: BTreeMap<u32, KindRecord>,
+    /// Times by workload and kind of operation, where there are several workloads.
+    pub rows: BTreeMap<RowKey, RowRecord>,
     /// From the start to the end of the trial.
     pub elapsed: Duration,
     /// What the machine did, interval by interval, where that was asked for.
@@ -330,18 +333,9 @@ fn inline<D: engine::Driver>(
     })?;
     let clients = hands.pop().unwrap_or_default();
     let before = driver.activity();
-    let mut engine = Engine::new(
-        driver,
-        clients,
-        EngineOptions {
-            start,
-            slot_width: SLOT_WIDTH,
-            counted: KindSet::of(&trial.spec.counted_kinds()),
-            first_client: 0,
-            stride: 1,
-        },
-    )
-    .with_errors(began.on_error);
+    let mut engine = Engine::new(driver, clients, alone(trial, start))
+        .with_rows(since(&members(trial, 1)[0], start))
+        .with_errors(began.on_error);
     let mut monitor = monitor_of(trial, 1);
     let ran = run_inline(
         &mut engine,
@@ -377,6 +371,7 @@ fn inline<D: engine::Driver>(
                 ending,
                 failure,
                 units: record.units,
+                rows: record.rows,
                 elapsed,
                 series: monitor.series(1),
                 within: monitor.within_limit(),
@@ -384,6 +379,17 @@ fn inline<D: engine::Driver>(
             }
         });
     Ok((outcome, driver))
+}
+
+/// How the only engine of a trial is set up.
+fn alone(trial: &Trial, start: Instant) -> EngineOptions {
+    EngineOptions {
+        start,
+        slot_width: SLOT_WIDTH,
+        counted: KindSet::of(&trial.spec.counted_kinds()),
+        first_client: 0,
+        stride: 1,
+    }
 }
 
 /// What a model's processors have worked since then, if they have.

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod data_marker;
+pub mod deal;
 pub mod laboratory;
 pub mod left_over;
 pub mod simulated;

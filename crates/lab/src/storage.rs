@@ -7,6 +7,7 @@ mod passes;
 mod plan;
 mod remote_cache;
 mod reserve;
+mod several;
 mod test_files;
 
 use std::ops::Range;
@@ -30,6 +31,7 @@ use self::foreign::Behind;
 pub use self::foreign::Neighbours;
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use self::reserve::ReserveWatch;
+pub use self::several::WantedFile;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     monitor_of, trial_seed,
@@ -99,6 +101,10 @@ enum Place {
         size: u64,
     },
     Named,
+    /// Several files, of which those that were not there lie in directories of ours.
+    Several {
+        directories: Vec<Arc<WorkDirectory>>,
+    },
 }
 
 impl StorageLaboratory {
@@ -252,8 +258,17 @@ impl StorageLaboratory {
     /// When something is left; the message says where.
     pub fn clean_up(&mut self) -> Result<(), LaboratoryError> {
         self.table = Arc::default();
-        if let Place::Directory { directory, .. } = &self.place {
-            directory.remove()?;
+        match &self.place {
+            Place::Directory { directory, .. } => directory.remove()?,
+            Place::Several { directories } => {
+                let removed = directories.iter().map(|directory| directory.remove());
+                // All are tried, whatever becomes of one.
+                removed
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .collect::<Result<(), _>>()?;
+            }
+            Place::Named => {}
         }
         Ok(())
     }
@@ -269,6 +284,9 @@ impl StorageLaboratory {
     }
 
     fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
+        if let ClientSpec::Jobs(jobs) = &trial.spec {
+            return self.prepare_jobs(trial, jobs);
+        }
         let (id, bytes) = match &trial.spec {
             ClientSpec::Mix(mix) => {
                 let region = mix.addresses.region;
@@ -277,7 +295,7 @@ impl StorageLaboratory {
             ClientSpec::Control(control) => (control.target, 0..control.len),
             ClientSpec::Users(users) => (users.target, 0..users.len),
             ClientSpec::Own(own) => (own.target, 0..own.len),
-            ClientSpec::Files(_) => return Ok(()),
+            ClientSpec::Files(_) | ClientSpec::Jobs(_) => return Ok(()),
         };
         let Some(target) = self.table.targets().get(id.0 as usize) else {
             return Ok(());
@@ -302,7 +320,7 @@ impl StorageLaboratory {
                 let is_misfit = !block.is_multiple_of(u64::from(unit));
                 is_misfit.then_some(LaboratoryError::Misaligned { block, unit })
             }
-            ClientSpec::Files(_) => None,
+            ClientSpec::Files(_) | ClientSpec::Jobs(_) => None,
         };
         if let Some(error) = misaligned {
             return Err(error);
@@ -458,6 +476,7 @@ impl Laboratory for StorageLaboratory {
             ending,
             failure,
             units: record.units,
+            rows: record.rows,
             elapsed,
             series: monitor.series(processors().len() as u32),
             within: monitor.within_limit(),

@@ -13,12 +13,13 @@ use drivers::{DriverKind, DriverOptions, IO_STACK_BYTES, TargetTable, io_threads
 use engine::{
     Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, OnError, OwnWork, Record,
 };
-use procedure::{Ending, Monitor, Trial};
+use procedure::{Ending, Monitor};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
 use workload::AnyClient;
 
+use crate::deal::{Member, since};
 use host::counters::{Counters, CountersDelta, thread_cpu_ns, thread_wait_ns};
 use host::limits::Wanted;
 use host::starting_line::StartingLine;
@@ -70,6 +71,9 @@ pub struct WorkPlan {
     pub options: DriverOptions,
     /// The clients of each worker, dealt in turn.
     pub hands: Vec<Vec<AnyClient>>,
+    /// The row of each of them, and from how long after the start it is recorded; none where there
+    /// are no rows.
+    pub members: Vec<Vec<Member>>,
     /// Completions that are units of work.
     pub counted: KindSet,
     /// Processors to bind workers to, in turn; none leaves them to the scheduler.
@@ -248,6 +252,7 @@ fn spawn(
         kind,
         options,
         hands,
+        mut members,
         counted,
         processors,
         backlog_max,
@@ -261,6 +266,7 @@ fn spawn(
             number,
             stride,
             clients,
+            members: std::mem::take(&mut members[number]),
             clock,
             kind,
             counted,
@@ -298,6 +304,7 @@ struct Seat {
     number: usize,
     stride: u32,
     clients: Vec<AnyClient>,
+    members: Vec<Member>,
     clock: MonotonicClock,
     kind: DriverKind,
     counted: KindSet,
@@ -338,6 +345,7 @@ impl Seat {
                 stride: self.stride,
             },
         )
+        .with_rows(since(&self.members, start))
         .with_backlog(self.backlog_max)
         .with_errors(self.on_error);
         let mut reporter = Reporter {
@@ -574,22 +582,4 @@ fn pin(processor: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(processor);
     let _ = rustix::thread::sched_setaffinity(None, &set);
-}
-
-/// Deal a trial's clients to `workers` hands.
-///
-/// # Errors
-/// When a client's share of the region would be empty.
-pub fn deal(
-    trial: &Trial,
-    seed: u64,
-    workers: usize,
-) -> Result<Vec<Vec<AnyClient>>, workload::AddressError> {
-    let mut hands: Vec<Vec<AnyClient>> = (0..workers)
-        .map(|_| Vec::with_capacity(trial.clients as usize / workers + 1))
-        .collect();
-    for client in 0..trial.clients {
-        hands[client as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
-    }
-    Ok(hands)
 }

@@ -63,7 +63,10 @@ pub(crate) fn own_limit(
     let is_told = match trial.spec {
         ClientSpec::Mix(_) => !trial.is_saturating(),
         ClientSpec::Users(_) => true,
-        ClientSpec::Control(_) | ClientSpec::Files(_) | ClientSpec::Own(_) => false,
+        ClientSpec::Control(_)
+        | ClientSpec::Files(_)
+        | ClientSpec::Own(_)
+        | ClientSpec::Jobs(_) => false,
     };
     let room = measurement
         .room

@@ -420,7 +420,9 @@ fn effective_depth(
     service: &Times,
 ) -> f64 {
     match &trial.spec {
-        ClientSpec::Users(_) | ClientSpec::Own(_) => requests_at_storage(record, elapsed),
+        ClientSpec::Users(_) | ClientSpec::Own(_) | ClientSpec::Jobs(_) => {
+            requests_at_storage(record, elapsed)
+        }
         _ => throughput.value * service.mean.value / 1e9,
     }
 }

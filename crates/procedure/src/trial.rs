@@ -75,7 +75,10 @@ impl Trial {
                 _ => None,
             },
             ClientSpec::Control(control) => control.offered(self.clients),
-            ClientSpec::Files(_) | ClientSpec::Users(_) | ClientSpec::Own(_) => None,
+            ClientSpec::Files(_)
+            | ClientSpec::Users(_)
+            | ClientSpec::Own(_)
+            | ClientSpec::Jobs(_) => None,
         }
     }
 
@@ -83,7 +86,7 @@ impl Trial {
     #[must_use]
     pub const fn work(&self) -> Work {
         match self.spec {
-            ClientSpec::Mix(_) | ClientSpec::Control(_) => Work::Operation,
+            ClientSpec::Mix(_) | ClientSpec::Control(_) | ClientSpec::Jobs(_) => Work::Operation,
             ClientSpec::Files(_) => Work::File,
             ClientSpec::Users(_) | ClientSpec::Own(_) => Work::Transaction,
         }
@@ -130,7 +133,10 @@ impl Trial {
         let is_whole = match &self.spec {
             ClientSpec::Mix(mix) => mix.operations.is_some() && self.goal.is_none(),
             ClientSpec::Files(files) => files.phase != FilesPhase::Read,
-            ClientSpec::Control(_) | ClientSpec::Users(_) | ClientSpec::Own(_) => false,
+            ClientSpec::Control(_)
+            | ClientSpec::Users(_)
+            | ClientSpec::Own(_)
+            | ClientSpec::Jobs(_) => false,
         };
         if is_whole { OnError::Stop } else { asked }
     }
@@ -145,8 +151,9 @@ impl Trial {
             }
             ClientSpec::Control(control) => control.types.iter().all(ThreadType::is_batch),
             ClientSpec::Files(_) => true,
-            // Users are more than their I/Os: they think and compute, too.
-            ClientSpec::Users(_) | ClientSpec::Own(_) => false,
+            // Users are more than their I/Os: they think and compute, too. A job has several
+            // requests outstanding.
+            ClientSpec::Users(_) | ClientSpec::Own(_) | ClientSpec::Jobs(_) => false,
         }
     }
 }

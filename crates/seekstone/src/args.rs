@@ -38,7 +38,7 @@ pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
-pub use fio::FioArgs;
+pub use fio::{FioArgs, FormatChoice};
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
     LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
@@ -115,7 +115,7 @@ pub enum Command {
     Study(Box<StudyArgs>),
     /// Measure programs that use files: the DECUS tests, and metadata at scale.
     Files(Box<FilesArgs>),
-    /// Read job files of fio: what becomes of each option, and what they would measure.
+    /// Run job files of fio, and print what fio prints; --check says what becomes of each option.
     Fio(Box<FioArgs>),
     /// Say what a target is, and what would mislead when it is measured.
     Inspect(InspectArgs),

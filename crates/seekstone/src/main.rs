@@ -73,7 +73,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
             ClassicCommand::Install { directory } => names::install(directory),
         },
         Command::Study(args) => commands::study::study(args, setup),
-        Command::Fio(args) => commands::fio::fio(args),
+        Command::Fio(args) => commands::fio::fio(args, setup),
         Command::Inspect(args) => commands::inspect::inspect(args),
         Command::Devices(args) => commands::devices::devices(args),
         Command::Whatif(args) => commands::what_if::what_if(args),

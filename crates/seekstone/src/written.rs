@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sim::SIM_PREFIX;
 
-use crate::args::{Command, Common, DevicesCommand, Force, RunsCommand};
+use crate::args::{Command, Common, DevicesCommand, FioArgs, Force, RunsCommand};
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
@@ -100,6 +100,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Time(args) => {
             Files::of(&args.common, args.program.first()).and_used(args.input.clone())
         }
+        Command::Fio(args) => of_fio(args),
         Command::Positioning(args) => Files::only("--svg", args.svg.as_ref(), &args.force)
             .and("--json", args.json.as_ref())
             .and_used([used_path(&args.target)]),
@@ -139,7 +140,6 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Compare(_)
         | Command::Study(_)
         | Command::Kind(_)
-        | Command::Fio(_)
         | Command::Rpt(_)
         | Command::Diskmbps(_)
         | Command::Diskrand(_)
@@ -150,6 +150,12 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Completions(_)
         | Command::Man => return Ok(()),
     })
+}
+
+/// The files that a job names are looked at when it is carried out.
+fn of_fio(args: &FioArgs) -> Files<'_> {
+    let files = Files::of(&args.common, []).and("--output", args.output.as_ref());
+    files.and_used(args.files.clone())
 }
 
 /// Look at files: none that is written may be one of those used, the archive, or another of them.

@@ -48,3 +48,237 @@ fn a_refusal_names_file_and_line() {
     scratch.check(&["fio", "jobs.fio"], 2, said);
     scratch.check(&["fio"], 2, "name a job file");
 }
+
+/// One line of M/M/1 at half load, in virtual time: every run gives the same numbers.
+const SIMULATED: &str = "[global]\nfilename=sim:mm1?mean=100us\nioengine=libaio\nbs=4k\n\
+                         iodepth=64\n\
+                         [a]\nrw=randread\nrate_iops=5000\nrate_process=poisson\nruntime=20\n\
+                         time_based\n[b]\nstonewall\nrw=randrw\nsize=8m\n";
+
+fn simulated(scratch: &Scratch, more: &[&str]) -> support::Ended {
+    std::fs::write(scratch.path("jobs.fio"), SIMULATED).expect("a job file");
+    let args = ["fio", "jobs.fio", "--seed", "1", "--quiet", "--no-save"];
+    let ended = support::finish(scratch.seekstone(args.iter().chain(more)));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended
+}
+
+#[test]
+fn a_job_at_a_rate_has_the_latency_of_theory() {
+    let scratch = Scratch::new();
+    let found = simulated(&scratch, &["--output-format=json"]).json();
+    let [a, b] = [&found["jobs"][0], &found["jobs"][1]];
+    let iops = a["read"]["iops"].as_f64().expect("a number");
+    assert!((4900.0..5100.0).contains(&iops), "{iops}");
+    // M/M/1 at a load of 0.5: twice the service time.
+    let due = &a["seekstone"]["latency_from_due_ns"]["read"];
+    let mean = due["mean"].as_f64().expect("a number");
+    assert!((190_000.0..210_000.0).contains(&mean), "{mean}");
+    let total = |direction: &str| b[direction]["total_ios"].as_u64().expect("a number");
+    assert_eq!(total("read") + total("write"), 2048);
+    assert_eq!(
+        found["seekstone"]["measurements"].as_array().map(Vec::len),
+        Some(2)
+    );
+}
+
+/// What readers of fio's output look at: KDiskMark, kubestr, fio-plot, kbench's jq lines.
+#[test]
+fn readers_of_fio_s_json_find_their_keys() {
+    let scratch = Scratch::new();
+    let found = simulated(&scratch, &["--output-format=json+"]).json();
+    let job = &found["jobs"][0];
+    for path in [
+        "/error",
+        "/jobname",
+        "/groupid",
+        "/job options/rw",
+        "/job options/bs",
+        "/job options/iodepth",
+        "/job options/numjobs",
+        "/read/bw",
+        "/read/bw_bytes",
+        "/read/iops",
+        "/read/iops_mean",
+        "/read/iops_stddev",
+        "/read/bw_mean",
+        "/read/bw_min",
+        "/read/bw_max",
+        "/read/io_bytes",
+        "/read/total_ios",
+        "/read/runtime",
+        "/read/clat_ns/mean",
+        "/read/clat_ns/percentile/99.000000",
+        "/read/clat_ns/bins",
+        "/read/lat_ns/mean",
+        "/read/lat_ns/stddev",
+        "/read/slat_ns/mean",
+        "/write/iops",
+        "/trim/iops",
+        "/sync/lat_ns/mean",
+        "/usr_cpu",
+        "/sys_cpu",
+        "/latency_us/250",
+        "/latency_ms/>=2000",
+        "/iodepth_level/>=64",
+    ] {
+        assert!(job.pointer(path).is_some_and(|it| !it.is_null()), "{path}");
+    }
+    for key in [
+        "fio version",
+        "timestamp",
+        "time",
+        "global options",
+        "disk_util",
+    ] {
+        assert!(found.get(key).is_some(), "{key}");
+    }
+}
+
+/// Terse version 3 has the same numbers at the places where scripts look: fields counted from 1.
+#[test]
+fn terse_lines_agree_with_json() {
+    let scratch = Scratch::new();
+    let found = simulated(&scratch, &["--output-format=json"]).json();
+    let lines = simulated(&scratch, &["--minimal"]).stdout;
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines.len(), 2);
+    for (number, line) in lines.iter().enumerate() {
+        let fields: Vec<&str> = line.split(';').collect();
+        let job = &found["jobs"][number];
+        assert_eq!(fields.len(), 121, "{line}");
+        assert_eq!(
+            (fields[0], fields[2]),
+            ("3", job["jobname"].as_str().expect("a name"))
+        );
+        for (direction, first) in [("read", 5), ("write", 46)] {
+            let of = |key: &str| job[direction][key].as_f64().expect("a number") as u64;
+            let field = |at: usize| fields[first + at].parse::<u64>().expect("a number");
+            let expected = [of("io_kbytes"), of("bw"), of("iops"), of("runtime")];
+            assert_eq!([field(0), field(1), field(2), field(3)], expected, "{line}");
+            let mean = job[direction]["clat_ns"]["mean"]
+                .as_f64()
+                .expect("a number")
+                / 1000.0;
+            let found: f64 = fields[first + 10].parse().expect("a number");
+            assert!((found - mean).abs() < 1e-3, "{found} {mean}");
+        }
+    }
+}
+
+#[test]
+fn files_are_laid_out_and_removed_and_existing_ones_are_safe() {
+    let scratch = Scratch::new();
+    let data = scratch.path("data");
+    std::fs::create_dir(&data).expect("a directory");
+    let jobs = "[global]\ndirectory=data\nsize=2m\nbs=4k\n[w]\nrw=write\nend_fsync=1\n[r]\n\
+                stonewall\n\
+                rw=randrw\nnrfiles=3\nioengine=libaio\niodepth=4\nnumjobs=2\ngroup_reporting\n";
+    std::fs::write(scratch.path("jobs.fio"), jobs).expect("a job file");
+    let args = [
+        "fio",
+        "jobs.fio",
+        "--quiet",
+        "--reserve",
+        "0",
+        "--output-format",
+        "json",
+        "--no-save",
+    ];
+    let ended = support::finish(scratch.seekstone(args));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let found = ended.json();
+    assert_eq!(found["jobs"][0]["write"]["total_ios"], 512);
+    assert_eq!(found["jobs"][0]["sync"]["total_ios"], 1);
+    let total = |direction: &str| found["jobs"][1][direction]["total_ios"].as_u64();
+    // Each copy has three files of 170 whole blocks.
+    assert_eq!(
+        total("read").zip(total("write")).map(|(a, b)| a + b),
+        Some(2 * 510)
+    );
+    assert_eq!(std::fs::read_dir(&data).expect("the directory").count(), 0);
+
+    let mine = data.join("mine");
+    std::fs::write(&mine, vec![7; 1 << 20]).expect("a file");
+    let write = [
+        "--name=a",
+        "--rw=write",
+        "--filename=data/mine",
+        "--size=1m",
+    ];
+    let said = "data/mine exists, and a job writes to it: fio would overwrite filename=data/mine";
+    scratch.check(&[&["fio", "--no-save"], &write[..]].concat(), 2, said);
+    assert!(
+        std::fs::read(&mine)
+            .expect("the file")
+            .iter()
+            .all(|byte| *byte == 7)
+    );
+    scratch.check(
+        &[&["fio", "--no-save", "--overwrite"], &write[..]].concat(),
+        0,
+        "WRITE: bw=",
+    );
+    assert!(
+        std::fs::read(&mine)
+            .expect("the file")
+            .iter()
+            .any(|byte| *byte != 7)
+    );
+    let large = ["--name=a", "--rw=read", "--filename=data/mine", "--size=2m"];
+    let said = "data/mine holds 1048576 bytes, and the job wants 2097152";
+    scratch.check(&[&["fio", "--no-save"], &large[..]].concat(), 2, said);
+}
+
+/// Skipped by name where fio is not installed.
+#[test]
+fn counts_and_bytes_are_those_of_fio_on_the_null_engine() {
+    if !support::is_installed("fio") {
+        let test = "counts_and_bytes_are_those_of_fio_on_the_null_engine";
+        return support::skipped(test, "fio is missing");
+    }
+    let scratch = Scratch::new();
+    let jobs = "[global]\nioengine=null\nsize=32m\n[seq]\nrw=read\nbs=64k\n[once]\nrw=randread\n\
+                bs=4k\niodepth=8\nnumjobs=2\n[loops]\nstonewall\nrw=write\nbs=8k\nloops=3\n\
+                [number]\nrw=randwrite\nbs=4k\nnumber_ios=1000\n[part]\nrw=write\nbs=4k\n\
+                io_size=1m\n\
+                [split]\nrw=randread\nbssplit=4k/60:16k/40\nnorandommap\n[range]\nrw=write\n\
+                bsrange=4k-16k\n[odd]\nrw=read\nbs=4k\nsize=10k\n[endless]\n\
+                time_based\nrw=read\nbs=64k\n";
+    std::fs::write(scratch.path("jobs.fio"), jobs).expect("a job file");
+    let args = [
+        "fio",
+        "jobs.fio",
+        "--quiet",
+        "--no-save",
+        "--output-format=json",
+    ];
+    let ours = support::finish(scratch.seekstone(args)).json();
+    let mut command = std::process::Command::new("fio");
+    scratch.settle(&mut command);
+    command.args(["jobs.fio", "--output-format=json"]);
+    let theirs = support::finish(command).json();
+    let moved = |found: &serde_json::Value| {
+        let jobs = found["jobs"].as_array().expect("jobs").iter();
+        let of = |job: &serde_json::Value| {
+            let sum = |key: &str| {
+                let of = |direction: &str| job[direction][key].as_u64().expect("a number");
+                of("read") + of("write")
+            };
+            let name = job["jobname"].as_str().expect("a name").to_owned();
+            (name, sum("total_ios"), sum("io_bytes"))
+        };
+        jobs.map(of).collect::<Vec<_>>()
+    };
+    for (ours, theirs) in moved(&ours).iter().zip(moved(&theirs)) {
+        assert_eq!((&ours.0, ours.2), (&theirs.0, theirs.2), "bytes");
+        match ours.0.as_str() {
+            // Sizes are drawn: counts lie within 5 % of each other.
+            "split" | "range" => {
+                let ratio = ours.1 as f64 / theirs.1 as f64;
+                assert!((0.95..1.05).contains(&ratio), "{ours:?} {theirs:?}");
+            }
+            _ => assert_eq!(ours.1, theirs.1, "{}", ours.0),
+        }
+    }
+}

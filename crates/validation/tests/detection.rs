@@ -186,7 +186,6 @@ fn names(device: &str, seed: u64) -> BTreeSet<String> {
 
 fn checked_up(device: &str, seed: u64, room: Room) -> Run {
     let request = CheckUpRequest {
-        goals: Vec::new(),
         percentile: None,
         bench: BenchRequest {
             target: device.into(),

@@ -4,6 +4,7 @@ use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event};
 use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
+use crate::jobs::{JobClient, JobSpec, JobsSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
 use crate::own::OwnSpec;
@@ -24,6 +25,8 @@ pub enum ClientSpec {
     Users(UsersSpec),
     /// What a kind of measurement brings.
     Own(OwnSpec),
+    /// Several workloads, one for each client.
+    Jobs(JobsSpec),
 }
 
 /// A client of any kind that we have.
@@ -38,6 +41,8 @@ pub enum AnyClient {
     User(Box<UserClient>),
     /// One that a kind of measurement brings.
     Own(Box<dyn Client>),
+    /// One of several workloads.
+    Job(Box<JobClient>),
 }
 
 impl ClientSpec {
@@ -56,6 +61,10 @@ impl ClientSpec {
             }
             Self::Users(spec) => AnyClient::User(Box::new(UserClient::new(spec, seed, client)?)),
             Self::Own(spec) => AnyClient::Own(spec.client(seed, client, clients)?),
+            Self::Jobs(spec) => {
+                let job = &spec.jobs[client as usize];
+                AnyClient::Job(Box::new(JobClient::new(job, seed, client)))
+            }
         })
     }
 
@@ -66,7 +75,7 @@ impl ClientSpec {
         match self {
             Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
             Self::Files(spec) => vec![spec.phase.last_kind()],
-            Self::Control(_) => vec![OpKind::Read, OpKind::Write],
+            Self::Control(_) | Self::Jobs(_) => vec![OpKind::Read, OpKind::Write],
             Self::Users(_) | Self::Own(_) => Vec::new(),
         }
     }
@@ -86,6 +95,7 @@ impl ClientSpec {
                 sizes.max().unwrap_or(0)
             }
             Self::Own(spec) => spec.len_max,
+            Self::Jobs(spec) => spec.jobs.iter().map(JobSpec::len_max).max().unwrap_or(0),
         }
     }
 
@@ -98,6 +108,7 @@ impl ClientSpec {
             Self::Control(spec) => spec.types.iter().any(|kind| kind.writes > 0),
             Self::Users(spec) => spec.profiles().iter().any(|profile| profile.writes > 0),
             Self::Own(spec) => spec.writes,
+            Self::Jobs(spec) => spec.jobs.iter().any(JobSpec::writes),
         }
     }
 }
@@ -111,6 +122,7 @@ impl Client for AnyClient {
             Self::Control(client) => client.on_event(event, agenda),
             Self::User(client) => client.on_event(event, agenda),
             Self::Own(client) => client.on_event(event, agenda),
+            Self::Job(client) => client.on_event(event, agenda),
         }
     }
 }

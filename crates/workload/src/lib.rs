@@ -12,6 +12,7 @@ mod definition;
 mod file_op;
 mod files;
 mod group;
+mod jobs;
 mod metadata;
 mod mix;
 mod op;
@@ -36,6 +37,7 @@ pub use file_op::{
 };
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
+pub use jobs::{JobClient, JobPattern, JobRate, JobSpec, JobsSpec, NextFile};
 pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};

@@ -2,7 +2,7 @@
 
 use procedure::Trial;
 use results::Measurement;
-use workload::ClientSpec;
+use workload::{ClientSpec, JobSpec};
 
 use super::remote_cache::CacheReads;
 use super::{Place, StorageLaboratory};
@@ -13,7 +13,7 @@ impl StorageLaboratory {
     pub(super) fn cache_reads(&self) -> Option<CacheReads> {
         CacheReads::look(match &self.place {
             Place::Directory { directory, .. } => directory.path(),
-            Place::Named => self.table.targets().first()?.path(),
+            Place::Named | Place::Several { .. } => self.table.targets().first()?.path(),
         })
     }
 
@@ -48,6 +48,10 @@ pub(super) fn cache_share(
             users.profiles().iter().any(|profile| profile.writes > 0),
         ),
         ClientSpec::Own(own) => (own.reads, own.writes),
+        ClientSpec::Jobs(jobs) => (
+            jobs.jobs.iter().any(|job| job.read_percent > 0),
+            jobs.jobs.iter().any(JobSpec::writes),
+        ),
         ClientSpec::Files(_) => return None,
     };
     if !writes {

@@ -58,7 +58,7 @@ pub(super) fn split_operations(measurement: &Measurement, trial: &Trial) -> Opti
         ClientSpec::Mix(mix) => !mix.durability.is_durable(),
         ClientSpec::Control(_) | ClientSpec::Users(_) => true,
         ClientSpec::Own(own) => !own.is_durable,
-        ClientSpec::Files(_) => false,
+        ClientSpec::Files(_) | ClientSpec::Jobs(_) => false,
     };
     if measurement.access != Access::Direct {
         return None;

@@ -8,14 +8,15 @@ use drivers::{
 use engine::KindSet;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
-use workload::{ClientSpec, Request};
+use workload::{ClientSpec, JobSpec, Request};
 
 use super::{StorageLaboratory, control_misfit, misfit, user_misfit};
 use crate::laboratory::LaboratoryError;
 use host::limits::{Limits, check_plan};
 use host::processors::processors;
 
-use crate::workers::{WorkPlan, deal, wanted};
+use crate::deal::{deal, members};
+use crate::workers::{WorkPlan, wanted};
 
 /// Batches of this part of the depth save the most processor time without making the load pulse.
 const BATCH_PART: usize = 8;
@@ -35,7 +36,7 @@ impl StorageLaboratory {
             .workers
             .min(trial.clients.min(trial.depth) as usize)
             .max(1);
-        let depth = (trial.depth as usize).div_ceil(workers);
+        let depth = depth_of_worker(trial, workers);
         let buffer_len = trial.spec.len_max().max(4096) as usize;
         let own = match &trial.spec {
             ClientSpec::Users(users) => users.memory_bytes(trial.clients),
@@ -72,6 +73,7 @@ impl StorageLaboratory {
         };
         Ok(WorkPlan {
             targets: Arc::clone(&self.table),
+            members: members(trial, workers),
             clock: self.clock,
             kind,
             options,
@@ -83,6 +85,19 @@ impl StorageLaboratory {
             on_error: trial.on_error(self.settings.on_error),
         })
     }
+}
+
+/// Requests that one of so many workers may have outstanding: each of several workloads needs all
+/// of its own.
+fn depth_of_worker(trial: &Trial, workers: usize) -> usize {
+    let ClientSpec::Jobs(jobs) = &trial.spec else {
+        return (trial.depth as usize).div_ceil(workers);
+    };
+    let of_worker = |worker| {
+        let dealt = jobs.jobs.iter().skip(worker).step_by(workers);
+        dealt.map(|job| job.depth as usize).sum()
+    };
+    (0..workers).map(of_worker).max().unwrap_or(1)
 }
 
 /// Which driver a worker of so many requests gets, where `asked` leaves it open. Blocking calls are
@@ -101,7 +116,10 @@ pub(super) fn is_durable(spec: &ClientSpec) -> bool {
     match spec {
         ClientSpec::Mix(mix) => mix.durability.is_durable() && mix.mix.write > 0,
         ClientSpec::Own(own) => own.is_durable,
-        ClientSpec::Files(_) | ClientSpec::Control(_) | ClientSpec::Users(_) => false,
+        ClientSpec::Files(_)
+        | ClientSpec::Control(_)
+        | ClientSpec::Users(_)
+        | ClientSpec::Jobs(_) => false,
     }
 }
 
@@ -120,6 +138,7 @@ fn variety(trial: &Trial, workers: usize) -> usize {
         ClientSpec::Control(control) => control.types.iter().any(|kind| kind.writes > 0),
         ClientSpec::Users(users) => users.profiles().iter().any(|profile| profile.writes > 0),
         ClientSpec::Own(own) => own.writes,
+        ClientSpec::Jobs(jobs) => jobs.jobs.iter().any(JobSpec::writes),
         ClientSpec::Files(_) => true,
     };
     if writes { VARIETY_BYTES / workers } else { 0 }
@@ -134,7 +153,7 @@ fn is_verifiable(trial: &Trial) -> bool {
         }
         ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
         ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
-        ClientSpec::Files(_) | ClientSpec::Own(_) => false,
+        ClientSpec::Files(_) | ClientSpec::Own(_) | ClientSpec::Jobs(_) => false,
     }
 }
 

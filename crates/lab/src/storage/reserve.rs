@@ -73,7 +73,7 @@ impl StorageLaboratory {
     pub(super) fn space(&self) -> Option<FreeSpace> {
         let path = match &self.place {
             Place::Directory { directory, .. } => directory.path(),
-            Place::Named => self.table.targets().first()?.path(),
+            Place::Named | Place::Several { .. } => self.table.targets().first()?.path(),
         };
         free_space(path).ok()
     }

@@ -95,7 +95,7 @@ fn make_room(
 
 /// Reserve blocks where the file system can, so that "no room" is known before anything is
 /// measured.
-fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
+pub(super) fn allocate(file: &std::fs::File, len: u64) -> std::io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
     if len == 0 {
         return file.set_len(0);

@@ -2,16 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+use super::{Common, Reach};
+use crate::output::Output;
 
 /// `seekstone fio`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Options of fio's own, such as --name=a --rw=randread, make jobs as in fio.\n\n\
 Examples:\n  \
+seekstone fio jobs.fio\n  \
 seekstone fio jobs.fio --check\n  \
 seekstone fio jobs.fio --showcmd --section randread\n  \
-seekstone fio --check --name=a --rw=randread --size=1g --direct=1"
+seekstone fio --output-format=json --name=a --rw=randread --size=1g --direct=1"
 )]
 pub struct FioArgs {
     /// Job files of fio's; a later file waits for the jobs of an earlier one.
@@ -27,7 +31,47 @@ pub struct FioArgs {
     /// Only the jobs of this name; may be given several times.
     #[arg(long = "section", value_name = "NAME")]
     pub sections: Vec<String>,
+    /// What is printed: fio's report, its terse lines (version 3), or its JSON.
+    #[arg(long, value_enum, default_value_t = FormatChoice::Normal, value_name = "FORM")]
+    pub output_format: FormatChoice,
+    /// The same as --output-format terse.
+    #[arg(long, conflicts_with = "output_format")]
+    pub minimal: bool,
+    /// Print into this file.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<Output>,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
     /// Options of fio's own.
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<String>,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatChoice {
+    /// For people.
+    Normal,
+    /// A line of fields for each job.
+    Terse,
+    /// One JSON document.
+    Json,
+    /// The same with histograms.
+    #[value(name = "json+")]
+    JsonPlus,
+}
+
+impl FioArgs {
+    /// What is printed.
+    #[must_use]
+    pub const fn format(&self) -> FormatChoice {
+        match self.minimal {
+            true => FormatChoice::Terse,
+            false => self.output_format,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! `seekstone fio`: fio's job files, read, answered, and shown.
+//! `seekstone fio`: fio's job files, read, answered, shown, and handed on.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -9,7 +9,10 @@ use drivers::read_regular_file;
 use fio::{Facts, Fault, Job, JobFile, Resolved, Surroundings};
 use host::limits::Limits;
 
+use results::Setup;
+
 use crate::args::FioArgs;
+use crate::commands::fio_run::carry_out;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -17,15 +20,15 @@ use crate::output;
 const BYTES_MAX: u64 = 4 << 20;
 /// Mistakes that are told at once.
 const TOLD_MAX: usize = 40;
-/// Options of ours that fio has, too, with a value behind.
-const OURS: [&str; 4] = ["--check", "--showcmd", "--section", "--overwrite"];
+/// Options that both have; fio's always has its value behind a sign of equality.
+const OURS: [&str; 1] = ["--overwrite"];
 
-/// Check or show jobs.
+/// Check, show, or carry out jobs.
 ///
 /// # Errors
 /// When a file cannot be read, or something in it is a mistake.
-pub fn fio(args: &FioArgs) -> anyhow::Result<Exit> {
-    let files = read(args)?;
+pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
+    let files = read(args, &mut setup)?;
     if args.showcmd {
         let shown = files
             .iter()
@@ -44,11 +47,10 @@ pub fn fio(args: &FioArgs) -> anyhow::Result<Exit> {
         return refuse(&found.faults).map(|()| Exit::Done);
     }
     refuse(&found.faults)?;
-    Err(UsageError("jobs are not run yet: use --check or --showcmd".into()).into())
+    carry_out(args, &files, found.jobs, setup)
 }
 
-/// What was typed, with fio's own options behind two dashes. After the first `--name` an option
-/// that both have is fio's.
+/// What was typed, with fio's own options behind two dashes.
 #[must_use]
 pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
     let is_ours = words.get(1).is_some_and(|word| word == "fio");
@@ -59,7 +61,7 @@ pub fn with_options_apart(words: Vec<OsString>) -> Vec<OsString> {
     let mut rest = words.into_iter().peekable();
     while let Some(word) = rest.next() {
         let option = word.to_str().and_then(fio_option);
-        let Some(option) = option.filter(|_| !is_of_ours(&word, &theirs)) else {
+        let Some(option) = option.filter(|_| !OURS.iter().any(|ours| word == *ours)) else {
             kept.push(word);
             continue;
         };
@@ -82,12 +84,8 @@ fn fio_option(word: &str) -> Option<&'static fio::FioOption> {
     fio::find_option(name.split('=').next()?)
 }
 
-fn is_of_ours(word: &OsString, theirs: &[OsString]) -> bool {
-    theirs.is_empty() && OURS.iter().any(|ours| word == ours)
-}
-
 /// The files and the command line, read.
-fn read(args: &FioArgs) -> anyhow::Result<Vec<JobFile>> {
+fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     if args.files.is_empty() && args.options.is_empty() {
         let message = "name a job file, or give fio's options, such as --name=a --rw=randread";
         return Err(UsageError(message.into()).into());
@@ -96,11 +94,9 @@ fn read(args: &FioArgs) -> anyhow::Result<Vec<JobFile>> {
     for path in &args.files {
         let text = text_of(path)?;
         let mut around = Around::beside(path);
-        files.push(fio::read_job_file(
-            &path.to_string_lossy(),
-            &text,
-            &mut around,
-        ));
+        let name = path.to_string_lossy();
+        setup.keep_text(&name, &text);
+        files.push(fio::read_job_file(&name, &text, &mut around));
     }
     if !args.options.is_empty() {
         let mut around = Around::beside(Path::new(""));

@@ -10,6 +10,7 @@ pub mod export;
 pub mod files;
 pub mod finish;
 pub mod fio;
+pub mod fio_run;
 pub mod generate;
 pub mod import;
 pub mod import_run;

@@ -8,6 +8,7 @@ use drivers::{Caching, DriverKind};
 use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
 use lab::simulated::keep_texts;
+use lab::storage::StorageSettings;
 use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration};
@@ -33,8 +34,31 @@ pub fn bench_request(
             "null: holds nothing that --overwrite could mean".into(),
         ));
     }
-    let mut storage = default_settings(seeded(common.seed, &mut setup));
     keep_texts(target, &mut setup);
+    let mut storage = reached(reach, common, &mut setup)?;
+    storage.caching = caching;
+    Ok(BenchRequest {
+        target: target.into(),
+        purpose: purpose.into(),
+        size,
+        reserve: reach.reserve,
+        overwrite: reach.overwrite,
+        confirmed: reach.confirm.clone(),
+        storage,
+        setup,
+    })
+}
+
+/// How storage is reached, as asked for.
+///
+/// # Errors
+/// When processors are named that there are not.
+pub fn reached(
+    reach: &Reach,
+    common: &Common,
+    setup: &mut Setup,
+) -> Result<StorageSettings, UsageError> {
+    let mut storage = default_settings(seeded(common.seed, setup));
     storage.driver = match reach.driver {
         DriverChoice::Auto => DriverKind::Auto,
         DriverChoice::Uring => DriverKind::Uring,
@@ -46,20 +70,10 @@ pub fn bench_request(
     };
     storage.batch = reach.batch.map(usize::from);
     storage.processors = bound_to(reach)?;
-    storage.caching = caching;
     if let Some(workers) = reach.workers {
         storage.workers = usize::from(workers);
     }
-    Ok(BenchRequest {
-        target: target.into(),
-        purpose: purpose.into(),
-        size,
-        reserve: reach.reserve,
-        overwrite: reach.overwrite,
-        confirmed: reach.confirm.clone(),
-        storage,
-        setup,
-    })
+    Ok(storage)
 }
 
 /// The processors that workers are bound to: none, unless asked for.

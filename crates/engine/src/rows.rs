@@ -1,0 +1,122 @@
+//! Times by workload, where a trial has several: each row holds those of the clients that share it.
+
+use std::collections::BTreeMap;
+
+use stats::{Histogram, TimeCounts};
+use units::{Duration, Instant};
+use workload::{Completion, OpKind};
+
+/// Length of a window of a row.
+pub const WINDOW: Duration = Duration::from_millis(500);
+/// Windows of a row, at most: twelve days of them.
+const WINDOWS_MAX: usize = 1 << 21;
+
+/// Which row a client's times are filed under, and from when on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// The row.
+    pub row: u32,
+    /// What was completed before is not recorded.
+    pub from: Instant,
+}
+
+/// What one row holds of one kind of operation. Times are in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct RowRecord {
+    /// From due to completed.
+    pub response: Histogram,
+    /// From issued to completed.
+    pub service: Histogram,
+    /// From ready to issued.
+    pub submission: Histogram,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the beginning of the record to the last completion.
+    pub elapsed: Duration,
+    /// Operations and bytes in each window of [`WINDOW`].
+    pub windows: Vec<(u64, u64)>,
+}
+
+impl RowRecord {
+    /// Add all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.submission.merge(&other.submission);
+        self.bytes += other.bytes;
+        self.elapsed = self.elapsed.max(other.elapsed);
+        let len = self.windows.len().max(other.windows.len());
+        self.windows.resize(len, (0, 0));
+        for (sum, more) in self.windows.iter_mut().zip(&other.windows) {
+            *sum = (sum.0 + more.0, sum.1 + more.1);
+        }
+    }
+}
+
+/// A row and a kind of operation.
+pub type RowKey = (u32, OpKind);
+
+/// A [`RowRecord`] while it is being counted.
+#[derive(Debug, Default)]
+struct RowCounts {
+    response: TimeCounts,
+    service: TimeCounts,
+    submission: TimeCounts,
+    bytes: u64,
+    elapsed: Duration,
+    windows: Vec<(u64, u64)>,
+}
+
+/// The rows of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    members: Vec<Membership>,
+    counts: BTreeMap<RowKey, Box<RowCounts>>,
+}
+
+impl Rows {
+    pub(crate) const fn new(members: Vec<Membership>) -> Self {
+        Self {
+            members,
+            counts: BTreeMap::new(),
+        }
+    }
+
+    /// File a success of the worker's client `index`.
+    #[inline]
+    pub(crate) fn record(&mut self, done: &Completion, index: usize, moved: u32) {
+        let Some(member) = self.members.get(index) else {
+            return;
+        };
+        if done.completed < member.from {
+            return;
+        }
+        let key = (member.row, done.request.op.kind());
+        let counts = self.counts.entry(key).or_default();
+        counts.response.record(done.response_time().as_nanos());
+        counts.service.record(done.service_time().as_nanos());
+        counts.submission.record(done.lateness().as_nanos());
+        counts.bytes += u64::from(moved);
+        counts.elapsed = done.completed.since(member.from).max(counts.elapsed);
+        let window = done.completed.since(member.from).as_nanos() / WINDOW.as_nanos();
+        let window = (window as usize).min(WINDOWS_MAX);
+        if counts.windows.len() <= window {
+            counts.windows.resize(window + 1, (0, 0));
+        }
+        let sum = &mut counts.windows[window];
+        *sum = (sum.0 + 1, sum.1 + u64::from(moved));
+    }
+
+    pub(crate) fn into_records(self) -> BTreeMap<RowKey, RowRecord> {
+        let record = |counts: Box<RowCounts>| RowRecord {
+            response: counts.response.to_histogram(),
+            service: counts.service.to_histogram(),
+            submission: counts.submission.to_histogram(),
+            bytes: counts.bytes,
+            elapsed: counts.elapsed,
+            windows: counts.windows,
+        };
+        let all = self.counts.into_iter();
+        all.map(|(key, counts)| (key, record(counts))).collect()
+    }
+}

@@ -1,0 +1,246 @@
+//! What fio prints of its jobs, from what was measured here.
+//!
+//! `clat` is the service time, `slat` the time from when a request was ready until it was handed
+//! over, `lat` their sum. The time from when a request was due stands under the key `seekstone`.
+
+mod json;
+mod normal;
+mod terse;
+
+use stats::Histogram;
+use units::Duration;
+
+pub use json::{Document, json};
+pub use normal::normal;
+pub use terse::terse;
+
+/// The version that readers look for: the fio whose forms these are.
+pub const VERSION: &str = "fio-3.33";
+
+/// fio's percentiles, where a job names none.
+pub const PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99,
+];
+
+/// What one direction of a row moved. Times are in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Transfers {
+    /// From due to completed.
+    pub response: Histogram,
+    /// From issued to completed.
+    pub service: Histogram,
+    /// From ready to issued.
+    pub submission: Histogram,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the beginning of the record to the last completion.
+    pub elapsed: Duration,
+    /// Operations and bytes in each window.
+    pub windows: Vec<(u64, u64)>,
+    /// Length of a window.
+    pub window: Duration,
+}
+
+/// One row: a copy of a job, or a group.
+#[derive(Clone, Debug, Default)]
+pub struct JobReport {
+    /// The job's name.
+    pub name: String,
+    /// Its group.
+    pub group: u32,
+    /// Copies that the row holds.
+    pub copies: u32,
+    /// fio's word for what it does, its engine, and its block sizes.
+    pub rw: String,
+    /// The engine's name.
+    pub engine: String,
+    /// Requests at once.
+    pub depth: u32,
+    /// The options of its own section and of the command line.
+    pub options: Vec<(String, String)>,
+    /// The error number that ended it; 0 for none.
+    pub error: i32,
+    /// Reads and writes.
+    pub transfers: [Transfers; 2],
+    /// Flushes.
+    pub flushes: Transfers,
+    /// Percentiles, 0 to 100.
+    pub percentiles: Vec<f64>,
+    /// Processor time of this program in percent of one processor, of the whole phase.
+    pub cpu_percent: f64,
+    /// What the product adds, as JSON.
+    pub own: Option<serde_json::Value>,
+}
+
+/// Least, most, mean and standard deviation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Spread {
+    pub least: f64,
+    pub most: f64,
+    pub mean: f64,
+    pub deviation: f64,
+    pub count: u64,
+}
+
+impl Spread {
+    /// Of all values of a histogram, whose buckets stand for their middles.
+    pub(crate) fn of(histogram: &Histogram) -> Self {
+        if histogram.is_empty() {
+            return Self::default();
+        }
+        let mean = histogram.mean();
+        let squares: f64 = histogram
+            .iter_recorded()
+            .map(|bucket| {
+                let middle = f64::midpoint(bucket.low as f64, bucket.high as f64);
+                (middle - mean).powi(2) * bucket.count as f64
+            })
+            .sum();
+        Self {
+            least: histogram.min() as f64,
+            most: histogram.max() as f64,
+            mean,
+            deviation: (squares / histogram.len() as f64).sqrt(),
+            count: histogram.len(),
+        }
+    }
+
+    /// Of sums of two times that were taken of the same operations: their means add up; the least
+    /// and most are bounds.
+    pub(crate) fn sum(one: &Self, other: &Self) -> Self {
+        Self {
+            least: one.least + other.least,
+            most: one.most + other.most,
+            mean: one.mean + other.mean,
+            deviation: one.deviation.hypot(other.deviation),
+            count: one.count,
+        }
+    }
+
+    fn of_values(values: &[f64]) -> Self {
+        if values.is_empty() {
+            return Self::default();
+        }
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self {
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            most: values.iter().copied().fold(0.0, f64::max),
+            mean,
+            deviation: (squares / count).sqrt(),
+            count: values.len() as u64,
+        }
+    }
+}
+
+impl Transfers {
+    /// Operations.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.service.len()
+    }
+
+    fn per_second(&self, amount: f64) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { amount / seconds } else { 0.0 }
+    }
+
+    pub(crate) fn iops(&self) -> f64 {
+        self.per_second(self.count() as f64)
+    }
+
+    pub(crate) fn bytes_per_second(&self) -> f64 {
+        self.per_second(self.bytes as f64)
+    }
+
+    /// Whole milliseconds, one at least where anything was done, as fio has it.
+    pub(crate) fn milliseconds(&self) -> u64 {
+        let nanos = self.elapsed.as_nanos();
+        if nanos == 0 {
+            0
+        } else {
+            (nanos / 1_000_000).max(1)
+        }
+    }
+
+    /// Operations a second and KiB a second of whole windows.
+    pub(crate) fn windows(&self) -> [Spread; 2] {
+        let whole = self.windows.len().saturating_sub(1);
+        let seconds = self.window.as_secs_f64().max(1e-9);
+        let rates = |of: fn(&(u64, u64)) -> f64| {
+            let values = self.windows[..whole].iter().map(|it| of(it) / seconds);
+            Spread::of_values(&values.collect::<Vec<_>>())
+        };
+        [rates(|it| it.0 as f64), rates(|it| it.1 as f64 / 1024.0)]
+    }
+}
+
+impl JobReport {
+    pub(crate) fn percentiles(&self) -> &[f64] {
+        match self.percentiles.is_empty() {
+            true => &PERCENTILES,
+            false => &self.percentiles,
+        }
+    }
+
+    /// The share of requests in each class of latency, percent: of nanoseconds, microseconds and
+    /// milliseconds.
+    pub(crate) fn classes(&self) -> [Vec<(String, f64)>; 3] {
+        let total: u64 = self.transfers.iter().map(Transfers::count).sum();
+        let unit = |bounds: &[u64], scale: u64, before: u64| {
+            let mut low = before;
+            let mut classes = Vec::new();
+            for &bound in bounds {
+                let high = bound * scale;
+                let count: u64 = self.within(low, high);
+                classes.push((bound.to_string(), share(count, total)));
+                low = high;
+            }
+            classes
+        };
+        const BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+        let mut millis = unit(&[&BOUNDS[..], &[2000]].concat(), 1_000_000, 1_000_000);
+        let above = self.within(2_000_000_000, u64::MAX);
+        millis.push((">=2000".into(), share(above, total)));
+        [unit(&BOUNDS, 1, 0), unit(&BOUNDS, 1000, 1000), millis]
+    }
+
+    /// Requests whose latency is from `low` up to below `high`.
+    fn within(&self, low: u64, high: u64) -> u64 {
+        let of = |transfers: &Transfers| -> u64 {
+            let buckets = transfers.service.iter_recorded();
+            buckets
+                .filter(|bucket| (low..high).contains(&bucket.low))
+                .map(|bucket| bucket.count)
+                .sum()
+        };
+        self.transfers.iter().map(of).sum()
+    }
+}
+
+/// The value that a share of all values does not exceed: that of its bucket, or the largest of all.
+/// fio gives one however few values there are; what is known of it stands under our own key.
+pub(crate) fn percentile(histogram: &Histogram, percent: f64) -> u64 {
+    let rank = (percent / 100.0 * histogram.len() as f64).ceil().max(1.0) as u64;
+    let mut counted = 0;
+    for bucket in histogram.iter_recorded() {
+        counted += bucket.count;
+        if counted >= rank {
+            return bucket.high.min(histogram.max());
+        }
+    }
+    histogram.max()
+}
+
+fn share(count: u64, total: u64) -> f64 {
+    count as f64 * 100.0 / total.max(1) as f64
+}
+
+/// The class of depth that fio files a depth under.
+pub(crate) fn depth_class(depth: u32) -> usize {
+    (depth.max(1).ilog2() as usize).min(6)
+}
+
+pub(crate) const DEPTH_CLASSES: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];

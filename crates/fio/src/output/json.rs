@@ -1,0 +1,170 @@
+//! fio's JSON.
+
+use serde_json::{Map, Value, json as value};
+
+use super::{DEPTH_CLASSES, JobReport, Spread, Transfers, VERSION, depth_class, percentile};
+
+/// What stands around the jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// Milliseconds since 1970.
+    pub timestamp_ms: u64,
+    /// The same in words.
+    pub time: String,
+    /// Options of `[global]`.
+    pub global: Vec<(String, String)>,
+    /// Whether histograms are written, as with `json+`.
+    pub has_bins: bool,
+    /// What the product adds, under its own key.
+    pub own: Value,
+}
+
+/// The document of these jobs.
+#[must_use]
+pub fn json(document: &Document, jobs: &[JobReport]) -> String {
+    let jobs = jobs.iter().map(|job| job_object(job, document.has_bins));
+    let whole = value!({
+        "fio version": VERSION,
+        "timestamp": document.timestamp_ms / 1000,
+        "timestamp_ms": document.timestamp_ms,
+        "time": document.time,
+        "global options": options(&document.global),
+        "jobs": jobs.collect::<Vec<_>>(),
+        "disk_util": [],
+        "seekstone": document.own,
+    });
+    let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
+    text + "\n"
+}
+
+fn options(given: &[(String, String)]) -> Value {
+    let entries = given.iter();
+    let entries = entries.map(|(name, text)| (name.clone(), Value::from(text.as_str())));
+    Value::Object(entries.collect())
+}
+
+fn job_object(job: &JobReport, has_bins: bool) -> Value {
+    let runtime = job.transfers.iter().map(Transfers::milliseconds);
+    let runtime = runtime.max().unwrap_or(0);
+    let [nanos, micros, millis] = job.classes();
+    let mut object = value!({
+        "jobname": job.name,
+        "groupid": job.group,
+        "error": job.error,
+        "eta": 0,
+        "elapsed": runtime.div_ceil(1000),
+        "job options": options(&job.options),
+        "read": direction(job, &job.transfers[0], has_bins),
+        "write": direction(job, &job.transfers[1], has_bins),
+        "trim": direction(job, &Transfers::default(), has_bins),
+        "sync": {
+            "total_ios": job.flushes.count(),
+            "lat_ns": with_percentiles(job, &job.flushes, has_bins),
+        },
+        "job_runtime": runtime * u64::from(job.copies),
+        "usr_cpu": job.cpu_percent,
+        "sys_cpu": 0.0,
+        "ctx": 0,
+        "majf": 0,
+        "minf": 0,
+        "iodepth_level": depths(job),
+        "iodepth_submit": depths(job),
+        "iodepth_complete": depths(job),
+        "latency_ns": classes(&nanos),
+        "latency_us": classes(&micros),
+        "latency_ms": classes(&millis),
+        "latency_depth": job.depth,
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    });
+    if let (Some(own), Some(object)) = (&job.own, object.as_object_mut()) {
+        object.insert("seekstone".into(), own.clone());
+    }
+    object
+}
+
+fn depths(job: &JobReport) -> Value {
+    let total: u64 = job.transfers.iter().map(Transfers::count).sum();
+    let shares = DEPTH_CLASSES.iter().enumerate().map(|(at, name)| {
+        let is_it = total > 0 && at == depth_class(job.depth);
+        (
+            (*name).to_owned(),
+            Value::from(if is_it { 100.0 } else { 0.0 }),
+        )
+    });
+    Value::Object(shares.collect())
+}
+
+fn classes(shares: &[(String, f64)]) -> Value {
+    let entries = shares.iter();
+    Value::Object(
+        entries
+            .map(|(name, share)| (name.clone(), Value::from(*share)))
+            .collect(),
+    )
+}
+
+fn direction(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
+    let [iops, bw] = moved.windows();
+    let service = Spread::of(&moved.service);
+    let submission = Spread::of(&moved.submission);
+    value!({
+        "io_bytes": moved.bytes,
+        "io_kbytes": moved.bytes >> 10,
+        "bw_bytes": moved.bytes_per_second() as u64,
+        "bw": (moved.bytes_per_second() / 1024.0) as u64,
+        "iops": moved.iops(),
+        "runtime": moved.milliseconds(),
+        "total_ios": moved.count(),
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": spread(&submission),
+        "clat_ns": with_percentiles(job, moved, has_bins),
+        "lat_ns": spread(&Spread::sum(&submission, &service)),
+        "bw_min": bw.least as u64,
+        "bw_max": bw.most as u64,
+        "bw_agg": if bw.count > 0 { 100.0 } else { 0.0 },
+        "bw_mean": bw.mean,
+        "bw_dev": bw.deviation,
+        "bw_samples": bw.count,
+        "iops_min": iops.least as u64,
+        "iops_max": iops.most as u64,
+        "iops_mean": iops.mean,
+        "iops_stddev": iops.deviation,
+        "iops_samples": iops.count,
+    })
+}
+
+fn spread(times: &Spread) -> Value {
+    value!({
+        "min": times.least as u64,
+        "max": times.most as u64,
+        "mean": times.mean,
+        "stddev": times.deviation,
+        "N": times.count,
+    })
+}
+
+fn with_percentiles(job: &JobReport, moved: &Transfers, has_bins: bool) -> Value {
+    let mut object = spread(&Spread::of(&moved.service));
+    let Some(fields) = object.as_object_mut() else {
+        return object;
+    };
+    if moved.count() > 0 {
+        let all = job.percentiles().iter().map(|percent| {
+            let value = percentile(&moved.service, *percent);
+            (format!("{percent:.6}"), Value::from(value))
+        });
+        fields.insert("percentile".into(), Value::Object(all.collect()));
+        if has_bins {
+            let bins = moved.service.iter_recorded();
+            let bins = bins.map(|bucket| {
+                let middle = u64::midpoint(bucket.low, bucket.high);
+                (middle.to_string(), Value::from(bucket.count))
+            });
+            fields.insert("bins".into(), Value::Object(bins.collect::<Map<_, _>>()));
+        }
+    }
+    object
+}

@@ -1,0 +1,184 @@
+//! fio's report for people.
+
+use std::fmt::Write as _;
+
+use super::{DEPTH_CLASSES, JobReport, Spread, Transfers, VERSION, depth_class, percentile};
+
+const NAMES: [&str; 2] = ["read", "write"];
+
+/// The report of these jobs; `time` is when they ended, in words.
+#[must_use]
+pub fn normal(jobs: &[JobReport], time: &str) -> String {
+    let mut text = String::new();
+    for job in jobs {
+        let _ = writeln!(
+            text,
+            "{}: (g={}): rw={}, ioengine={}, iodepth={}",
+            job.name, job.group, job.rw, job.engine, job.depth
+        );
+    }
+    let _ = writeln!(text, "{VERSION}\n");
+    for job in jobs {
+        job_text(&mut text, job, time);
+    }
+    let mut groups: Vec<u32> = jobs.iter().map(|job| job.group).collect();
+    groups.dedup();
+    for group in groups {
+        let _ = writeln!(text, "\nRun status group {group} (all jobs):");
+        let of_group: Vec<&JobReport> = jobs.iter().filter(|job| job.group == group).collect();
+        for (direction, name) in NAMES.iter().enumerate() {
+            status(&mut text, &of_group, direction, name);
+        }
+    }
+    text
+}
+
+fn job_text(text: &mut String, job: &JobReport, time: &str) {
+    let _ = writeln!(
+        text,
+        "{}: (groupid={}, jobs={}): err={:2}: pid=0: {time}",
+        job.name, job.group, job.copies, job.error
+    );
+    for (moved, name) in job.transfers.iter().zip(NAMES) {
+        if moved.count() > 0 {
+            direction(text, job, moved, name);
+        }
+    }
+    let _ = writeln!(
+        text,
+        "  cpu          : usr={:.2}%, sys=0.00%, ctx=0, majf=0, minf=0",
+        job.cpu_percent
+    );
+    let depths = DEPTH_CLASSES.iter().enumerate().map(|(class, name)| {
+        let is_it = class == depth_class(job.depth);
+        format!("{name}={:.1}%", if is_it { 100.0 } else { 0.0 })
+    });
+    let depths: Vec<String> = depths.collect();
+    let _ = writeln!(text, "  IO depths    : {}", depths.join(", "));
+    let _ = writeln!(
+        text,
+        "     issued rwts: total={},{},0,{} short=0,0,0,0 dropped=0,0,0,0",
+        job.transfers[0].count(),
+        job.transfers[1].count(),
+        job.flushes.count()
+    );
+}
+
+fn direction(text: &mut String, job: &JobReport, moved: &Transfers, name: &str) {
+    let rate = moved.bytes_per_second();
+    let _ = writeln!(
+        text,
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
+        count(moved.iops()),
+        binary(rate, "/s"),
+        decimal(rate, "/s"),
+        binary(moved.bytes as f64, ""),
+        moved.milliseconds()
+    );
+    let service = Spread::of(&moved.service);
+    let submission = Spread::of(&moved.submission);
+    let lat = Spread::sum(&submission, &service);
+    for (label, times) in [("slat", &submission), ("clat", &service), (" lat", &lat)] {
+        let (unit, scale) = unit_of(times);
+        let _ = writeln!(
+            text,
+            "    {label} ({unit}): min={}, max={}, avg={:.2}, stdev={:.2}",
+            (times.least / scale) as u64,
+            count(times.most / scale),
+            times.mean / scale,
+            times.deviation / scale
+        );
+    }
+    let (unit, scale) = unit_of(&service);
+    let _ = writeln!(text, "    clat percentiles ({unit}):");
+    let all = job.percentiles().iter().map(|percent| {
+        let value = percentile(&moved.service, *percent) as f64;
+        format!("{percent:5.2}th=[{:5}]", (value / scale) as u64)
+    });
+    let all: Vec<String> = all.collect();
+    for line in all.chunks(4) {
+        let _ = writeln!(text, "     | {},", line.join(", "));
+    }
+    let [iops, bw] = moved.windows();
+    let _ = writeln!(
+        text,
+        "   bw (  KiB/s): min={}, max={}, per=100.00%, avg={:.2}, stdev={:.2}, samples={}",
+        bw.least as u64, bw.most as u64, bw.mean, bw.deviation, bw.count
+    );
+    let _ = writeln!(
+        text,
+        "   iops        : min={}, max={}, avg={:.2}, stdev={:.2}, samples={}",
+        iops.least as u64, iops.most as u64, iops.mean, iops.deviation, iops.count
+    );
+}
+
+fn status(text: &mut String, jobs: &[&JobReport], direction: usize, name: &str) {
+    let moved = jobs.iter().map(|job| &job.transfers[direction]);
+    let moved: Vec<&Transfers> = moved.filter(|moved| moved.count() > 0).collect();
+    if moved.is_empty() {
+        return;
+    }
+    let bytes: u64 = moved.iter().map(|it| it.bytes).sum();
+    let longest = moved.iter().map(|it| it.elapsed).max().unwrap_or_default();
+    let rate = bytes as f64 / longest.as_secs_f64().max(1e-9);
+    let rates = moved.iter().map(|it| it.bytes_per_second());
+    let least = rates.clone().fold(f64::INFINITY, f64::min);
+    let most = rates.fold(0.0, f64::max);
+    let times = moved.iter().map(|it| it.milliseconds());
+    let _ = writeln!(
+        text,
+        "{:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
+        name.to_ascii_uppercase(),
+        binary(rate, "/s"),
+        decimal(rate, "/s"),
+        binary(least, "/s"),
+        binary(most, "/s"),
+        decimal(least, "/s"),
+        decimal(most, "/s"),
+        binary(bytes as f64, ""),
+        decimal(bytes as f64, ""),
+        times.clone().min().unwrap_or(0),
+        times.max().unwrap_or(0)
+    );
+}
+
+/// fio goes over to the next unit where least, most and deviation are all large.
+fn unit_of(times: &Spread) -> (&'static str, f64) {
+    let is_large = |scale: f64| {
+        let [least, most, deviation] =
+            [times.least, times.most, times.deviation].map(|time| time / scale);
+        least > 2000.0 && most > 99_999.0 && deviation > 1000.0
+    };
+    match (is_large(1.0), is_large(1000.0)) {
+        (false, _) => ("nsec", 1.0),
+        (true, false) => ("usec", 1e3),
+        (true, true) => ("msec", 1e6),
+    }
+}
+
+/// A number as fio shortens it: four digits at most, then k and M of 1000.
+fn count(value: f64) -> String {
+    shortened(value, 1000.0, &["", "k", "M", "G"])
+}
+
+fn binary(bytes: f64, per: &str) -> String {
+    shortened(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"]) + per
+}
+
+fn decimal(bytes: f64, per: &str) -> String {
+    shortened(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB"]) + per
+}
+
+fn shortened(mut value: f64, step: f64, units: &[&str]) -> String {
+    let mut units = units.iter().peekable();
+    while let Some(unit) = units.next() {
+        if value < 9999.5 || units.peek().is_none() {
+            return match value {
+                value if value < 100.0 && value.fract() > 0.005 => format!("{value:.1}{unit}"),
+                value => format!("{value:.0}{unit}"),
+            };
+        }
+        value /= step;
+    }
+    String::new()
+}

@@ -1,0 +1,7 @@
+//! fio's jobs, carried out: phases between walls, workloads side by side within a phase.
+
+mod plan;
+mod run;
+
+pub use plan::{FioPlan, Phase, PlanError, Row, Storage, plan_jobs};
+pub use run::{FioRequest, FioRun, JobTimes, run_jobs};

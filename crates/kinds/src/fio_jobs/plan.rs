@@ -1,0 +1,384 @@
+//! From fio's jobs to files and workloads: who works where, on how much, beside whom.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fio::{Amount, Distribution, EngineKind, FileOrder, Job, Place, Rate};
+use units::Duration;
+use workload::{Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId};
+
+use crate::single_load::NULL_TARGET;
+use sim::SIM_PREFIX;
+
+/// What cannot be carried out, with the place of the job.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: [{job}] {message}")]
+pub struct PlanError {
+    /// Where the job begins.
+    pub place: Place,
+    /// Its name.
+    pub job: String,
+    /// What is wrong, and what to write.
+    pub message: String,
+}
+
+/// What jobs work on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// Nothing: requests are done at once.
+    Null,
+    /// A model, in virtual time.
+    Simulated(String),
+    /// Files and devices.
+    Files,
+}
+
+/// A row of the output: a copy of a job, or the copies and jobs of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The first job of it, as a number among all jobs.
+    pub job: usize,
+    /// fio's group.
+    pub group: u32,
+    /// Copies of jobs that it holds.
+    pub copies: u32,
+}
+
+/// Jobs that run side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Phase {
+    /// One for each copy of each job.
+    pub workloads: Vec<JobSpec>,
+    /// Names of its jobs.
+    pub names: Vec<String>,
+    /// Whether cached pages are dropped before.
+    pub drops_cache: bool,
+}
+
+/// A file or device, and what is done with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedFile {
+    /// Where it is, or would be.
+    pub path: PathBuf,
+    /// Bytes that it has, where it exists.
+    pub exists: Option<u64>,
+    /// Bytes that it needs.
+    pub needs: u64,
+    /// Whether a job reads it: one that is made is then written before.
+    pub is_read: bool,
+    /// Whether a job writes it.
+    pub is_written: bool,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FioPlan {
+    /// On what.
+    pub storage: Storage,
+    /// All files, in the order of their targets.
+    pub files: Vec<PlannedFile>,
+    /// One after the other.
+    pub phases: Vec<Phase>,
+    /// What the rows stand for.
+    pub rows: Vec<Row>,
+}
+
+/// Plan jobs. `size_of` tells the bytes of a file, device or model that exists.
+///
+/// # Errors
+/// When a job lacks a size, or asks for more than there is.
+pub fn plan_jobs(
+    jobs: &[Job],
+    size_of: &dyn Fn(&Path) -> Option<u64>,
+) -> Result<FioPlan, PlanError> {
+    let mut planner = Planner {
+        size_of,
+        numbers: BTreeMap::new(),
+        plan: FioPlan {
+            storage: storage_of(jobs)?,
+            files: Vec::new(),
+            phases: Vec::new(),
+            rows: Vec::new(),
+        },
+        group: 0,
+        grouped: BTreeMap::new(),
+    };
+    for (number, job) in jobs.iter().enumerate() {
+        planner.take(number, job)?;
+    }
+    Ok(planner.plan)
+}
+
+fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, PlanError> {
+    Err(PlanError {
+        place: job.place.clone(),
+        job: job.name.clone(),
+        message: message.into(),
+    })
+}
+
+fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
+    let of = |job: &Job| match job.files.names.as_slice() {
+        _ if job.engine.kind == EngineKind::Null => Storage::Null,
+        [name] if name == NULL_TARGET => Storage::Null,
+        [name] if name.starts_with(SIM_PREFIX) => Storage::Simulated(name.clone()),
+        _ => Storage::Files,
+    };
+    let mut all = jobs.iter();
+    let Some(first) = all.next() else {
+        return Ok(Storage::Files);
+    };
+    let storage = of(first);
+    match all.find(|job| of(job) != storage) {
+        Some(other) => refused(
+            other,
+            "works on another kind of target than the jobs before it: files, one model, or \
+             nothing; put it into a file of its own",
+        ),
+        None => Ok(storage),
+    }
+}
+
+struct Planner<'a> {
+    size_of: &'a dyn Fn(&Path) -> Option<u64>,
+    numbers: BTreeMap<PathBuf, usize>,
+    plan: FioPlan,
+    group: u32,
+    /// The row of each group that is one row.
+    grouped: BTreeMap<u32, u32>,
+}
+
+impl Planner<'_> {
+    fn take(&mut self, number: usize, job: &Job) -> Result<(), PlanError> {
+        if number > 0 && (job.is_behind_wall || job.begins_group) {
+            self.group += 1;
+        }
+        if number == 0 || job.is_behind_wall {
+            self.plan.phases.push(Phase::default());
+        }
+        for copy in 0..job.copies {
+            let row = self.row(number, job);
+            let workload = self.workload(job, copy, row)?;
+            let phase = self.plan.phases.last_mut().expect("one was begun");
+            phase.workloads.push(workload);
+            phase.drops_cache |= job.drops_cache;
+            if copy == 0 {
+                phase.names.push(job.name.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, job_number: usize, job: &Job) -> u32 {
+        let next = self.plan.rows.len() as u32;
+        let row = match job.reports.is_grouped {
+            true => *self.grouped.entry(self.group).or_insert(next),
+            false => next,
+        };
+        if row == next {
+            self.plan.rows.push(Row {
+                job: job_number,
+                group: self.group,
+                copies: 0,
+            });
+        }
+        self.plan.rows[row as usize].copies += 1;
+        row
+    }
+
+    fn workload(&mut self, job: &Job, copy: u32, row: u32) -> Result<JobSpec, PlanError> {
+        let paths = paths(job, copy);
+        let reads = job.pattern.directions.reads() && job.read_percent_effective() > 0;
+        let writes = job.pattern.directions.writes() && job.read_percent_effective() < 100;
+        let block = block_of(job, (reads, writes));
+        let mut files = Vec::with_capacity(paths.len());
+        let mut whole = 0;
+        for path in &paths {
+            let region = self.region(job, copy, (path, paths.len() as u64), block)?;
+            let file = &mut self.plan.files[(region.target.0 / 2) as usize];
+            file.is_read |= reads;
+            file.is_written |= writes;
+            whole += region.len;
+            files.push(region);
+        }
+        let asked = job.io_size.map(|amount| amount.of(whole));
+        let once = asked.unwrap_or(whole);
+        Ok(JobSpec {
+            row,
+            depth: match job.engine.kind {
+                EngineKind::Synchronous => 1,
+                EngineKind::Asynchronous | EngineKind::Null => job.depth,
+            },
+            files,
+            order: match job.files.order {
+                FileOrder::RoundRobin => NextFile::RoundRobin,
+                FileOrder::Random => NextFile::Random,
+                FileOrder::Sequential => NextFile::Sequential,
+            },
+            pattern: pattern_of(job),
+            random_percent: job.random_percent,
+            run: match job.pattern.modifier {
+                Some(run) if job.pattern.is_random => run as u32,
+                _ => 1,
+            },
+            sizes: [sizes_of(job, 0), sizes_of(job, 1)],
+            read_percent: job.read_percent_effective(),
+            // Without a runtime fio takes time_based back.
+            bytes: (!job.limits.is_time_based || job.limits.runtime == Duration::ZERO)
+                .then_some(once.saturating_mul(job.limits.loops)),
+            requests: job.limits.requests,
+            delay: job.limits.delay,
+            ramp: job.limits.ramp,
+            runtime: (job.limits.runtime > Duration::ZERO).then_some(job.limits.runtime),
+            flush_every: job.syncs.every,
+            flushes_at_end: job.syncs.at_end,
+            durability: match job.syncs.each {
+                true => Durability::Synced,
+                false => Durability::Volatile,
+            },
+            rates: job.pace.rates.map(|rate| match rate {
+                None => JobRate::Free,
+                Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
+                Some(Rate::Requests(per_second)) => JobRate::Requests { per_second },
+            }),
+            is_poisson: job.pace.is_poisson,
+            think: job.think.time,
+            think_after: job.think.after,
+        })
+    }
+
+    /// The part of a file that a copy of a job uses; `path` is one of so many.
+    fn region(
+        &mut self,
+        job: &Job,
+        copy: u32,
+        (path, count): (&Path, u64),
+        block: u64,
+    ) -> Result<Region, PlanError> {
+        let number = self.file(path);
+        let exists = self.plan.files[number].exists;
+        let shift = |whole| {
+            let step = job.offset_increment.of(whole).saturating_mul(copy.into());
+            job.offset.of(whole).saturating_add(step)
+        };
+        let (begin, len) = match (job.size, job.files.each, exists) {
+            (_, Some(each), _) => (shift(each), each),
+            (Some(Amount::Bytes(size)), None, _) => (shift(size / count), size / count),
+            (size, None, Some(whole)) => {
+                let begin = shift(whole);
+                let left = whole.saturating_sub(begin);
+                (begin, size.map_or(left, |size| size.of(whole).min(left)))
+            }
+            (_, None, None) => {
+                let shown = path.display();
+                return refused(job, format!("{shown} does not exist: give size= in bytes"));
+            }
+        };
+        let end = begin.saturating_add(len);
+        if let Some(whole) = exists.filter(|whole| *whole < end) {
+            let shown = path.display();
+            return refused(
+                job,
+                format!(
+                    "{shown} holds {whole} bytes, and the job wants {end}; give a smaller size"
+                ),
+            );
+        }
+        let len = len / block * block;
+        if len == 0 {
+            return refused(
+                job,
+                format!("size is smaller than one block of {block} bytes in each file"),
+            );
+        }
+        let file = &mut self.plan.files[number];
+        file.needs = file.needs.max(end);
+        let is_direct = job.is_direct || self.plan.storage != Storage::Files;
+        Ok(Region {
+            target: TargetId(number as u32 * 2 + u32::from(!is_direct)),
+            offset: begin,
+            len,
+            block,
+        })
+    }
+
+    fn file(&mut self, path: &Path) -> usize {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        let number = self.plan.files.len();
+        let exists = match self.plan.storage {
+            Storage::Null => None,
+            _ => (self.size_of)(path),
+        };
+        self.plan.files.push(PlannedFile {
+            path: path.to_owned(),
+            exists,
+            ..PlannedFile::default()
+        });
+        self.numbers.insert(path.to_owned(), number);
+        number
+    }
+}
+
+/// The files of a copy of a job.
+fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
+    let directories = &job.files.directories;
+    let directory = match directories.len() {
+        0 => PathBuf::new(),
+        count => PathBuf::from(&directories[copy as usize % count]),
+    };
+    if !job.files.names.is_empty() {
+        let names = job.files.names.iter();
+        return names.map(|name| directory.join(name)).collect();
+    }
+    let named = |file: u32| {
+        let name = job.files.format.replace("$jobname", &job.name);
+        let name = name.replace("$jobnum", &copy.to_string());
+        directory.join(name.replace("$filenum", &file.to_string()))
+    };
+    let mut paths: Vec<PathBuf> = (0..job.files.count).map(named).collect();
+    paths.dedup();
+    paths
+}
+
+/// What offsets are multiples of.
+fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
+    let of = |index: usize| job.blocks[index].least();
+    match (reads, writes) {
+        (true, true) => of(0).min(of(1)),
+        (_, true) => of(1),
+        _ => of(0),
+    }
+}
+
+fn sizes_of(job: &Job, direction: usize) -> Vec<Size> {
+    let sizes = job.blocks[direction].sizes.iter();
+    let size = |size: &fio::SizeShare| Size {
+        len: size.bytes as u32,
+        weight: size.weight as u32,
+    };
+    sizes.map(size).collect()
+}
+
+fn pattern_of(job: &Job) -> JobPattern {
+    if !job.pattern.is_random {
+        let skip = job.pattern.modifier.unwrap_or(0) as u64;
+        return JobPattern::Sequential { skip };
+    }
+    let one_size = match job.pattern.directions {
+        fio::Directions::Read => !job.blocks[0].vary(),
+        fio::Directions::Write => !job.blocks[1].vary(),
+        fio::Directions::Mixed => {
+            !job.blocks[0].vary() && job.blocks[0].sizes == job.blocks[1].sizes
+        }
+    };
+    let is_whole = one_size && job.random_percent == [100; 2] && job.pattern.modifier.is_none();
+    match job.distribution {
+        Distribution::Uniform if is_whole && !job.may_repeat => JobPattern::Once,
+        Distribution::Uniform => JobPattern::Uniform,
+        Distribution::Zipf(theta) => JobPattern::Zipf { theta },
+        Distribution::Pareto(share) => JobPattern::Pareto { share },
+        Distribution::Normal(percent) => JobPattern::Normal { percent },
+    }
+}

@@ -1,0 +1,451 @@
+//! Carries planned jobs out: opens or makes their files, writes those that are read, and runs the
+//! phases one after the other.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use drivers::{AccessMode, Caching, Owner, Target, TargetOptions, free_space};
+use engine::RowRecord;
+use fio::Job;
+use host::interrupt::Interrupt;
+use host::{environment, inspect};
+use lab::bench::BenchError;
+use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, Outcome, SimLaboratory};
+use lab::simulated::open_recorded_model;
+use lab::storage::{StorageLaboratory, StorageSettings, WantedFile};
+use lab::test_file::{stop_of, stopped};
+use procedure::{Preparation, Trial};
+use results::{
+    Access, Caution, Measurement, Run, Setup, Severity, Status, TargetDescription, Warning,
+};
+use stats::Channel;
+use units::{Bytes, Duration};
+use workload::{
+    ClientSpec, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind, Region, Size,
+    TargetId,
+};
+
+use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
+use crate::check_up::{Show, Stage};
+use crate::single_load::null_description;
+
+/// Files are written in pieces of this, so many at once.
+const FILL_BLOCK: u64 = 1 << 20;
+const FILL_DEPTH: u32 = 4;
+/// A job without a runtime ends by what it does; it is given up after this long.
+const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
+/// What a job with a runtime may take longer: requests that are under way.
+const LEEWAY: Duration = Duration::from_secs(600);
+
+/// Jobs that were read, and what may be done.
+#[derive(Clone, Debug)]
+pub struct FioRequest {
+    /// In the order of their file.
+    pub jobs: Vec<Job>,
+    /// What all workers are told.
+    pub storage: StorageSettings,
+    /// Whether existing files and devices may be written.
+    pub overwrite: bool,
+    /// The name of the device whose known content may be lost.
+    pub confirmed: Option<String>,
+    /// Room that stays free.
+    pub reserve: Option<Bytes>,
+    /// What the run records of all this.
+    pub setup: Setup,
+}
+
+/// What one row of the output holds.
+#[derive(Clone, Debug)]
+pub struct JobTimes {
+    /// What it stands for.
+    pub row: Row,
+    /// Times by kind of operation.
+    pub records: BTreeMap<OpKind, RowRecord>,
+    /// The measurement of its phase, where there is one.
+    pub phase: Option<usize>,
+}
+
+/// What jobs gave.
+#[derive(Debug)]
+pub struct FioRun {
+    /// The run: one measurement for each phase.
+    pub run: Run,
+    /// Times of jobs, in the order of their file.
+    pub rows: Vec<JobTimes>,
+}
+
+/// Carry jobs out.
+///
+/// # Errors
+/// When one cannot be carried out, or nothing was measured.
+pub fn run_jobs(
+    request: &FioRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<FioRun, BenchError> {
+    let size_of = |path: &Path| size_of(path, &request.setup);
+    let plan = plan_jobs(&request.jobs, &size_of);
+    let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
+    refuse_unwanted_writes(&plan, request)?;
+    let (description, cautions) = describe(&plan)?;
+    let mut place = open(&plan, request)?;
+    let begun = place.laboratory().now();
+    let mut session = Session {
+        interrupt,
+        show,
+        measurements: Vec::new(),
+        rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
+        spent: Duration::ZERO,
+    };
+    let done = session.carry_out(&plan, &mut place);
+    let elapsed = place.laboratory().now().since(begun);
+    let status = match done {
+        Ok(()) => Status::Complete,
+        Err(stop) if session.measurements.is_empty() => return Err(place.abandon(stop)),
+        Err(stop) => Status::Partial {
+            reason: stop.reason(),
+        },
+    };
+    let mut warnings = inspect::warnings(&cautions);
+    warnings.extend(place.warnings());
+    let mut setup = request.setup.clone();
+    setup.resolve("workers", [request.storage.workers.to_string()]);
+    let run = Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        measurements: session.measurements,
+        warnings,
+        ..Run::empty(setup, environment::capture(), description)
+    };
+    let rows = session.rows;
+    Ok(FioRun { run, rows })
+}
+
+impl JobTimes {
+    const fn of(row: Row) -> Self {
+        Self {
+            row,
+            records: BTreeMap::new(),
+            phase: None,
+        }
+    }
+}
+
+/// Bytes of a file, device or model that exists.
+fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
+    if let Some(model) = path.to_str().filter(|name| name.starts_with("sim:")) {
+        return open_recorded_model(model, setup)
+            .ok()
+            .map(|spec| spec.size.0);
+    }
+    let options = TargetOptions {
+        access: AccessMode::ReadOnly,
+        caching: Caching::Buffered,
+        signature_confirmed: None,
+    };
+    // What exists and cannot be opened is no file to be made: it is refused when it is opened.
+    match Target::open(path, &options) {
+        Ok(target) => Some(target.size()),
+        Err(_) => path.symlink_metadata().ok().map(|_| u64::MAX),
+    }
+}
+
+/// fio writes into whatever its job names; here that takes a word.
+fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), BenchError> {
+    if plan.storage != Storage::Files || request.overwrite {
+        return Ok(());
+    }
+    let mut files = plan.files.iter();
+    let Some(file) = files.find(|file| file.is_written && file.exists.is_some()) else {
+        return Ok(());
+    };
+    Err(BenchError::Usage(format!(
+        "{0} exists, and a job writes to it: fio would overwrite filename={0} at once; here that \
+         needs --overwrite, and everything in it may be lost",
+        file.path.display()
+    )))
+}
+
+fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    let first = plan.files.first();
+    match (&plan.storage, first) {
+        (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
+        (Storage::Simulated(name), Some(file)) => {
+            let size = file.exists;
+            Ok((TargetDescription::simulated(name, name, size), Vec::new()))
+        }
+        (Storage::Files, Some(file)) => {
+            let path = match file.exists {
+                Some(_) => file.path.clone(),
+                None => directory_of(&file.path),
+            };
+            Ok(inspect::inspect(&path)?)
+        }
+    }
+}
+
+fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Where jobs are carried out.
+enum Bench {
+    Null(NullLaboratory),
+    Simulated(SimLaboratory),
+    Real(StorageLaboratory),
+}
+
+fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
+    let settings = &request.storage;
+    match &plan.storage {
+        Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
+        Storage::Simulated(name) => {
+            let spec = open_recorded_model(name, &request.setup)?;
+            let laboratory = SimLaboratory::new(spec, settings.seed);
+            Ok(Bench::Simulated(laboratory.with_errors(settings.on_error)))
+        }
+        Storage::Files => {
+            let owner = Owner {
+                program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+                started: environment::capture().started_at,
+                purpose: "fio".into(),
+            };
+            let wanted: Vec<WantedFile> = plan.files.iter().map(wanted_file).collect();
+            let mut settings = settings.clone();
+            settings.reserve = reserve(plan, request)?;
+            let confirmed = request.confirmed.as_deref();
+            let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
+            Ok(Bench::Real(laboratory))
+        }
+    }
+}
+
+fn wanted_file(file: &PlannedFile) -> WantedFile {
+    WantedFile {
+        path: file.path.clone(),
+        make: file.exists.is_none().then_some(file.needs),
+        access: match file.is_written {
+            true => AccessMode::Overwrite,
+            false => AccessMode::ReadOnly,
+        },
+    }
+}
+
+fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
+    if let Some(reserve) = request.reserve {
+        return Ok(reserve.0);
+    }
+    let made = plan.files.iter().find(|file| file.exists.is_none());
+    match made {
+        Some(file) => {
+            let space = free_space(&directory_of(&file.path));
+            Ok(space.map_err(LaboratoryError::from)?.reserve)
+        }
+        None => Ok(0),
+    }
+}
+
+impl Bench {
+    fn laboratory(&mut self) -> &mut dyn Laboratory {
+        match self {
+            Self::Null(null) => null,
+            Self::Simulated(simulated) => simulated,
+            Self::Real(real) => real,
+        }
+    }
+
+    fn access(&self, is_direct: bool) -> Access {
+        match self {
+            Self::Null(_) => Access::Null,
+            Self::Simulated(_) => Access::Simulated,
+            Self::Real(real) if is_direct => real.access(),
+            Self::Real(_) => Access::Buffered,
+        }
+    }
+
+    /// What opening found, and what could not be removed.
+    fn warnings(&mut self) -> Vec<Warning> {
+        match self {
+            Self::Null(_) => vec![Warning::note(
+                "null-target",
+                "Nothing was read or written: the figures are what this program itself costs.",
+            )],
+            Self::Simulated(_) => Vec::new(),
+            Self::Real(real) => {
+                let notes = real.notes().iter();
+                let notes = notes.map(|note| Warning::new(Severity::Doubt, "access", note.clone()));
+                let mut all: Vec<Warning> = notes.collect();
+                let left = real.clean_up().err();
+                all.extend(left.map(|error| Warning::doubt("left-behind", error.to_string())));
+                all
+            }
+        }
+    }
+
+    fn abandon(&mut self, error: BenchError) -> BenchError {
+        let left = self.warnings().into_iter();
+        let mut left = left.filter(|warning| warning.code == "left-behind");
+        match left.next() {
+            None => error,
+            Some(warning) => BenchError::LeftBehind {
+                error: Box::new(error),
+                left: warning.text,
+            },
+        }
+    }
+}
+
+struct Session<'a> {
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    measurements: Vec<Measurement>,
+    rows: Vec<JobTimes>,
+    spent: Duration,
+}
+
+impl Session<'_> {
+    fn carry_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
+        if plan.storage == Storage::Files {
+            let fill = fill(&plan.files);
+            if !fill.workloads.is_empty() {
+                let trial = trial(&fill, bench, 0);
+                self.measure(&trial, bench)?;
+            }
+        }
+        for (number, phase) in plan.phases.iter().enumerate() {
+            let trial = trial(phase, bench, number as u64 + 1);
+            let outcome = self.measure(&trial, bench)?;
+            for ((row, kind), record) in outcome.rows {
+                let times = &mut self.rows[row as usize];
+                times.records.entry(kind).or_default().merge(&record);
+                times.phase = Some(self.measurements.len());
+            }
+            self.measurements.push(outcome.measurement);
+            if let Some(failure) = outcome.failure {
+                return Err(stop_of(&trial.title, Some(failure), self.interrupt));
+            }
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, trial: &Trial, bench: &mut Bench) -> Result<Outcome, BenchError> {
+        let Self {
+            interrupt,
+            show,
+            spent,
+            ..
+        } = self;
+        let interrupt: &Interrupt = interrupt;
+        let measured = bench.laboratory().measure(trial, &mut |glimpse| {
+            show(&Stage {
+                title: &trial.title,
+                done: (glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()).min(1.0),
+                elapsed: *spent + glimpse.elapsed,
+                left: Duration::ZERO,
+                glimpse: Some(glimpse),
+            });
+            interrupt.is_raised().is_none()
+        });
+        let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
+        self.spent += outcome.elapsed;
+        match stopped(interrupt) {
+            Some(stop) => Err(stop),
+            None => Ok(outcome),
+        }
+    }
+}
+
+fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
+    let jobs = phase.workloads.clone();
+    let last = jobs.iter().map(|job| match job.runtime {
+        Some(runtime) => job.recorded_from() + runtime + LEEWAY,
+        None => ENDLESS,
+    });
+    let duration_max = last.max().unwrap_or(ENDLESS);
+    let is_direct = jobs
+        .iter()
+        .all(|job| job.files.iter().all(|file| file.target.0 % 2 == 0));
+    let depth = jobs.iter().map(|job| job.depth).sum();
+    Trial {
+        name: format!("fio-{number}"),
+        title: phase.names.join(", "),
+        clients: jobs.len() as u32,
+        depth,
+        spec: ClientSpec::Jobs(JobsSpec { jobs }),
+        access: bench.access(is_direct),
+        preparation: match phase.drops_cache && matches!(bench, Bench::Real(_)) {
+            true => Preparation::DropCache,
+            false => Preparation::None,
+        },
+        goal: None,
+        channel: Channel::Response,
+        duration_max,
+        salt: number,
+        sample_every: None,
+        limit: None,
+        warm_up: None,
+    }
+}
+
+/// The workloads that write all of each file that was made and is read.
+fn fill(files: &[PlannedFile]) -> Phase {
+    let mut phase = Phase {
+        names: vec!["laying out files".into()],
+        ..Phase::default()
+    };
+    for (number, file) in files.iter().enumerate() {
+        if file.exists.is_some() || !file.is_read {
+            continue;
+        }
+        let target = TargetId(number as u32 * 2 + 1);
+        let whole = file.needs / FILL_BLOCK * FILL_BLOCK;
+        for (offset, len, block) in [
+            (0, whole, FILL_BLOCK),
+            (whole, file.needs - whole, file.needs - whole),
+        ] {
+            if len > 0 {
+                let region = Region {
+                    target,
+                    offset,
+                    len,
+                    block,
+                };
+                phase.workloads.push(filling(region));
+            }
+        }
+    }
+    phase
+}
+
+fn filling(region: Region) -> JobSpec {
+    let size = vec![Size {
+        len: region.block as u32,
+        weight: 1,
+    }];
+    JobSpec {
+        row: 0,
+        depth: FILL_DEPTH,
+        files: vec![region],
+        order: NextFile::Sequential,
+        pattern: JobPattern::Sequential { skip: 0 },
+        random_percent: [0; 2],
+        run: 1,
+        sizes: [size.clone(), size],
+        read_percent: 0,
+        bytes: Some(region.len),
+        requests: None,
+        delay: Duration::ZERO,
+        ramp: Duration::ZERO,
+        runtime: None,
+        flush_every: 0,
+        flushes_at_end: true,
+        durability: Durability::Volatile,
+        rates: [JobRate::Free; 2],
+        is_poisson: false,
+        think: Duration::ZERO,
+        think_after: 1,
+    }
+}

@@ -1,0 +1,157 @@
+//! Several workloads in one trial, in virtual time: each has its own law, and the rows add up to
+//! the whole.
+
+use std::collections::BTreeMap;
+
+use engine::{Driver, Engine, EngineOptions, EngineState, KindSet, Membership, Record};
+use sim::SimSpec;
+use units::{Duration, Instant};
+use workload::{
+    AnyClient, ClientSpec, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind,
+    Region, Size, TargetId,
+};
+
+const BLOCK: u64 = 4096;
+
+fn job(row: u32) -> JobSpec {
+    let size = vec![Size {
+        len: BLOCK as u32,
+        weight: 1,
+    }];
+    JobSpec {
+        row,
+        depth: 1,
+        files: vec![Region {
+            target: TargetId(0),
+            offset: 0,
+            len: 1000 * BLOCK,
+            block: BLOCK,
+        }],
+        order: NextFile::RoundRobin,
+        pattern: JobPattern::Once,
+        random_percent: [100; 2],
+        run: 1,
+        sizes: [size.clone(), size],
+        read_percent: 100,
+        bytes: Some(1000 * BLOCK),
+        requests: None,
+        delay: Duration::ZERO,
+        ramp: Duration::ZERO,
+        runtime: None,
+        flush_every: 0,
+        flushes_at_end: false,
+        durability: Durability::Volatile,
+        rates: [JobRate::Free; 2],
+        is_poisson: false,
+        think: Duration::ZERO,
+        think_after: 1,
+    }
+}
+
+/// What these workloads give on a device that takes 1 ms for each request, whatever else it does.
+fn run(jobs: Vec<JobSpec>) -> Record {
+    let model = SimSpec::parse_with("sim:delay?time=1ms", &mut |_| Err("no file".into()));
+    let depth: u32 = jobs.iter().map(|job| job.depth).sum();
+    let driver = model
+        .expect("a model")
+        .driver(7, depth as usize, Instant::START);
+    let members = jobs.iter().map(|job| Membership {
+        row: job.row,
+        from: Instant::START + job.recorded_from(),
+    });
+    let members: Vec<Membership> = members.collect();
+    let count = jobs.len() as u32;
+    let spec = ClientSpec::Jobs(JobsSpec { jobs });
+    let clients = (0..count).map(|number| spec.client(7, number, count).expect("a client"));
+    let clients: Vec<AnyClient> = clients.collect();
+    let options = EngineOptions {
+        start: Instant::START,
+        slot_width: Duration::from_millis(1),
+        counted: KindSet::of(&spec.counted_kinds()),
+        first_client: 0,
+        stride: 1,
+    };
+    let mut engine = Engine::new(driver, clients, options).with_rows(members);
+    let state = engine.run_until(Instant::START + Duration::from_secs(100));
+    assert_eq!(state, Ok(EngineState::Finished));
+    assert!(engine.driver().capacity() >= depth as usize);
+    engine.into_parts().0
+}
+
+fn count(record: &Record, row: u32, kind: OpKind) -> u64 {
+    let found = record.rows.get(&(row, kind));
+    found.map_or(0, |found| found.service.len())
+}
+
+#[test]
+fn each_workload_keeps_its_own_depth_rate_and_end() {
+    let millis = Duration::from_millis;
+    let record = run(vec![
+        job(0),
+        JobSpec { depth: 8, ..job(1) },
+        JobSpec {
+            bytes: None,
+            runtime: Some(Duration::from_secs(2)),
+            rates: [JobRate::Requests { per_second: 250 }; 2],
+            delay: millis(500),
+            ..job(2)
+        },
+        JobSpec {
+            requests: Some(100),
+            think: millis(4),
+            ..job(3)
+        },
+    ]);
+    let elapsed = |row| record.rows[&(row, OpKind::Read)].elapsed;
+    assert_eq!(count(&record, 0, OpKind::Read), 1000);
+    assert_eq!(elapsed(0), millis(1000));
+    assert_eq!(count(&record, 1, OpKind::Read), 1000);
+    assert_eq!(elapsed(1), millis(125));
+    assert_eq!(count(&record, 2, OpKind::Read), 500);
+    assert_eq!(count(&record, 3, OpKind::Read), 100);
+    assert_eq!(elapsed(3), millis(100 + 99 * 4));
+}
+
+#[test]
+fn rows_add_up_to_the_whole() {
+    let record = run(vec![
+        JobSpec {
+            read_percent: 70,
+            depth: 4,
+            ..job(0)
+        },
+        JobSpec {
+            read_percent: 0,
+            flush_every: 10,
+            flushes_at_end: true,
+            ..job(1)
+        },
+        job(0),
+    ]);
+    let mut sums: BTreeMap<OpKind, (u64, u64)> = BTreeMap::new();
+    for ((_, kind), row) in &record.rows {
+        let sum = sums.entry(*kind).or_default();
+        *sum = (sum.0 + row.service.len(), sum.1 + row.bytes);
+        let windows: u64 = row.windows.iter().map(|window| window.0).sum();
+        assert_eq!(windows, row.service.len());
+    }
+    for (kind, whole) in &record.kinds {
+        assert_eq!(sums[kind], (whole.service.len(), whole.bytes), "{kind}");
+    }
+    assert_eq!(count(&record, 1, OpKind::Write), 1000);
+    // One after every ten writes, and one at the end.
+    assert_eq!(count(&record, 1, OpKind::Flush), 101);
+}
+
+#[test]
+fn a_ramp_is_left_out_and_a_read_block_does_not_come_twice() {
+    let record = run(vec![JobSpec {
+        bytes: None,
+        ramp: Duration::from_millis(300),
+        runtime: Some(Duration::from_millis(700)),
+        ..job(0)
+    }]);
+    // What is completed at the very end of the ramp counts.
+    assert_eq!(count(&record, 0, OpKind::Read), 701);
+    assert_eq!(record.kinds[&OpKind::Read].service.len(), 1000);
+}
