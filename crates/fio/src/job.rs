@@ -80,7 +80,16 @@ pub struct Syncs {
     /// When the job ends.
     pub at_end: bool,
     /// With each write.
-    pub each: bool,
+    pub each: Option<EachWrite>,
+}
+
+/// How each write is made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EachWrite {
+    /// As into a file opened with `O_SYNC`.
+    Sync,
+    /// As into a file opened with `O_DSYNC`.
+    DataSync,
 }
 
 /// What is reported.

@@ -28,7 +28,9 @@ pub use blocks::{BlockSizes, SizeShare};
 pub use command_line::read_command_line;
 pub use engines::{Engine, EngineKind};
 pub use fault::{Fault, Place};
-pub use job::{Amount, FileOrder, Files, Job, Limits, Pace, Rate, Reports, Syncs, Think};
+pub use job::{
+    Amount, EachWrite, FileOrder, Files, Job, Limits, Pace, Rate, Reports, Syncs, Think,
+};
 pub use lint::{Facts, Lint, lints};
 pub use option::{Answer, FioOption, ValueKind, find_option, options};
 pub use pattern::{Direction, Directions, Distribution, Pattern};

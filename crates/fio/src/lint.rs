@@ -97,7 +97,7 @@ fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {
 }
 
 fn unsynced(job: &Job) -> Option<String> {
-    let syncs = job.syncs.every > 0 || job.syncs.at_end || job.syncs.each;
+    let syncs = job.syncs.every > 0 || job.syncs.at_end || job.syncs.each.is_some();
     let is_unsynced = !job.is_direct && job.pattern.directions.writes() && !syncs;
     (is_unsynced && job.engine.kind != EngineKind::Null).then(|| {
         "buffered writes that are never synced: they measure memory; add direct=1 or end_fsync=1"

@@ -3,7 +3,7 @@
 use crate::blocks::{BlockSizes, fixed, range, split, triplet};
 use crate::engines::engine;
 use crate::fault::Fault;
-use crate::job::{Amount, FileOrder, Job, Rate};
+use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
 use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
@@ -255,7 +255,13 @@ fn load(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
         "random_distribution" => job.distribution = Distribution::parse(value.text)?,
         "fsync" | "fdatasync" => job.syncs.every = value.size()?,
         "end_fsync" | "fsync_on_close" => job.syncs.at_end = value.truth()?,
-        "sync" => job.syncs.each = !["none", "0"].contains(&value.text),
+        "sync" => {
+            job.syncs.each = match value.text {
+                "none" | "0" => None,
+                "dsync" => Some(EachWrite::DataSync),
+                _ => Some(EachWrite::Sync),
+            }
+        }
         "invalidate" => job.drops_cache = value.truth()?,
         _ => return Ok(false),
     }

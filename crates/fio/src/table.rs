@@ -50,7 +50,8 @@ const WITHOUT_TRACE: &str = "it needs read_iolog, which is refused by itself";
 const SCHEDULER: &str = "the scheduler of a device is the system's; set it before the run";
 const WITHOUT_ENGINE: &str = "it needs an engine or a placement that is refused by itself";
 const WITHOUT_TARGET: &str = "it needs latency_target, which is refused by itself";
-const AS_SYNCED: &str = "each write is followed by an fsync, and both count as one write";
+const AS_SYNCED: &str =
+    "dsync writes as with O_DSYNC; else an fsync follows each write, and both count as one";
 const OURS_GO: &str = "files that this run laid out are removed at its end; others never are";
 const NO_PROCESS: &str =
     "a job is neither a process nor a thread here: few workers carry all clients";

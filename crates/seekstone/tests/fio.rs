@@ -282,3 +282,26 @@ fn counts_and_bytes_are_those_of_fio_on_the_null_engine() {
         }
     }
 }
+
+#[test]
+fn a_job_that_failed_carries_its_error_number() {
+    let scratch = Scratch::new();
+    let text = "[a]\nfilename=sim:delay?time=1ms&error=EIO@2%\nrw=randread\nbs=4k\nsize=1m\n";
+    std::fs::write(scratch.path("jobs.fio"), text).expect("a job file");
+    let args = [
+        "fio",
+        "jobs.fio",
+        "--output-format=json",
+        "--seed=1",
+        "-q",
+        "--no-save",
+    ];
+    let ended = support::finish(scratch.seekstone(args));
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(json["jobs"][0]["error"], 5, "EIO");
+    assert!(
+        json["jobs"][0]["read"]["total_ios"].as_u64() > Some(0),
+        "what came before"
+    );
+}

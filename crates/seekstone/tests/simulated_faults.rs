@@ -112,7 +112,7 @@ mod trial {
         // Nothing is cut of an open load: what waited when the stall began is an episode, too.
         let expected = ["stall", "kept-back", "rare-episodes"];
         assert_names(&open["warnings"], &expected);
-        assert_eq!(open["verdict"], "NotStationary");
+        assert_eq!(open["verdict"], "not-stationary");
         let kept = &open["unfinished"];
         assert_near(&kept["count"], 1000.0, 0.15);
         assert_near(&kept["waited_mean_ns"], 1e9, 0.15);
@@ -304,7 +304,7 @@ mod rab {
     fn a_drift_is_named() {
         let found = reads("sim:mm1?mean=1ms&drift=2000%@9min");
         assert_names(&found["warnings"], &["drift"]);
-        assert_eq!(found["verdict"], "NotStationary");
+        assert_eq!(found["verdict"], "not-stationary");
     }
 
     #[test]

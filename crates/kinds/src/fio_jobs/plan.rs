@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fio::{Amount, Distribution, EngineKind, FileOrder, Job, Place, Rate};
+use fio::{Amount, Distribution, EachWrite, EngineKind, FileOrder, Job, Place, Rate};
 use units::Duration;
 use workload::{Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId};
 
@@ -233,8 +233,9 @@ impl Planner<'_> {
             flush_every: job.syncs.every,
             flushes_at_end: job.syncs.at_end,
             durability: match job.syncs.each {
-                true => Durability::Synced,
-                false => Durability::Volatile,
+                Some(EachWrite::Sync) => Durability::Synced,
+                Some(EachWrite::DataSync) => Durability::Through,
+                None => Durability::Volatile,
             },
             rates: job.pace.rates.map(|rate| match rate {
                 None => JobRate::Free,

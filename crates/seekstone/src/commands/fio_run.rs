@@ -8,7 +8,7 @@ use fio::output::{Document, JobReport, Transfers};
 use fio::{Given, Job, JobFile};
 use host::interrupt::{Interrupt, Wait};
 use kinds::fio_jobs::{FioRequest, FioRun, JobTimes, run_jobs};
-use results::{Run, Setup};
+use results::{Measurement, Run, Setup};
 use serde_json::{Value, json};
 use workload::OpKind;
 
@@ -139,7 +139,7 @@ fn reports(files: &[JobFile], jobs: &[Job], rows: &[JobTimes], run: &Run) -> Vec
             engine: job.engine.name.to_owned(),
             depth: job.depth,
             options: own_options(files, job),
-            error: 0,
+            error: phase.map_or(0, first_error),
             transfers: [OpKind::Read, OpKind::Write].map(|kind| transfers(&times.records, kind)),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
@@ -148,6 +148,11 @@ fn reports(files: &[JobFile], jobs: &[Job], rows: &[JobTimes], run: &Run) -> Vec
         }
     };
     rows.iter().map(report).collect()
+}
+
+/// The error number that ended a phase, as far as it is known, or 0.
+fn first_error(phase: &Measurement) -> i32 {
+    phase.errors.first().map_or(0, |error| error.errno)
 }
 
 /// The options of a job's own section, and those that readers expect in any case.
