@@ -114,7 +114,7 @@ fn a_page_is_read_in_a_browser() {
             assert_eq!(text("background"), background);
             assert_eq!(
                 (&found["beyond"], &found["seed"], &found["saves"]),
-                (&0.into(), &1.into(), &true.into())
+                (&0.into(), &"1".into(), &true.into())
             );
             // Text in a chart is scaled with it.
             assert!(found["smallest"].as_f64() >= Some(10.0), "{width}: {found}");
