@@ -53,6 +53,8 @@ pub struct LoadRequest {
     /// What a client does; the length of its region is set to that of the target.
     pub spec: MixSpec,
     /// What a client does, in words.
+    pub subject: String,
+    /// The same, with the load where it is fixed.
     pub title: String,
     /// What is to be measured.
     pub question: Question,
@@ -301,7 +303,7 @@ impl Asker<'_> {
             let driver = self.request.bench.storage.driver;
             trial.depth = open_depth(driver, trial.clients, rate, self.largest_block());
             trial.name = rated_name(&own.name, rate);
-            trial.title = format!("{}, {}/s offered", self.request.title, format_count(rate));
+            trial.title = format!("{}, {}/s offered", self.request.subject, format_count(rate));
             trial.salt = salt;
             let outcome = self.measure(bench, &trial, 0.0)?;
             self.measurements.push(Measurement {

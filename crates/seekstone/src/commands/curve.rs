@@ -59,6 +59,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     let request = LoadRequest {
         bench,
         spec: spec(&args.workload, think(&args.workload))?,
+        subject: title(&args.workload, None),
         title: title(&args.workload, None),
         question: Question::Curve(options),
         goals: args.common.goals.clone(),

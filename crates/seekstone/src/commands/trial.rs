@@ -72,6 +72,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     let request = LoadRequest {
         bench,
         spec: spec(&args.workload, pacing)?,
+        subject: title(&args.workload, None),
         title: title(
             &args.workload,
             Some((args.clients, args.rate.map(|rate| rate.per_second()))),

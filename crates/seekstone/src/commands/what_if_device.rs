@@ -62,6 +62,7 @@ pub fn same_load(
                 setup: Setup::new("whatif", seed),
             },
             spec: workload.clone(),
+            subject: String::new(),
             title: format!("{} clients", point.clients),
             question: Question::Trial {
                 clients: point.clients,
