@@ -8,6 +8,7 @@ mod diskmbps;
 mod diskrand;
 mod files;
 mod fio;
+mod groups;
 mod kind;
 pub mod parse;
 mod positioning;
@@ -83,51 +84,51 @@ pub struct Seekstone {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check up the storage beneath a directory, or an existing file or device: the main job.
+    /// Check a directory, file or device: the main figures and levels.
     Run(RunArgs),
     /// Measure one load with fixed settings.
     Trial(TrialArgs),
-    /// Measure response time against load, and the load carried at chosen response times.
+    /// Measure latency against load, and the load at chosen latencies.
     Curve(CurveArgs),
-    /// Measure the seven workloads of the RAID Performance Test of 1995 and their RABmarks.
+    /// Measure the seven RPT workloads of 1995 and their RABmarks.
     Rab(RabArgs),
-    /// Measure service times of random reads and writes against file size, block size and depth.
+    /// Measure random access against file size, block and depth.
     Random(Box<RandomArgs>),
-    /// Time how long files that are opened in random order take to their first record, on a model.
+    /// Time files opened in random order, on a model of a disk.
     Positioning(PositioningArgs),
-    /// Measure users who think and make transactions: rate, response time, how many users fit.
+    /// Measure users who think: rate, latency, how many fit.
     Transactions(Box<TransactionsArgs>),
-    /// Run the RAID Performance Test of 1995 with its own test, parameter, log and report files.
+    /// The RAID Performance Test of 1995, with its own files.
     Rpt(Box<RptArgs>),
-    /// Measure transfer rates: write a file and read it pass by pass, or read an existing one.
+    /// Measure transfer rates of one file, pass by pass.
     Transfer(Box<TransferArgs>),
-    /// Run the disk data transfer rate test of 1997, with its own screen and log.
+    /// The disk data transfer rate test of 1997.
     Diskmbps(DiskMbpsArgs),
-    /// Run the disk and transaction random access test of 1997, with its own screen and logs.
+    /// The disk and transaction random access test of 1997.
     Diskrand(DiskRandArgs),
-    /// Run one control thread of the RAID Performance Test, and print its messages.
+    /// One control thread of the RAID Performance Test.
     Transact(Box<TransactArgs>),
-    /// Compare targets in interleaved rounds: ratios with intervals, and limits that fail a build.
+    /// Compare targets or archived runs; fail a build on a limit.
     Compare(Box<CompareArgs>),
-    /// Make links that call the four programs of the documents by their own names.
+    /// Make links that call these four programs by their names.
     Classic(ClassicArgs),
-    /// Measure how something depends on factors, and note environment, results and conclusions.
+    /// Measure how something depends on factors, from a file.
     Study(Box<StudyArgs>),
-    /// Measure programs that use files: the DECUS tests, and metadata at scale.
+    /// Measure programs that use files: DECUS tests, metadata.
     Files(Box<FilesArgs>),
-    /// Run job files of fio, and print what fio prints; --check says what becomes of each option.
+    /// Run fio's job files, and print what fio prints.
     Fio(Box<FioArgs>),
-    /// Say what a target is, and what would mislead when it is measured.
+    /// Say what a target is, and what would mislead.
     Inspect(InspectArgs),
-    /// List the simulated devices, and show one with the source of each value.
+    /// List the simulated devices, and show their sources.
     Devices(DevicesArgs),
-    /// Fit a model to an archived run, say how well it predicts, and predict another load.
+    /// Fit a model to an archived run, and predict another load.
     Whatif(WhatIfArgs),
-    /// Time a command, or compare several in interleaved rounds.
+    /// Time commands, several in interleaved rounds.
     Time(Box<TimeArgs>),
-    /// Make a link with a known delay and rate between two network namespaces.
+    /// Make a link of known delay and rate between namespaces.
     Wire(WireArgs),
-    /// List, show, export and delete archived runs.
+    /// List, show, compare, export and delete archived runs.
     Runs(RunsArgs),
     /// Name and remove what killed runs left in a directory.
     Clean(CleanArgs),

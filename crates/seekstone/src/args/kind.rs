@@ -5,6 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches
 use kinds::measure::{Default, KINDS, Kind, Setting, kind_named};
 use units::{Bytes, Duration};
 
+use super::groups::grouped;
 use super::parse::{parse_budget, parse_precision};
 use super::{Command, Common, Seekstone};
 
@@ -71,7 +72,9 @@ pub struct KindRules {
 
 /// The command line, with the commands of kinds.
 pub fn definition() -> clap::Command {
-    Seekstone::command().subcommands(measured_kinds().map(command))
+    let kinds: Vec<&str> = measured_kinds().map(|kind| kind.name).collect();
+    let definition = Seekstone::command().subcommands(measured_kinds().map(command));
+    grouped(definition, &kinds)
 }
 
 /// What was typed, of matches of [`definition`].
@@ -130,7 +133,7 @@ pub fn is_list(setting: &Setting) -> bool {
 fn option(setting: &'static Setting) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
-        .value_name(setting.form)
+        .value_name(form(setting))
         .help(capitalised(setting.meaning))
         .action(ArgAction::Append)
         .required(setting.default == Default::Required);
@@ -145,6 +148,15 @@ fn option(setting: &'static Setting) -> Arg {
     match setting.default {
         Default::Is(value) => arg.default_value(value),
         Default::Required | Default::Nothing => arg,
+    }
+}
+
+/// What its values look like: of a few words these, as in `yes|no`.
+fn form(setting: &Setting) -> String {
+    let words: Vec<&str> = setting.form.split('"').skip(1).step_by(2).collect();
+    match words.as_slice() {
+        [] => setting.form.to_owned(),
+        words => words.join("|"),
     }
 }
 
