@@ -27,7 +27,7 @@ fn shortened(example: &str) -> String {
         Some("run") if example.contains("sim:") => " --budget 2s",
         Some("curve") if example.contains("sim:") => " --budget 5s",
         Some("run") if example.contains("big.file") => " --budget 2s",
-        Some("run" | "curve") => " --budget 2s --size 16MiB --reserve 0",
+        Some("run" | "/data" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") || example.contains("--goal") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
