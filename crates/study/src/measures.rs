@@ -4,6 +4,7 @@ use kinds::measure::{
     MeasureError, Measured, Measuring, Place, Stop, command, kind_named, measured_paths, measuring,
 };
 use procedure::study::{KindOutline, Kinds, SettingMistake};
+use results::Severity;
 
 /// Kinds of measurements that a study can choose from.
 pub trait Measures {
@@ -89,11 +90,24 @@ impl Measures for OwnMeasurements {
         place: &Place,
         stop: &Stop,
     ) -> Result<Measured, MeasureError> {
-        Self::made(kind, settings)?.measured(place, stop)
+        let measured = Self::made(kind, settings)?.measured(place, stop)?;
+        Ok(without_void(measured))
     }
 
     fn paths(&self, kind: &str, settings: &toml::Table, target: &str) -> Vec<String> {
         measured_paths(kind, settings, target)
+    }
+}
+
+/// Figures that must not be used are in no mean; why stands in the warnings.
+fn without_void(measured: Measured) -> Measured {
+    let mut severities = measured.warnings.iter().map(|it| it.severity);
+    if !severities.any(|severity| severity == Severity::Void) {
+        return measured;
+    }
+    Measured {
+        readings: Vec::new(),
+        ..measured
     }
 }
 
@@ -103,5 +117,29 @@ pub fn study_kinds(measures: &dyn Measures) -> Kinds<'_> {
     Kinds {
         outline_of: Box::new(|kind| measures.outline(kind)),
         check: Box::new(|kind, settings| measures.check(kind, settings)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{Better, Reading, Unit, Warning};
+
+    use super::*;
+
+    #[test]
+    fn figures_that_a_warning_voids_are_in_no_mean() {
+        let measured = |warning| Measured {
+            readings: vec![Reading::new("rate", Unit::PerSecond, 1.0, Better::Higher)],
+            warnings: vec![warning],
+        };
+        let kept = |warning| without_void(measured(warning)).readings.len();
+        assert_eq!(kept(Warning::doubt("foreign-io", "a third")), 1);
+        assert_eq!(kept(Warning::void("foreign-io", "nine tenths")), 0);
+        assert_eq!(
+            without_void(measured(Warning::void("foreign-io", "nine tenths")))
+                .warnings
+                .len(),
+            1
+        );
     }
 }
