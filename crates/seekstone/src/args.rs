@@ -8,6 +8,7 @@ mod diskmbps;
 mod diskrand;
 mod files;
 mod fio;
+mod generate;
 mod groups;
 mod kind;
 pub mod parse;
@@ -40,6 +41,7 @@ pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 pub use fio::{FioArgs, FormatChoice};
+pub use generate::{CompletionsArgs, ManArgs};
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
     LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
@@ -134,8 +136,8 @@ pub enum Command {
     Clean(CleanArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
-    /// Print the manual page.
-    Man,
+    /// Print the manual page, or that of one command.
+    Man(ManArgs),
     /// A kind of measurement whose settings are data.
     #[command(skip)]
     Kind(KindArgs),
@@ -586,12 +588,4 @@ pub struct CleanArgs {
     /// Remove without asking.
     #[arg(long, short)]
     pub yes: bool,
-}
-
-/// `seekstone completions`.
-#[derive(Args, Debug)]
-pub struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_enum)]
-    pub shell: clap_complete::Shell,
 }

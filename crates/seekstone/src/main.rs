@@ -81,7 +81,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Runs(args) => commands::runs::runs(args),
         Command::Clean(args) => commands::clean::clean(args),
         Command::Completions(args) => commands::generate::completions(args),
-        Command::Man => commands::generate::man(),
+        Command::Man(args) => commands::generate::man(args),
         Command::Kind(args) => commands::kind::kind(args, setup),
     }
 }

@@ -148,7 +148,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Wire(_)
         | Command::Clean(_)
         | Command::Completions(_)
-        | Command::Man => return Ok(()),
+        | Command::Man(_) => return Ok(()),
     })
 }
 

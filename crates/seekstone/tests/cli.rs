@@ -300,6 +300,12 @@ fn help_is_for_whoever_asks() {
     scratch.check(&["--version"], 0, "seekstone ");
     scratch.check(&["man"], 0, ".TH seekstone 1");
     scratch.check(&["man"], 0, "seekstone run");
+    scratch.check(&["man", "wal"], 0, ".TH seekstone-wal 1");
+    scratch.check(
+        &["man", "wall"],
+        2,
+        "there is no command wall; there are run,",
+    );
     scratch.check(&["completions", "bash"], 0, "complete -F _seekstone");
     scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
 }

@@ -1,0 +1,18 @@
+//! `seekstone completions` and `seekstone man`.
+
+use clap::Args;
+
+/// `seekstone completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `seekstone man`.
+#[derive(Args, Debug)]
+pub struct ManArgs {
+    /// The page of one command, as in `seekstone man trial | man -l -`; all when absent.
+    pub command: Option<String>,
+}
