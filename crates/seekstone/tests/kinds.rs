@@ -54,3 +54,32 @@ fn a_run_of_it_is_archived_and_repeats_to_the_last_digit() {
     assert!(rates("1").as_array().is_some_and(|it| !it.is_empty()));
     assert_eq!(rates("1"), rates("2"));
 }
+
+#[test]
+fn goals_are_on_the_figures_of_the_kind() {
+    let scratch = Scratch::new();
+    let check = |goal, code, expected| {
+        let args = [
+            "wal",
+            "sim:rz26",
+            "--replicates",
+            "2",
+            "-q",
+            "--no-save",
+            "--goal",
+            goal,
+        ];
+        finish(scratch.seekstone(args)).check(&args, code, expected);
+    };
+    check(
+        "commits >= 50/s",
+        0,
+        "PASS commits >= 50/s: commits is 77.0/s",
+    );
+    check("p99 <= 1ms", 4, "FAIL p99 <= 1ms: latency-p99 is 14.2 ms");
+    check(
+        "iops >= 3",
+        2,
+        "wal gives no iops. It gives commits, latency, ",
+    );
+}

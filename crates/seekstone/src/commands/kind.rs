@@ -20,6 +20,7 @@ const ROUNDS_MAX: u32 = 200;
 /// When a setting is wrong, or nothing could be measured.
 pub fn kind(args: &KindArgs, setup: Setup) -> anyhow::Result<Exit> {
     check(args)?;
+    check_goals(args)?;
     let rules = &args.rules;
     let asked = Asked {
         file: StudyFile {
@@ -66,6 +67,24 @@ fn check(args: &KindArgs) -> Result<(), UsageError> {
             Some(key) => UsageError(format!("--{key}: {}", mistake.message)),
             None => UsageError(mistake.message),
         })
+}
+
+/// A goal is on a figure that the kind gives.
+fn check_goals(args: &KindArgs) -> Result<(), UsageError> {
+    let known: Vec<&str> = args.kind.readings.iter().map(|(name, _)| *name).collect();
+    for goal in &args.rules.common.goals {
+        let figure = goal.figure();
+        let metric = figure.rsplit_once('.').map_or(figure, |(_, metric)| metric);
+        if !known.contains(&metric) {
+            return Err(UsageError(format!(
+                "--goal {:?}: {} gives no {metric}. It gives {}",
+                goal.text(),
+                args.kind.name,
+                known.join(", ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Settings that are the same in all replicates, and those with several values.
