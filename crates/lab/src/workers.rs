@@ -418,8 +418,6 @@ fn run<D: engine::Driver>(
     loop {
         let state = engine.run_until(until)?;
         let now = engine.now();
-        let elapsed = until.min(now).since(start);
-        reporter.report(engine.recorder_mut().take_slots(), elapsed);
         let failed = engine.has_failed();
         let ending = match state {
             EngineState::Finished => Some(Ending::Finished),
@@ -429,6 +427,7 @@ fn run<D: engine::Driver>(
             EngineState::Running => None,
         };
         if let Some(ending) = ending {
+            // Nothing was said yet of the time until now: the slot that is still open lies in it.
             // The last slot is cut short by the end; it counts with what it holds.
             engine.recorder_mut().close_until(now + SLOT_WIDTH);
             engine.note_unfinished(now);
@@ -443,6 +442,8 @@ fn run<D: engine::Driver>(
             let ending = if failed { Ending::Failed } else { ending };
             return Ok((ending, elapsed));
         }
+        let elapsed = until.min(now).since(start);
+        reporter.report(engine.recorder_mut().take_slots(), elapsed);
         until = now.max(until) + slice;
     }
 }
@@ -583,3 +584,6 @@ fn pin(processor: usize) {
     set.set(processor);
     let _ = rustix::thread::sched_setaffinity(None, &set);
 }
+
+#[cfg(test)]
+mod tests;
