@@ -13,6 +13,8 @@ use crate::output;
 
 /// Parts into which the bar divides the work.
 const STEPS: u64 = 1000;
+/// What may take longer ends when its work is done, and nobody knows when.
+const LEFT_MAX: Duration = Duration::from_secs(86_400);
 
 /// Shows stages to whoever looks.
 pub enum Progress {
@@ -53,7 +55,9 @@ impl Progress {
             Self::Bar(bar) => {
                 let _wait = Wait::begin();
                 bar.set_position((stage.done * STEPS as f64) as u64);
-                bar.set_prefix(format!("at most {} left", whole_seconds(stage.left)));
+                let left = Some(stage.left).filter(|left| *left < LEFT_MAX);
+                let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
+                bar.set_prefix(left.unwrap_or_default());
                 bar.set_message(describe(stage));
             }
             Self::Lines { last } => {

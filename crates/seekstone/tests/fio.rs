@@ -305,3 +305,30 @@ fn a_job_that_failed_carries_its_error_number() {
         "what came before"
     );
 }
+
+/// Bug: nothing was kept of a phase that Ctrl-C ended.
+#[test]
+fn what_was_measured_before_a_signal_is_reported() {
+    let scratch = Scratch::new();
+    // What is done at once is done before the first line of progress.
+    let text = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=4m\ntime_based\nruntime=600\n";
+    std::fs::write(scratch.path("jobs.fio"), text).expect("a job file");
+    let args = ["fio", "jobs.fio", "--output-format=json", "--reserve=0"];
+    let mut running = support::Running::start(scratch.seekstone(args));
+    running.wait_for("] a");
+    running.signal(rustix::process::Signal::INT);
+    let ended = running.end();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("stopped by SIGINT; what was measured"),
+        "{ended:?}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert!(
+        json["jobs"][0]["read"]["total_ios"].as_u64() > Some(0),
+        "{json}"
+    );
+    scratch.assert_clean(&scratch.path("."));
+}

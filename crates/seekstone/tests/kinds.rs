@@ -26,9 +26,18 @@ fn several_values_of_an_option_are_rows() {
 fn a_wrong_value_names_its_option() {
     let scratch = Scratch::new();
     let check = |args: &[&str], expected| scratch.check(args, 2, expected);
-    check(&["copy", ".", "--record", "x"], "--record: ");
-    check(&["copy", ".", "--record", "4KiB,0"], "--record: ");
-    check(&["copy", ".", "--synced", "often"], "--synced: ");
+    check(
+        &["copy", ".", "--record", "x"],
+        "error: --record: \"x\": not a size",
+    );
+    check(
+        &["copy", ".", "--record", "4KiB,0"],
+        "error: --record = \"0\": it is a size",
+    );
+    check(
+        &["copy", ".", "--synced", "often"],
+        "error: --synced = \"often\": it is one of",
+    );
     check(&["copy", ".", "--recrd", "4KiB"], "--record");
 }
 

@@ -1,4 +1,5 @@
-//! From fio's jobs to files and workloads: who works where, on how much, beside whom.
+//! From fio's jobs to files and workloads: what each of them reads and writes, and which run
+//! together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -248,7 +249,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The part of a file that a copy of a job uses; `path` is one of so many.
+    /// The part of a file that a copy of a job uses; `path` is one of `count` files.
     fn region(
         &mut self,
         job: &Job,

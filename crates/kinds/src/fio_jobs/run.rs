@@ -29,7 +29,7 @@ use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
 use crate::check_up::{Show, Stage};
 use crate::single_load::null_description;
 
-/// Files are written in pieces of this, so many at once.
+/// Files that are read are written first, with blocks of this size at this queue depth.
 const FILL_BLOCK: u64 = 1 << 20;
 const FILL_DEPTH: u32 = 4;
 /// A job without a runtime ends by what it does; it is given up after this long.
@@ -313,6 +313,7 @@ impl Session<'_> {
             if !fill.workloads.is_empty() {
                 let trial = trial(&fill, bench, 0);
                 self.measure(&trial, bench)?;
+                self.go_on()?;
             }
         }
         for (number, phase) in plan.phases.iter().enumerate() {
@@ -327,8 +328,14 @@ impl Session<'_> {
             if let Some(failure) = outcome.failure {
                 return Err(stop_of(&trial.title, Some(failure), self.interrupt));
             }
+            self.go_on()?;
         }
         Ok(())
+    }
+
+    /// Go on unless a signal came.
+    fn go_on(&self) -> Result<(), BenchError> {
+        stopped(self.interrupt).map_or(Ok(()), Err)
     }
 
     fn measure(&mut self, trial: &Trial, bench: &mut Bench) -> Result<Outcome, BenchError> {
@@ -339,32 +346,35 @@ impl Session<'_> {
             ..
         } = self;
         let interrupt: &Interrupt = interrupt;
+        let expected = expected(trial);
         let measured = bench.laboratory().measure(trial, &mut |glimpse| {
             show(&Stage {
                 title: &trial.title,
-                done: (glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64()).min(1.0),
+                done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
                 elapsed: *spent + glimpse.elapsed,
-                left: Duration::ZERO,
+                left: expected.saturating_sub(glimpse.elapsed),
                 glimpse: Some(glimpse),
             });
             interrupt.is_raised().is_none()
         });
         let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
         self.spent += outcome.elapsed;
-        match stopped(interrupt) {
-            Some(stop) => Err(stop),
-            None => Ok(outcome),
-        }
+        Ok(outcome)
     }
+}
+
+/// How long the jobs of a trial have to run at most.
+fn expected(trial: &Trial) -> Duration {
+    trial.duration_max.saturating_sub(LEEWAY)
 }
 
 fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
     let jobs = phase.workloads.clone();
     let last = jobs.iter().map(|job| match job.runtime {
-        Some(runtime) => job.recorded_from() + runtime + LEEWAY,
+        Some(runtime) => job.recorded_from() + runtime,
         None => ENDLESS,
     });
-    let duration_max = last.max().unwrap_or(ENDLESS);
+    let duration_max = last.max().unwrap_or(ENDLESS) + LEEWAY;
     let is_direct = jobs
         .iter()
         .all(|job| job.files.iter().all(|file| file.target.0 % 2 == 0));

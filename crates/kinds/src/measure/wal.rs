@@ -2,7 +2,7 @@
 //! is committed before it is durable.
 //!
 //! The log is written once before it is measured, as databases use their segments again: an append
-//! does not lengthen the file. What a growing file costs is told by `copy` and `files`.
+//! does not lengthen the file. `copy` and `files` measure what a growing file costs.
 
 mod log;
 

@@ -87,8 +87,8 @@ impl StorageLaboratory {
     }
 }
 
-/// Requests that one of so many workers may have outstanding: each of several workloads needs all
-/// of its own.
+/// Requests that one of `workers` workers may have outstanding. Each of several workloads needs its
+/// whole depth on the worker that it is dealt to.
 fn depth_of_worker(trial: &Trial, workers: usize) -> usize {
     let ClientSpec::Jobs(jobs) = &trial.spec else {
         return (trial.depth as usize).div_ceil(workers);

@@ -1,5 +1,5 @@
 //! Several files and devices at once: those that exist are opened as they are, those that do not
-//! are made in directories of ours beside where they were asked for.
+//! are made in work directories of ours, next to the place that was asked for.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -64,6 +64,9 @@ fn check(args: &KindArgs) -> Result<(), UsageError> {
         .check(args.kind.name, &base)
         .and_then(|()| pairs.try_for_each(|(name, value)| with(name, value)))
         .map_err(|mistake| match mistake.key {
+            Some(key) if mistake.message.starts_with(&key) => {
+                UsageError(format!("--{}", mistake.message))
+            }
             Some(key) => UsageError(format!("--{key}: {}", mistake.message)),
             None => UsageError(mistake.message),
         })
