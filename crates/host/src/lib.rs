@@ -7,6 +7,8 @@ pub mod environment;
 pub mod inspect;
 pub mod interrupt;
 pub mod limits;
+pub mod line_file;
+pub mod locked;
 pub mod process;
 pub mod processors;
 #[doc(hidden)]

@@ -160,7 +160,7 @@ impl Session<'_> {
                 }
             };
             let spent = step_begun.since(begun);
-            let measured = self.measure(&trial, procedure.progress(), spent);
+            let measured = self.measure(&trial, is_layout, procedure.progress(), spent);
             // A trial that was cut off before its first operation has nothing to say.
             let outcome = measured.map_err(|error| match self.interrupt.is_raised() {
                 Some(signal) => Stop::Interrupted(signal.name),
@@ -195,6 +195,7 @@ impl Session<'_> {
     fn measure(
         &mut self,
         trial: &Trial,
+        is_layout: bool,
         done: f64,
         spent: Duration,
     ) -> Result<Outcome, LaboratoryError> {
@@ -216,6 +217,11 @@ impl Session<'_> {
             });
             interrupt.is_raised().is_none()
         };
+        if is_layout {
+            return laboratory
+                .laboratory_that_leaves()
+                .measure(trial, &mut watch);
+        }
         laboratory.laboratory().measure(trial, &mut watch)
     }
 }

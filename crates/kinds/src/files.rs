@@ -27,6 +27,7 @@ use crate::check_up::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::BenchError;
+use lab::cells::Cells;
 use subject::{Subject, check_cache_drop, open_memory, open_target};
 
 pub use subject::memory_disk;
@@ -90,6 +91,8 @@ pub struct FilesRequest {
     pub memory: MemoryDisk,
     /// Where the memory disk is; found when absent.
     pub memory_directory: Option<PathBuf>,
+    /// Where what is measured is kept, against a kill.
+    pub cells: Cells,
 }
 
 /// What the files of a request take, at most.
@@ -266,6 +269,8 @@ pub fn measure_files(
         procedure: FilesProcedure::new(request.plan(roles, states)),
         played: BTreeMap::new(),
         kept: 0.0,
+        put_off: Vec::new(),
+        told: Duration::ZERO,
     };
     let measured = session.run();
     let elapsed = session.elapsed();
@@ -370,11 +375,16 @@ struct Session<'a> {
     played: BTreeMap<FileCell, FilePlayed>,
     /// The largest share of a pass's files that stayed in memory when caches were dropped.
     kept: f64,
+    /// What told passes would have done, and has to be done before the next that is measured.
+    put_off: Vec<FileStep>,
+    /// Time of the passes that were told.
+    told: Duration,
 }
 
 impl Session<'_> {
     fn run(&mut self) -> Result<(), BenchError> {
-        let spent = |session: &Self| session.clock.now().since(units::Instant::START);
+        let spent =
+            |session: &Self| session.told + session.clock.now().since(units::Instant::START);
         while let Some(step) = self.procedure.next_step(spent(self)) {
             if matches!(step, FileStep::Measure { .. }) {
                 self.tell(spent(self));
@@ -388,7 +398,7 @@ impl Session<'_> {
     fn elapsed(&self) -> Duration {
         let now = match self.subjects[0].hands.first() {
             Some(model) if self.request.is_simulated() => model.now(),
-            _ => self.clock.now(),
+            _ => self.clock.now() + self.told,
         };
         now.since(units::Instant::START)
     }

@@ -18,6 +18,7 @@ use host::interrupt::Interrupt;
 use host::process::{
     DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, quoted, run_process, shown,
 };
+use lab::cells::{Cells, Killed};
 
 /// Runs of an empty command that show what the shell itself takes.
 const SHELL_RUNS: usize = 9;
@@ -89,6 +90,8 @@ pub struct TimingRequest {
     pub seed: u64,
     /// What the run records of all this.
     pub setup: Setup,
+    /// Where what is measured is kept, against a kill.
+    pub cells: Cells,
 }
 
 /// Why nothing was timed, or why it ended early.
@@ -103,6 +106,9 @@ pub enum TimingError {
     /// A command did not come to its end.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    /// The run is only told, and nothing more was kept of it.
+    #[error(transparent)]
+    Killed(#[from] Killed),
     /// A command ended with another status than 0.
     #[error("{command} failed: {status}{said}{hint}")]
     Failed {
@@ -172,44 +178,61 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn measure(&mut self) -> Result<RoundsEnd, TimingError> {
-        self.measure_shell()?;
-        for _ in 0..self.request.warm_ups {
-            for command in &self.request.commands {
-                self.tell(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
-                self.run(command)?;
-            }
+        let cells = &self.request.cells;
+        self.shell_s = cells.result("shell", || self.measure_shell())?;
+        if !cells.is_only_told() {
+            self.warm_up()?;
         }
         let commands = self.request.commands.len();
         let mut procedure = TimingProcedure::new(commands, self.request.rule, self.request.seed);
         let first = Instant::now();
+        let mut told = Duration::ZERO;
         loop {
-            let elapsed: Duration = first.elapsed().into();
+            let elapsed = told + first.elapsed().into();
             match procedure.next(elapsed) {
                 TimingStep::Finish(end) => return Ok(end),
                 TimingStep::Run { command, round } => {
                     let line = &self.request.commands[command];
                     let title = format!("round {round}: {}", line.name);
                     self.tell(&title, procedure.progress(elapsed), elapsed);
-                    let ended = self.run(line)?;
-                    procedure.record(ended.elapsed.as_secs_f64());
-                    self.runs[command].push(timed(round, &ended));
+                    let begun = Instant::now();
+                    let of = format!("{command}, {title}");
+                    let (run, took) = cells.result(&of, || -> Result<_, TimingError> {
+                        let ended = self.run(line)?;
+                        let took: Duration = begun.elapsed().into();
+                        Ok((timed(round, &ended), took))
+                    })?;
+                    told += took.saturating_sub(begun.elapsed().into());
+                    procedure.record(run.real_s);
+                    self.runs[command].push(run);
                 }
             }
         }
     }
 
-    /// What the shell takes when it has nothing to do: part of the time of each of its commands.
-    fn measure_shell(&mut self) -> Result<(), TimingError> {
-        if self.request.commands.iter().any(|it| it.is_of_shell) {
-            let words = shell("");
-            let mut seconds = Vec::new();
-            for _ in 0..SHELL_RUNS {
-                let ended = run_process(&self.spec(&words), self.interrupt)?;
-                seconds.push(ended.elapsed.as_secs_f64());
+    /// Runs before the first that counts.
+    fn warm_up(&mut self) -> Result<(), TimingError> {
+        for _ in 0..self.request.warm_ups {
+            for command in &self.request.commands {
+                self.tell(&format!("warm-up: {}", command.name), 0.0, Duration::ZERO);
+                self.run(command)?;
             }
-            self.shell_s = Some(median(&seconds));
         }
         Ok(())
+    }
+
+    /// What the shell takes when it has nothing to do: part of the time of each of its commands.
+    fn measure_shell(&self) -> Result<Option<f64>, TimingError> {
+        if !self.request.commands.iter().any(|it| it.is_of_shell) {
+            return Ok(None);
+        }
+        let words = shell("");
+        let mut seconds = Vec::new();
+        for _ in 0..SHELL_RUNS {
+            let ended = run_process(&self.spec(&words), self.interrupt)?;
+            seconds.push(ended.elapsed.as_secs_f64());
+        }
+        Ok(Some(median(&seconds)))
     }
 
     /// One run with what goes before and after it.

@@ -273,6 +273,27 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// One pass, or what was kept of it before a kill. What is written is written again: it is
+    /// read later.
+    fn pass(
+        &mut self,
+        streams: &mut Streams,
+        plan: &SeriesPlan,
+        number: u32,
+        left: Duration,
+    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+        let cells = &self.request.bench.cells;
+        let of = format!("{}, pass {number}", plan.title);
+        let leaves = plan.kind == TransferKind::Write || streams.is_model();
+        let mut pass = || streams.pass(plan, number, left, self.interrupt, &mut self.teller);
+        if leaves && !cells.is_only_told() {
+            let measured = pass()?;
+            cells.keep(&of, &measured);
+            return Ok(measured);
+        }
+        cells.result(&of, pass)
+    }
+
     /// Measure one series. Its passes are kept even when a later one fails.
     fn one_series(&mut self, streams: &mut Streams, plan: &SeriesPlan) -> Result<(), BenchError> {
         let mut count = PassCount::new(plan.rule);
@@ -284,7 +305,7 @@ impl Session<'_> {
                 TransferKind::Write => FILL_MAX,
                 TransferKind::Read => FILL_MAX.max(plan.rule.budget),
             };
-            let measured = streams.pass(plan, number, left, self.interrupt, &mut self.teller);
+            let measured = self.pass(streams, plan, number, left);
             match measured {
                 Ok((pass, new)) => {
                     count.record(pass.bytes, Duration::from_nanos(pass.elapsed_ns));

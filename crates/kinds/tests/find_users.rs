@@ -55,6 +55,7 @@ fn search(seed: u64, budget: Duration) -> (UserSearchResult, Duration) {
             confirmed: None,
             storage: default_settings(seed),
             setup: Setup::new("transactions", seed),
+            cells: lab::cells::Cells::default(),
         },
         question: UsersQuestion::Search {
             profiles: vec![Profile {

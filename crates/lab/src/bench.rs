@@ -1,23 +1,30 @@
 //! Opens what a command measures: a directory, a named target, or a model.
 
+mod again;
+mod ready;
+
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Notice, Owner, TargetError, free_space};
 use engine::OnError;
-use procedure::{CheckUpFacts, MAIN_DIRECT, PositioningError, SIZE_MIN, cached_part};
-use results::environment::{RaidActivity, RaidState, TargetKind};
-use results::{Access, Caution, Setup, Severity, TargetDescription, Warning};
-use sim::{ArrayActivity, Level, SIM_PREFIX};
+use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
+use results::environment::TargetKind;
+use results::{Access, Caution, Setup, TargetDescription};
+use sim::SIM_PREFIX;
 use units::Bytes;
-use workload::{Spread, TargetId};
 
-use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
+use crate::cells::{Cells, Killed};
+use crate::kept::{Found, Kept, Told};
+use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
 use host::environment;
 use host::inspect::{self, InspectError};
 use host::limits::Limits;
 use host::processors::processors;
+
+use again::{changed, found, told_of};
+pub use ready::Bench;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
 /// the file for the page cache takes up to half as much again and the small files need the rest,
@@ -47,6 +54,8 @@ pub struct BenchRequest {
     pub storage: StorageSettings,
     /// What the run records of all this.
     pub setup: Setup,
+    /// Where what is measured is kept, against a kill.
+    pub cells: Cells,
 }
 
 impl BenchRequest {
@@ -75,6 +84,9 @@ pub enum BenchError {
     /// A file could not be opened.
     #[error(transparent)]
     Positioning(#[from] PositioningError),
+    /// The run is only told, and nothing more was kept of it.
+    #[error(transparent)]
+    Killed(#[from] Killed),
     /// Options that do not go together, or with the target.
     #[error("{0}")]
     Usage(String),
@@ -145,7 +157,39 @@ enum FilesMade {
     CheckUp,
 }
 
+/// Open a target, as it was found to be when the run was begun.
 fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
+    // By its seed: a path may be given in another way when the run goes on.
+    let of = format!("target {}", request.storage.seed);
+    let known: Option<Found> = request.cells.recalled(&of);
+    if request.cells.is_only_told() {
+        let told = Told::new(
+            request.cells.clone(),
+            request.storage.seed,
+            known.ok_or(Killed)?,
+        );
+        return Ok(told_of(told));
+    }
+    let mut opened = open_now(request, files)?;
+    match known {
+        Some(known) => match changed(&known, &opened) {
+            // What was left to the program stays as it was chosen then.
+            None => opened.facts = known.facts,
+            Some(what) => {
+                let error = BenchError::Usage(format!(
+                    "{}: {what} since the run was begun, and what was measured before would be \
+                     mixed with what is measured now: begin anew",
+                    request.target
+                ));
+                return Err(opened.bench.abandon(error));
+            }
+        },
+        None => request.cells.note(&of, &found(&opened)),
+    }
+    Ok(opened)
+}
+
+fn open_now(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
     if request.target.starts_with(SIM_PREFIX) {
         refuse_idle_options(request, TargetKind::Simulated)?;
         return simulated(request);
@@ -223,9 +267,9 @@ fn simulated(request: &BenchRequest) -> Result<Opened, BenchError> {
         access: Access::Simulated,
         has_page_cache: false,
     };
-    let bench = Bench::Simulated(
-        SimLaboratory::new(spec, request.storage.seed).with_errors(request.storage.on_error),
-    );
+    let seed = request.storage.seed;
+    let laboratory = SimLaboratory::new(spec, seed).with_errors(request.storage.on_error);
+    let bench = Bench::Simulated(Kept::new(laboratory, request.cells.clone(), seed));
     Ok(Opened {
         bench,
         description,
@@ -260,7 +304,11 @@ fn in_directory(
         has_page_cache: true,
     };
     Ok(Opened {
-        bench: Bench::Real(laboratory),
+        bench: Bench::Real(Kept::new(
+            laboratory,
+            request.cells.clone(),
+            request.storage.seed,
+        )),
         description,
         cautions,
         facts,
@@ -307,7 +355,11 @@ fn on_target(
         has_page_cache: true,
     };
     Ok(Opened {
-        bench: Bench::Real(laboratory),
+        bench: Bench::Real(Kept::new(
+            laboratory,
+            request.cells.clone(),
+            request.storage.seed,
+        )),
         description,
         cautions,
         facts,
@@ -400,150 +452,6 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
          measure reads",
         description.path
     )))
-}
-
-/// Where trials are run.
-pub enum Bench {
-    /// On real storage.
-    Real(StorageLaboratory),
-    /// On a model.
-    Simulated(SimLaboratory),
-}
-
-impl Bench {
-    /// The laboratory behind it.
-    pub fn laboratory(&mut self) -> &mut dyn Laboratory {
-        match self {
-            Self::Real(real) => real,
-            Self::Simulated(simulated) => simulated,
-        }
-    }
-
-    /// Bytes of the caches between a program and the medium, where they are known: of a model.
-    #[must_use]
-    pub fn cache_bytes(&self) -> Option<u64> {
-        match self {
-            Self::Simulated(simulated) => simulated.spec().cache_bytes(),
-            _ => None,
-        }
-    }
-
-    /// In which state the array of a model is, if it has one.
-    #[must_use]
-    pub fn raid_of_model(&self) -> Option<RaidState> {
-        let Self::Simulated(simulated) = self else {
-            return None;
-        };
-        let state = simulated.array_state()?;
-        let (missing, activity) = match state.activity {
-            ArrayActivity::Whole => (0, RaidActivity::Normal),
-            ArrayActivity::Reduced => (1, RaidActivity::Degraded),
-            ArrayActivity::Rebuilding { share } => {
-                let percent = Some(share * 100.0);
-                (1, RaidActivity::Rebuilding { percent })
-            }
-        };
-        let level = match state.level {
-            Level::Raid0 => "raid0",
-            Level::Raid1 => "raid1",
-            Level::Raid5 => "raid5",
-        };
-        Some(RaidState {
-            kind: "simulated".into(),
-            level: Some(level.into()),
-            members: Some(state.disks as u32),
-            missing: Some(missing),
-            state: activity,
-            source: "the model".into(),
-        })
-    }
-
-    /// The targets of the test files.
-    #[must_use]
-    pub fn test_files(&self) -> Vec<TargetId> {
-        match self {
-            Self::Real(real) => real.test_files(),
-            Self::Simulated(_) => vec![MAIN_DIRECT],
-        }
-    }
-
-    /// How clients are dealt to the test files, where there are several.
-    #[must_use]
-    pub fn spread(&self) -> Option<Spread> {
-        match self {
-            Self::Real(real) => real.spread(),
-            Self::Simulated(_) => None,
-        }
-    }
-
-    /// Make the test files, each of that size.
-    ///
-    /// # Errors
-    /// When there is no room, or the system refuses.
-    pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
-        match self {
-            Self::Real(real) => real.lay_out(size, Bytes(0)),
-            Self::Simulated(_) => Ok(()),
-        }
-    }
-
-    /// Make the test file, and a smaller one for the page cache, which `memory` may take.
-    ///
-    /// # Errors
-    /// When there is no room, or the system refuses.
-    pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
-        match self {
-            Self::Real(real) => real.lay_out(size, cached_part(size, memory)),
-            Self::Simulated(_) => Ok(()),
-        }
-    }
-
-    /// From now on every block that is read from a test file of ours must be one that was written.
-    pub fn verify_from_now(&mut self) {
-        if let Self::Real(real) = self {
-            real.verify_from_now();
-        }
-    }
-
-    /// What inspection and opening found worth saying.
-    #[must_use]
-    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
-        let mut warnings = inspect::warnings(cautions);
-        if let Self::Real(real) = self {
-            let severity = match real.access() {
-                Access::Buffered => Severity::Doubt,
-                _ => Severity::Note,
-            };
-            warnings.extend(
-                real.notes()
-                    .iter()
-                    .map(|note| Warning::new(severity, "access", note.clone())),
-            );
-        }
-        warnings
-    }
-
-    /// Remove what was made; what could not be removed is a warning.
-    pub fn clean_up(&mut self) -> Option<Warning> {
-        let Self::Real(real) = self else { return None };
-        let error = real.clean_up().err()?;
-        let text = format!(
-            "{}; `seekstone clean` there removes what is left, once it can be removed",
-            with_causes(&error)
-        );
-        Some(Warning::doubt("left-behind", text))
-    }
-
-    /// Remove what was made, because of `error`, which then says what could not be removed.
-    pub fn abandon(&mut self, error: BenchError) -> BenchError {
-        match self.clean_up() {
-            None => error,
-            Some(warning) => BenchError::LeftBehind {
-                error: Box::new(error),
-                left: warning.text,
-            },
-        }
-    }
 }
 
 /// The directory in which a target's stale work directories would be.

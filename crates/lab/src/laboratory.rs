@@ -21,7 +21,9 @@ use workload::{AddressError, Errno};
 use drivers::MISMATCH;
 use sys::MonotonicClock;
 
+use crate::cells::Killed;
 use crate::deal::{deal, members, since};
+use crate::kept::Forgets;
 use crate::workers::SLOT_WIDTH;
 use host::counters::thread_cpu_ns;
 use host::limits::check_clients;
@@ -89,6 +91,9 @@ pub enum LaboratoryError {
     /// The machine does not allow as much as is asked for.
     #[error(transparent)]
     Limit(#[from] host::limits::LimitError),
+    /// The run is only told, and nothing more was kept of it.
+    #[error(transparent)]
+    Killed(#[from] Killed),
 }
 
 /// What an error says, with what caused it.
@@ -266,6 +271,13 @@ impl Laboratory for SimLaboratory {
 
     fn now(&self) -> Instant {
         self.now
+    }
+}
+
+impl Forgets for SimLaboratory {
+    /// A machine stays as a trial left it.
+    fn forgets(&self) -> bool {
+        self.spec.machine().is_none()
     }
 }
 

@@ -1,10 +1,13 @@
 //! Laboratories: open a target, real or simulated, deal clients to workers, and run one trial.
 
 pub mod bench;
+pub mod cells;
 pub mod data_marker;
 pub mod deal;
+pub mod kept;
 pub mod laboratory;
 pub mod left_over;
+pub mod run_journal;
 pub mod simulated;
 pub mod storage;
 pub mod test_file;

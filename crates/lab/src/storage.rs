@@ -32,6 +32,7 @@ pub use self::foreign::Neighbours;
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use self::reserve::ReserveWatch;
 pub use self::several::WantedFile;
+use crate::kept::Forgets;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     monitor_of, trial_seed,
@@ -486,6 +487,13 @@ impl Laboratory for StorageLaboratory {
 
     fn now(&self) -> Instant {
         self.clock.now()
+    }
+}
+
+impl Forgets for StorageLaboratory {
+    /// What a trial writes into its file, the next may read as well as what was there before.
+    fn forgets(&self) -> bool {
+        true
     }
 }
 

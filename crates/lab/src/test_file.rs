@@ -98,10 +98,12 @@ fn fill_one(
     if let ClientSpec::Mix(mix) = &mut trial.spec {
         mix.addresses.region.target = target;
     }
-    let measured = bench.laboratory().measure(&trial, &mut |glimpse| {
-        show(&trial.title, glimpse);
-        interrupt.is_raised().is_none()
-    });
+    let measured = bench
+        .laboratory_that_leaves()
+        .measure(&trial, &mut |glimpse| {
+            show(&trial.title, glimpse);
+            interrupt.is_raised().is_none()
+        });
     let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
     match outcome.ending {
         Ending::Finished => Ok(outcome.measurement),

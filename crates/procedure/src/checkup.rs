@@ -8,6 +8,7 @@ mod findings;
 mod phases;
 
 use results::{Access, Curve, Measurement, Warning};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 use crate::curve::{CurveOptions, CurveStep, Levels, LoadCurve, PointPlan};
@@ -22,7 +23,7 @@ pub use phases::{
 };
 
 /// What the check-up must know of its target before it begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckUpFacts {
     /// Whether files of our own may be made; otherwise an existing target is read.
     pub makes_files: bool,

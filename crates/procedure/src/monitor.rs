@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use engine::Activity;
 use results::SystemSeries;
+use serde::{Deserialize, Serialize};
 use stats::{
     Arrivals, CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot, SlotStore,
     evaluate, evaluate_fully, quantile_interval, share_within,
@@ -70,7 +71,7 @@ enum Leaving {
 }
 
 /// How a trial stands to a limit of the response time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WithinLimit {
     /// The share of response times within the limit.
     pub share: Estimate,

@@ -525,9 +525,17 @@ fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
     }
 }
 
-fn encoded(histogram: &Histogram) -> String {
+/// A histogram as text: HdrHistogram V2 with its exact extremes and sum, base 64.
+#[must_use]
+pub fn encoded(histogram: &Histogram) -> String {
     let bytes = histogram.to_bytes();
     bytes.map_or_else(|_| String::new(), |it| STANDARD.encode(it))
+}
+
+/// What [`encoded`] wrote; `None` for other texts.
+#[must_use]
+pub fn decoded(text: &str) -> Option<Histogram> {
+    Histogram::from_bytes(&STANDARD.decode(text).ok()?).ok()
 }
 
 fn shorts(record: &Record) -> u64 {

@@ -51,7 +51,7 @@ pub use positioning::PositioningArgs;
 pub use profile_choice::{ProfileChoice, profile_names};
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
-pub use repeat::RepeatArgs;
+pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
 pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
 pub use study::{StudyArgs, StudyCommand};
@@ -485,6 +485,8 @@ pub enum RunsCommand {
     /// A default that changed since changes nothing, and a simulated run gives the same figures.
     /// What was allowed for the run, as with --overwrite, must be allowed anew.
     Repeat(Box<RepeatArgs>),
+    /// Go on with a run whose program was killed, from the last result that it had.
+    Resume(Box<ResumeArgs>),
     /// Write a run as JSON, CSV, Markdown, a page, OpenMetrics text or a picture.
     Export {
         /// Its number, or `latest`.

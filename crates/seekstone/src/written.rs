@@ -131,6 +131,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
                 Files::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
             }
             RunsCommand::Repeat(_)
+            | RunsCommand::Resume(_)
             | RunsCommand::Show { .. }
             | RunsCommand::Merge { .. }
             | RunsCommand::Delete { .. } => return Ok(()),

@@ -1,68 +1,27 @@
 //! The journal of a study: every replicate as soon as it is measured, so that even a killed study
 //! goes on where it was.
-//!
-//! One line of JSON for each entry, forced to the storage before the next replicate begins. A last
-//! line that was cut off is not there. The lock on the file tells that a study is under way.
-//!
-//! A new journal has its first line before it has its name, so an empty file, or one without a line
-//! of ours, is somebody else's and stays as it is.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use drivers::{NewFile, open_directory};
+use host::line_file::{LineFile, LineFileKind};
 use procedure::study::{Script, names_variable};
 use results::StudyReplicate;
 use serde::{Deserialize, Serialize};
 
-use super::locked::Locked;
 use super::seen::SeenPlace;
 use host::process::quoted;
 
+pub use host::line_file::LineFileError as JournalError;
+
 /// Version of the form.
 const SCHEMA: u32 = 2;
-/// The line that a new journal begins with.
-const FIRST_LINE: &[u8] = b"{\"made\":\"journal of a seekstone study\"}\n";
-/// No study keeps more.
-const BYTES_MAX: u64 = 1 << 30;
-/// It names the host and holds commands: it is for its owner.
-const MODE: u32 = 0o600;
-/// How often it is looked again at a name that others give away.
-const TRIES: u32 = 8;
-
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The system refused.
-    #[error("cannot {action} the study's journal {}", path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// The journal.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Another program has it.
-    #[error("this study is under way in another process, which holds {}", path.display())]
-    Busy {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// It is something else.
-    #[error(
-        "{} is no journal of a study ({why}): move it away",
-        path.display()
-    )]
-    Foreign {
-        /// The journal.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-}
+/// What messages call it, and how it begins.
+static KIND: LineFileKind = LineFileKind {
+    first_line: b"{\"made\":\"journal of a seekstone study\"}\n",
+    name: "the study's journal",
+    owner: "this study",
+    what: "journal of a study",
+};
 
 /// What a study is known by when it goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,10 +115,7 @@ pub struct Recorded {
 
 /// An open, locked journal.
 #[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    file: Locked,
-}
+pub struct Journal(LineFile);
 
 impl Journal {
     /// Open the journal, or make an empty one, and read it.
@@ -167,44 +123,8 @@ impl Journal {
     /// # Errors
     /// When another process has it, or the system refuses.
     pub fn open(path: &Path) -> Result<(Self, Recorded), JournalError> {
-        let failed = |action| {
-            let path = path.to_owned();
-            move |source| JournalError::Io {
-                action,
-                path,
-                source,
-            }
-        };
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
-        }
-        let foreign = |why: &str| JournalError::Foreign {
-            path: path.to_owned(),
-            why: why.to_owned(),
-        };
-        let mut file = locked(path, &failed)?;
-        let found = file.metadata().map_err(failed("examine"))?;
-        if !found.is_file() || found.nlink() > 1 {
-            return Err(foreign("it has a second name, or is no file"));
-        }
-        if found.len() > BYTES_MAX {
-            return Err(foreign("it is too large"));
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed("read"))?;
-        let (recorded, whole) = read(&bytes).map_err(|why| JournalError::Foreign {
-            path: path.to_owned(),
-            why,
-        })?;
-        if whole == 0 {
-            return Err(foreign("it holds no line of one"));
-        }
-        // What was cut off must not be taken for the beginning of the next entry.
-        if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(failed("repair"))?;
-        }
-        let path = path.to_owned();
-        Ok((Self { path, file }, recorded))
+        let (file, recorded) = LineFile::open(path, &KIND, read)?;
+        Ok((Self(file), recorded))
     }
 
     /// Begin anew, whatever was in it.
@@ -212,7 +132,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn restart(&mut self) -> Result<(), JournalError> {
-        self.emptied().map_err(|error| self.failed("empty", error))
+        self.0.restart()
     }
 
     /// Say what follows.
@@ -220,7 +140,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn head(&mut self, head: &JournalHead) -> Result<(), JournalError> {
-        self.write(&Entry::Head(head.clone()))
+        self.0.write(&Entry::Head(head.clone()))
     }
 
     /// Note that the study begins, or goes on.
@@ -228,7 +148,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn begun(&mut self, moment: &str) -> Result<(), JournalError> {
-        self.write(&Entry::Begun(moment.to_owned()))
+        self.0.write(&Entry::Begun(moment.to_owned()))
     }
 
     /// Note what must be removed; nothing any more without a path.
@@ -236,7 +156,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn scratch(&mut self, path: Option<&Path>) -> Result<(), JournalError> {
-        self.write(&Entry::Scratch(path.map(Path::to_owned)))
+        self.0.write(&Entry::Scratch(path.map(Path::to_owned)))
     }
 
     /// Note what must be undone from now on.
@@ -244,7 +164,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn undo(&mut self, undo: &[Undo]) -> Result<(), JournalError> {
-        self.write(&Entry::Undo(undo.to_vec()))
+        self.0.write(&Entry::Undo(undo.to_vec()))
     }
 
     /// Keep a replicate.
@@ -252,7 +172,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn replicate(&mut self, replicate: &StudyReplicate) -> Result<(), JournalError> {
-        self.write(&Entry::Replicate(replicate.clone()))
+        self.0.write(&Entry::Replicate(replicate.clone()))
     }
 
     /// Keep what a place stands on.
@@ -260,7 +180,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn place(&mut self, place: &SeenPlace) -> Result<(), JournalError> {
-        self.write(&Entry::Place(Box::new(place.clone())))
+        self.0.write(&Entry::Place(Box::new(place.clone())))
     }
 
     /// Remove it: the study is done.
@@ -268,119 +188,15 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn remove(self) -> Result<(), JournalError> {
-        let removed = match is_named(&self.file, &self.path) {
-            Ok(true) => fs::remove_file(&self.path),
-            Ok(false) => Err(io::Error::other("another file has its name")),
-            Err(error) => Err(error),
-        };
-        removed.map_err(|error| self.failed("remove", error))
-    }
-
-    /// All but the line that tells what it is.
-    fn emptied(&mut self) -> io::Result<()> {
-        let mut first = Vec::new();
-        self.file.seek(SeekFrom::Start(0))?;
-        let mut head = (&*self.file).take(FIRST_LINE.len() as u64);
-        head.read_to_end(&mut first)?;
-        if first == FIRST_LINE {
-            return self.file.set_len(FIRST_LINE.len() as u64);
-        }
-        self.file.set_len(0)?;
-        self.file.write_all(FIRST_LINE)
-    }
-
-    fn write(&mut self, entry: &Entry) -> Result<(), JournalError> {
-        let mut line =
-            serde_json::to_vec(entry).map_err(|error| self.failed("fill", error.into()))?;
-        line.push(b'\n');
-        let written = self.file.write_all(&line);
-        written
-            .and_then(|()| self.file.sync_data())
-            .map_err(|error| self.failed("write", error))
-    }
-
-    fn failed(&self, action: &'static str, source: io::Error) -> JournalError {
-        JournalError::Io {
-            action,
-            path: self.path.clone(),
-            source,
-        }
+        self.0.remove()
     }
 }
 
-/// The journal of that name, locked: the one that is there, or a new one.
-fn locked<F: FnOnce(io::Error) -> JournalError>(
-    path: &Path,
-    failed: &impl Fn(&'static str) -> F,
-) -> Result<Locked, JournalError> {
-    // Whoever is done with one removes it, and another may be quicker to make the next.
-    for _ in 0..TRIES {
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let opened = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                make(path).map_err(failed("make"))?;
-                continue;
-            }
-            Err(error) => return Err(failed("open")(error)),
-        };
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let path = path.to_owned();
-                return Err(JournalError::Busy { path });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
-        }
-        let file = Locked(file);
-        if is_named(&file, path).map_err(failed("examine"))? {
-            return Ok(file);
-        }
-    }
-    let path = path.to_owned();
-    Err(JournalError::Busy { path })
-}
-
-/// Make one, unless somebody else has.
-fn make(path: &Path) -> io::Result<()> {
-    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
-    let directory = open_directory(directory.unwrap_or(Path::new(".")))?;
-    let mut new = NewFile::create(directory, MODE)?;
-    let mut file = new.file();
-    file.write_all(FIRST_LINE)?;
-    file.sync_all()?;
-    match new.publish(path.file_name().unwrap_or_default()) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        made => made,
-    }
-}
-
-/// Whether the name stands for the open file.
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
-    let number = |found: &Metadata| (found.dev(), found.ino());
-    let opened = file.metadata()?;
-    match path.symlink_metadata() {
-        Ok(named) => Ok(number(&named) == number(&opened)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// What the lines say, and how many bytes are whole lines.
-pub(crate) fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
+/// What whole lines say.
+pub(crate) fn read(bytes: &[u8]) -> Result<Recorded, String> {
     let mut recorded = Recorded::default();
-    let mut whole = 0;
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        if !line.ends_with(b"\n") {
-            break;
-        }
         let entry = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        whole += line.len();
         match entry {
             Entry::Made(_) => {}
             Entry::Head(head) if head.schema > SCHEMA => {
@@ -394,11 +210,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Recorded, usize), String> {
             Entry::Place(place) => recorded.places.push(*place),
         }
     }
-    Ok((recorded, whole))
+    Ok(recorded)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn replicate(number: u32) -> StudyReplicate {
@@ -455,7 +273,7 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).expect("there"), content);
         }
         let other = top.path().join("other");
-        fs::write(&other, FIRST_LINE).expect("a file");
+        fs::write(&other, KIND.first_line).expect("a file");
         fs::remove_file(&path).expect("removed");
         std::os::unix::fs::symlink(&other, &path).expect("a link");
         let error = Journal::open(&path).expect_err("it is a link");
@@ -464,7 +282,7 @@ mod tests {
         fs::hard_link(&other, &path).expect("a second name");
         let error = Journal::open(&path).expect_err("it has two names");
         assert!(matches!(error, JournalError::Foreign { .. }), "{error}");
-        assert_eq!(fs::read(&other).expect("there"), FIRST_LINE);
+        assert_eq!(fs::read(&other).expect("there"), KIND.first_line);
     }
 
     /// What had come to have the name of a journal was removed with it.

@@ -2,7 +2,6 @@
 
 mod in_use;
 mod journal;
-mod locked;
 mod measures;
 mod models;
 mod preflight;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::in_use::{mounted_below, user_of};
 use super::journal::Undo;
-use super::locked::Locked;
+use host::locked::Locked;
 
 /// How the names of these directories begin; sixteen hexadecimal digits follow.
 const PREFIX: &str = ".seekstone-study-";

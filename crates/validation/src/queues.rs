@@ -157,6 +157,7 @@ fn users(interrupt: &Interrupt) -> Rows {
             confirmed: None,
             storage: default_settings(SEED),
             setup: Setup::new("transactions", SEED),
+            cells: lab::cells::Cells::default(),
         },
         question: UsersQuestion::Loads(vec![UserLoad {
             name: "users".into(),

@@ -179,6 +179,7 @@ impl Test {
                 confirmed: None,
                 storage: default_settings(seed),
                 setup: Setup::new("transactions", seed),
+                cells: lab::cells::Cells::default(),
             },
             question: UsersQuestion::Loads(
                 loads

@@ -196,6 +196,7 @@ fn checked_up(device: &str, seed: u64, room: Room) -> Run {
             confirmed: None,
             storage: default_settings(seed),
             setup: Setup::new("run", seed),
+            cells: lab::cells::Cells::default(),
         },
         budget: room.budget,
         levels: procedure::Levels::Grid { count: 3 },

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of a block, as the DECUS tests count them.
 pub const BLOCK_BYTES: u32 = 512;
 
@@ -148,7 +150,8 @@ pub enum FileOp {
 }
 
 /// The kind of a call: what its times are filed under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileOpKind {
     /// Making a directory.
     MakeDirectory,

@@ -1,10 +1,14 @@
 //! One step of a procedure of file tests: a script played by all clients at once.
 
+use std::collections::BTreeMap;
+
 use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
 use procedure::{FileCell, FileItem, FilePlayed, FileStep};
 use results::{FilePass, FileState, FileSystemRole};
+use serde::{Deserialize, Serialize};
+use stats::Histogram;
 use workload::{
-    BLOCK_BYTES, DecusTest, Durability, Errno, FileOp, FileOrder, FileScript, Spacing,
+    BLOCK_BYTES, DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, Spacing,
     stand_in_for_device,
 };
 
@@ -14,7 +18,45 @@ use host::counters::Counters;
 use host::interrupt::Interrupt;
 use host::together::{no_thread, together};
 use lab::bench::BenchError;
+use lab::cells::Killed;
 use lab::test_file::stopped;
+
+/// A pass, with the times of its calls by kind.
+#[derive(Serialize, Deserialize)]
+struct KeptPass {
+    pass: FilePass,
+    #[serde(with = "as_text")]
+    times: BTreeMap<FileOpKind, Histogram>,
+}
+
+/// Times in a journal.
+mod as_text {
+    use std::collections::BTreeMap;
+
+    use procedure::{decoded, encoded};
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+    use stats::Histogram;
+    use workload::FileOpKind;
+
+    pub(super) fn serialize<S: Serializer>(
+        times: &BTreeMap<FileOpKind, Histogram>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts = times.iter().map(|(kind, times)| (*kind, encoded(times)));
+        texts.collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<FileOpKind, Histogram>, D::Error> {
+        let texts = Vec::<(FileOpKind, String)>::deserialize(deserializer)?.into_iter();
+        let times = texts.map(|(kind, text)| Some((kind, decoded(&text)?)));
+        times
+            .collect::<Option<_>>()
+            .ok_or_else(|| D::Error::custom("no histogram"))
+    }
+}
 
 impl Session<'_> {
     /// Do what comes next.
@@ -25,6 +67,18 @@ impl Session<'_> {
         if let Some(stop) = stopped(self.interrupt) {
             return Err(stop);
         }
+        match *step {
+            FileStep::Measure { cell, pass } => return self.measure(&cell, pass),
+            // What follows finds an empty disk, whatever was to be done before.
+            FileStep::Initialise(_) => self.put_off.clear(),
+            _ => {}
+        }
+        self.put_off.push(*step);
+        Ok(())
+    }
+
+    /// Do what a step does, whether or not its time is wanted.
+    fn act(&mut self, step: &FileStep) -> Result<(), BenchError> {
         match *step {
             FileStep::Initialise(role) => {
                 self.each_does(role, FileOp::Initialise, "removing the files")?;
@@ -46,35 +100,62 @@ impl Session<'_> {
                 };
                 self.play_scripts(&cell, "the file of TEST11", &script)?;
             }
-            FileStep::Measure { cell, pass } => self.measure(&cell, pass)?,
+            FileStep::Measure { cell, pass } => {
+                self.play(&cell, pass)?;
+            }
         }
         Ok(())
     }
 
+    /// A pass, or what was kept of it before a kill. What comes before a pass is put off until one
+    /// is measured; a model stays as passes leave it, so all of its passes are.
     fn measure(&mut self, cell: &FileCell, pass: u32) -> Result<(), BenchError> {
-        let device = self.subject(cell.role).device_of(cell.item);
-        let before = Counters::take(device.as_deref());
-        let played = self.play(cell, pass)?;
-        let counted = before.delta(&Counters::take(device.as_deref())).device;
-        let summed = summed(
-            pass,
-            &played,
-            counted.as_ref().map(|it| (it.reads, it.writes)),
-        );
-        let elapsed = units::Duration(summed.elapsed_ns);
+        let cells = self.request.cells.clone();
+        let of = format!("{cell:?}, pass {pass}");
+        let may_be_told = !self.request.is_simulated() || cells.is_only_told();
+        let told: Option<KeptPass> = cells.told(&of).filter(|_| may_be_told);
+        let kept = match told {
+            Some(kept) => {
+                self.told += units::Duration(kept.pass.elapsed_ns);
+                let (cell, pass) = (*cell, pass);
+                self.put_off.push(FileStep::Measure { cell, pass });
+                kept
+            }
+            None if cells.is_only_told() => return Err(Killed.into()),
+            None => {
+                let kept = self.measured(cell, pass)?;
+                cells.keep(&of, &kept);
+                kept
+            }
+        };
+        let elapsed = units::Duration(kept.pass.elapsed_ns);
         self.procedure.record(cell, elapsed);
         let has_warm_up = !self.request.is_simulated();
         let row = self.played.entry(*cell);
         let row = row.or_insert_with(|| FilePlayed::new(has_warm_up));
-        let (first, others) = played.split_first().expect("one client at least");
-        let mut times = first.times.clone();
-        for (kind, found) in others.iter().flat_map(|other| &other.times) {
-            let all = times.entry(*kind);
-            all.and_modify(|all| all.merge(found))
-                .or_insert_with(|| found.clone());
-        }
-        row.add(summed, &times);
+        row.add(kept.pass, &kept.times);
         Ok(())
+    }
+
+    fn measured(&mut self, cell: &FileCell, pass: u32) -> Result<KeptPass, BenchError> {
+        for before in std::mem::take(&mut self.put_off) {
+            self.act(&before)?;
+        }
+        let device = self.subject(cell.role).device_of(cell.item);
+        let before = Counters::take(device.as_deref());
+        let played = self.play(cell, pass)?;
+        let counted = before.delta(&Counters::take(device.as_deref())).device;
+        let pass = summed(
+            pass,
+            &played,
+            counted.as_ref().map(|it| (it.reads, it.writes)),
+        );
+        let mut times = BTreeMap::new();
+        for (kind, found) in played.iter().flat_map(|one| &one.times) {
+            let all: &mut Histogram = times.entry(*kind).or_default();
+            all.merge(found);
+        }
+        Ok(KeptPass { pass, times })
     }
 
     /// Play a test's script, which for TEST11 depends on what there is to read.

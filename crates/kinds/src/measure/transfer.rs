@@ -281,6 +281,7 @@ pub(super) fn model_request(place: &Place, size: Bytes) -> TransferRequest {
             confirmed: None,
             storage: default_settings(place.seed),
             setup: Setup::new(KIND.name, place.seed),
+            cells: lab::cells::Cells::default(),
         },
         beside: None,
         mode: TransferMode::Simulated,

@@ -195,6 +195,7 @@ impl Wal {
                 ..default_settings(place.seed)
             },
             setup: Setup::new(KIND.name, place.seed),
+            cells: lab::cells::Cells::default(),
         }
     }
 

@@ -52,7 +52,7 @@ impl Streams {
         } else {
             1
         };
-        let is_model = matches!(self.lanes[0].bench, Bench::Simulated(_));
+        let is_model = self.is_model();
         let mut lanes: Vec<&mut Lane> = self
             .lanes
             .iter_mut()
@@ -122,10 +122,13 @@ fn measured(
         interrupt,
     } = *order;
     let mut measure = |trial: &Trial| -> Result<Outcome, BenchError> {
-        let measured = lane.bench.laboratory().measure(trial, &mut |glimpse| {
-            show(&plan.title, glimpse);
-            interrupt.is_raised().is_none()
-        });
+        let measured = lane
+            .bench
+            .laboratory_itself()
+            .measure(trial, &mut |glimpse| {
+                show(&plan.title, glimpse);
+                interrupt.is_raised().is_none()
+            });
         let outcome: Outcome =
             measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
         if outcome.failure.is_some() || outcome.ending != Ending::Finished {

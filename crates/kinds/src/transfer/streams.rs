@@ -7,6 +7,8 @@ use units::{Bytes, Instant};
 
 use super::{Sharing, TransferRequest};
 use lab::bench::{Bench, BenchError, BenchRequest, Opened as OpenedBench, open_bench};
+use lab::cells::Cells;
+use lab::kept::Kept;
 use lab::laboratory::{LaboratoryError, trial_seed};
 use lab::storage::{StorageLaboratory, StorageSettings};
 
@@ -179,6 +181,11 @@ impl Streams {
         self.lanes[0].bench.laboratory().now()
     }
 
+    /// Whether their time is virtual.
+    pub fn is_model(&self) -> bool {
+        matches!(self.lanes[0].bench, Bench::Simulated(_))
+    }
+
     /// The streams, for the record.
     pub fn described(&self) -> Vec<TransferStream> {
         let first = &self.lanes[0].described;
@@ -249,7 +256,7 @@ impl Streams {
             let mut late = StorageLaboratory::on_target(&path, read_only, None, settings)?;
             late.check_reads(check);
             self.lanes.push(Lane {
-                bench: Bench::Real(late),
+                bench: Bench::Real(Kept::new(late, Cells::default(), 0)),
                 access,
                 described: TransferStream {
                     number: place + 2,

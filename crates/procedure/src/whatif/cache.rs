@@ -1,9 +1,9 @@
 //! Two classes of service: what a cache answers, and what it does not.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use results::Run;
 use stats::{Histogram, LogBins, valley};
+
+use crate::single::decoded;
 
 /// The response times of one client at a time, split at the valley between two modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,10 +34,7 @@ pub fn cache_classes(run: &Run) -> Option<CacheClasses> {
     let alone = run.measurements.iter().filter(|it| it.clients == 1);
     let kinds = alone.flat_map(|measurement| &measurement.kinds);
     let mut reads = kinds.filter(|kind| kind.kind == "read");
-    reads.find_map(|kind| {
-        let bytes = STANDARD.decode(&kind.response_histogram).ok()?;
-        classes(&Histogram::from_bytes(&bytes).ok()?)
-    })
+    reads.find_map(|kind| classes(&decoded(&kind.response_histogram)?))
 }
 
 fn classes(histogram: &Histogram) -> Option<CacheClasses> {

@@ -64,8 +64,9 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         question: Question::Curve(options),
         goals: args.common.goals.clone(),
     };
+    let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, measure))
+    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 /// Every point has a warm-up, and what is left of the budget has to be enough for a curve.

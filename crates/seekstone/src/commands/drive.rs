@@ -4,9 +4,12 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use archive::Archive;
 use host::interrupt::Interrupt;
 use kinds::check_up::Show;
-use lab::bench::directory_of;
+use lab::bench::{BenchRequest, directory_of};
+use lab::cells::{Cells, GoOn};
+use lab::run_journal::RunJournal;
 use procedure::Requirement;
 use results::{Run, Setup};
 
@@ -16,7 +19,9 @@ use crate::commands::finish::deliver;
 use crate::commands::offers;
 use crate::commands::runs::show;
 use crate::commands::setup::open_archive;
-use crate::commands::{curve, files, rab, random, run, time, transactions, transfer, trial};
+use crate::commands::{
+    curve, files, rab, random, run, time, transactions, transfer, trial, unfinished,
+};
 use crate::exit::{Exit, UsageError};
 use crate::progress::Progress;
 
@@ -34,6 +39,10 @@ pub struct Ready<'a> {
     pub goals: Vec<Requirement>,
     /// Directories in which killed runs may have left something.
     pub places: Vec<PathBuf>,
+    /// All settings as resolved, with the seed.
+    pub setup: Setup,
+    /// Where what is measured is kept, against a kill.
+    pub cells: Cells,
     /// Measures.
     pub measure: Measure<'a>,
 }
@@ -42,13 +51,15 @@ impl<'a> Ready<'a> {
     /// A measurement of one target that shows how far it is.
     pub fn new<E: Into<anyhow::Error>>(
         common: &'a Common,
-        target: &str,
+        bench: &BenchRequest,
         measure: impl FnOnce(&Interrupt, Show<'_>) -> Result<Run, E> + 'a,
     ) -> Self {
         Self {
             common,
             goals: common.goals.clone(),
-            places: directory_of(target).into_iter().collect(),
+            places: directory_of(&bench.target).into_iter().collect(),
+            setup: bench.setup.clone(),
+            cells: bench.cells.clone(),
             measure: Box::new(move |looking| looking.watch(measure)),
         }
     }
@@ -106,18 +117,56 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
 /// # Errors
 /// When nothing could be measured, or the run cannot be delivered.
 pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
-    let common = ready.common;
+    let archive = opened(&ready)?;
+    if let Some(archive) = &archive {
+        unfinished::offer(archive);
+        unfinished::keep(&ready.cells, &ready.setup, archive);
+    }
+    measured(ready, archive, false)
+}
+
+/// Go on with a run whose program was killed, or take what it measured for all that it is.
+///
+/// # Errors
+/// Those of [`drive`].
+pub fn go_on(ready: Ready<'_>, journal: RunJournal, go_on: GoOn) -> anyhow::Result<Exit> {
+    let archive = opened(&ready)?;
+    ready.cells.keep_in(journal, go_on);
+    measured(ready, archive, true)
+}
+
+/// The archive, once it is known that there is room for a run.
+fn opened(ready: &Ready<'_>) -> anyhow::Result<Option<Archive>> {
     host::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
-    let archive = open_archive(common)?;
+    open_archive(ready.common)
+}
+
+fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> anyhow::Result<Exit> {
+    let common = ready.common;
     for place in &ready.places {
         offer_removal(place, common.yes)?;
     }
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    let mut run = (ready.measure)(&Onlooking {
+    let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
         is_quiet: common.quiet,
-    })?;
+    });
+    let cells = ready.cells;
+    let mut run = match measured {
+        Ok(run) => run,
+        Err(error) => {
+            let (journal, told, _) = cells.done();
+            // A run that went on may do so once more.
+            unfinished::remove(journal.filter(|_| told == 0 && !is_resumed));
+            return Err(error);
+        }
+    };
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
-    deliver(&mut run, archive, common, |run| show(run, common.all))
+    let journal = unfinished::told(&cells, &mut run);
+    let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
+    if delivered.is_ok() {
+        unfinished::remove(journal);
+    }
+    delivered
 }

@@ -6,6 +6,7 @@ use drivers::CacheDrop;
 use host::inspect::inspect;
 use kinds::files::{FileWork, FilesRequest, MemoryDisk, measure_files, memory_disk};
 use lab::bench::directory_of;
+use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use procedure::RoundsRule;
 use results::{FileState, MetadataTree, Setup};
@@ -36,6 +37,8 @@ pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         common: &args.common,
         goals: args.common.goals.clone(),
         places: places.into_iter().flatten().collect(),
+        setup: request.setup.clone(),
+        cells: request.cells.clone(),
         measure: Box::new(move |looking| {
             looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
         }),
@@ -90,6 +93,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
             MemoryDisk::Beside
         },
         memory_directory: memory.filter(|_| !is_without),
+        cells: Cells::default(),
     })
 }
 

@@ -30,6 +30,7 @@ pub mod time;
 pub mod transactions;
 pub mod transfer;
 pub mod trial;
+pub mod unfinished;
 pub mod validate;
 pub mod vintage;
 pub mod what_if;

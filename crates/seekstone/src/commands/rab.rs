@@ -81,6 +81,8 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         common: &args.common,
         goals: args.common.goals.clone(),
         places: directory_of(&args.target).into_iter().collect(),
+        setup: request.bench.setup.clone(),
+        cells: request.bench.cells.clone(),
         measure: Box::new(move |looking| on_screen(args, &request, looking)),
     })
 }

@@ -55,8 +55,9 @@ pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         writes_are_asked: args.writes || args.durable,
         options,
     };
+    let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_random(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, measure))
+    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 fn check(args: &RandomArgs) -> Result<(), UsageError> {

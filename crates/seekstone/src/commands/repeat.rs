@@ -2,9 +2,9 @@
 
 use anyhow::Context as _;
 use host::environment;
-use results::{Run, Setup};
+use results::{Environment, Run, Setup};
 
-use crate::args::{self, Command, RepeatArgs};
+use crate::args::{self, AgainArgs, Command, RepeatArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::perform;
@@ -13,31 +13,61 @@ use crate::recorded::{again, setup};
 /// Commands that run programs which a run names.
 const RUN_PROGRAMS: [&str; 2] = ["study", "time"];
 
+/// A run whose command is carried out once more.
+pub struct Recorded<'a> {
+    /// It, as in "run 5".
+    pub what: &'a str,
+    /// What becomes of it, as in "repeated".
+    pub verb: &'a str,
+    /// Its settings.
+    pub setup: &'a Setup,
+    /// Where it ran.
+    pub environment: &'a Environment,
+    /// Whether what was allowed for it must be allowed anew.
+    pub must_be_allowed: bool,
+}
+
 /// A run measured again, with the settings that it had and the files that it read.
 ///
 /// # Errors
 /// When its settings are not known, or it may not be repeated as it is asked for.
 pub fn repeat(run: &Run, archive: Option<String>, args: &RepeatArgs) -> anyhow::Result<Exit> {
-    let (command, again) = commanded(run, archive, args)?;
+    let id = run.id.unwrap_or_default();
+    if run.settings.setting("log").is_some() {
+        return Err(UsageError(format!(
+            "run {id} cannot be repeated: it was read from a log, which does not hold all settings"
+        ))
+        .into());
+    }
+    let recorded = Recorded {
+        what: &format!("run {id}"),
+        verb: "repeated",
+        setup: &run.settings,
+        environment: &run.environment,
+        must_be_allowed: true,
+    };
+    let (command, again) = commanded(&recorded, archive, &args.again)?;
     let repeated = perform(&command, again);
-    repeated.with_context(|| format!("run {} cannot be repeated", run.id.unwrap_or_default()))
+    repeated.with_context(|| format!("run {id} cannot be repeated"))
 }
 
-fn commanded(
-    run: &Run,
+/// The command of a run with the settings that it had; without an archive it saves nothing.
+///
+/// # Errors
+/// When a setting does not exist any more, or what was allowed is not allowed anew.
+pub fn commanded(
+    run: &Recorded<'_>,
     archive: Option<String>,
-    args: &RepeatArgs,
+    args: &AgainArgs,
 ) -> Result<(Command, Setup), UsageError> {
-    let recorded = &run.settings;
-    let id = run.id.unwrap_or_default();
-    let refuse = |why: &str| UsageError(format!("run {id} cannot be repeated: {why}"));
-    if recorded.setting("log").is_some() {
-        let text = "it was read from a log, which does not hold all settings";
-        return Err(refuse(text));
-    }
+    let recorded = run.setup;
+    let refuse = |why: &str| UsageError(format!("{} cannot be {}: {why}", run.what, run.verb));
     check_host(run).map_err(|why| refuse(&why))?;
-    check_permissions(recorded, args).map_err(|why| refuse(&why))?;
+    if run.must_be_allowed {
+        check_permissions(recorded, args).map_err(|why| refuse(&why))?;
+    }
     let mut anew: Vec<(&str, Option<String>)> = Vec::new();
+    let saves = archive.is_some();
     anew.extend(archive.map(|path| ("archive", Some(path))));
     anew.extend(args.outputs.asked().map(|((option, _), output)| {
         let path = output.path().display().to_string();
@@ -47,7 +77,7 @@ fn commanded(
     let flags = [
         ("overwrite", args.overwrite),
         ("force", args.outputs.force.force),
-        ("no-save", args.no_save),
+        ("no-save", !saves),
         ("quiet", args.quiet),
         ("yes", args.yes),
     ];
@@ -67,28 +97,28 @@ fn commanded(
 }
 
 /// Programs of another machine's run are not started unread; anything else says where it was.
-fn check_host(run: &Run) -> Result<(), String> {
+fn check_host(run: &Recorded<'_>) -> Result<(), String> {
     let here = environment::capture().host_name;
     let there = &run.environment.host_name;
     if *there == here {
         return Ok(());
     }
-    let command = run.settings.command.as_str();
+    let command = run.setup.command.as_str();
     if RUN_PROGRAMS.contains(&command) {
         return Err(format!(
             "it was measured on {there}, and would start the programs that it names here: look at \
-             them (`seekstone runs show {} --all`), and use `seekstone {command}`",
-            run.id.unwrap_or_default()
+             them (`seekstone runs show ID --all`), and use `seekstone {command}`"
         ));
     }
     output::complain(&format!(
-        "note: the run was measured on {there}; it is repeated on {here}, on the storage here"
+        "note: the run was measured on {there}; it is {} on {here}, on the storage here",
+        run.verb
     ));
     Ok(())
 }
 
 /// What was allowed once must be allowed again, and nothing else may be.
-fn check_permissions(setup: &Setup, args: &RepeatArgs) -> Result<(), String> {
+fn check_permissions(setup: &Setup, args: &AgainArgs) -> Result<(), String> {
     let target = setup.value("target").unwrap_or_default();
     if setup.is_given("overwrite") && !args.overwrite {
         return Err(format!(

@@ -41,10 +41,11 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         goals: goals(args),
     };
     let goals = request.goals.clone();
+    let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| check_up(&request, interrupt, show);
     Ok(Ready {
         goals,
-        ..Ready::new(&args.common, &args.target, measure)
+        ..Ready::new(&args.common, &bench, measure)
     })
 }
 

@@ -9,6 +9,7 @@ use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
 use crate::commands::setup::archive_path;
+use crate::commands::unfinished::resume;
 use crate::commands::vintage::merge::merge;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Output};
@@ -24,6 +25,9 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     }
     if let RunsCommand::Merge { sources } = &args.command {
         return merge(&path, sources);
+    }
+    if let RunsCommand::Resume(args) = &args.command {
+        return resume(&path, args);
     }
     // Storage that failed when an archive was made leaves an empty file.
     let has_none = path
@@ -62,7 +66,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output.write(&exported(&archive, &run, *beside, form)?)?;
             Ok(Exit::Done)
         }
-        RunsCommand::Import { .. } | RunsCommand::Merge { .. } => {
+        RunsCommand::Import { .. } | RunsCommand::Merge { .. } | RunsCommand::Resume(_) => {
             unreachable!("done above, where no archive need exist")
         }
         RunsCommand::Compare {

@@ -7,6 +7,7 @@ use archive::{Archive, ArchiveError};
 use drivers::{Caching, DriverKind};
 use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
+use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::storage::StorageSettings;
 use procedure::{Levels, OnError};
@@ -46,6 +47,7 @@ pub fn bench_request(
         confirmed: reach.confirm.clone(),
         storage,
         setup,
+        cells: Cells::default(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! `seekstone time`: commands side by side.
 
 use kinds::timing::{CommandLine, TimingRequest, time_commands};
+use lab::cells::Cells;
 use procedure::{ROUNDS_MIN, RoundsRule};
 use results::Setup;
 use units::format_counted;
@@ -44,11 +45,14 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         },
         seed: seeded(args.common.seed, &mut setup),
         setup,
+        cells: Cells::default(),
     };
     Ok(Ready {
         common: &args.common,
         goals: args.common.goals.clone(),
         places: Vec::new(),
+        setup: request.setup.clone(),
+        cells: request.cells.clone(),
         measure: Box::new(move |looking| {
             let looking = Onlooking {
                 is_quiet: looking.is_quiet || args.show_output,

@@ -95,6 +95,7 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         start_at: args.synchronise,
         sample_every: args.interval,
     };
+    let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| {
         if let Some(test) = &standard {
             announce(test, args);
@@ -105,7 +106,7 @@ pub fn ready(args: &TransactionsArgs, mut setup: Setup) -> anyhow::Result<Ready<
         }
         Ok::<Run, BenchError>(run)
     };
-    Ok(Ready::new(&args.common, &args.target, measure))
+    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 /// Time for everything; for a standard test, for each row, whose users leave by themselves.

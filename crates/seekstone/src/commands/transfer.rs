@@ -80,8 +80,9 @@ pub fn ready(args: &TransferArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>>
         },
         check: checking(args.check),
     };
+    let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_transfer(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, measure))
+    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 const fn checking(choice: CheckChoice) -> Option<Checking> {

@@ -87,8 +87,9 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         },
         goals: args.common.goals.clone(),
     };
+    let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
-    Ok(Ready::new(&args.common, &args.target, measure))
+    Ok(Ready::new(&args.common, &bench, measure))
 }
 
 /// A warm-up has to leave of the `time` of an option some that counts.

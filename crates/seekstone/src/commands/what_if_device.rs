@@ -60,6 +60,7 @@ pub fn same_load(
                 confirmed: None,
                 storage: default_settings(seed.wrapping_add(index as u64)),
                 setup: Setup::new("whatif", seed),
+                cells: lab::cells::Cells::default(),
             },
             spec: workload.clone(),
             subject: String::new(),

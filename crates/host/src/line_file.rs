@@ -1,0 +1,258 @@
+//! A file of lines of JSON that one process holds: each line is forced to the storage before the
+//! next is written, and a last line that was cut off is not there.
+//!
+//! A new file has its first line before it has its name, so an empty file, or one without a line of
+//! ours, is somebody else's and stays as it is. The lock tells that its owner is still at work.
+
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use drivers::{NewFile, open_directory};
+use serde::Serialize;
+
+use crate::locked::Locked;
+
+/// No file of lines is longer.
+const BYTES_MAX: u64 = 1 << 30;
+/// It names the host and holds commands: it is for its owner.
+const MODE: u32 = 0o600;
+/// How often it is looked again at a name that others give away.
+const TRIES: u32 = 8;
+
+/// What a file of lines is, and what messages call it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LineFileKind {
+    /// The line that a new one begins with.
+    pub first_line: &'static [u8],
+    /// As in "cannot write the study's journal".
+    pub name: &'static str,
+    /// As in "this study is under way in another process".
+    pub owner: &'static str,
+    /// As in "is no journal of a study".
+    pub what: &'static str,
+}
+
+/// Why a file of lines cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LineFileError {
+    /// The system refused.
+    #[error("cannot {action} {} {}", kind.name, path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What it is.
+        kind: &'static LineFileKind,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another program has it.
+    #[error("{} is under way in another process, which holds {}", kind.owner, path.display())]
+    Busy {
+        /// What it is.
+        kind: &'static LineFileKind,
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is something else.
+    #[error("{} is no {} ({why}): move it away", path.display(), kind.what)]
+    Foreign {
+        /// What it was taken for.
+        kind: &'static LineFileKind,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// Open and locked.
+#[derive(Debug)]
+pub struct LineFile {
+    kind: &'static LineFileKind,
+    path: PathBuf,
+    file: Locked,
+}
+
+impl LineFile {
+    /// Open the file of that name, or make one, and have `read` make of its whole lines what they
+    /// say. A line that was cut off is removed once the others were read.
+    ///
+    /// # Errors
+    /// When another process has it, it is something else, or the system refuses.
+    pub fn open<T>(
+        path: &Path,
+        kind: &'static LineFileKind,
+        read: impl FnOnce(&[u8]) -> Result<T, String>,
+    ) -> Result<(Self, T), LineFileError> {
+        let failed = |action| {
+            let path = path.to_owned();
+            move |source| LineFileError::Io {
+                action,
+                kind,
+                path,
+                source,
+            }
+        };
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(failed("make the directory of"))?;
+        }
+        let foreign = |why: &str| LineFileError::Foreign {
+            kind,
+            path: path.to_owned(),
+            why: why.to_owned(),
+        };
+        let mut file = locked(path, kind, &failed)?;
+        let found = file.metadata().map_err(failed("examine"))?;
+        if !found.is_file() || found.nlink() > 1 {
+            return Err(foreign("it has a second name, or is no file"));
+        }
+        if found.len() > BYTES_MAX {
+            return Err(foreign("it is too large"));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed("read"))?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n');
+        let whole = whole.map_or(0, |last| last + 1);
+        let said = read(&bytes[..whole]).map_err(|why| foreign(&why))?;
+        if whole == 0 {
+            return Err(foreign("it holds no line of one"));
+        }
+        // What was cut off must not be taken for the beginning of the next line.
+        if whole < bytes.len() {
+            file.set_len(whole as u64).map_err(failed("repair"))?;
+        }
+        let path = path.to_owned();
+        Ok((Self { kind, path, file }, said))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Add a line, and force it to the storage.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write(&mut self, entry: &impl Serialize) -> Result<(), LineFileError> {
+        let mut line =
+            serde_json::to_vec(entry).map_err(|error| self.failed("fill", error.into()))?;
+        line.push(b'\n');
+        let written = self.file.write_all(&line);
+        written
+            .and_then(|()| self.file.sync_data())
+            .map_err(|error| self.failed("write", error))
+    }
+
+    /// Begin anew, whatever was in it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn restart(&mut self) -> Result<(), LineFileError> {
+        self.emptied().map_err(|error| self.failed("empty", error))
+    }
+
+    /// Remove it.
+    ///
+    /// # Errors
+    /// When the system refuses, or another file has its name.
+    pub fn remove(self) -> Result<(), LineFileError> {
+        let removed = match is_named(&self.file, &self.path) {
+            Ok(true) => fs::remove_file(&self.path),
+            Ok(false) => Err(io::Error::other("another file has its name")),
+            Err(error) => Err(error),
+        };
+        removed.map_err(|error| self.failed("remove", error))
+    }
+
+    /// All but the line that tells what it is.
+    fn emptied(&mut self) -> io::Result<()> {
+        let mut first = Vec::new();
+        self.file.seek(SeekFrom::Start(0))?;
+        let mut head = (&*self.file).take(self.kind.first_line.len() as u64);
+        head.read_to_end(&mut first)?;
+        if first == self.kind.first_line {
+            return self.file.set_len(first.len() as u64);
+        }
+        self.file.set_len(0)?;
+        self.file.write_all(self.kind.first_line)
+    }
+
+    fn failed(&self, action: &'static str, source: io::Error) -> LineFileError {
+        LineFileError::Io {
+            action,
+            kind: self.kind,
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// The file of that name, locked: the one that is there, or a new one.
+fn locked<F: FnOnce(io::Error) -> LineFileError>(
+    path: &Path,
+    kind: &'static LineFileKind,
+    failed: &impl Fn(&'static str) -> F,
+) -> Result<Locked, LineFileError> {
+    // Whoever is done with one removes it, and another may be quicker to make the next.
+    for _ in 0..TRIES {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let opened = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make(path, kind).map_err(failed("make"))?;
+                continue;
+            }
+            Err(error) => return Err(failed("open")(error)),
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let path = path.to_owned();
+                return Err(LineFileError::Busy { kind, path });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
+        }
+        let file = Locked(file);
+        if is_named(&file, path).map_err(failed("examine"))? {
+            return Ok(file);
+        }
+    }
+    let path = path.to_owned();
+    Err(LineFileError::Busy { kind, path })
+}
+
+/// Make one, unless somebody else has.
+fn make(path: &Path, kind: &LineFileKind) -> io::Result<()> {
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let directory = open_directory(directory.unwrap_or(Path::new(".")))?;
+    let mut new = NewFile::create(directory, MODE)?;
+    let mut file = new.file();
+    file.write_all(kind.first_line)?;
+    file.sync_all()?;
+    match new.publish(path.file_name().unwrap_or_default()) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Whether the name stands for the open file.
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    let number = |found: &Metadata| (found.dev(), found.ino());
+    let opened = file.metadata()?;
+    match path.symlink_metadata() {
+        Ok(named) => Ok(number(&named) == number(&opened)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,59 @@
+//! The target of a run that goes on after a kill, or is only told.
+
+use results::TargetDescription;
+
+use super::{Bench, Opened};
+use crate::kept::{Found, Told};
+
+/// What a run that is only told has for its target.
+pub(super) fn told_of(told: Told) -> Opened {
+    let Found {
+        description,
+        cautions,
+        facts,
+        ..
+    } = told.found().clone();
+    Opened {
+        bench: Bench::Told(told),
+        description,
+        cautions,
+        facts,
+    }
+}
+
+/// What a target is found to be.
+pub(super) fn found(opened: &Opened) -> Found {
+    Found {
+        description: opened.description.clone(),
+        cautions: opened.cautions.clone(),
+        facts: opened.facts.clone(),
+        warnings: opened.bench.warnings(&[]),
+        test_files: opened.bench.test_files(),
+        spread: opened.bench.spread(),
+    }
+}
+
+/// What makes a target another than it was.
+pub(super) fn changed(before: &Found, now: &Opened) -> Option<&'static str> {
+    let (before, then) = (&before.description, &before.facts);
+    let (after, facts) = (&now.description, &now.facts);
+    let names = |of: &TargetDescription| -> Vec<String> {
+        of.devices
+            .iter()
+            .map(|device| device.name.clone())
+            .collect()
+    };
+    let mounted = |of: &TargetDescription| {
+        let of = of.file_system.as_ref()?;
+        Some((of.kind.clone(), of.source.clone()))
+    };
+    if (&before.path, before.kind) != (&after.path, after.kind) {
+        Some("it is another target")
+    } else if mounted(before) != mounted(after) || names(before) != names(after) {
+        Some("it lies on another file system or device")
+    } else if (then.existing, then.access) != (facts.existing, facts.access) {
+        Some("its size or how it can be reached has changed")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,136 @@
+//! The cells of a run: trials, passes, timed commands. Each is kept as soon as it is measured, and a
+//! run that goes on after a kill is told again what was kept, in the place of measuring it. It asks
+//! for the same cells: all that it draws comes from its seed, and all that it decides from what it
+//! was told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use host::line_file::LineFileError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::run_journal::{Cell, RunJournal};
+
+/// Nothing more was kept of a run that is not to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the program was killed")]
+pub struct Killed;
+
+/// Whether a run that was kept goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GoOn {
+    /// What was not kept is measured.
+    #[default]
+    Measuring,
+    /// It ends where its program was killed.
+    No,
+}
+
+/// The cells of a run, shared by all who measure for it. One without a journal keeps nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Cells(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    journal: Option<RunJournal>,
+    go_on: GoOn,
+    known: BTreeMap<String, VecDeque<Value>>,
+    told: usize,
+    failed: Option<LineFileError>,
+}
+
+impl Cells {
+    /// Keep cells in a journal from now on, and tell those that it holds.
+    pub fn keep_in(&self, journal: RunJournal, go_on: GoOn) {
+        let mut state = self.state();
+        for Cell { of, found, .. } in &journal.cells {
+            let known = state.known.entry(of.clone()).or_default();
+            known.push_back(found.clone());
+        }
+        state.journal = Some(journal);
+        state.go_on = go_on;
+    }
+
+    /// The journal, when the run is done, with how many of its results were told, and why it could
+    /// not be written, if so.
+    #[must_use]
+    pub fn done(&self) -> (Option<RunJournal>, usize, Option<LineFileError>) {
+        let mut state = self.state();
+        (state.journal.take(), state.told, state.failed.take())
+    }
+
+    /// Whether a kept run is only told, and nothing is measured.
+    #[must_use]
+    pub fn is_only_told(&self) -> bool {
+        self.state().go_on == GoOn::No
+    }
+
+    /// The result that was kept, or the one that `measure` gives.
+    ///
+    /// # Errors
+    /// Those of `measure`, or [`Killed`] where it is not to be called.
+    pub fn result<T, E>(&self, of: &str, measure: impl FnOnce() -> Result<T, E>) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<Killed>,
+    {
+        if let Some(found) = self.told(of) {
+            return Ok(found);
+        }
+        if self.is_only_told() {
+            return Err(Killed.into());
+        }
+        let found = measure()?;
+        self.keep(of, &found);
+        Ok(found)
+    }
+
+    /// A result that was kept, each once.
+    #[must_use]
+    pub fn told<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
+        let found = self.recalled(of)?;
+        self.state().told += 1;
+        Some(found)
+    }
+
+    /// Keep a result.
+    pub fn keep<T: Serialize>(&self, of: &str, found: &T) {
+        self.write(of, true, found);
+    }
+
+    /// What a target was found to be when the run was begun.
+    pub(crate) fn recalled<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
+        let value = self.state().known.get_mut(of)?.pop_front()?;
+        // Of another form, it is measured anew.
+        serde_json::from_value(value).ok()
+    }
+
+    /// Keep what a target was found to be.
+    pub(crate) fn note<T: Serialize>(&self, of: &str, found: &T) {
+        self.write(of, false, found);
+    }
+
+    fn write<T: Serialize>(&self, of: &str, is_result: bool, found: &T) {
+        let mut state = self.state();
+        let Some(journal) = &mut state.journal else {
+            return;
+        };
+        let written = serde_json::to_value(found).map(|found| {
+            journal.keep(Cell {
+                of: of.into(),
+                is_result,
+                found,
+            })
+        });
+        // A run is worth more than its journal: it goes on, and its end tells.
+        if let Ok(Err(error)) = written {
+            state.failed = Some(error);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

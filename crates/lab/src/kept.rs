@@ -1,0 +1,294 @@
+//! A laboratory whose outcomes are kept, and one that only tells what was kept.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::{Deref, DerefMut};
+
+use engine::KindRecord;
+use procedure::{CheckUpFacts, Ending, Trial, WithinLimit, decoded, encoded};
+use results::{Caution, Measurement, SystemSeries, TargetDescription, Warning};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Instant};
+use workload::{ClientSpec, Spread, TargetId};
+
+use crate::cells::{Cells, Killed};
+use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
+
+/// A laboratory that keeps what its trials give.
+#[derive(Debug)]
+pub struct Kept<L> {
+    laboratory: L,
+    cells: Cells,
+    /// Told apart from other laboratories of the run.
+    seed: u64,
+    /// Time of the trials that were told and not measured.
+    skipped: Duration,
+}
+
+impl<L> Kept<L> {
+    /// A laboratory of the run that `cells` are of; `seed` is that of its trials.
+    pub const fn new(laboratory: L, cells: Cells, seed: u64) -> Self {
+        Self {
+            laboratory,
+            cells,
+            seed,
+            skipped: Duration::ZERO,
+        }
+    }
+
+    /// The laboratory for a trial that leaves something behind.
+    pub(crate) const fn leaving(&mut self) -> Leaving<'_, L> {
+        Leaving(self)
+    }
+}
+
+impl<L> Deref for Kept<L> {
+    type Target = L;
+
+    fn deref(&self) -> &L {
+        &self.laboratory
+    }
+}
+
+impl<L> DerefMut for Kept<L> {
+    fn deref_mut(&mut self) -> &mut L {
+        &mut self.laboratory
+    }
+}
+
+/// Where trials leave nothing behind that the next ones would miss.
+pub trait Forgets {
+    /// Whether a trial may be left out.
+    fn forgets(&self) -> bool;
+}
+
+impl<L: Laboratory> Kept<L> {
+    fn measure_now(
+        &mut self,
+        of: &str,
+        trial: &Trial,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
+        let begun = self.laboratory.now();
+        let outcome = self.laboratory.measure(trial, watch)?;
+        let took = self.laboratory.now().since(begun);
+        if let Some(kept) = KeptOutcome::of(&outcome, took) {
+            self.cells.keep(of, &kept);
+        }
+        Ok(outcome)
+    }
+}
+
+impl<L: Laboratory + Forgets> Laboratory for Kept<L> {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let of = name_of(trial, self.seed);
+        // Later trials read the files that are made, and remove them.
+        let leaves = matches!(trial.spec, ClientSpec::Files(_));
+        if self.laboratory.forgets()
+            && !leaves
+            && let Some((outcome, took)) = told(&self.cells, &of)
+        {
+            self.skipped += took;
+            return Ok(outcome);
+        }
+        self.measure_now(&of, trial, watch)
+    }
+
+    fn now(&self) -> Instant {
+        self.laboratory.now() + self.skipped
+    }
+}
+
+/// A laboratory that measures what it is asked for, and keeps it.
+pub(crate) struct Leaving<'a, L>(&'a mut Kept<L>);
+
+impl<L: Laboratory + Forgets> Laboratory for Leaving<'_, L> {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let of = name_of(trial, self.0.seed);
+        self.0.measure_now(&of, trial, watch)
+    }
+
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+}
+
+/// Tells what was kept of a run on a target that is not touched any more.
+#[derive(Debug)]
+pub struct Told {
+    cells: Cells,
+    seed: u64,
+    now: Instant,
+    found: Found,
+}
+
+impl Told {
+    /// What was kept by a laboratory with that seed on a target that was found like this.
+    pub(crate) const fn new(cells: Cells, seed: u64, found: Found) -> Self {
+        Self {
+            cells,
+            seed,
+            now: Instant::START,
+            found,
+        }
+    }
+
+    pub(crate) const fn found(&self) -> &Found {
+        &self.found
+    }
+}
+
+impl Laboratory for Told {
+    fn measure(&mut self, trial: &Trial, _: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let told = told(&self.cells, &name_of(trial, self.seed));
+        let (outcome, took) = told.ok_or(LaboratoryError::Killed(Killed))?;
+        self.now = self.now + took;
+        Ok(outcome)
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+impl Laboratory for &mut Told {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        (**self).measure(trial, watch)
+    }
+
+    fn now(&self) -> Instant {
+        (**self).now()
+    }
+}
+
+/// What a target was found to be when it was opened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Found {
+    pub description: TargetDescription,
+    pub cautions: Vec<Caution>,
+    pub facts: CheckUpFacts,
+    pub warnings: Vec<Warning>,
+    pub test_files: Vec<TargetId>,
+    pub spread: Option<Spread>,
+}
+
+/// A kept outcome, with how long it took.
+fn told(cells: &Cells, of: &str) -> Option<(Outcome, Duration)> {
+    let kept: KeptOutcome = cells.told(of)?;
+    let took = Duration(kept.took_ns);
+    Some((kept.into_outcome()?, took))
+}
+
+/// What is asked for in a trial, but for its time: that is what was left of a budget.
+fn name_of(trial: &Trial, seed: u64) -> String {
+    let mut hasher = DefaultHasher::new();
+    let Trial {
+        spec,
+        clients,
+        depth,
+        access,
+        preparation,
+        ..
+    } = trial;
+    format!("{spec:?} {clients} {depth} {access:?} {preparation:?}").hash(&mut hasher);
+    let load = hasher.finish();
+    format!("{} {seed} {} {load:016x}", trial.name, trial.salt)
+}
+
+/// An outcome in a journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptOutcome {
+    measurement: Measurement,
+    ending: KeptEnding,
+    units: BTreeMap<u32, KeptKind>,
+    elapsed_ns: u64,
+    /// The same on the laboratory's clock, with what went before and after.
+    took_ns: u64,
+    series: Option<SystemSeries>,
+    within: Option<WithinLimit>,
+    model_cpu_ns: Option<u64>,
+}
+
+/// The ways in which a whole trial ends.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum KeptEnding {
+    Goal,
+    Budget,
+    Finished,
+    Overloaded,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptKind {
+    response: String,
+    service: String,
+    bytes: u64,
+}
+
+impl KeptOutcome {
+    /// `None` for a trial that was cut short or failed, or has rows of several workloads.
+    fn of(outcome: &Outcome, took: Duration) -> Option<Self> {
+        let ending = match outcome.ending {
+            Ending::Goal => KeptEnding::Goal,
+            Ending::Budget => KeptEnding::Budget,
+            Ending::Finished => KeptEnding::Finished,
+            Ending::Overloaded => KeptEnding::Overloaded,
+            Ending::Failed | Ending::Interrupted => return None,
+        };
+        if outcome.failure.is_some() || !outcome.rows.is_empty() {
+            return None;
+        }
+        let kept = |(number, record): (&u32, &KindRecord)| (*number, KeptKind::of(record));
+        Some(Self {
+            measurement: outcome.measurement.clone(),
+            ending,
+            units: outcome.units.iter().map(kept).collect(),
+            elapsed_ns: outcome.elapsed.as_nanos(),
+            took_ns: took.as_nanos(),
+            series: outcome.series.clone(),
+            within: outcome.within,
+            model_cpu_ns: outcome.model_cpu_ns,
+        })
+    }
+
+    /// `None` where a histogram is none.
+    fn into_outcome(self) -> Option<Outcome> {
+        let units = self.units.into_iter();
+        let units = units.map(|(number, kept)| Some((number, kept.record()?)));
+        Some(Outcome {
+            measurement: self.measurement,
+            ending: match self.ending {
+                KeptEnding::Goal => Ending::Goal,
+                KeptEnding::Budget => Ending::Budget,
+                KeptEnding::Finished => Ending::Finished,
+                KeptEnding::Overloaded => Ending::Overloaded,
+            },
+            failure: None,
+            units: units.collect::<Option<_>>()?,
+            rows: BTreeMap::new(),
+            elapsed: Duration(self.elapsed_ns),
+            series: self.series,
+            within: self.within,
+            model_cpu_ns: self.model_cpu_ns,
+        })
+    }
+}
+
+impl KeptKind {
+    fn of(record: &KindRecord) -> Self {
+        Self {
+            response: encoded(&record.response),
+            service: encoded(&record.service),
+            bytes: record.bytes,
+        }
+    }
+
+    fn record(&self) -> Option<KindRecord> {
+        Some(KindRecord {
+            response: decoded(&self.response)?,
+            service: decoded(&self.service)?,
+            bytes: self.bytes,
+        })
+    }
+}

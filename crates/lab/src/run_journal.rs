@@ -1,0 +1,170 @@
+//! The journal of a run: each of its cells as soon as it is measured, so that a killed run goes on
+//! where it was, or is kept as the partial run that it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use host::line_file::{LineFile, LineFileError, LineFileKind};
+use results::{Environment, Setup};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Version of the form.
+const SCHEMA: u32 = 1;
+/// What the names of journals end with.
+const ENDING: &str = "journal";
+
+static KIND: LineFileKind = LineFileKind {
+    first_line: b"{\"made\":\"journal of a seekstone run\"}\n",
+    name: "the journal of a run",
+    owner: "this run",
+    what: "journal of a run",
+};
+
+/// What a journal is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunHead {
+    /// Version of the form.
+    schema: u32,
+    /// Version of the program.
+    pub program: String,
+    /// The command with all of its settings; the seed is among them.
+    pub setup: Setup,
+    /// The machine, and when the run was begun.
+    pub environment: Environment,
+}
+
+impl RunHead {
+    /// The head of a journal that is begun now.
+    #[must_use]
+    pub fn new(setup: Setup, environment: Environment) -> Self {
+        Self {
+            schema: SCHEMA,
+            program: env!("CARGO_PKG_VERSION").into(),
+            setup,
+            environment,
+        }
+    }
+}
+
+/// A cell: what was measured, and what that gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    /// What was measured.
+    pub of: String,
+    /// Whether it is a result. What a target was found to be is kept as well.
+    pub is_result: bool,
+    /// What it gave.
+    pub found: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Entry {
+    Made(String),
+    Head(Box<RunHead>),
+    Cell(Cell),
+}
+
+/// The journal of a run, open and locked, and what it held when it was opened.
+#[derive(Debug)]
+pub struct RunJournal {
+    file: LineFile,
+    /// What it is of; absent where its program was killed before it had said so.
+    pub head: Option<RunHead>,
+    pub(crate) cells: Vec<Cell>,
+}
+
+impl RunJournal {
+    /// Open a journal, or make an empty one.
+    ///
+    /// # Errors
+    /// When another process has it, it is something else, or the system refuses.
+    pub fn open(path: &Path) -> Result<Self, LineFileError> {
+        let (file, (head, cells)) = LineFile::open(path, &KIND, read)?;
+        Ok(Self { file, head, cells })
+    }
+
+    /// A new journal in a directory of journals.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create(directory: &Path, head: RunHead) -> Result<Self, LineFileError> {
+        let process = std::process::id();
+        let names = (0_u32..).map(|number| format!("{process}-{number}.{ENDING}"));
+        let free = names.map(|name| directory.join(name));
+        let free = free.filter(|path| path.symlink_metadata().is_err());
+        // Who looks for killed runs has a journal without a head for one that holds nothing.
+        let opened = free.map(|path| Self::open(&path));
+        let mut opened = opened.filter(|it| !matches!(it, Err(LineFileError::Busy { .. })));
+        let mut journal = opened.next().expect("names without end")?;
+        journal.file.write(&Entry::Head(Box::new(head.clone())))?;
+        journal.head = Some(head);
+        Ok(journal)
+    }
+
+    /// The journals in a directory whose programs are gone, oldest first, as far as they can be
+    /// read.
+    #[must_use]
+    pub fn left_in(directory: &Path) -> Vec<Self> {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let named = paths.filter(|path| path.extension().is_some_and(|it| it == ENDING));
+        let mut left: Vec<Self> = named.filter_map(|path| Self::open(&path).ok()).collect();
+        left.sort_by_key(|journal| (journal.begun_at().to_owned(), journal.path().to_owned()));
+        left
+    }
+
+    /// When its run was begun.
+    #[must_use]
+    pub fn begun_at(&self) -> &str {
+        self.head
+            .as_ref()
+            .map_or("", |head| head.environment.started_at.as_str())
+    }
+
+    /// Results that it held when it was opened.
+    #[must_use]
+    pub fn results(&self) -> usize {
+        self.cells.iter().filter(|cell| cell.is_result).count()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.file.path().to_owned()
+    }
+
+    /// Keep a cell.
+    pub(crate) fn keep(&mut self, cell: Cell) -> Result<(), LineFileError> {
+        self.file.write(&Entry::Cell(cell))
+    }
+
+    /// Remove it, and the directory of journals if it was the last.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove(self) -> Result<(), LineFileError> {
+        let path = self.path();
+        self.file.remove()?;
+        // Another run may have its journal there.
+        let _ = path.parent().map(fs::remove_dir);
+        Ok(())
+    }
+}
+
+/// What whole lines say.
+fn read(bytes: &[u8]) -> Result<(Option<RunHead>, Vec<Cell>), String> {
+    let (mut head, mut cells) = (None, Vec::new());
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        match serde_json::from_slice(line).map_err(|error| error.to_string())? {
+            Entry::Made(_) => {}
+            Entry::Head(read) if read.schema > SCHEMA => {
+                return Err("a newer version of this program wrote it".into());
+            }
+            Entry::Head(read) => head = Some(*read),
+            Entry::Cell(cell) => cells.push(cell),
+        }
+    }
+    Ok((head, cells))
+}

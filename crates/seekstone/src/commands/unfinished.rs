@@ -1,0 +1,199 @@
+//! Runs whose programs were killed: kept cell by cell beside the archive, they go on, or are kept
+//! as the partial runs that they are.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use archive::Archive;
+use host::environment;
+use lab::cells::{Cells, GoOn};
+use lab::run_journal::{RunHead, RunJournal};
+use results::{Run, SettingOrigin, Setup, Warning};
+use units::format_counted;
+
+use crate::args::ResumeArgs;
+use crate::commands::drive::{go_on, ready};
+use crate::commands::repeat::{Recorded, commanded};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::written;
+
+/// Where the journals of an archive's runs are.
+fn directory(archive: &Path) -> PathBuf {
+    let mut name = archive.as_os_str().to_owned();
+    name.push(".unfinished");
+    name.into()
+}
+
+/// Keep what a run measures beside the archive until the archive has the run.
+pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
+    let head = RunHead::new(setup.clone(), environment::capture());
+    match RunJournal::create(&directory(archive.path()), head) {
+        Ok(journal) => cells.keep_in(journal, GoOn::Measuring),
+        Err(error) => output::complain(&format!(
+            "note: a kill would lose what this run measures: {:#}",
+            anyhow::Error::new(error)
+        )),
+    }
+}
+
+/// Say which runs were killed, and what can be done with them.
+pub fn offer(archive: &Archive) {
+    let left = left_beside(archive.path());
+    let Some(last) = left.last() else { return };
+    let more = match left.len() {
+        1 => String::new(),
+        many => format!(" ({} more: `seekstone runs resume --list`)", many - 1),
+    };
+    output::complain(&format!(
+        "note: {}: `seekstone runs resume` goes on with it, `--keep` archives what it measured, \
+         `--discard` forgets it{more}",
+        described(last)
+    ));
+}
+
+/// The journals of killed runs that hold a result, oldest first; those that hold none are removed.
+fn left_beside(archive: &Path) -> Vec<RunJournal> {
+    let left = RunJournal::left_in(&directory(archive)).into_iter();
+    let (kept, empty): (Vec<_>, Vec<_>) =
+        left.partition(|journal| journal.head.is_some() && journal.results() > 0);
+    for journal in empty {
+        // It stays where the system refuses, and is looked at again next time.
+        let _ = journal.remove();
+    }
+    kept
+}
+
+/// A killed run in words.
+fn described(journal: &RunJournal) -> String {
+    let command = journal.head.as_ref().map_or_else(String::new, |head| {
+        let setup = &head.setup;
+        let given = setup.settings.iter();
+        let targets = given.filter(|it| it.name == "target" && it.origin == SettingOrigin::Given);
+        let targets = targets.flat_map(|it| it.values.iter().map(String::as_str));
+        let words: Vec<&str> = [setup.command.as_str()]
+            .into_iter()
+            .chain(targets)
+            .collect();
+        format!("`{}`", words.join(" "))
+    });
+    format!(
+        "{command} of {} was killed after {}",
+        moment(journal.begun_at()),
+        format_counted(journal.results() as u64, "result")
+    )
+}
+
+/// A time stamp for people: to the second.
+fn moment(stamp: &str) -> String {
+    let second = stamp.split('.').next().unwrap_or(stamp);
+    format!("{} UTC", second.trim_end_matches('Z').replace('T', " "))
+}
+
+/// What a run was told of itself: its doubts say so, and one that only was told has the
+/// environment that it had.
+pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
+    let is_only_told = cells.is_only_told();
+    let (journal, told, failed) = cells.done();
+    if let Some(error) = failed {
+        output::complain(&format!(
+            "note: a kill would have lost some of what was measured: {:#}",
+            anyhow::Error::new(error)
+        ));
+    }
+    let head = journal.as_ref().and_then(|journal| journal.head.as_ref());
+    if let (Some(head), true) = (head, told > 0) {
+        let begun = moment(&head.environment.started_at);
+        let (of, what) = (
+            format_counted(told as u64, "result"),
+            if is_only_told {
+                "that is all there is of it"
+            } else {
+                "the rest was measured later, by another process"
+            },
+        );
+        run.warnings.push(Warning::note(
+            "resumed",
+            format!("This run was begun at {begun} and killed after {of}: {what}."),
+        ));
+        if is_only_told {
+            run.environment = head.environment.clone();
+        }
+    }
+    journal
+}
+
+/// Forget a journal whose run is archived.
+pub fn remove(journal: Option<RunJournal>) {
+    let Some(Err(error)) = journal.map(RunJournal::remove) else {
+        return;
+    };
+    output::complain(&format!("note: {:#}", anyhow::Error::new(error)));
+}
+
+/// `seekstone runs resume`.
+///
+/// # Errors
+/// When there is no such run, or it cannot go on.
+pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
+    let mut left = left_beside(archive);
+    if args.list {
+        let lines: Vec<String> = (1_u32..)
+            .zip(&left)
+            .map(|(number, journal)| format!("{number}  {}", described(journal)))
+            .collect();
+        if lines.is_empty() {
+            return output::print("no run was killed");
+        }
+        return output::print(&lines.join("\n"));
+    }
+    let chosen = match args.number {
+        None => left.pop(),
+        Some(number) => {
+            let place = (number as usize)
+                .checked_sub(1)
+                .filter(|&it| it < left.len());
+            place.map(|place| left.swap_remove(place))
+        }
+    };
+    let journal = chosen.ok_or_else(|| {
+        UsageError(match args.number {
+            None => "no run was killed: there is nothing to go on with".into(),
+            Some(number) => format!(
+                "there is no killed run {number}: `seekstone runs resume --list` names them"
+            ),
+        })
+    })?;
+    // The others may be gone on with meanwhile.
+    drop(left);
+    if args.discard {
+        let what = described(&journal);
+        journal.remove().context("it cannot be forgotten")?;
+        return output::print(&format!("forgotten: {what}"));
+    }
+    let head = journal
+        .head
+        .clone()
+        .context("it does not say what it is of")?;
+    if head.program != env!("CARGO_PKG_VERSION") && !args.keep {
+        return Err(UsageError(format!(
+            "version {} of this program began the run, and this is {}: go on with that one, or \
+             archive what it measured with --keep",
+            head.program,
+            env!("CARGO_PKG_VERSION")
+        ))
+        .into());
+    }
+    let recorded = Recorded {
+        what: "the killed run",
+        verb: "gone on with",
+        setup: &head.setup,
+        environment: &head.environment,
+        must_be_allowed: !args.keep,
+    };
+    let path = Some(archive.to_string_lossy().into_owned());
+    let (command, setup) = commanded(&recorded, path, &args.again)?;
+    written::check_command(&command)?;
+    let how = if args.keep { GoOn::No } else { GoOn::Measuring };
+    go_on(ready(&command, setup)?, journal, how)
+}

@@ -1,0 +1,378 @@
+//! A run that is killed at any instant loses the cell under way and no more: it goes on from the last
+//! result that it had, to the same figures where time is virtual, or is kept as a partial run.
+
+mod campaign;
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+
+use campaign::table::Table;
+use campaign::{random, scaled};
+use rustix::process::Signal;
+use serde_json::Value;
+use support::{Ended, Running, Scratch, finish};
+
+/// Runs of every kind on models: to the last digit the same, killed or not.
+const ON_MODELS: [&[&str]; 9] = [
+    &["run", "sim:mmc?servers=4&mean=1ms", "--budget", "20s"],
+    &["curve", "sim:mmc?servers=4&mean=1ms", "--budget", "20s"],
+    &["curve", "sim:mm1?mean=1ms", "--open", "--budget", "20s"],
+    &[
+        "random",
+        "sim:drive?size=64MiB",
+        "--budget",
+        "9s",
+        "--rounds",
+        "1",
+    ],
+    &[
+        "transactions",
+        "sim:mm1?mean=10ms",
+        "--find-users",
+        "--limit",
+        "80ms",
+    ],
+    &[
+        "rab",
+        "sim:mmc?servers=4&mean=5ms",
+        "-w",
+        "batch,archive",
+        "--budget",
+        "20s",
+    ],
+    &["transfer", "sim:md1?time=1ms&size=4MiB", "--passes", "4"],
+    &["files", "sim:rt11", "--tests", "1,2"],
+    &["curve", "sim:rz26", "--budget", "20s"],
+];
+
+/// Runs of every kind on a directory.
+const ON_FILES: [&[&str]; 7] = [
+    &[
+        "run",
+        ".",
+        "--budget",
+        "2s",
+        "--size",
+        "16MiB",
+        "--reserve",
+        "0",
+    ],
+    &[
+        "curve",
+        ".",
+        "--budget",
+        "2s",
+        "--size",
+        "8MiB",
+        "--reserve",
+        "0",
+    ],
+    &[
+        "random",
+        ".",
+        "--size",
+        "4MiB",
+        "--spans",
+        "32KiB,1MiB",
+        "--blocks",
+        "4KiB",
+        "--depths",
+        "1,2",
+        "--rounds",
+        "2",
+        "--max-time",
+        "50ms",
+        "--reserve",
+        "0",
+    ],
+    &[
+        "rab",
+        ".",
+        "-w",
+        "batch,archive",
+        "--budget",
+        "2s",
+        "--size",
+        "8MiB",
+        "--reserve",
+        "0",
+    ],
+    &[
+        "transfer",
+        ".",
+        "--size",
+        "2MiB",
+        "--block",
+        "64KiB,256KiB",
+        "--passes",
+        "3",
+        "--reserve",
+        "0",
+    ],
+    &[
+        "files",
+        ".",
+        "--passes",
+        "3",
+        "--tests",
+        "2,6,7",
+        "--state",
+        "as-is",
+        "--memory",
+        "none",
+        "--reserve",
+        "0",
+    ],
+    &["time", "--runs", "4", "true", "exit 0"],
+];
+
+/// The journals of killed runs.
+fn journals(scratch: &Scratch) -> Vec<PathBuf> {
+    let mut directory = scratch.archive().into_os_string();
+    directory.push(".unfinished");
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .filter(|path| path.extension().is_some_and(|it| it == "journal"))
+        .collect()
+}
+
+/// The results that a journal holds.
+fn results(scratch: &Scratch) -> Vec<Value> {
+    let Some(text) = journals(scratch)
+        .first()
+        .and_then(|it| fs::read_to_string(it).ok())
+    else {
+        return Vec::new();
+    };
+    let whole = text
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
+    let lines = whole.map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    let cells = lines.filter_map(|mut line| line.get_mut("cell").map(Value::take));
+    cells.filter(|cell| cell["is_result"] == true).collect()
+}
+
+/// Kill a run once it has so many results; `false` where it was done before.
+fn killed(scratch: &Scratch, args: &[&str], least: usize) -> bool {
+    let mut running = Running::start(scratch.seekstone(args));
+    while running.is_running() && results(scratch).len() < least {
+        std::thread::yield_now();
+    }
+    if running.is_running() {
+        running.signal(Signal::KILL);
+    }
+    running.end().signal == Some(Signal::KILL.as_raw())
+}
+
+fn quiet<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [args, &["--quiet", "--seed", "7", "--json", "-"]].concat()
+}
+
+fn resumed(scratch: &Scratch, more: &[&str]) -> Ended {
+    let args = ["runs", "resume", "--quiet", "--yes", "--json", "-"];
+    finish(scratch.seekstone([&args[..], more].concat()))
+}
+
+/// What was found, without where and when, and without the note that it went on.
+fn figures(run: &Value) -> Value {
+    let mut run = run.clone();
+    for key in ["environment", "id", "elapsed_ns"] {
+        run[key] = Value::Null;
+    }
+    for warnings in [&["warnings"][..], &["summary", "warnings"]] {
+        let place = warnings
+            .iter()
+            .try_fold(&mut run, |at, key| at.get_mut(key));
+        if let Some(Value::Array(warnings)) = place {
+            warnings.retain(|it| it["code"] != "resumed");
+        }
+    }
+    run["summary"] = Value::Null;
+    run
+}
+
+/// All texts and whole numbers of a value, which a result is known by.
+fn marks(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.len() > 100 => into.push(text.clone()),
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                match value {
+                    Value::Number(number) if key == "elapsed_ns" || key == "real_s" => {
+                        into.push(number.to_string());
+                    }
+                    other => marks(other, into),
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| marks(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_killed_run_of_a_model_goes_on_to_the_same_figures() {
+    let mut table = Table::new("resume");
+    for args in ON_MODELS {
+        let whole = Scratch::new();
+        let expected = figures(&finish(whole.seekstone(quiet(args))).json());
+        let (mut kills, mut faults) = (0, Vec::new());
+        for number in 0..scaled(2, 13) {
+            let scratch = Scratch::new();
+            let mut random = random(args[0], number);
+            if !killed(&scratch, &quiet(args), random.usize(1..6)) {
+                continue;
+            }
+            kills += 1;
+            if results(&scratch).is_empty() {
+                continue;
+            }
+            let ended = resumed(&scratch, &[]);
+            if ended.code != Some(0) {
+                faults.push(format!("{ended:?}"));
+            } else if figures(&ended.json()) != expected {
+                faults.push("other figures than those of a run that was not killed".into());
+            } else if !journals(&scratch).is_empty() {
+                faults.push("the journal is still there".into());
+            }
+        }
+        table.row(&args[..2].join(" "), &format!("{kills} kills"), &faults);
+    }
+    table.finish();
+}
+
+/// What is wrong with a run on files that was killed, and went on.
+fn fault_on_files(scratch: &Scratch) -> Option<String> {
+    let before = results(scratch);
+    let mut known = Vec::new();
+    // What fills a file, and what is written to be read, is written again.
+    let leaves = |of: &str| {
+        ["layout", "fill", "write", "shell"]
+            .iter()
+            .any(|it| of.contains(it))
+    };
+    for cell in &before {
+        if !leaves(cell["of"].as_str().expect("a name")) {
+            marks(&cell["found"], &mut known);
+        }
+    }
+    let ended = resumed(scratch, &[]);
+    if !matches!(ended.code, Some(0 | 3)) {
+        return Some(format!("{ended:?}"));
+    }
+    if !journals(scratch).is_empty() {
+        return Some("the journal is still there".into());
+    }
+    let lost = known
+        .iter()
+        .filter(|mark| !ended.stdout.contains(*mark))
+        .count();
+    if 2 * lost > known.len() {
+        return Some(format!("{lost} of {} results are lost", known.len()));
+    }
+    None
+}
+
+#[test]
+fn a_killed_run_on_files_keeps_what_it_measured() {
+    let mut table = Table::new("resume");
+    for args in ON_FILES {
+        let (mut kills, mut faults) = (0, Vec::new());
+        for number in 0..scaled(2, 13) {
+            let scratch = Scratch::new();
+            let mut random = random(args[0], number);
+            if !killed(&scratch, &quiet(args), random.usize(1..6)) {
+                continue;
+            }
+            kills += 1;
+            if !results(&scratch).is_empty() {
+                faults.extend(fault_on_files(&scratch));
+            }
+        }
+        table.row(args[0], &format!("{kills} kills"), &faults);
+    }
+    table.finish();
+}
+
+#[test]
+fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
+    let scratch = Scratch::new();
+    let args = quiet(ON_FILES[0]);
+    assert!(killed(&scratch, &args, 3));
+    let before = results(&scratch).len();
+    let list = scratch.check(&["runs", "resume", "--list"], 0, "1  `run");
+    assert!(list.stdout.contains("was killed after"), "{list:?}");
+    // The next start says what there is.
+    let trial = ["trial", "sim:mm1", "--quiet"];
+    scratch.check(&trial, 0, "`seekstone runs resume` goes on with it");
+    let kept = [
+        "runs", "resume", "--keep", "--quiet", "--yes", "--json", "-",
+    ];
+    let run = scratch.check(&kept, 1, "the program was killed").json();
+    assert_eq!(
+        run["measurements"].as_array().map(Vec::len),
+        Some(before),
+        "{run:#}"
+    );
+    assert!(run["status"].to_string().contains("the program was killed"));
+    scratch.check(&["runs", "show", "latest"], 0, "partial");
+    scratch.check(&["runs", "resume"], 2, "no run was killed");
+    assert!(killed(&scratch, &args, 2));
+    scratch.check(&["runs", "resume", "--discard"], 0, "forgotten: `run");
+    assert!(journals(&scratch).is_empty());
+}
+
+#[test]
+fn a_killed_run_that_cannot_go_on_says_why_and_stays() {
+    let scratch = Scratch::new();
+    assert!(killed(&scratch, &quiet(ON_MODELS[1]), 2));
+    let journal = journals(&scratch).remove(0);
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let own = format!("\"program\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&own));
+    fs::write(&journal, text.replace(&own, "\"program\":\"9.9.9\"")).expect("a journal");
+    scratch.check(
+        &["runs", "resume"],
+        2,
+        "version 9.9.9 of this program began the run",
+    );
+    scratch.check(&["runs", "resume", "2"], 2, "there is no killed run 2");
+    fs::write(
+        &journal,
+        text.replace("\"mmc", "\"xmc").replace("sim:mmc", "sim:xmc"),
+    )
+    .expect("a journal");
+    let ended = resumed(&scratch, &[]);
+    assert!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
+    assert_eq!(journals(&scratch).len(), 1, "it was removed");
+}
+
+/// A user's own file, and one whose lines are cut off, are nobody's journal.
+#[test]
+fn what_is_no_journal_is_left_alone() {
+    let scratch = Scratch::new();
+    let mut directory = scratch.archive().into_os_string();
+    directory.push(".unfinished");
+    let directory = PathBuf::from(directory);
+    fs::create_dir(&directory).expect("a directory");
+    for (name, content) in [
+        ("a.journal", "precious\n"),
+        ("b.journal", ""),
+        ("c.txt", "mine"),
+    ] {
+        fs::write(directory.join(name), content).expect("a file");
+    }
+    let trial = ["trial", "sim:mm1", "--quiet"];
+    let ended = scratch.check(&trial, 0, "Saved as run 1");
+    assert!(!ended.stderr.contains("killed"), "{ended:?}");
+    for (name, content) in [
+        ("a.journal", "precious\n"),
+        ("b.journal", ""),
+        ("c.txt", "mine"),
+    ] {
+        let there = fs::read_to_string(directory.join(name)).expect("it is there");
+        assert_eq!(there, content);
+    }
+}
