@@ -12,6 +12,7 @@ mod source;
 mod tables;
 mod tidy;
 mod warnings;
+mod words;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: layers, banned calls, lengths, and documents that name what exists, every
-//! warning among them.
+//! `cargo xtask tidy`: layers, banned calls, lengths, words for users, and documents that name what
+//! exists, every warning among them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
 use crate::source::{Source, root, sources};
 use crate::warnings::warnings;
+use crate::words::words;
 
 const FILE_LINES_MAX: usize = 600;
 const LINE_COLUMNS_MAX: usize = 100;
@@ -37,6 +38,7 @@ pub fn tidy() -> Result<()> {
     layers(&mut faults)?;
     documents(&sources, &mut faults)?;
     warnings(&sources, &mut faults)?;
+    words(&sources, &mut faults)?;
     if faults.is_empty() {
         println!("tidy: {} files in order", sources.len());
         return Ok(());

@@ -110,8 +110,8 @@ pub enum TargetError {
     },
     /// There is too little room.
     #[error(
-        "{} has no room for {}{why}: {} are free, of which {} stay untouched; ask for less \
-         (--size; in a study --set size=...), keep less free (--reserve), or make room",
+        "{} has no space for {}{why}: {} are free, of which {} stay untouched; ask for less \
+         (--size; in a study --set size=...), keep less free (--reserve), or free some space",
         path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]
     NoRoom {
@@ -128,7 +128,7 @@ pub enum TargetError {
     },
     /// The file system holds as many files as it can.
     #[error(
-        "{} has no room for {wanted} more files: its free inodes allow {available}; ask for \
+        "{} has no space for {wanted} more files: its free inodes allow {available}; ask for \
          fewer, remove some, or name another directory", path.display()
     )]
     NoFiles {
@@ -146,7 +146,7 @@ pub enum TargetError {
         name: String,
     },
     /// A directory that this program does not dare to remove.
-    #[error("{} was left as it is: {why}", path.display())]
+    #[error("{} was left unchanged: {why}", path.display())]
     LeftBehind {
         /// The directory.
         path: PathBuf,

@@ -116,7 +116,7 @@ impl Driver for ThreadsDriver {
         }
         assert!(
             self.outstanding < self.capacity,
-            "more requests than the driver has room for"
+            "more requests than the driver takes"
         );
         self.outstanding += 1;
         self.kernel_entries += 1;

@@ -384,7 +384,7 @@ impl Driver for UringDriver {
         let capacity = self.capacity();
         assert!(
             self.outstanding() < capacity,
-            "more requests than the driver has room for"
+            "more requests than the driver takes"
         );
         let clock = self.clock;
         if self.batch.is_due(self.fresh.len(), || clock.now()) {

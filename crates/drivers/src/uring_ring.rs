@@ -190,10 +190,7 @@ impl Ring {
     pub(crate) unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller's promise.
         let pushed = unsafe { self.ring.submission().push(entry) };
-        assert!(
-            pushed.is_ok(),
-            "the submission queue has room for what is queued"
-        );
+        assert!(pushed.is_ok(), "the submission queue takes what is queued");
         self.queued += 1;
     }
 

@@ -122,7 +122,7 @@ fn an_existing_name_is_never_taken_over() {
     }
     let left = work.remove().unwrap_err().to_string();
     assert!(
-        left.contains("was left as it is") && left.contains("link"),
+        left.contains("was left unchanged") && left.contains("link"),
         "{left}"
     );
     assert_eq!(fs::read_to_string(precious).unwrap(), "precious");

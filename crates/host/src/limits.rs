@@ -281,7 +281,7 @@ impl fmt::Display for Excess {
                         "ask for fewer files or clients, or have the administrator raise the \
                          hard limit from {hard} to {needed}"
                     ),
-                    _ => write!(f, "say `ulimit -n {needed}` before, or ask for fewer files"),
+                    _ => write!(f, "run `ulimit -n {needed}` before, or ask for fewer files"),
                 }
             }
             Excess::Memory {

@@ -308,7 +308,7 @@ fn allowed_shape(
     let target = &request.bench.target;
     if request.writes_are_asked {
         return Err(BenchError::Usage(format!(
-            "{target} exists and is not written to unless you say --overwrite; everything in it \
+            "{target} exists and is not written to without --overwrite; everything in it \
              may be lost then"
         )));
     }

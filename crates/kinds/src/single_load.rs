@@ -163,7 +163,7 @@ fn refuse_unwanted_writes(request: &LoadRequest, may_write: bool) -> Result<(), 
         return Ok(());
     }
     Err(BenchError::Usage(format!(
-        "{} exists and is not written to unless you say --overwrite; everything in it may be lost \
+        "{} exists and is not written to without --overwrite; everything in it may be lost \
          then",
         request.bench.target
     )))

@@ -148,7 +148,7 @@ pub fn measure_transactions(
     let writes = request.profiles().iter().any(|profile| profile.writes > 0);
     if writes && !facts.makes_files && !facts.may_overwrite {
         return Err(BenchError::Usage(format!(
-            "{} exists and is not written to unless you say --overwrite; everything in it may be \
+            "{} exists and is not written to without --overwrite; everything in it may be \
              lost then",
             request.bench.target
         )));
@@ -204,7 +204,7 @@ fn refuse_too_much(request: &TransactionsRequest) -> Result<u32, BenchError> {
     if request.bench.target.starts_with(SIM_PREFIX) {
         if request.start_at.is_some_and(|it| it != StartAt::NOW) {
             return Err(BenchError::Usage(format!(
-                "{}: a model's time is virtual, and no instant of ours is one of it: say \
+                "{}: a model's time is virtual, and no instant of ours is one of it: use \
                  --synchronise alone",
                 request.bench.target
             )));

@@ -217,15 +217,15 @@ fn open_now(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchErr
 fn refuse_idle_options(request: &BenchRequest, kind: TargetKind) -> Result<(), BenchError> {
     let is_named = matches!(kind, TargetKind::File | TargetKind::BlockDevice);
     let idle = if request.overwrite && !is_named {
-        "--overwrite is about an existing file or device: nothing else is ever overwritten"
+        "--overwrite applies to an existing file or device: nothing else is ever overwritten"
     } else if request.confirmed.is_some() && kind != TargetKind::BlockDevice {
-        "--confirm is about the content of a block device"
+        "--confirm applies to the content of a block device"
     } else if request.reserve.is_some() && kind != TargetKind::Directory {
-        "--reserve is about a directory in which a test file is made"
+        "--reserve applies to a directory in which a test file is made"
     } else if request.storage.test_files > 1 && kind != TargetKind::Directory {
-        "--files is about a directory in which test files are made"
+        "--files applies to a directory in which test files are made"
     } else if request.storage.notice == Notice::Poll && kind == TargetKind::Simulated {
-        "--poll is about a device with queues to poll"
+        "--poll applies to a device with queues to poll"
     } else {
         return Ok(());
     };

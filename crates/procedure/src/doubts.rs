@@ -141,7 +141,7 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
             "write-cliff",
             format!(
                 "{title}: write cliff: {finding}: a cache is full or a spare area used up; \
-                 precondition the target with writes until it stays as it is"
+                 precondition the target with writes until it no longer changes"
             ),
         );
     }

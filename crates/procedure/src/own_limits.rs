@@ -93,8 +93,8 @@ pub(crate) fn own_limit(
         severity,
         "own-limit",
         format!(
-            "{}: {:.0} % of the latency was spent waiting for room among the {} requests \
-             that may be outstanding: {what}. Raise --depth.",
+            "{}: {:.0} % of the latency was spent waiting for one of the {} requests that may \
+             be outstanding to end: {what}. Raise --depth.",
             measurement.title,
             room.share * 100.0,
             measurement.nominal_depth,
@@ -175,7 +175,7 @@ pub(crate) fn who_kept_back(measurement: &Measurement) -> &'static str {
         .room
         .is_some_and(|room| is_ours(room) && room.share > SHARE_VOID)
     {
-        "They waited for room among the requests that may be outstanding: raise --depth."
+        "They waited for one of the requests that may be outstanding to end: raise --depth."
     } else if measurement.lateness.mean_ns > response_ns / 2.0 {
         "This program could not hand them over in time: offer less, or use more --workers."
     } else {

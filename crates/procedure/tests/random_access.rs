@@ -1,5 +1,5 @@
 //! Random access in virtual time, on devices whose service times are known: every cell finds its
-//! own, the step of a cache lies where the cache ends, and rounds that differ are told.
+//! own, the step of a cache lies where the cache ends, and rounds that differ are reported.
 
 mod support;
 

@@ -71,7 +71,7 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
     page.paragraph(Tone::Plain, &text);
     if let Some(memory) = &found.memory {
         let text = format!(
-            "memory disk beside: {}, {}",
+            "memory disk for comparison: {}, {}",
             memory.path,
             target::in_brief(memory)
         );
@@ -89,7 +89,7 @@ fn heading(
         FileSystemRole::Memory => "Memory disk, ".into(),
     };
     let state = match state {
-        FileState::AsIs => "as it is",
+        FileState::AsIs => "as is",
         FileState::Cold if target == TargetKind::Simulated => {
             "cold: the system's cache emptied before each pass"
         }
@@ -368,7 +368,7 @@ fn titles(page: &mut Page<'_>, found: &FileTests) {
 fn legend(page: &mut Page<'_>, found: &FileTests) {
     let text = "Seconds: from the first call to the last, a mean over passes with Student's \
                 interval; the first pass of a test is left out. User and system: CPU seconds of \
-                the clients in one pass, told apart in clock ticks. Items are files, or \
+                the clients in one pass, split in clock ticks. Items are files, or \
                 directories. Reads and writes: what the device completed in one pass, whoever \
                 asked; without syncing, most writes come later.";
     page.paragraph(Tone::Quiet, text);
@@ -377,7 +377,7 @@ fn legend(page: &mut Page<'_>, found: &FileTests) {
         page.paragraph(Tone::Quiet, text);
     }
     if !found.over_memory.is_empty() {
-        let text = "Over memory: the time over that on the memory disk, as it is: what is left \
+        let text = "Over memory: the time over that on the memory disk, as is: what is left \
                     when processor and system are taken out.";
         page.paragraph(Tone::Quiet, text);
     }

@@ -433,7 +433,7 @@ fn legend(
     let is_filled = |row: &Row, system: &System<'_>| {
         figure(row, system).is_none() && comparable(row, system).is_some()
     };
-    let one_state = "A memory disk has one state, as it is, which stands for the others there.";
+    let one_state = "A memory disk has one state, as is, which stands for the others there.";
     let is_order_filled = shared
         .iter()
         .any(|row| systems.iter().any(|it| is_filled(row, it)));

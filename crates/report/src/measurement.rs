@@ -320,7 +320,7 @@ fn quality(page: &mut Page<'_>, m: &Measurement) {
     page.fact(
         "depth",
         &format!(
-            "{} requests with the device on average, room for {}",
+            "{} requests with the device on average, {} at most",
             format_count(rounded(m.effective_depth)),
             format_count(f64::from(m.nominal_depth))
         ),

@@ -124,7 +124,7 @@ pub(crate) fn file_system_in_full(file_system: &FileSystem) -> String {
     }
     if let Some(files) = file_system.files_free {
         text.push_str(&format!(
-            "; room for {} files",
+            "; space for {} files",
             units::format_count(files as f64)
         ));
     }

@@ -302,8 +302,8 @@ fn legend(page: &mut Page<'_>, transfer: &Transfer) {
     let cost = if transfer.series.iter().any(is_model) {
         "CPU is that of the simulated host, if the model has one."
     } else {
-        "CPU is this process's; its parts in the program (user) and the kernel (system) are told \
-         apart in clock ticks. Device: what the device moved meanwhile, whoever asked."
+        "CPU is this process's; its parts in the program (user) and the kernel (system) are split \
+         in clock ticks. Device: what the device moved meanwhile, whoever asked."
     };
     let text = format!(
         "Intervals of a series come from the variation between its passes, those of one pass from \

@@ -23,8 +23,8 @@ const FINE: f64 = 0.001;
 pub fn validation(found: &Validation, style: &Style) -> String {
     let mut page = Page::new(style);
     page.heading(&match &found.device {
-        Some(device) => format!("Simulated {device} beside what was published"),
-        None => "Simulated machines beside what was published, and beside laws".into(),
+        Some(device) => format!("Simulated {device} compared with what was published"),
+        None => "Simulated machines compared with what was published, and with laws".into(),
     });
     page.paragraph(Tone::Quiet, LEGEND);
     for table in &found.tables {

@@ -30,7 +30,7 @@ fn every_figure_of_a_row_is_shown() {
     for expected in [
         "Durable: files and directories synced",
         "As it is, counts times 100",
-        "Memory disk, as it is",
+        "Memory disk, as is",
         "TEST4 SPACE2",
         "0.021",
         "0.01213 .. 0.01288",
@@ -141,7 +141,7 @@ fn the_order_says_over_which_tests_it_is() {
         "{text}"
     );
     assert!(
-        text.contains("A memory disk has one state, as it is"),
+        text.contains("A memory disk has one state, as is"),
         "{text}"
     );
     let cold = text.lines().find(|line| line.starts_with("TEST3 cold"));

@@ -305,7 +305,7 @@ fn a_data_file_that_cannot_be_made_leaves_nothing() {
     let mut command =
         scratch.seekstone(["transact", "-C", "1", "-b", "4096", "-f", "d", "-B", "1P"]);
     command.arg("-q");
-    finish(command).check(&["transact"], 2, "there is no room for d of 1 PiB");
+    finish(command).check(&["transact"], 2, "there is no space for d of 1 PiB");
     fs::write(scratch.path("e.seekstone"), "a user's\n").expect("a user's file");
     let args = [
         "transact",

@@ -41,7 +41,7 @@ fn wrong_units_and_values_are_wrong_usage() {
         (&["run", "--size", "1e9"], "exponents are not read"),
         (
             &["run", "--budget", "10"],
-            "a time needs a unit; say 10s, 10ms or 10us",
+            "a time needs a unit; use 10s, 10ms or 10us",
         ),
         (
             &["run", "--budget", "99999999999t"],
@@ -131,7 +131,7 @@ fn unknown_words_and_conflicts_are_wrong_usage() {
         ),
         (
             &["trial", "--durable", "--no-save", "sim:mm1"],
-            "say --writes 100%",
+            "add --writes 100%",
         ),
     ]);
 }
@@ -139,21 +139,21 @@ fn unknown_words_and_conflicts_are_wrong_usage() {
 /// These were taken silently and did nothing; `--size 1MiB` made a file of 16 MiB.
 #[test]
 fn options_that_would_do_nothing_are_wrong_usage() {
-    let overwrite = "--overwrite is about an existing file or device";
+    let overwrite = "--overwrite applies to an existing file or device";
     check_usage(&[
         (&["run", "--no-save", "--overwrite", "."], overwrite),
         (&["run", "--no-save", "--overwrite", "sim:mm1"], overwrite),
         (
             &["run", "--no-save", "--reserve", "0", "sim:mm1"],
-            "--reserve is about a directory",
+            "--reserve applies to a directory",
         ),
         (
             &["run", "--no-save", "--reserve", "0", "main"],
-            "--reserve is about a directory",
+            "--reserve applies to a directory",
         ),
         (
             &["run", "--no-save", "--overwrite", "--confirm", "x", "main"],
-            "--confirm is about the content of a block device",
+            "--confirm applies to the content of a block device",
         ),
         (
             &["run", "--no-save", "--size", "99g", "sim:mm1"],

@@ -118,12 +118,12 @@ fn what_cannot_be_compared_is_refused_before_anything_is_measured() {
         (
             &[SLOWER, "--measure", "command"],
             2,
-            "--measure command: say run, trial, curve",
+            "--measure command: use run, trial, curve",
         ),
         (
             &[SLOWER, "--measure", "trail"],
             2,
-            "--measure trail: say run, trial, curve",
+            "--measure trail: use run, trial, curve",
         ),
         (
             &[SLOWER, "--set", "clinets=3"],

@@ -251,7 +251,7 @@ fn mistakes_touch_nothing() {
         (&["4", "-1"], 2, "no number of read passes"),
         (&["-4", "1"], 2, "no file size"),
         (&["4"], 2, "MB PASSES [X [PATH]]"),
-        (&["99999999", "1"], 2, "there is no room for"),
+        (&["99999999", "1"], 2, "there is no space for"),
         (&["99999999999999", "1"], 2, "more than a file can hold"),
         (
             &["1", "1", "A", "/missing/place"],
@@ -364,12 +364,12 @@ fn a_full_disk_ends_in_one_sentence_and_is_given_back() {
         return;
     };
     let args = ["diskmbps", "4", "1", "A", small.path()];
-    scratch.check(&args, 2, "there is no room for 4 MiB");
+    scratch.check(&args, 2, "there is no space for 4 MiB");
     let args = ["diskmbps", "64", "1", "A", small.path(), "--reserve", "0"];
-    scratch.check(&args, 2, "there is no room for 64 MiB");
+    scratch.check(&args, 2, "there is no space for 64 MiB");
     fill(&small.root);
     let args = ["diskmbps", "1", "1", "A", small.path(), "--reserve", "0"];
-    scratch.check(&args, 2, "there is no room for 1 MiB");
+    scratch.check(&args, 2, "there is no space for 1 MiB");
     assert!(files_of_jobs(&small.root).is_empty());
     assert!(files_of_jobs(&scratch.path(".")).is_empty());
 }

@@ -91,7 +91,7 @@ fn mistakes_of_write_and_erase_touch_nothing() {
         ),
         ("Write E 0 15 L", 2, "MB \"0\""),
         ("Write E 4 14 L", 2, "three passes of five seconds take 15"),
-        ("Write E 99999999 15 L", 2, "there is no room for"),
+        ("Write E 99999999 15 L", 2, "there is no space for"),
         ("Write E 99999999999999 15 L", 2, "must lie between"),
         ("Write E 4 15", 2, "LF is missing"),
         ("Write missing/E 4 15 L", 1, "missing"),
@@ -290,7 +290,7 @@ fn a_full_disk_ends_in_one_sentence_and_is_given_back() {
     let data = format!("{}/D", small.path());
     let log = format!("{}/Log.txt", small.path());
     let args = ["diskrand", "Write", &data, "2", "15", "L.txt"];
-    scratch.check(&args, 2, "there is no room for 2 MiB");
+    scratch.check(&args, 2, "there is no space for 2 MiB");
     let args = [
         "diskrand",
         "Write",
@@ -301,7 +301,7 @@ fn a_full_disk_ends_in_one_sentence_and_is_given_back() {
         "--reserve",
         "0",
     ];
-    scratch.check(&args, 2, "there is no room for 64 MiB");
+    scratch.check(&args, 2, "there is no space for 64 MiB");
     fs::write(&log, "").expect("a file");
     fill(&small.root);
     let args = ["diskrand", "Read", "D", "1", "5", &log, "5", "0"];

@@ -380,11 +380,11 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (
         &["--space", "2", "--tests", "1", "target"],
-        "--space is about tests 4, 4A, 4B, 5 and 5A",
+        "--space applies to tests 4, 4A, 4B, 5 and 5A",
     ),
     (
         &["--tests", "1", "--device", "target/main", "target"],
-        "--device is about test 11",
+        "--device applies to test 11",
     ),
     (&["--tests", "1", "target/main"], "is only read, by test 11"),
     (&["--state", "durable", "target/main"], "nothing is written"),
@@ -394,11 +394,11 @@ const WRONG: &[(&[&str], &str)] = &[
     ),
     (
         &["--reserve", "0", "target/main"],
-        "--reserve is about a directory",
+        "--reserve applies to a directory",
     ),
     (
         &["--drop-caches", "--state", "as-is", "target"],
-        "--drop-caches is about the cold state",
+        "--drop-caches applies to the cold state",
     ),
     (&["--files", "10", "target"], "--workload"),
     (
@@ -472,7 +472,11 @@ fn wrong_usage_is_told() {
     ];
     let ended = finish(scratch.seekstone(large));
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("has no room for"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("has no space for"),
+        "{}",
+        ended.stderr
+    );
     scratch.assert_clean(&target);
 }
 

@@ -74,7 +74,7 @@ fn a_named_file_is_written_only_when_that_is_said() {
     fs::write(scratch.path("reader.toml"), READER).expect("a file");
     let belongings = Belongings::of(&named);
     let common = ["rab", "--budget=1s", "--no-save", "named"];
-    let refused = "error: named exists, and these workloads write: say --overwrite";
+    let refused = "error: named exists, and these workloads write: add --overwrite";
     for workload in ["transaction", "archive,batch", "scientific"] {
         let ended = scratch.check(&with(&common, &["--workload", workload]), 2, refused);
         assert_eq!(ended.stdout, "");
@@ -118,7 +118,7 @@ fn a_file_too_small_for_its_workloads_is_refused_with_both_sizes() {
         assert_eq!(ended.stdout, "");
     }
     let huge = ["rab", "--no-save", "target", "--size=1PiB"];
-    scratch.check(&huge, 1, "target has no room for ");
+    scratch.check(&huge, 1, "target has no space for ");
     belongings.assert_untouched();
     named.assert_untouched();
     scratch.assert_clean(&target);
@@ -153,7 +153,7 @@ fn a_file_system_that_cannot_take_the_test_file_is_refused() {
     scratch.assert_clean(&made.root);
     fill(&made.root);
     let filled = Belongings::of(&made.root.join("fill"));
-    scratch.check(&args, 1, "has no room for ");
+    scratch.check(&args, 1, "has no space for ");
     filled.assert_untouched();
     scratch.assert_clean(&made.root);
     made.remount("ro");

@@ -207,7 +207,7 @@ fn an_existing_file_is_read_and_not_altered() {
         );
     }
     let args = ["random", "film.avi", "--writes", "--no-save", "-q"];
-    scratch.check(&args, 2, "is not written to unless you say --overwrite");
+    scratch.check(&args, 2, "is not written to without --overwrite");
     belongings.assert_untouched();
 }
 

@@ -22,9 +22,9 @@ fn only_what_is_made_must_fit() {
             "run",
             ["--budget", "1s"],
             1,
-            "has no room for 64 MiB (the test file, and as much",
+            "has no space for 64 MiB (the test file, and as much",
         ),
-        ("trial", ["--size", "70MiB"], 1, "has no room for 70 MiB: "),
+        ("trial", ["--size", "70MiB"], 1, "has no space for 70 MiB: "),
     ] {
         let scratch = Scratch::new();
         let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {

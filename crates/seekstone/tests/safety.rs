@@ -198,7 +198,7 @@ fn a_named_file_is_only_read() {
             assert!(!ended.stdout.contains(written), "{}", ended.stdout);
         }
     }
-    let refused = "exists and is not written to unless you say --overwrite";
+    let refused = "exists and is not written to without --overwrite";
     for command in ["trial", "curve"] {
         let args = [command, "--no-save", "--writes", "50%", "link"];
         scratch.check(&args, 2, refused);
@@ -311,7 +311,7 @@ fn a_directory_without_room_is_refused_with_figures() {
     let path = made.path();
     let sized = ["--size", "16MiB"];
     let figures =
-        "has no room for 32 MiB (the test file, and as much for the other files of a run): ";
+        "has no space for 32 MiB (the test file, and as much for the other files of a run): ";
     let ended = scratch.check(&short(path, &sized), 1, figures);
     assert!(
         ended
@@ -325,7 +325,7 @@ fn a_directory_without_room_is_refused_with_figures() {
 
     let is_made = |number: &u32| File::create_new(made.root.join(number.to_string())).is_ok();
     let count = (0..1000).take_while(is_made).count();
-    let full = "has no room for 4 more files: its free inodes allow 0";
+    let full = "has no space for 4 more files: its free inodes allow 0";
     scratch.check(&short(path, &sized), 1, full);
     for number in 0..count {
         fs::remove_file(made.root.join(number.to_string())).expect("removal");
@@ -402,7 +402,7 @@ fn a_disk_that_others_fill_ends_the_run_in_order() {
     fill(&made.root);
     let filled = Belongings::of(&made.root.join("fill"));
     let ended = running.end();
-    ended.check(&args, 1, "has no room for 8.50 KiB: ");
+    ended.check(&args, 1, "has no space for 8.50 KiB: ");
     assert!(ended.error().ends_with("what was measured before is above"));
     assert!(ended.stdout.contains("durable write"), "{}", ended.stdout);
     scratch.check(&["runs", "list"], 0, "partial");

@@ -153,7 +153,7 @@ fn a_mistake_in_a_setting_is_told_with_its_line() {
     }
     let scratch = Scratch::new();
     let durable = study(&scratch, "sim:mm1?mean=1ms", "trial", "durable = true");
-    scratch.check(&["study", &durable, "-q"], 2, "--durable is about writes");
+    scratch.check(&["study", &durable, "-q"], 2, "--durable applies to writes");
     let unknown = study(&scratch, "sim:mm1?mean=1ms", "trail", "");
     scratch.check(&["study", &unknown, "-q"], 2, "tcp, wal, run, trial, curve");
 }

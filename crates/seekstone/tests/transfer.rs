@@ -299,12 +299,12 @@ fn mistakes_are_told_before_anything_is_made() {
         (
             &["sim:mm1", "--beside", &path],
             2,
-            "nothing can be measured beside it",
+            "nothing real can be measured with it",
         ),
         (
             &["--mode", "small-file", "--streams", "2"],
             2,
-            "is about one file",
+            "reads one file",
         ),
     ] {
         let is_named = args[0].starts_with(['/', 's']);

@@ -74,7 +74,11 @@ fn every_judged_row_keeps_its_bar_and_the_document_shows_them() {
 fn one_device_and_mistakes() {
     let scratch = Scratch::new();
     let floppy = ["devices", "validate", "sim:floppy"];
-    let ended = scratch.check(&floppy, 0, "Simulated floppy beside what was published");
+    let ended = scratch.check(
+        &floppy,
+        0,
+        "Simulated floppy compared with what was published",
+    );
     assert!(ended.stdout.contains("1 rows within"), "{}", ended.stdout);
     assert!(ended.stderr.contains("[1 of 1] KP3"), "{}", ended.stderr);
     let json = ["devices", "validate", "floppy", "--json", "-", "--quiet"];

@@ -15,7 +15,7 @@ const LINES: &[(&str, &str)] = &[
     ("T", "Test: go on with the next workload"),
     ("V", "Verbose: none, summary, detail"),
     ("Q X", "Quit, exit; Ctrl-C too"),
-    ("C", "Curve or tables, where there is no room for both"),
+    ("C", "Curve or tables, where there is no space for both"),
     ("? H", "This help; Esc closes it"),
     ("", ""),
     ("", "WL    workload, in the order of the run"),

@@ -109,7 +109,7 @@ pub struct ViewState {
     pub title: String,
     /// How the display may look.
     pub look: Look,
-    /// Whether the curve takes the tables' place where there is no room for both.
+    /// Whether the curve takes the tables' place where there is no space for both.
     pub shows_curve: bool,
     /// Whether the help lies over everything.
     pub shows_help: bool,

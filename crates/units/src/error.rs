@@ -43,7 +43,7 @@ impl Quantity {
             Self::Percent => "a bare number may mean a share or a percentage; \
                  write the sign, as in 3% (the same as a share of 0.03)"
                 .to_owned(),
-            Self::Duration => format!("a time needs a unit; say {typed}s, {typed}ms or {typed}us"),
+            Self::Duration => format!("a time needs a unit; use {typed}s, {typed}ms or {typed}us"),
             Self::Size | Self::Rate => format!("a unit is missing; {self}"),
         }
     }

@@ -30,7 +30,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment::of_law(
         "File cache: shares of reads anywhere that it answers",
         &["ppro"],
-        "sim:ppro with 13 of 40 MiB in memory, steady; with room for all of 200 MiB, filling",
+        "sim:ppro with 13 of 40 MiB in memory, steady; with space for all of 200 MiB, filling",
         cache,
     ),
     Experiment::of_law(

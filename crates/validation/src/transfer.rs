@@ -160,8 +160,8 @@ fn dec_3000(_: &Interrupt) -> Rows {
         let row = ValidationRow::new(name, "MiB/s", published).simulated(rate / 1024.0);
         let row = if target == seagate && direction == Reading {
             row.noted(
-                "the processor's time for a MiB is that of COPY, after each I/O; beside it, the \
-                 rate would be that of the bus, 4.5 MiB/s",
+                "the processor's time for a MiB is that of COPY, after each I/O; at the \
+                 same time, the rate would be that of the bus, 4.5 MiB/s",
             )
         } else {
             row

@@ -21,13 +21,13 @@ const ROWS: [(&str, &str, f64, &str); 12] = [
         "the document says that memory did not suffice: paging again",
     ),
     (
-        "DISKRAND 10.3, six users over the LAN beside 30",
+        "DISKRAND 10.3, six users over the LAN with 30",
         "/s",
         0.86,
         "two hosts that compute and share one disk at the same time are not modelled",
     ),
     (
-        "DISKRAND 10.3, 30 users of the server beside six over the LAN",
+        "DISKRAND 10.3, 30 users of the server with six over the LAN",
         "/s",
         4.49,
         "two hosts that compute and share one disk at the same time are not modelled",

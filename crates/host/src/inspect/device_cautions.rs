@@ -209,8 +209,8 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             "device-in-use",
             format!(
-                "{} is in use ({}), so only reads are allowed and others read and write beside \
-                 them; unmount it first for clean figures",
+                "{} is in use ({}), so only reads are allowed and others read and \
+                 write on it meanwhile; unmount it first for clean figures",
                 device.name,
                 listed(&users)
             ),

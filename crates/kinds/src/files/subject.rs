@@ -208,7 +208,7 @@ pub fn open_memory(
     let named = request.memory_directory.clone();
     let place = named.clone().or_else(memory_disk);
     let Some(path) = place else {
-        let text = "No memory disk (tmpfs) that could be written was found to run beside: name \
+        let text = "No memory disk (tmpfs) that could be written was found to compare with: name \
                     one with --memory DIR.";
         return Ok(Err(Warning::note("no-memory-disk", text)));
     };
@@ -218,7 +218,7 @@ pub fn open_memory(
         Err(error) if named.is_some() => Err(error),
         Err(error) => Ok(Err(Warning::note(
             "no-memory-disk",
-            format!("No memory disk runs beside: {}", with_causes(&error)),
+            format!("No memory disk to compare with: {}", with_causes(&error)),
         ))),
     }
 }
@@ -313,8 +313,8 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
         return Ok(());
     }
     Err(BenchError::Refused(format!(
-        "{} has no room for the files of these tests: they take up to {}, {} are free, and {} stay \
-         untouched; ask for less ({}), {}or make room",
+        "{} has no space for the files of these tests: they take up to {}, {} are free, and {} \
+         stay untouched; ask for less ({}), {}or free some space",
         path.display(),
         units::Bytes(needs.bytes),
         units::Bytes(space.available),

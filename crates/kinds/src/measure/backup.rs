@@ -168,7 +168,7 @@ impl Backup {
         let source = settings.text("source")?;
         let is_path = source.as_deref().is_some_and(|source| !is_model(source));
         if let Some(name) = made.filter(|_| is_path) {
-            let why = format!("{name} is about files that are made: leave it out beside source");
+            let why = format!("{name} applies to files that are made: leave it out with source");
             return Err(SettingFault::at(name, why));
         }
         let blocks = Bytes(u64::from(BLOCK_BYTES_MIN))..=Bytes(u64::from(BLOCK_BYTES_MAX));

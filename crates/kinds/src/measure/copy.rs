@@ -25,7 +25,7 @@ use host::counters::{Counters, CountersDelta};
 /// The kind.
 pub const KIND: Kind = Kind {
     name: "copy",
-    about: "one file copied, with room for the copy made extent by extent or not at all",
+    about: "one file copied, with space allocated extent by extent or not at all",
     settings: &[
         Setting::or(
             "record",
@@ -48,7 +48,7 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "extent",
             "SIZE",
-            "room made for the copy whenever what it has is used up; when not given, the file \
+            "space allocated for the copy whenever its extent is full; when not given, the file \
              system decides",
         ),
         Setting::or(
@@ -77,13 +77,13 @@ pub const KIND: Kind = Kind {
         Setting::optional(
             "default-extent",
             "SIZE",
-            "between models: room that the file system makes at a time when extent is not given; \
-             for all at once, and in no time, when neither is",
+            "between models: space that the file system allocates at a time when extent is not \
+             given; for all at once, and in no time, when neither is",
         ),
         Setting::optional(
             "extend-time",
             "TIME",
-            "between models: what making room takes each time; nothing when not given",
+            "between models: what each allocation takes; nothing when not given",
         ),
     ],
     readings: &[
@@ -94,7 +94,7 @@ pub const KIND: Kind = Kind {
         ("copy rate", "bytes copied per second"),
         ("copy CPU", "processor time for a MiB copied"),
         ("calls", "reads and writes that this program asked for"),
-        ("room made", "how often room was made for the copy"),
+        ("allocations", "how often space was allocated for the copy"),
         (
             "extents",
             "pieces in which the copy lies, where the file system tells",
@@ -145,7 +145,7 @@ impl Copy {
         let source = settings.text("source")?;
         let is_file = source.as_deref().is_some_and(|source| !is_model(source));
         if is_file && settings.is_given("size") {
-            let why = "size is that of the file that is made: leave it out beside source";
+            let why = "size is that of the file that is made: leave it out with source";
             return Err(SettingFault::at("size", why));
         }
         let record = settings.size("record", Bytes(1)..=RECORD_MAX)?;
@@ -225,7 +225,7 @@ impl Copy {
         }
         if room > size.0 {
             let cut = to.file.set_len(size.0);
-            cut.map_err(MeasureError::io("cut off the unused room of", to.path))?;
+            cut.map_err(MeasureError::io("cut off the unused space of", to.path))?;
         }
         if self.synced == Synced::AtEnd {
             sync(to)?;
@@ -315,7 +315,7 @@ fn readings(
             Better::Lower,
         ));
     }
-    readings.push(count("room made", room_made, Better::Neither));
+    readings.push(count("allocations", room_made, Better::Neither));
     readings.extend(extents.map(|extents| count("extents", extents, Better::Lower)));
     if let Some(device) = &done.device {
         readings.push(count("device reads", device.reads, Better::Neither));

@@ -199,7 +199,7 @@ impl ModelCopy {
             Reading::new("copy time", Unit::Seconds, seconds, Better::Lower),
             rate("copy rate", self.size.0, seconds),
             count("calls", calls - flushes, Better::Lower),
-            count("room made", room_made.count() as u64, Better::Neither),
+            count("allocations", room_made.count() as u64, Better::Neither),
         ];
         readings.extend(copied.stops_reading);
         Ok(readings)

@@ -313,8 +313,8 @@ fn is_full(error: &io::Error) -> bool {
 fn lost(path: &Path, error: io::Error) -> MeasureError {
     if is_full(&error) {
         return MeasureError::Failed(format!(
-            "{} was taken and could not be kept: the file system, or what it stands on, promises \
-             more room than it has",
+            "{} was taken and could not be kept: the file system, or what it stands \
+             on, promises more space than it has",
             path.display()
         ));
     }

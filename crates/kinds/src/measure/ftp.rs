@@ -52,7 +52,8 @@ pub const KIND: Kind = Kind {
             "extent",
             "SIZE",
             "0",
-            "the local file is given room in pieces of this size; 0 leaves it to the file system",
+            "space for the local file is allocated in pieces of this size; 0 leaves it to the \
+             file system",
         ),
         Setting::or(
             "synced",
@@ -84,7 +85,7 @@ pub const KIND: Kind = Kind {
         ),
         (
             "allocations",
-            "how often the local file was given room, when extent is given",
+            "how often space was allocated for the local file, when extent is given",
         ),
     ],
     in_place: None,
@@ -140,7 +141,7 @@ impl Ftp {
         for (name, is_wanted) in [("extent", extent > 0), ("synced", is_durable)] {
             if is_wanted && !has_local_file {
                 let why =
-                    format!("{name} is about a local file, and local = \"nowhere\" writes none");
+                    format!("{name} applies to a local file, and local = \"nowhere\" writes none");
                 return Err(SettingFault::at(
                     name,
                     format!("{why}: leave one of them out"),

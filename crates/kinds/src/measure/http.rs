@@ -77,7 +77,7 @@ pub const KIND: Kind = Kind {
         ),
         (
             "page time 95 %",
-            "what 95 of 100 whole pages stay below; of few pages it is not told",
+            "what 95 of 100 whole pages stay below; not given for few pages",
         ),
         (
             "request time",

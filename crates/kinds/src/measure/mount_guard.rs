@@ -149,7 +149,7 @@ fn refuse_ground(path: &Path) -> Result<(), String> {
         return Err("it is no directory".into());
     }
     if target.remote {
-        return Err("it is on another machine, where others may need the room".into());
+        return Err("it is on another machine, where others may need the space".into());
     }
     let FreeSpace { available, .. } = free_space(path).map_err(|error| error.to_string())?;
     let loops = target

@@ -95,7 +95,7 @@ impl Positioning {
         let file_bytes = spec.size.0 / self.files;
         if file_bytes < self.record.0 {
             return Err(MeasureError::Usage(format!(
-                "{}: {} files on {} have no room for a record of {}",
+                "{}: {} files on {} have no space for a record of {}",
                 place.target, self.files, spec.size, self.record
             )));
         }

@@ -116,7 +116,7 @@ fn stamp_of(seed: u64, number: u64, at: usize) -> [u8; STAMP_BYTES] {
     stamp(Seal::of_this_run().number(), at as u32, place)
 }
 
-/// How a block of `len` bytes begins. One that is shorter than a stamp has no room for the part
+/// How a block of `len` bytes begins. One that is shorter than a stamp has no space for the part
 /// that all stamps share.
 fn head_of(stamp: &[u8; STAMP_BYTES], len: usize) -> &[u8] {
     let len = len.min(STAMP_BYTES);

@@ -33,7 +33,7 @@ pub const KIND: Kind = Kind {
             "preallocated",
             "true or false",
             "false",
-            "whether room for the whole file is made before it is written",
+            "whether space for the whole file is allocated before it is written",
         ),
         Setting::or(
             "direct",
@@ -308,9 +308,11 @@ pub(super) fn make_room(file: Named<'_>, start: u64, len: u64) -> Result<(), Mea
     match fallocate(file.file, FallocateFlags::empty(), start, len) {
         Ok(()) => Ok(()),
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(MeasureError::Usage(format!(
-            "the file system of {} cannot make room beforehand: leave preallocation out",
+            "the file system of {} cannot allocate space beforehand: leave preallocation out",
             file.path.display()
         ))),
-        Err(error) => Err(MeasureError::io("make room in", file.path)(error.into())),
+        Err(error) => Err(MeasureError::io("allocate space in", file.path)(
+            error.into(),
+        )),
     }
 }

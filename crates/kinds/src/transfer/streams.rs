@@ -128,7 +128,7 @@ fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), Benc
     let target = &request.bench.target;
     let beside = request.beside.as_ref().map(|beside| beside.target.as_str());
     let reason = if is_model && beside.is_some() {
-        "a model's time is virtual, and nothing can be measured beside it: leave --beside out"
+        "a model's time is virtual, and nothing real can be measured with it: leave --beside out"
     } else if is_model && request.mode != TransferMode::Simulated {
         "a model has no page cache: leave --mode out"
     } else if beside.is_some_and(|beside| beside.starts_with(SIM_PREFIX)) {

@@ -11,7 +11,7 @@ fn a_copy_is_timed_counted_and_compared() {
     assert!(reading(&readings, "copy rate") > 0.0 && reading(&readings, "copy time") > 0.0);
     // Sixteen records are read and as many written; the counters' own reads come on top.
     assert!(reading(&readings, "calls") >= 32.0, "{readings:?}");
-    assert!(reading(&readings, "room made").abs() < 1e-9);
+    assert!(reading(&readings, "allocations").abs() < 1e-9);
     assert_empty(&directory);
 }
 
@@ -22,7 +22,7 @@ fn room_is_made_whenever_it_is_used_up() {
         let settings = format!("size = \"1000KiB\"\nrecord = \"64KiB\"\nextent = \"{extent}\"");
         let readings = measured("copy", &settings, &place);
         assert!(
-            (reading(&readings, "room made") - expected).abs() < 1e-9,
+            (reading(&readings, "allocations") - expected).abs() < 1e-9,
             "{extent}"
         );
     };
@@ -46,7 +46,7 @@ fn a_file_of_the_users_is_copied_and_stays_as_it_was() {
     );
     let readings = measured("copy", &settings, &place);
     assert!(
-        (reading(&readings, "room made") - 13.0).abs() < 1e-9,
+        (reading(&readings, "allocations") - 13.0).abs() < 1e-9,
         "{readings:?}"
     );
     assert_eq!(fs::read(&path).expect("a file"), content);
@@ -56,7 +56,7 @@ fn a_file_of_the_users_is_copied_and_stays_as_it_was() {
     let why = refused("copy", &both);
     assert_eq!(
         why,
-        "size: size is that of the file that is made: leave it out beside source"
+        "size: size is that of the file that is made: leave it out with source"
     );
     let nothing = try_measured("copy", "source = \"/no/such/file\"", &place);
     assert_eq!(

@@ -36,7 +36,7 @@ fn a_copy_takes_the_longer_of_reading_and_writing() {
     let plain = copy("");
     assert_eq!(
         names(&plain),
-        ["copy time", "copy rate", "calls", "room made"]
+        ["copy time", "copy rate", "calls", "allocations"]
     );
     close(&plain, "copy time", 1.01);
     close(&plain, "copy rate", 1e6 / 1.01);
@@ -47,7 +47,7 @@ fn a_copy_takes_the_longer_of_reading_and_writing() {
     // meanwhile.
     for extent in ["extent", "default-extent"] {
         let found = copy(&format!("{extent} = 100000\nextend-time = \"50ms\""));
-        close(&found, "room made", 10.0);
+        close(&found, "allocations", 10.0);
         close(&found, "copy time", 1.51);
     }
     let both = "extent = 1000000\ndefault-extent = 100000\nextend-time = \"50ms\"";

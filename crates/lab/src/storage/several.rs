@@ -96,8 +96,9 @@ impl StorageLaboratory {
         len: u64,
     ) -> Result<(Target, Target), LaboratoryError> {
         let file = directory.create_file(name)?;
-        allocate(&file, len)
-            .map_err(|error| TargetError::io("make room in", directory.path().join(name), error))?;
+        allocate(&file, len).map_err(|error| {
+            TargetError::io("allocate space in", directory.path().join(name), error)
+        })?;
         let buffered = directory.open_target(name, Caching::Buffered)?;
         let main = match directory.open_target(name, Caching::Direct) {
             Err(TargetError::DirectUnsupported { .. }) => {

@@ -90,7 +90,7 @@ fn make_room(
         file.map_err(|error| TargetError::io("open", name, error))?
     };
     allocate(&file, len.0)
-        .map_err(|error| TargetError::io("make room in", directory.path().join(name), error))
+        .map_err(|error| TargetError::io("allocate space in", directory.path().join(name), error))
 }
 
 /// Reserve blocks where the file system can, so that "no room" is known before anything is

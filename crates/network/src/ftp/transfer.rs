@@ -170,8 +170,8 @@ fn carry_out(
 fn refuse_large(plan: &FtpPlan, expected: Option<u64>) -> Result<(), Trouble> {
     match expected {
         Some(bytes) if plan.local.is_some() && bytes > plan.room => Err(Trouble::Fault(format!(
-            "it has {bytes} bytes, and the local directory has room for {}: choose another one, or \
-             drop what comes",
+            "it has {bytes} bytes, and the local directory has space for {}: choose another one, \
+             or drop what comes",
             plan.room
         ))),
         _ => Ok(()),

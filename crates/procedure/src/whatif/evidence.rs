@@ -79,7 +79,7 @@ pub enum EvidenceError {
         why: String,
     },
     /// Levels of another time.
-    #[error("run {id} is about the service time, and this is about the response time from due")]
+    #[error("run {id} gives service times, and this one response times from due")]
     Service {
         /// Its number.
         id: i64,

@@ -375,7 +375,7 @@ impl Analysis {
         let changed = self.changed(inquiry.change);
         if factor > 1.0 && !inquiry.may_extrapolate {
             return Err(outside(
-                "measure there, or say --extrapolate for a guess with a wider interval",
+                "measure there, or use --extrapolate for a guess with a wider interval",
             ));
         }
         Ok(factor.max(changed))

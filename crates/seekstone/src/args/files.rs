@@ -20,16 +20,16 @@ makes 1000 five-block files; 11 reads a device in sequence. docs/files.md tells 
 Files are made in a directory of their own, checked when they are read, and removed at the end. A \
 file or device is only read, by test 11.\n\n\
 Examples:\n  \
-seekstone files                                    all tests, beside a memory disk\n  \
+seekstone files                                    all tests, compared with a memory disk\n  \
 seekstone files /data --tests 1,4,11 --state as-is\n  \
 seekstone files /data --space 2,8 --tests 4,4A,4B,5,5A\n  \
 seekstone files /data --tests 3,4B --scale 100     does a file cost more among 30,000?\n  \
 seekstone files /data --clients 4 --state durable\n  \
-seekstone files /media/stick --reserve 0           a small file system, all of its room\n  \
+seekstone files /media/stick --reserve 0           a small file system, all of its space\n  \
 seekstone files /dev/sdb                           test 11: its figure of merit\n  \
 seekstone files 'sim:rt11?disk=ra80' --space 2,8   on a simulated PDP-11, in virtual time\n  \
 seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
-seekstone runs compare --table files 3 5 8         systems beside each other"
+seekstone runs compare --table files 3 5 8         systems compared"
 )]
 pub struct FilesArgs {
     /// A directory, an existing file or block device (read only, test 11), or `sim:NAME`.
@@ -94,7 +94,8 @@ pub struct FilesArgs {
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub fan_out: u32,
-    /// The memory disk beside: a directory on a tmpfs, or `none` [default: the first one found].
+    /// The memory disk for comparison: a directory on a tmpfs, or `none` [default: the first one
+    /// found].
     #[arg(long, value_name = "DIR|none")]
     pub memory: Option<PathBuf>,
     /// Exactly this many passes of each test, after one that is left out.
@@ -146,7 +147,7 @@ pub enum SpaceChoice {
     Eight,
 }
 
-/// Workloads beside the DECUS tests.
+/// Workloads other than the DECUS tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WorkloadChoice {
     /// Create, stat, open, read, rename, list and remove many small files in a tree.

@@ -50,7 +50,7 @@ pub fn parse_level_at(text: &str) -> Result<LevelArg, String> {
     })
 }
 
-/// The times of `levels` and the percentile that they are about.
+/// The times of `levels` and the percentile that they apply to.
 pub fn same_percentile(levels: &[LevelArg]) -> Result<(Vec<Duration>, Option<f64>), UsageError> {
     let percentile = levels.first().and_then(|level| level.percentile);
     if levels.iter().any(|level| level.percentile != percentile) {

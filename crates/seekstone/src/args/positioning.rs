@@ -44,7 +44,7 @@ pub struct PositioningArgs {
     /// Width of a bin of the histogram [default: a round one that makes a dozen at most].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub bin: Option<Duration>,
-    /// Show what was found on a DLT2000 with 91 files in 1995 beside it, in the same bins.
+    /// Compare with what was found on a DLT2000 with 91 files in 1995, in the same bins.
     #[arg(long, conflicts_with_all = ["bin", "files"])]
     pub published: bool,
     /// Write a picture as well; `-` is standard output.

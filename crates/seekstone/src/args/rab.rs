@@ -82,7 +82,7 @@ pub struct RabArgs {
     pub runs: u32,
     /// What results are stamped with: normal, continuous, reduced, repair, rebuild, exchange. All
     /// but normal go on until they are stopped. A degraded, rebuilding or replacing btrfs, md or
-    /// ZFS RAID is found out without being told.
+    /// ZFS RAID is detected.
     #[arg(long, value_name = "MODE", default_value = "normal")]
     pub mode: Mode,
     /// End modes other than normal after this long.

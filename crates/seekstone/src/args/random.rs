@@ -10,9 +10,9 @@ use super::{Common, Reach};
 #[derive(Args, Debug)]
 #[command(
     after_help = "Three sweeps meet in one cell: the smallest block, the largest span, the \
-smallest depth. A single value fixes what it is about: --depths 1 leaves the sweep over depths \
+smallest depth. A single value fixes its setting: --depths 1 leaves the sweep over depths \
 out. Every cell is measured in several rounds, each in another random order; rounds that differ \
-are told.\n\n\
+are reported.\n\n\
 A directory gets a file that is filled, measured and removed. An existing file or device is only \
 read unless --overwrite is given.\n\n\
 Examples:\n  \
@@ -62,8 +62,8 @@ pub struct RandomArgs {
     /// Go through the page cache.
     #[arg(long)]
     pub buffered: bool,
-    /// Size of the test file in a directory [default: 1 GiB or half the room], or the part of an
-    /// existing target that is used.
+    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part
+    /// of an existing target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
     /// How precise the mean service time of each cell shall be.

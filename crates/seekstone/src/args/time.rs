@@ -35,7 +35,7 @@ pub struct TimeArgs {
         allow_hyphen_values = true
     )]
     pub program: Vec<String>,
-    /// Exactly so many rounds [default: until precise].
+    /// Exactly this many rounds [default: until precise].
     #[arg(
         long, short = 'r', value_name = "N", conflicts_with_all = ["precision", "budget"],
         value_parser = clap::value_parser!(u32).range(1..=100_000)

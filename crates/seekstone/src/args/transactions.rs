@@ -17,8 +17,8 @@ use super::{Common, Reach};
 #[derive(Args, Debug)]
 #[command(
     after_help = "A user thinks, and then makes a transaction: processor work and I/Os by turns. \
-Its response time counts from the end of the think time, and beside it from the issue of its first \
-operation.\n\n\
+Its response time counts from the end of the think time, and as well from the issue of \
+its first operation.\n\n\
 Examples:\n  \
 seekstone transactions /data --users 100 --ios 5 --think 5s --cpu 10ms\n  \
 seekstone transactions /data --users 1 --ios 20 --think 1s --cpu 10ms --find-users \

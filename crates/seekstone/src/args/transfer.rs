@@ -32,7 +32,7 @@ pub struct TransferArgs {
         allow_hyphen_values = true, value_delimiter = ','
     )]
     pub blocks: Vec<Bytes>,
-    /// Size of the file that is written [default: 1 GiB or half the room], or the part of an
+    /// Size of the file that is written [default: 1 GiB or half the free space], or the part of an
     /// existing target that is read.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
@@ -66,7 +66,7 @@ pub struct TransferArgs {
     /// All streams read the same file.
     #[arg(long)]
     pub same_file: bool,
-    /// Another target, as a stream of its own beside the first.
+    /// Another target, as a stream of its own with the first.
     #[arg(long, value_name = "TARGET")]
     pub beside: Option<String>,
     /// Measure each stream alone, too, and compare.

@@ -29,7 +29,7 @@ pub struct WhatIfArgs {
     /// and workload, and are fitted together.
     #[arg(required = true, value_name = "RUN", value_parser = clap::value_parser!(i64).range(1..))]
     pub runs: Vec<i64>,
-    /// Predict response time and load of so many clients.
+    /// Predict response time and load of this many clients.
     #[arg(
         long, visible_alias = "users", value_name = "N", value_delimiter = ',',
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
@@ -49,7 +49,7 @@ pub struct WhatIfArgs {
         allow_hyphen_values = true
     )]
     pub levels: Vec<Duration>,
-    /// Of the same storage with so many servers; always an extrapolation.
+    /// Of the same storage with this many servers; always an extrapolation.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub servers: Option<u32>,
     /// Of the same storage when its cache answers this share of the reads; always an

@@ -33,7 +33,7 @@ pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
     }
     if args.measure == COMMAND || !is_known(&args.measure) {
         return Err(UsageError(format!(
-            "--measure {}: say {}, or one of `seekstone study measurements` but {COMMAND}",
+            "--measure {}: use {}, or one of `seekstone study measurements` but {COMMAND}",
             args.measure,
             COMMANDS.join(", ")
         ))

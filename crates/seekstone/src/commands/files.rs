@@ -118,19 +118,19 @@ fn check_together(
 ) -> Result<(), UsageError> {
     let has_cold = args.state.is_empty() || args.state.contains(&StateChoice::Cold);
     let problem = if is_simulated && args.state.contains(&StateChoice::Durable) {
-        "--state durable: a simulated RT-11 writes nothing late, so it is durable as it is"
+        "--state durable: a simulated RT-11 writes nothing late, so every write is durable anyway"
     } else if is_simulated && args.clients > 1 {
         "--clients: a simulated file system serves one program; leave it out"
     } else if is_simulated && args.drop_caches {
-        "--drop-caches is about this machine's caches: leave it out for a simulated one"
+        "--drop-caches applies to this machine's caches: leave it out for a simulated one"
     } else if (is_simulated || !is_directory) && args.device.is_some() {
-        "--device is about a directory: elsewhere test 11 reads the target itself"
+        "--device applies to a directory: elsewhere test 11 reads the target itself"
     } else if (is_simulated || !is_directory) && args.memory.is_some() {
-        "--memory is about a directory: beside other targets no memory disk runs"
+        "--memory applies to a directory: no memory disk runs with other targets"
     } else if (is_simulated || !is_directory) && args.reserve.is_some() {
-        "--reserve is about a directory in which files are made"
+        "--reserve applies to a directory in which files are made"
     } else if args.drop_caches && !has_cold {
-        "--drop-caches is about the cold state: add cold to --state, or leave it out"
+        "--drop-caches applies to the cold state: add cold to --state, or leave it out"
     } else {
         return Ok(());
     };
@@ -200,11 +200,12 @@ fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {
     spacings.sort_unstable();
     spacings.dedup();
     if !spacings.is_empty() && !tests.iter().any(|test| test.is_spaced()) {
-        let text = "--space is about tests 4, 4A, 4B, 5 and 5A: name one of them, or leave it out";
+        let text =
+            "--space applies to tests 4, 4A, 4B, 5 and 5A: name one of them, or leave it out";
         return Err(UsageError(text.into()));
     }
     if args.device.is_some() && !tests.contains(&DecusTest::Test11) {
-        let text = "--device is about test 11: add 11 to --tests, or leave it out";
+        let text = "--device applies to test 11: add 11 to --tests, or leave it out";
         return Err(UsageError(text.into()));
     }
     if args.scale[..] != [1] && tests == [DecusTest::Test11] {

@@ -44,7 +44,7 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     }
     if args.duration.is_some() && !args.mode.is_endless() {
         return Err(UsageError(
-            "--for is about modes without an end: add --mode continuous, or use --runs".into(),
+            "--for applies to modes without an end: add --mode continuous, or use --runs".into(),
         )
         .into());
     }

@@ -76,7 +76,7 @@ fn check(args: &RandomArgs) -> Result<(), UsageError> {
     }
     if args.buffered && args.target.starts_with(SIM_PREFIX) {
         return Err(UsageError(
-            "--buffered is about the page cache, which a model has not; leave it out".into(),
+            "--buffered applies to the page cache, which a model has not; leave it out".into(),
         ));
     }
     Ok(())

@@ -169,7 +169,7 @@ pub fn spec(args: &WorkloadArgs, pacing: Pacing) -> Result<MixSpec, UsageError> 
         .ok_or_else(|| UsageError(format!("--block {}: at most 1 GiB", args.block)))?;
     if args.durable && args.writes == 0.0 {
         return Err(UsageError(
-            "--durable is about writes: say --writes 100%".into(),
+            "--durable applies to writes: add --writes 100%".into(),
         ));
     }
     let write = (args.writes * MIX_PARTS).round() as u32;

@@ -94,9 +94,9 @@ fn closed_and_open(analysis: &Analysis) -> Warning {
     Warning::note(
         "closed-load",
         format!(
-            "a closed load is made by so many {name}, each of which {think}: no more than they are \
-             ever wait. An open load comes at that rate however many wait, as with `seekstone \
-             trial --rate`, and waits longer, near saturation many times as long."
+            "a closed load is made by that many {name}, each of which {think}: no more than \
+             they are ever wait. An open load comes at that rate however many wait, as with \
+             `seekstone trial --rate`, and waits longer, near saturation many times as long."
         ),
     )
 }

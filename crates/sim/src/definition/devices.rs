@@ -185,7 +185,7 @@ pub fn link(form: &mut Form<'_, '_>) -> Option<LinkSpec> {
     let request = form.size_in(&REQUEST, 1..=1 << 40);
     let (packet, header) = (packet?, header?);
     if header >= packet {
-        form.disagree(&HEADER, &PACKET, "a packet has room for data");
+        form.disagree(&HEADER, &PACKET, "a packet carries data");
         return None;
     }
     Some(LinkSpec {

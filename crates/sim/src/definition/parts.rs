@@ -16,12 +16,16 @@ const CPU_HIT: Key = Key::needed(
     "cpu-hit",
     "processor time of a cached I/O, such as \"1.2 ms\"",
 );
-const CPU_OVERLAPPED: Key = Key::or("cpu-overlapped", "0", "beside the storage, \"0.6 ms\"");
+const CPU_OVERLAPPED: Key = Key::or(
+    "cpu-overlapped",
+    "0",
+    "at the same time as the storage, \"0.6 ms\"",
+);
 const CPU_SERIAL: Key = Key::needed("cpu-serial", "after the storage, such as \"1.4 ms\"");
 const CPU_MIB: Key = Key::or(
     "cpu-per-mib",
     "0",
-    "for data of the storage, beside it, \"0.7 s\"",
+    "for data of the storage, at the same time, \"0.7 s\"",
 );
 const WAITING: Key = Key::or(
     "waiting",

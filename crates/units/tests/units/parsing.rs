@@ -150,7 +150,7 @@ fn times_are_read() {
 // once with an empty report.
 #[test]
 fn a_wrong_time_teaches_the_right_form() {
-    check_error::<Duration>("10", "\"10\": a time needs a unit; say 10s, 10ms or 10us");
+    check_error::<Duration>("10", "\"10\": a time needs a unit; use 10s, 10ms or 10us");
     check_error::<Duration>("1m 30", "a time needs a unit");
     check_error::<Duration>("1m 0", "a time needs a unit");
     check_error::<Duration>(

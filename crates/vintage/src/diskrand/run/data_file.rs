@@ -332,8 +332,8 @@ fn check_room(
         return Ok(());
     }
     Err(ClassicError::Usage(format!(
-        "there is no room for {} in {}: {} are free, of which {} stay untouched; ask for fewer \
-         megabytes, keep less free (--reserve), or make room",
+        "there is no space for {} in {}: {} are free, of which {} stay untouched; ask for fewer \
+         megabytes, keep less free (--reserve), or free some space",
         Bytes(size),
         directory.display(),
         Bytes(available),

@@ -146,7 +146,7 @@ pub fn open_data(
         };
         if request.overwrite {
             return Err(in_context(
-                "--overwrite is about a file that exists; leave it out".into(),
+                "--overwrite applies to a file that exists; leave it out".into(),
             ));
         }
         fits(size).map_err(in_context)?;
@@ -412,8 +412,8 @@ fn check_room(
         return Ok(());
     }
     Err(ClassicError::Usage(format!(
-        "there is no room for {} of {}: {} are free, of which {} stay untouched; ask for less \
-         (-B), keep less free (--reserve), or make room",
+        "there is no space for {} of {}: {} are free, of which {} stay untouched; ask for less \
+         (-B), keep less free (--reserve), or free some space",
         path.display(),
         Bytes(size),
         Bytes(space.available),
@@ -432,7 +432,7 @@ fn fill(
     use rustix::fs::{FallocateFlags, fallocate};
     match fallocate(file, FallocateFlags::empty(), 0, size) {
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
-        Err(error) => return Err(ClassicError::file("make room in", path)(error.into())),
+        Err(error) => return Err(ClassicError::file("allocate space in", path)(error.into())),
     }
     let payload = Payload {
         run: Seal::of_this_run().number(),

@@ -15,7 +15,7 @@ pub enum Unreadable {
     /// It begins with something else.
     #[error("it does not begin with the first block of a backup stream")]
     NoBeginning,
-    /// It has no room for its first and its last block.
+    /// It has no space for its first and its last block.
     #[error("it was cut off: it is only {bytes} bytes long, with blocks of {block}")]
     TooShort {
         /// Bytes of the stream.
