@@ -6,8 +6,9 @@ use std::ops::{Deref, DerefMut};
 
 use engine::KindRecord;
 use procedure::{CheckUpFacts, Ending, Trial, WithinLimit, decoded, encoded};
-use results::{Caution, Measurement, SystemSeries, TargetDescription, Warning};
+use results::{Caution, Measurement, SystemSeries, Tails, TargetDescription, Warning};
 use serde::{Deserialize, Serialize};
+use stats::{PercentileEstimate, Window};
 use units::{Duration, Instant};
 use workload::{ClientSpec, Spread, TargetId};
 
@@ -21,7 +22,7 @@ pub struct Kept<L> {
     cells: Cells,
     /// Told apart from other laboratories of the run.
     seed: u64,
-    /// Time of the trials that were told and not measured.
+    /// Time of the trials that were told and not measured, as far as the clock did not pass it.
     skipped: Duration,
 }
 
@@ -60,6 +61,9 @@ impl<L> DerefMut for Kept<L> {
 pub trait Forgets {
     /// Whether a trial may be left out.
     fn forgets(&self) -> bool;
+
+    /// Let the time of a trial pass that is left out; returns what its own clock did not let pass.
+    fn skip(&mut self, took: Duration) -> Duration;
 }
 
 impl<L: Laboratory> Kept<L> {
@@ -88,7 +92,7 @@ impl<L: Laboratory + Forgets> Laboratory for Kept<L> {
             && !leaves
             && let Some((outcome, took)) = told(&self.cells, &of)
         {
-            self.skipped += took;
+            self.skipped += self.laboratory.skip(took);
             return Ok(outcome);
         }
         self.measure_now(&of, trial, watch)
@@ -199,6 +203,7 @@ fn name_of(trial: &Trial, seed: u64) -> String {
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptOutcome {
     measurement: Measurement,
+    series_of_goal: SeriesOfGoal,
     ending: KeptEnding,
     units: BTreeMap<u32, KeptKind>,
     elapsed_ns: u64,
@@ -207,6 +212,15 @@ struct KeptOutcome {
     series: Option<SystemSeries>,
     within: Option<WithinLimit>,
     model_cpu_ns: Option<u64>,
+}
+
+/// What procedures read in a measurement and no archive holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct SeriesOfGoal {
+    window: Option<Window>,
+    service_window: Option<Window>,
+    tails: Option<Tails>,
+    service_quantiles: Vec<PercentileEstimate>,
 }
 
 /// The ways in which a whole trial ends.
@@ -240,8 +254,21 @@ impl KeptOutcome {
             return None;
         }
         let kept = |(number, record): (&u32, &KindRecord)| (*number, KeptKind::of(record));
+        let Measurement {
+            window,
+            service_window,
+            tails,
+            service_quantiles,
+            ..
+        } = outcome.measurement.clone();
         Some(Self {
             measurement: outcome.measurement.clone(),
+            series_of_goal: SeriesOfGoal {
+                window,
+                service_window,
+                tails,
+                service_quantiles,
+            },
             ending,
             units: outcome.units.iter().map(kept).collect(),
             elapsed_ns: outcome.elapsed.as_nanos(),
@@ -256,8 +283,20 @@ impl KeptOutcome {
     fn into_outcome(self) -> Option<Outcome> {
         let units = self.units.into_iter();
         let units = units.map(|(number, kept)| Some((number, kept.record()?)));
+        let SeriesOfGoal {
+            window,
+            service_window,
+            tails,
+            service_quantiles,
+        } = self.series_of_goal;
         Some(Outcome {
-            measurement: self.measurement,
+            measurement: Measurement {
+                window,
+                service_window,
+                tails,
+                service_quantiles,
+                ..self.measurement
+            },
             ending: match self.ending {
                 KeptEnding::Goal => Ending::Goal,
                 KeptEnding::Budget => Ending::Budget,

@@ -279,6 +279,12 @@ impl Forgets for SimLaboratory {
     fn forgets(&self) -> bool {
         self.spec.machine().is_none()
     }
+
+    /// A disk turns meanwhile.
+    fn skip(&mut self, took: Duration) -> Duration {
+        self.now = self.now + took;
+        Duration::ZERO
+    }
 }
 
 /// Trials on the driver that completes at once: what the engine itself costs.

@@ -3,7 +3,7 @@
 #[path = "support/studies.rs"]
 mod studies;
 
-use procedure::study::{StudyShape, analyse, is_precise};
+use procedure::study::{StudyShape, analyse, is_precise, replicates_needed};
 use procedure::{Rounds, RoundsRule};
 use random::{Purpose, Stream};
 use results::{Better, Reading, StudyComparison, StudyReplicate, StudyVerdict, Unit};
@@ -385,6 +385,51 @@ fn known_effects_are_found_and_their_intervals_cover() {
         score.found, score.studies,
         "an effect of 5.5 times is found"
     );
+}
+
+/// The comparison of block 1KiB with 8KiB in one study of `rounds` rounds, where it is 8 % lower.
+fn slightly_lower(number: u64, rounds: u32) -> StudyComparison {
+    let shape = shape();
+    let mut stream = Stream::new(77, number, Purpose::Order);
+    let made = replicates(&shape, rounds, |cell, _| {
+        let truth = if cell[0] == 0 { 0.92_f64.ln() } else { 0.0 };
+        (truth + 0.1 * normal(&mut stream)).exp()
+    });
+    let mut found = analyse(&shape, &made).comparisons.into_iter();
+    let is_it =
+        |it: &StudyComparison| it.level == "1KiB" && it.context.iter().all(String::is_empty);
+    found.find(is_it).expect("the comparison")
+}
+
+/// Nobody was told how much longer to go on: with as many replicates as are named, four of five
+/// studies show the difference, and with a third of them most do not.
+#[test]
+fn as_many_replicates_as_are_named_show_a_difference() {
+    let needed = |number: u64| {
+        let mut seen = slightly_lower(number, 8);
+        // As large as it is, and with the width that the study found.
+        let off = 0.92 / seen.value.value;
+        seen.value = seen.value.scale(off);
+        replicates_needed(&seen, 0.02, 8).expect("a number")
+    };
+    let mut named: Vec<u32> = (0..200).map(needed).collect();
+    named.sort_unstable();
+    let named = named[100];
+    let shown = |rounds: u32| {
+        let studies = (1000..1200).map(|number| slightly_lower(number, rounds));
+        studies
+            .filter(|it| it.verdict == StudyVerdict::Lower)
+            .count()
+    };
+    let (enough, third) = (shown(named), shown(named / 3));
+    assert!(
+        (150..=196).contains(&enough),
+        "{enough} of 200 with {named} replicates"
+    );
+    assert!(third < 100, "{third} of 200 with {}", named / 3);
+    let mut alike = slightly_lower(1, 8);
+    alike.value = alike.value.scale(1.01 / alike.value.value);
+    assert_eq!(replicates_needed(&alike, 0.02, 8), None);
 }
 
 #[test]

@@ -146,7 +146,7 @@ pub struct Unfinished {
 }
 
 /// The percentile that a trial was made for, of both times.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tails {
     /// Of the response time.
     pub response: Option<Tail>,

@@ -1,10 +1,12 @@
-//! Shows what is being measured: a bar on a terminal, a line for each stage elsewhere.
+//! Shows what is being measured: rows that are done and a bar on a terminal, a line for each stage
+//! elsewhere.
 
+use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 use std::time::Duration as StdDuration;
 
 use host::interrupt::Wait;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kinds::check_up::Stage;
 use study::StudyStage;
 use units::{Duration, format_count, format_duration_ns};
@@ -13,6 +15,8 @@ use crate::output;
 
 /// Parts into which the bar divides the work.
 const STEPS: u64 = 1000;
+/// Rows that are shown above the bar.
+const ROWS_MAX: usize = 16;
 /// What may take longer ends when its work is done, and nobody knows when.
 const LEFT_MAX: Duration = Duration::from_secs(86_400);
 
@@ -21,7 +25,7 @@ pub enum Progress {
     /// Nobody looks.
     Quiet,
     /// A terminal.
-    Bar(ProgressBar),
+    Bar(Box<Screen>),
     /// A file or a pipe.
     Lines {
         /// The stage announced last.
@@ -40,20 +44,17 @@ impl Progress {
                 last: String::new(),
             };
         }
-        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(8));
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {prefix}  {wide_msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.enable_steady_tick(StdDuration::from_millis(250));
-        Self::Bar(bar)
+        Self::Bar(Box::new(Screen::new()))
     }
 
     /// Show a stage.
     pub fn show(&mut self, stage: &Stage<'_>) {
         match self {
             Self::Quiet => {}
-            Self::Bar(bar) => {
+            Self::Bar(screen) => {
                 let _wait = Wait::begin();
+                screen.see(stage);
+                let bar = &screen.bar;
                 bar.set_position((stage.done * STEPS as f64) as u64);
                 let left = Some(stage.left).filter(|left| *left < LEFT_MAX);
                 let left = left.map(|left| format!("at most {} left", whole_seconds(left)));
@@ -74,8 +75,9 @@ impl Progress {
     pub fn show_study(&mut self, stage: &StudyStage) {
         match self {
             Self::Quiet => {}
-            Self::Bar(bar) => {
+            Self::Bar(screen) => {
                 let _wait = Wait::begin();
+                let bar = &screen.bar;
                 bar.set_position((stage.done * STEPS as f64) as u64);
                 let left = stage.left.map(whole_seconds);
                 bar.set_prefix(left.map_or(String::new(), |left| format!("about {left} left")));
@@ -95,8 +97,9 @@ impl Progress {
     pub fn step(&mut self, title: &str, done: usize, all: usize) {
         match self {
             Self::Quiet => {}
-            Self::Bar(bar) => {
+            Self::Bar(screen) => {
                 let _wait = Wait::begin();
+                let bar = &screen.bar;
                 bar.set_position(STEPS * done as u64 / all.max(1) as u64);
                 bar.set_prefix(format!("{} of {all}", done + 1));
                 bar.set_message(title.to_owned());
@@ -107,12 +110,71 @@ impl Progress {
         }
     }
 
-    /// Take the bar away.
+    /// Take all of it away: the result is printed in its place.
     pub fn finish(&self) {
-        if let Self::Bar(bar) = self {
+        if let Self::Bar(screen) = self {
             let _wait = Wait::begin();
-            bar.finish_and_clear();
+            screen.bar.finish_and_clear();
+            // A terminal that is gone shows nothing to clear.
+            let _ = screen.all.clear();
         }
+    }
+}
+
+/// What a terminal shows while something is measured: the rows that are done, and a bar below them.
+pub struct Screen {
+    all: MultiProgress,
+    bar: ProgressBar,
+    rows: VecDeque<ProgressBar>,
+    /// The stage that is shown, and its row once it has figures.
+    last: Option<(String, Option<String>)>,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+        let bar = all.add(ProgressBar::new(STEPS));
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {prefix}  {wide_msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(StdDuration::from_millis(250));
+        Self {
+            all,
+            bar,
+            rows: VecDeque::new(),
+            last: None,
+        }
+    }
+
+    /// Note a stage; the one before it becomes a row when another begins.
+    fn see(&mut self, stage: &Stage<'_>) {
+        let row = stage
+            .glimpse
+            .is_some_and(|glimpse| glimpse.response.is_some())
+            .then(|| describe(stage));
+        let is_other = |(title, _): &mut (String, Option<String>)| title != stage.title;
+        if let Some((_, Some(done))) = self.last.take_if(is_other) {
+            self.add(done);
+        }
+        match &mut self.last {
+            Some((_, last)) => *last = row.or(last.take()),
+            None => self.last = Some((stage.title.to_owned(), row)),
+        }
+    }
+
+    /// Show a row above the bar, in the place of the oldest when there are many.
+    fn add(&mut self, text: String) {
+        if self.rows.len() >= ROWS_MAX
+            && let Some(oldest) = self.rows.pop_front()
+        {
+            self.all.remove(&oldest);
+        }
+        let row = self.all.insert_before(&self.bar, ProgressBar::new(1));
+        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+            row.set_style(style);
+        }
+        row.abandon_with_message(text);
+        self.rows.push_back(row);
     }
 }
 

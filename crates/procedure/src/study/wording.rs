@@ -7,6 +7,7 @@ use stats::PAIRS_MIN;
 use units::format_count;
 
 use crate::study::analysis::{Compared, StudyShape};
+use crate::study::needed::replicates_needed;
 
 /// From this quotient on what is higher is stated as times, all else in percent: "times lower" is
 /// no English.
@@ -37,7 +38,7 @@ pub(super) fn conclusions(shape: &StudyShape, compared: &[Compared], rounds: u32
         let key = (comparison.reading.as_str(), *factor);
         if !done.contains(&key) {
             done.push(key);
-            sentences.extend(of_factor(shape, compared, key));
+            sentences.extend(of_factor(shape, compared, key, rounds));
         }
     }
     sentences.push(method(shape, compared));
@@ -49,6 +50,7 @@ fn of_factor(
     shape: &StudyShape,
     compared: &[Compared],
     (reading, factor): (&str, usize),
+    rounds: u32,
 ) -> Vec<String> {
     let here = compared
         .iter()
@@ -84,6 +86,10 @@ fn of_factor(
             true => not_cleared(it, name, &place),
         }));
         sentences.extend(no_difference(&here, name, reading, &place));
+        let open = here
+            .iter()
+            .filter(|it| it.verdict == StudyVerdict::NotShown);
+        sentences.extend(open.filter_map(|it| needed(it, name, shape.margin, rounds)));
     }
     sentences
 }
@@ -257,6 +263,19 @@ fn no_difference(
         ));
     }
     sentences
+}
+
+/// How many replicates would show a difference that looks to be of interest.
+fn needed(it: &StudyComparison, factor: &str, margin: f64, rounds: u32) -> Option<String> {
+    let replicates = replicates_needed(it, margin, rounds)?;
+    Some(format!(
+        "{factor} {} and {}: if {} is {}, as it looks, {replicates} replicates would show it in four \
+         of five studies.",
+        it.level,
+        it.against,
+        it.reading,
+        open_end(it, it.value.value, true, "the same"),
+    ))
 }
 
 /// `3 % lower to 5 % higher`, the ends rounded outwards.

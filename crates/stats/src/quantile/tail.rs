@@ -1,5 +1,7 @@
 //! A percentile as a series of influences, for functions of it and of the load.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Found, interval, pooled};
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
@@ -7,7 +9,7 @@ use crate::store::SlotStore;
 use crate::window::{Channel, Window};
 
 /// One percentile of a trial, with the influence of each slot on it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tail {
     /// The share of completions at or below, 0 to 1.
     pub p: f64,

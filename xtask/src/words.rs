@@ -1,0 +1,188 @@
+//! What users read is in the words of storage engineers: phrases that nobody in the field would say
+//! stand in no message, help text or document.
+
+use anyhow::{Context as _, Result};
+
+use crate::source::{Source, root};
+
+/// Phrases, each with what to write.
+const BANNED: [(&str, &str); 10] = [
+    ("is about", "applies to, measures"),
+    ("are about", "apply to"),
+    ("told", "reported, given, split"),
+    ("room", "space"),
+    ("so many", "this many"),
+    ("beside", "compared with, next to, with"),
+    ("as it is", "unchanged, as is"),
+    (": say", "use"),
+    ("; say", "use"),
+    ("unless you say", "without"),
+];
+/// Crates whose texts no user reads, or that keep the words of old documents.
+const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];
+/// Arguments and commands, whose comments are the help text.
+const HELP: &str = "crates/seekstone/src/args";
+
+/// Name every place where a user would read a banned phrase.
+pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
+    let read = sources
+        .iter()
+        .filter(|it| it.is_product() && !EXEMPT.contains(&it.krate.as_str()));
+    for source in read {
+        let lines: Vec<&str> = source.product_lines().map(|(_, line)| line).collect();
+        let product = lines.join("\n");
+        let is_help =
+            source.path.starts_with(HELP) || source.path.starts_with(format!("{HELP}.rs"));
+        for (line, text) in texts(&product, is_help) {
+            judge(&source.path.display().to_string(), line, &text, faults);
+        }
+    }
+    let documents = root().join("docs");
+    let entries = std::fs::read_dir(&documents).context("reading docs")?;
+    let mut paths = vec![root().join("README.md")];
+    for entry in entries {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|it| it == "md"));
+    paths.sort();
+    for path in paths {
+        let text = std::fs::read_to_string(&path)?;
+        let name = path
+            .strip_prefix(root())
+            .unwrap_or(&path)
+            .display()
+            .to_string();
+        for (line, text) in (1_usize..).zip(text.lines()) {
+            judge(&name, line, &unquoted(text), faults);
+        }
+    }
+    Ok(())
+}
+
+fn judge(path: &str, line: usize, text: &str, faults: &mut Vec<String>) {
+    for (phrase, instead) in BANNED {
+        if holds(text, phrase) {
+            faults.push(format!(
+                "{path}:{line}: \"{phrase}\" in a text for users: {instead}"
+            ));
+        }
+    }
+}
+
+/// Whether a text holds a phrase as whole words, and not as the name of an option.
+fn holds(text: &str, phrase: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || it == '-' || it == '_';
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + phrase.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+/// A line of a document without names in back quotes.
+fn unquoted(line: &str) -> String {
+    let parts = line.split('`').enumerate();
+    let kept = parts.map(
+        |(number, part)| match number % 2 == 1 && !part.contains(' ') {
+            true => "",
+            false => part,
+        },
+    );
+    kept.collect()
+}
+
+/// The texts in a source: its string literals of several words, without what is filled in, and the
+/// comments that are help.
+fn texts(source: &str, is_help: bool) -> Vec<(usize, String)> {
+    let mut texts = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (number, line) in (1_usize..).zip(source.lines()) {
+        let trimmed = line.trim_start();
+        if open.is_none() && trimmed.starts_with("//") {
+            if is_help && trimmed.starts_with("///") {
+                texts.push((number, trimmed.to_owned()));
+            }
+            continue;
+        }
+        let mut letters = if open.is_some() { trimmed } else { line }
+            .chars()
+            .peekable();
+        while let Some(letter) = letters.next() {
+            match (&mut open, letter) {
+                (None, '"') => open = Some((number, String::new())),
+                (None, '\'') => pass_letter(&mut letters),
+                (None, '/') if letters.peek() == Some(&'/') => break,
+                (None, _) => {}
+                (Some(_), '"') => texts.extend(open.take()),
+                (Some((_, text)), '\\') => {
+                    let next = letters.next();
+                    text.extend(next.filter(|it| !matches!(it, 'n' | 't' | '\\')));
+                }
+                (Some((_, text)), '{') => {
+                    text.push('{');
+                    while letters.next_if(|it| *it != '}' && *it != '{').is_some() {}
+                }
+                (Some((_, text)), letter) => text.push(letter),
+            }
+        }
+        if let Some((_, text)) = &mut open {
+            text.push(' ');
+        }
+    }
+    texts.retain(|(_, text)| text.trim().contains(' '));
+    texts
+        .iter_mut()
+        .for_each(|(_, text)| *text = text.split_whitespace().collect::<Vec<_>>().join(" "));
+    texts
+}
+
+/// Pass a letter in quotes, which may be a double quote; a lifetime has no second quote.
+fn pass_letter(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    let mut ahead = letters.clone();
+    let is_escaped = ahead.next() == Some('\\');
+    if is_escaped {
+        ahead.next();
+    }
+    if ahead.next() == Some('\'') {
+        *letters = ahead;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults_of(source: &str, is_help: bool) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (line, text) in texts(source, is_help) {
+            judge("a.rs", line, &text, &mut faults);
+        }
+        faults
+    }
+
+    #[test]
+    fn banned_phrases_are_found_in_texts_alone() {
+        let message = "fn a() {\n    b(\"{x}: there is \\\n       no room for it\");\n}";
+        assert_eq!(
+            faults_of(message, false),
+            ["a.rs:2: \"room\" in a text for users: space"]
+        );
+        for fine in [
+            "let room = told(\"beside\"); // so many",
+            "b(\"{room} and {told:>5} of --beside FILE\")",
+            "let quote = '\"'; let room = 5; let other = '\"';",
+            "b(\"a bedroom is retold\")",
+        ] {
+            assert_eq!(faults_of(fine, false), [""; 0], "{fine}");
+        }
+        assert_eq!(faults_of("    /// It is about time.", true).len(), 1);
+        assert_eq!(faults_of("    /// It is about time.", false).len(), 0);
+    }
+
+    #[test]
+    fn names_in_documents_are_no_words() {
+        assert!(!holds(&unquoted("| `room` | object? |"), "room"));
+        assert!(holds(&unquoted("no room in `a`"), "room"));
+        assert!(holds(&unquoted("`seekstone has no room`"), "room"));
+    }
+}
