@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::IoSlice;
 
 use rustix::io::ReadWriteFlags;
-use workload::{Durability, Errno, Op, TargetId};
+use workload::{Durability, Errno, Op, Request, TargetId};
 
 use crate::payload::Payload;
 use crate::table::{Handle, TargetTable, last_errno};
@@ -35,50 +35,54 @@ impl Memory {
     }
 }
 
-/// Carry `op` out and wait for it.
+/// Carry `request` out and wait for it.
 pub(crate) fn carry_out(
     table: &TargetTable,
-    op: Op,
+    request: &Request,
     memory: &mut Memory,
     payload: &Payload,
 ) -> Result<u32, Errno> {
-    match op {
-        Op::Read {
-            target,
-            offset,
-            len,
-        } => {
-            let handle = table.handle(target)?;
-            let bytes = memory.bytes(len);
-            let moved = transfer(&handle, Way::Read, offset, bytes);
-            payload.judge(moved, bytes, table.stamp_id(target), offset)
+    let id = request.op.target();
+    match request.op {
+        Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
+            let handle = table.handle(id)?;
+            let bytes = memory.bytes(request.op.len());
+            let target = table.stamp_id(id);
+            let ticket = payload.begin(request, target, bytes);
+            let result = perform(&handle, request.op, bytes);
+            if !payload.looks_at_ends() {
+                return result;
+            }
+            let moved = result.map_or(0, |moved| moved as usize);
+            payload.end(request, target, ticket, (result, &bytes[..moved]))
         }
+        Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
+            change_file(table, request.op)
+        }
+        Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
+    }
+}
+
+/// Move bytes, or flush.
+fn perform(handle: &Handle<'_>, op: Op, bytes: &mut [u8]) -> Result<u32, Errno> {
+    match op {
+        Op::Read { offset, .. } => transfer(handle, Way::Read, offset, bytes),
         Op::Write {
-            target,
-            offset,
-            len,
-            durability,
+            offset, durability, ..
         } => {
-            let handle = table.handle(target)?;
-            let bytes = memory.bytes(len);
-            payload.stamp(bytes, table.stamp_id(target), offset);
             let way = match durability {
                 Durability::Through => Way::WriteThrough,
                 _ => Way::Write,
             };
-            let moved = transfer(&handle, way, offset, bytes)?;
+            let moved = transfer(handle, way, offset, bytes)?;
             match durability {
                 Durability::Volatile | Durability::Through => {}
-                Durability::Synced => drop(flush(&handle, libc::fsync)?),
-                Durability::DataSynced => drop(flush(&handle, libc::fdatasync)?),
+                Durability::Synced => drop(flush(handle, libc::fsync)?),
+                Durability::DataSynced => drop(flush(handle, libc::fdatasync)?),
             }
             Ok(moved)
         }
-        Op::Flush { target } => flush(&table.handle(target)?, libc::fsync),
-        Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
-            change_file(table, op)
-        }
-        Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
+        _ => flush(handle, libc::fsync),
     }
 }
 

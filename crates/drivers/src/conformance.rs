@@ -314,6 +314,7 @@ fn written_data_are_read_back<D: Driver>(
         pass,
         checking: Checking::default(),
         verification: Some(Arc::clone(&log)),
+        ..Payload::default()
     };
     let (table, target) = (scene.table(), TargetId(0));
     for (pass, durability) in (1..).zip(DURABILITIES) {
@@ -363,6 +364,7 @@ fn files_live_and_die<D: Driver>(make: &impl Fn(&Arc<TargetTable>, Payload) -> D
         pass: 1,
         checking: Checking::default(),
         verification: Some(Arc::clone(&log)),
+        ..Payload::default()
     };
     let table = scene.table();
     let target = TargetId(table.first_small_file().0 + 5);
@@ -454,7 +456,7 @@ fn dropped_writes_do_no_harm<D: Driver>(
                 run: 9,
                 pass,
                 checking: Checking::default(),
-                verification: None,
+                ..Payload::default()
             },
         );
         for number in 0..driver.capacity() as u64 {

@@ -14,6 +14,7 @@ mod buffers;
 mod compute;
 #[doc(hidden)]
 pub mod conformance;
+mod content;
 mod device;
 mod file_content;
 mod file_system;
@@ -36,6 +37,7 @@ mod uring_compute;
 mod uring_probe;
 mod uring_ring;
 mod uring_slot;
+mod verification;
 mod work_directory;
 mod work_tree;
 
@@ -44,6 +46,7 @@ pub use buffers::{
     AlignedBuffer, BufferError, BufferPool, PAGE_BYTES, VARIETY_BYTES, fill_incompressible,
 };
 pub use compute::ComputeSettings;
+pub use content::ContentSource;
 pub use device::refuse_if_file_used;
 pub use file_system::{CacheDrop, FileSystemDriver, FileSystemOptions};
 pub use guard::identity::{Found, Identity, require as require_same};
@@ -69,4 +72,5 @@ pub use threads::{IO_STACK_BYTES, ThreadsDriver};
 pub use uring::UringDriver;
 pub use uring_probe::{UringSupport, probe, probe_polling};
 pub use uring_ring::{Features, Taskrun};
+pub use verification::Verification;
 pub use work_directory::{DIRECTORY_PREFIX, MARKER_NAME, Owner, WorkDirectory};

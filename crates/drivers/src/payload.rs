@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use workload::{Errno, TargetId};
 
 use crate::buffers::mix;
+use crate::content::ContentSource;
+use crate::verification::Verification;
 
 /// Distance between stamps.
 pub const BLOCK_BYTES: usize = 4096;
@@ -58,7 +60,11 @@ pub struct Payload {
     pub pass: u32,
     /// How much is checked.
     pub checking: Checking,
-    /// Where wrong data are noted; nothing is checked without.
+    /// What clients write, by their number; blocks with stamps where there is nothing.
+    pub contents: Arc<[Option<ContentSource>]>,
+    /// What writes to verified targets carry in place of stamps, and what reads are held against.
+    pub headers: Option<Arc<Verification>>,
+    /// Where wrong stamps are noted; no stamp is checked without.
     pub verification: Option<Arc<VerificationLog>>,
 }
 

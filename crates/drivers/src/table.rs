@@ -114,7 +114,8 @@ impl TargetTable {
 
     /// The number that the stamps of a target's blocks carry.
     #[inline]
-    pub(crate) fn stamp_id(&self, id: TargetId) -> TargetId {
+    #[must_use]
+    pub fn stamp_id(&self, id: TargetId) -> TargetId {
         self.stamp_ids.get(id.0 as usize).copied().unwrap_or(id)
     }
 

@@ -206,7 +206,7 @@ impl Hand {
         };
         let mut memory = Memory { start, len };
         let issued = self.clock.now();
-        let result = carry_out(&self.targets, request.op, &mut memory, &self.payload);
+        let result = carry_out(&self.targets, &request, &mut memory, &self.payload);
         let completed = self.clock.now();
         Completion {
             request,

@@ -147,15 +147,13 @@ impl UringDriver {
             Op::Write { .. } => self.buffers.write_place(place, len),
             _ => self.buffers.read_place(place),
         };
-        if let Op::Write { target, offset, .. } = request.op {
-            // SAFETY: the slot is free, so the kernel has nothing to do with its stripe, of which
-            // `len` bytes from `memory` on are ours.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(memory, len) };
-            self.payload
-                .stamp(bytes, self.targets.stamp_id(target), offset);
-        }
+        // SAFETY: the slot is free, so the kernel has nothing to do with its stripe, of which `len`
+        // bytes from `memory` on are ours.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(memory, len) };
+        let target = self.targets.stamp_id(request.op.target());
+        let ticket = self.payload.begin(&request, target, bytes);
         let (files, piece) = (self.features.registered_files, self.ring.piece_of(index));
-        self.slots[place] = Slot::new(request, &handle, memory, (files, piece));
+        self.slots[place] = Slot::new(request, &handle, memory, (files, piece)).with(ticket);
         if self.fresh.is_empty() {
             let clock = self.clock;
             self.batch.begin(|| clock.now());

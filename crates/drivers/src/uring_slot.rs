@@ -12,6 +12,7 @@ use crate::blocking::FRUITLESS_TRIES_MAX;
 use crate::payload::Payload;
 use crate::table::{Handle, TargetTable};
 use crate::target::Caching;
+use crate::verification::Ticket;
 
 /// Marks the completion of a durable write's flush; the lower half is the slot's number.
 pub(crate) const FLUSH_MARK: u64 = 1 << 32;
@@ -27,6 +28,8 @@ pub(crate) struct Slot {
     /// Keeps a small file open until its request is done.
     small_file: Option<(Arc<File>, Caching)>,
     moved: u32,
+    /// What verification keeps of it.
+    ticket: Ticket,
     /// Completions still to come.
     pub(crate) awaited: u8,
     fruitless: u8,
@@ -63,6 +66,7 @@ impl Slot {
             piece: None,
             small_file: None,
             moved: 0,
+            ticket: Ticket::None,
             awaited: 0,
             fruitless: 0,
             outcome: Outcome::Good,
@@ -90,6 +94,12 @@ impl Slot {
             small_file,
             ..Self::empty()
         }
+    }
+
+    /// The same with what verification keeps.
+    pub(crate) fn with(mut self, ticket: Ticket) -> Self {
+        self.ticket = ticket;
+        self
     }
 
     /// The entry for what is left of the request, and the one linked behind it.
@@ -251,11 +261,13 @@ impl Slot {
             Outcome::Failed(error) => Err(error),
             Outcome::Good | Outcome::Incomplete => Ok(moved),
         };
-        if let (Op::Read { target, offset, .. }, Some(_)) = (request.op, &payload.verification) {
+        if payload.looks_at_ends() {
             // SAFETY: the kernel is done with the slot's memory, of which `moved` bytes were asked
             // for at most.
             let bytes = unsafe { std::slice::from_raw_parts(memory, moved as usize) };
-            result = payload.judge(result, bytes, targets.stamp_id(target), offset);
+            let target = targets.stamp_id(request.op.target());
+            let ticket = std::mem::take(&mut self.ticket);
+            result = payload.end(&request, target, ticket, (result, bytes));
         }
         Completion {
             request,

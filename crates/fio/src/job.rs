@@ -3,10 +3,12 @@
 use units::Duration;
 
 use crate::blocks::BlockSizes;
+use crate::buffers::Buffers;
 use crate::engines::{Engine, PSYNC};
 use crate::fault::Place;
 use crate::pattern::{Directions, Distribution, Pattern};
 use crate::reader::Given;
+use crate::verify::Verify;
 
 /// Bytes, or a share of the file or device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +173,10 @@ pub struct Job {
     pub distribution: Distribution,
     /// When it flushes.
     pub syncs: Syncs,
+    /// What it verifies.
+    pub verify: Verify,
+    /// What it writes.
+    pub buffers: Buffers,
     /// How fast it goes.
     pub pace: Pace,
     /// Its pauses.
@@ -230,6 +236,8 @@ impl Job {
             random_percent: [100, 100],
             distribution: Distribution::Uniform,
             syncs: Syncs::default(),
+            verify: Verify::default(),
+            buffers: Buffers::default(),
             pace: Pace::default(),
             think: Think {
                 time: Duration::ZERO,

@@ -8,6 +8,7 @@
 mod answers;
 mod arithmetic;
 mod blocks;
+mod buffers;
 mod command_line;
 mod engines;
 mod fault;
@@ -22,9 +23,11 @@ mod resolve;
 mod show;
 mod table;
 mod table_engines;
+mod verify;
 
 pub use answers::{Answered, answers};
 pub use blocks::{BlockSizes, SizeShare};
+pub use buffers::Buffers;
 pub use command_line::read_command_line;
 pub use engines::{Engine, EngineKind};
 pub use fault::{Fault, Place};
@@ -37,3 +40,4 @@ pub use pattern::{Direction, Directions, Distribution, Pattern};
 pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};
 pub use resolve::{Resolved, resolve};
 pub use show::show_command;
+pub use verify::Verify;

@@ -1,6 +1,7 @@
 //! From sections to jobs: each option is checked, answered, and set.
 
 use crate::blocks::{BlockSizes, fixed, range, split, triplet};
+use crate::buffers::pattern_bytes;
 use crate::engines::engine;
 use crate::fault::Fault;
 use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
@@ -8,6 +9,7 @@ use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
 use crate::reader::{Given, JobFile, Section, sort};
+use crate::verify::is_method_on;
 
 /// Copies of all jobs together, at most.
 const COPIES_MAX: u32 = 1 << 20;
@@ -125,6 +127,8 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
     let done = place(job, &value)
         .and_then(|done| Ok(done || load(job, &value)?))
         .and_then(|done| Ok(done || amount(job, &value)?))
+        .and_then(|done| Ok(done || content(job, &value)?))
+        .and_then(|done| Ok(done || verification(job, &value)?))
         .and_then(|done| Ok(done || course(job, &value)?))
         .map_err(|why| format!("{shown}: {why}"))?;
     assert!(done, "{name} is answered as done, and nothing sets it");
@@ -287,6 +291,35 @@ fn amount(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
                 *old = new.filter(|rate| *rate > 0).map(Rate::Requests).or(*old);
             }
         }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// What it writes.
+fn content(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+    let buffers = &mut job.buffers;
+    match value.name {
+        "zero_buffers" => buffers.are_zeroes = value.truth()?,
+        "refill_buffers" => buffers.are_refilled = value.truth()?,
+        "scramble_buffers" => buffers.are_scrambled = value.truth()?,
+        "buffer_pattern" => buffers.pattern = Some(pattern_bytes(value.text)?),
+        "buffer_compress_percentage" => buffers.compress_percent = value.count()?,
+        "buffer_compress_chunk" => buffers.compress_chunk = value.count()?,
+        "dedupe_percentage" => buffers.dedupe_percent = value.count()?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// What it verifies.
+fn verification(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+    let verify = &mut job.verify;
+    match value.name {
+        "verify" => verify.is_on = is_method_on(value.text)?,
+        "do_verify" => verify.reads_back = value.truth()?,
+        "verify_fatal" => verify.is_fatal = value.truth()?,
+        "verify_pattern" => verify.pattern = Some(pattern_bytes(value.text)?),
         _ => return Ok(false),
     }
     Ok(true)

@@ -24,7 +24,14 @@ const SEQUENCER: &str = "offsets of an own sequence are not done";
 const QUEUE: &str = "a job keeps its depth filled here, request by request";
 const ADDRESSES: &str = "this rule of addresses is not done";
 const SYNCS: &str = "this kind of flush is not done; fsync, fdatasync, sync and end_fsync are";
-const VERIFY: &str = "job files are not verified yet";
+const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
+const EACH_SECTOR: &str = "each sector has its own header, at its beginning";
+const AT_THE_END: &str = "what was written is read back when its jobs are done, not in between";
+const IN_MEMORY: &str = "what was written is kept as it happens, and nothing is drawn anew";
+const READ_IT: &str = "make it rw=read, which verifies what was written before";
+const BEHIND: &str = "behind each header, to its sector's end; texts and numbers, no files";
+const NO_DUMP: &str = "a finding tells offset, expected and found; no file is written";
+const READERS_JUDGE: &str = "who reads judges what was read";
 const TRIM: &str = "trims are not done";
 const TRACES: &str = "traces are not replayed yet";
 const ZONES: &str = "zones are not done";
@@ -33,7 +40,6 @@ const PACE: &str = "this rule of pace is not done; rate, rate_iops and thinktime
 const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
 const STEADY: &str =
     "runs end by size, number or time here; steady state is a verdict of every measurement";
-const CONTENT: &str = "the content of writes is not set: it neither compresses nor deduplicates";
 const SYSTEM: &str = "nothing of the system is changed, and no program started";
 const ORDER: &str = "the order of jobs is set by stonewall alone here; put stonewall into this job";
 const LOCKS: &str = "locks between jobs are not done";
@@ -44,7 +50,6 @@ const LAID_OUT: &str =
     "files are laid out whole, one after the other, and synced before any job starts";
 const AS_FSYNC: &str = "an fsync is sent, which also writes the times of the inode";
 const BUFFERS: &str = "buffers are ours: aligned, in huge pages where the system has them";
-const WITHOUT_VERIFY: &str = "it needs verify, which is refused by itself";
 const WITHOUT_TRIM: &str = "it needs trim_percentage, which is refused by itself";
 const WITHOUT_TRACE: &str = "it needs read_iolog, which is refused by itself";
 const SCHEDULER: &str = "the scheduler of a device is the system's; set it before the run";
@@ -56,10 +61,9 @@ const OURS_GO: &str = "files that this run laid out are removed at its end; othe
 const NO_PROCESS: &str =
     "a job is neither a process nor a thread here: few workers carry all clients";
 const LOG_FORM: &str = "it sets the form of a log, and changes no I/O";
-const OWN_BYTES: &str =
-    "every write holds bytes of its own, which neither compress nor deduplicate";
-const WITHOUT_CONTENT: &str =
-    "it needs buffer_compress_percentage or dedupe_percentage, which are refused";
+const EXACT: &str = "the share is kept exactly, not on average";
+const UNSCRAMBLED: &str = "without it one buffer is sent again and again";
+const SHARE_ALONE: &str = "it changes which block is repeated, and not how many are";
 const WITHOUT_CGROUP: &str = "it needs cgroup, which is refused by itself";
 const WITHOUT_STEADY: &str = "it needs steadystate, which is refused by itself";
 
@@ -180,32 +184,32 @@ pub const GENERIC: &[FioOption] = &[
     row("startdelay", "", Text, DONE),
     row("runtime", "timeout", Seconds, DONE),
     row("time_based", "", Flag, DONE),
-    row("verify_only", "", Flag, Refused(VERIFY)),
+    row("verify_only", "", Flag, Refused(READ_IT)),
     row("ramp_time", "", Seconds, DONE),
     row("ramp_size", "", Size, Refused(ADDRESSES)),
     row("clocksource", "", OneOf(&["gettimeofday", "clock_gettime", "cpu"]), NoEffect(MEASURED)),
     row("mem", "iomem", Text, NoEffect(BUFFERS)),
     row("iomem_align", "mem_align", Int(0, MANY), NoEffect(BUFFERS)),
-    row("verify", "", Text, Refused(VERIFY)),
-    row("do_verify", "", Bool, NoEffect(WITHOUT_VERIFY)),
-    row("verify_policy", "", Text, NoEffect(WITHOUT_VERIFY)),
+    row("verify", "", Text, Done(HEADERS)),
+    row("do_verify", "", Bool, DONE),
+    row("verify_policy", "", Text, NoEffect(AT_THE_END)),
     row("verifysort", "", Text, NoEffect("fio gave it up and reads it no more")),
     row("verifysort_nr", "", Text, NoEffect("fio gave it up and reads it no more")),
-    row("verify_interval", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
-    row("verify_offset", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
-    row("verify_pattern", "", Text, NoEffect(WITHOUT_VERIFY)),
-    row("verify_pattern_interval", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
-    row("verify_fatal", "", Bool, NoEffect(WITHOUT_VERIFY)),
-    row("verify_dump", "", Bool, NoEffect(WITHOUT_VERIFY)),
-    row("verify_async", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
-    row("verify_backlog", "", Size, NoEffect(WITHOUT_VERIFY)),
-    row("verify_backlog_batch", "", Int(0, MANY), NoEffect(WITHOUT_VERIFY)),
-    row("verify_async_cpus", "", Text, NoEffect(WITHOUT_VERIFY)),
-    row("experimental_verify", "", Bool, Refused(VERIFY)),
-    row("verify_state_load", "", Bool, Refused(VERIFY)),
-    row("verify_state_save", "", Bool, NoEffect(WITHOUT_VERIFY)),
-    row("verify_write_sequence", "", Bool, NoEffect(WITHOUT_VERIFY)),
-    row("verify_header_seed", "", Bool, NoEffect(WITHOUT_VERIFY)),
+    row("verify_interval", "", Int(0, MANY), NoEffect(EACH_SECTOR)),
+    row("verify_offset", "", Int(0, MANY), NoEffect(EACH_SECTOR)),
+    row("verify_pattern", "", Text, Done(BEHIND)),
+    row("verify_pattern_interval", "", Int(0, MANY), NoEffect(BEHIND)),
+    row("verify_fatal", "", Bool, Done("reading back ends with the first finding")),
+    row("verify_dump", "", Bool, NoEffect(NO_DUMP)),
+    row("verify_async", "", Int(0, MANY), NoEffect(READERS_JUDGE)),
+    row("verify_backlog", "", Size, NoEffect(AT_THE_END)),
+    row("verify_backlog_batch", "", Int(0, MANY), NoEffect(AT_THE_END)),
+    row("verify_async_cpus", "", Text, NoEffect(READERS_JUDGE)),
+    row("experimental_verify", "", Bool, NoEffect(IN_MEMORY)),
+    row("verify_state_load", "", Bool, Refused("a state of fio's tells nothing of our headers")),
+    row("verify_state_save", "", Bool, NoEffect(IN_MEMORY)),
+    row("verify_write_sequence", "", Bool, NoEffect(IN_MEMORY)),
+    row("verify_header_seed", "", Bool, NoEffect(IN_MEMORY)),
     row("trim_percentage", "", Int(0, 100), Refused(TRIM)),
     row("trim_verify_zero", "", Bool, NoEffect(WITHOUT_TRIM)),
     row("trim_backlog", "", Size, NoEffect(WITHOUT_TRIM)),
@@ -320,16 +324,16 @@ pub const GENERIC: &[FioOption] = &[
     row("iopsavgtime", "", Int(0, MANY), NoEffect(FORM)),
     row("group_reporting", "", Flag, DONE),
     row("stats", "", Bool, NoEffect(MEASURED)),
-    row("zero_buffers", "", Flag, Refused(CONTENT)),
-    row("refill_buffers", "", Flag, NoEffect(OWN_BYTES)),
-    row("scramble_buffers", "", Bool, NoEffect(OWN_BYTES)),
-    row("buffer_pattern", "", Text, Refused(CONTENT)),
-    row("buffer_compress_percentage", "", Int(0, 100), Refused(CONTENT)),
-    row("buffer_compress_chunk", "", Int(0, MANY), NoEffect(WITHOUT_CONTENT)),
-    row("dedupe_percentage", "", Int(0, 100), Refused(CONTENT)),
-    row("dedupe_global", "", Bool, NoEffect(WITHOUT_CONTENT)),
-    row("dedupe_mode", "", OneOf(&["repeat", "working_set"]), NoEffect(WITHOUT_CONTENT)),
-    row("dedupe_working_set_percentage", "", Int(0, 100), NoEffect(WITHOUT_CONTENT)),
+    row("zero_buffers", "", Flag, DONE),
+    row("refill_buffers", "", Flag, DONE),
+    row("scramble_buffers", "", Bool, Done(UNSCRAMBLED)),
+    row("buffer_pattern", "", Text, Done("texts and numbers; no files")),
+    row("buffer_compress_percentage", "", Int(0, 100), Done(EXACT)),
+    row("buffer_compress_chunk", "", Int(0, MANY), DONE),
+    row("dedupe_percentage", "", Int(0, 100), Done(EXACT)),
+    row("dedupe_global", "", Bool, NoEffect(SHARE_ALONE)),
+    row("dedupe_mode", "", OneOf(&["repeat", "working_set"]), NoEffect(SHARE_ALONE)),
+    row("dedupe_working_set_percentage", "", Int(0, 100), NoEffect(SHARE_ALONE)),
     row("clat_percentiles", "", Bool, NoEffect(FORM)),
     row("lat_percentiles", "", Bool, NoEffect(FORM)),
     row("slat_percentiles", "", Bool, NoEffect(FORM)),

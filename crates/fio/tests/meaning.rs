@@ -101,3 +101,37 @@ fn a_section_is_chosen_by_its_name() {
     let said = found.faults[0].to_string();
     assert_eq!(said, "j.fio:1: --section x: there is no such section");
 }
+
+#[test]
+fn what_writes_hold_and_how_they_are_verified() {
+    let text = "[a]\nrefill_buffers\nzero_buffers=1\nscramble_buffers=0\n\
+                buffer_pattern=0xdeadface\nbuffer_compress_percentage=40\n\
+                buffer_compress_chunk=8k\ndedupe_percentage=30\n\
+                verify=sha256\ndo_verify=0\nverify_fatal=1\nverify_pattern=\"ab\"\n";
+    let job = &jobs(text)[0];
+    let expected = fio::Buffers {
+        are_zeroes: true,
+        pattern: Some(vec![0xde, 0xad, 0xfa, 0xce]),
+        are_refilled: true,
+        are_scrambled: false,
+        compress_percent: 40,
+        compress_chunk: 8192,
+        dedupe_percent: 30,
+    };
+    assert_eq!(job.buffers, expected);
+    let expected = fio::Verify {
+        is_on: true,
+        reads_back: false,
+        is_fatal: true,
+        pattern: Some(b"ab".to_vec()),
+    };
+    assert_eq!(job.verify, expected);
+    for off in ["0", "none", "null"] {
+        assert!(
+            !jobs(&format!("[a]\nverify={off}\n"))[0].verify.is_on,
+            "{off}"
+        );
+    }
+    let plain = &jobs("[a]\n")[0];
+    assert!(plain.buffers == fio::Buffers::default() && plain.verify == fio::Verify::default());
+}

@@ -134,8 +134,8 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:2: pool=p is refused: it belongs to the engine",
     ),
     (
-        "[a]\nverify=md5\n",
-        "j.fio:2: verify=md5 is refused: job files are not verified",
+        "[a]\nverify=md6\n",
+        "j.fio:2: verify=md6: \"md6\" is none of fio's methods",
     ),
     (
         "[a]\nzonemode=zbd\n",
@@ -186,7 +186,7 @@ fn each_mistake_is_one_sentence_with_file_and_line() {
 
 #[test]
 fn all_mistakes_of_a_file_are_said_at_once_and_each_once() {
-    let text = "[global]\nverify=md5\nbs=x\n[a]\nrw=foo\n[b]\nsize=1.5g\n";
+    let text = "[global]\nzonemode=zbd\nbs=x\n[a]\nrw=foo\n[b]\nsize=1.5g\n";
     let file = read_job_file("j.fio", text, &mut Around::default());
     let lines = resolve(&file, &[]).faults.into_iter();
     let lines: Vec<usize> = lines.map(|fault| fault.place.line).collect();

@@ -2,6 +2,8 @@
 
 mod plan;
 mod run;
+mod verify;
 
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, plan_jobs};
 pub use run::{FioRequest, FioRun, JobTimes, run_jobs};
+pub use verify::{AfterPhase, VerifyPlan};

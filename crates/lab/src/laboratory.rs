@@ -15,7 +15,7 @@ use random::{Purpose, Stream};
 use results::{Access, CpuCost, Measurement, ServerTimes, SystemSeries};
 use sim::{ArrayState, Served, SimDriver, SimSpec};
 use stats::Estimate;
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 use workload::{AddressError, Errno};
 
 use drivers::MISMATCH;
@@ -85,6 +85,20 @@ pub enum LaboratoryError {
         /// What direct I/O asks for.
         unit: u32,
     },
+    /// What was written cannot be kept in mind.
+    #[error(
+        "verifying {bytes} takes {needed} of memory, more than half of what is available: give a \
+         smaller size or larger blocks"
+    )]
+    LedgerMemory {
+        /// Bytes of the targets.
+        bytes: Bytes,
+        /// Memory that the ledger takes.
+        needed: Bytes,
+    },
+    /// The ledger of what was written cannot be kept.
+    #[error(transparent)]
+    Ledger(#[from] verify::LedgerError),
     /// A file or device cannot be used.
     #[error(transparent)]
     Target(#[from] drivers::TargetError),

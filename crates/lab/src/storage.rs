@@ -9,6 +9,7 @@ mod remote_cache;
 mod reserve;
 mod several;
 mod test_files;
+mod verified;
 
 use std::ops::Range;
 use std::path::Path;
@@ -32,6 +33,7 @@ pub use self::foreign::Neighbours;
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use self::reserve::ReserveWatch;
 pub use self::several::WantedFile;
+pub use self::verified::wrong_data;
 use crate::kept::Forgets;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,

@@ -410,7 +410,7 @@ fn as_many_replicates_as_are_named_show_a_difference() {
         // As large as it is, and with the width that the study found.
         let off = 0.92 / seen.value.value;
         seen.value = seen.value.scale(off);
-        replicates_needed(&seen, 0.02, 8).expect("a number")
+        replicates_needed(&seen, 0.02, (8, 10)).expect("a number")
     };
     let mut named: Vec<u32> = (0..200).map(needed).collect();
     named.sort_unstable();
@@ -429,7 +429,7 @@ fn as_many_replicates_as_are_named_show_a_difference() {
     assert!(third < 100, "{third} of 200 with {}", named / 3);
     let mut alike = slightly_lower(1, 8);
     alike.value = alike.value.scale(1.01 / alike.value.value);
-    assert_eq!(replicates_needed(&alike, 0.02, 8), None);
+    assert_eq!(replicates_needed(&alike, 0.02, (8, 10)), None);
 }
 
 #[test]

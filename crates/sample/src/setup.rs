@@ -2,9 +2,9 @@
 
 use results::{RunSetting, SettingOrigin, Setup};
 use workload::{
-    AddressSpec, ClientSpec, ControlSpec, Durability, FilesPhase, FilesSpec, Gap, GapShape,
-    LoadFactor, Mix, MixSpec, Pacing, Partition, Pattern, Placement, Profile, Records, Region,
-    Size, Start, TargetId, ThreadType, UsersSpec,
+    AddressSpec, ClientSpec, Content, ControlSpec, Durability, FilesPhase, FilesSpec, Gap,
+    GapShape, LoadFactor, Mix, MixSpec, Pacing, Partition, Pattern, Placement, Profile, Records,
+    Region, Size, Start, TargetId, ThreadType, UsersSpec,
 };
 
 /// What the check-up was asked for, and what that came to.
@@ -97,6 +97,7 @@ pub fn all_clients() -> Vec<ClientSpec> {
                 clock: Some(think),
                 ios_per_message: 100,
             }],
+            content: Content::default(),
         }),
         ClientSpec::Users(users.expect("a valid profile")),
     ]

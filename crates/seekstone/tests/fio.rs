@@ -7,8 +7,8 @@ use support::Scratch;
 #[test]
 fn every_option_has_its_answer() {
     let scratch = Scratch::new();
-    let text =
-        "[global]\nioengine=libaio\nthread\nverify=0\n[a]\nrw=randwrite\nsize=1m\nverify=md5\n";
+    let text = "[global]\nioengine=libaio\nthread\nverify=0\n[a]\n\
+                rw=randwrite\nsize=1m\nverify=md5\nzonemode=zbd\n";
     std::fs::write(scratch.path("jobs.fio"), text).expect("a job file");
     let args = ["fio", "jobs.fio", "--check"];
     let ended = support::finish(scratch.seekstone(args));
@@ -16,8 +16,9 @@ fn every_option_has_its_answer() {
     for line in [
         "jobs.fio:2  ioengine=libaio  done",
         "jobs.fio:3  thread           no effect: a job is neither",
-        "jobs.fio:4  verify=0         no effect: it is off by default",
-        "jobs.fio:8  verify=md5       refused: ",
+        "jobs.fio:4  verify=0         done: by our own header",
+        "jobs.fio:8  verify=md5       done: by our own header",
+        "jobs.fio:9  zonemode=zbd     refused: ",
         "1 line is refused",
     ] {
         assert!(ended.stdout.contains(line), "{line}: {}", ended.stdout);

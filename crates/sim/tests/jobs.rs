@@ -41,6 +41,7 @@ fn job(row: u32) -> JobSpec {
         flush_every: 0,
         flushes_at_end: false,
         durability: Durability::Volatile,
+        content: workload::Content::default(),
         rates: [JobRate::Free; 2],
         is_poisson: false,
         think: Duration::ZERO,

@@ -13,6 +13,7 @@ use units::{Duration, Instant};
 
 use crate::address::{AddressError, Partition, Pattern, Places, Region, Share, Start};
 use crate::client::{Agenda, Client, Event};
+use crate::content::Content;
 use crate::mix::Gap;
 use crate::op::{Durability, Op, TargetId};
 
@@ -84,6 +85,9 @@ pub struct ControlSpec {
     /// The types in the order of their making, begun again when more threads are wanted; one at
     /// least.
     pub types: Vec<ThreadType>,
+    /// What writes hold.
+    #[serde(default, skip_serializing_if = "Content::is_default")]
+    pub content: Content,
 }
 
 impl ControlSpec {

@@ -6,6 +6,7 @@
 //! Source: the RPT manual of 1995, "Test files" and "The standard workloads".
 
 use crate::address::Partition;
+use crate::content::Content;
 use crate::control::{ControlSpec, Placement, ThreadType};
 use crate::definition::fault::DefinitionError;
 use crate::mix::Gap;
@@ -13,6 +14,7 @@ use crate::op::TargetId;
 use crate::threads::{ConstraintError, ThreadParameters, check_threads};
 
 mod built_in;
+mod content;
 pub(crate) mod fault;
 mod keys;
 mod notation;
@@ -55,6 +57,8 @@ pub struct Definition {
     pub group: WorkloadGroup,
     /// The fixed number of threads; `None` when they are added one by one.
     pub threads: Option<u32>,
+    /// What writes hold.
+    pub content: Content,
     /// One at least; all divide the file alike.
     types: Vec<ThreadType>,
 }
@@ -85,6 +89,7 @@ impl Definition {
             title: title.to_owned(),
             group,
             threads,
+            content: Content::default(),
             types,
         })
     }
@@ -181,6 +186,7 @@ impl Definition {
             target,
             len,
             types: check_threads(&parameters, Some(len))?,
+            content: self.content.clone().settled(),
         })
     }
 

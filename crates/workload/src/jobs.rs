@@ -7,6 +7,7 @@ use units::{Duration, Instant};
 
 use crate::address::Region;
 use crate::client::{Agenda, Client, Event};
+use crate::content::Content;
 use crate::mix::Size;
 use crate::op::{Durability, Op, OpKind};
 
@@ -107,6 +108,9 @@ pub struct JobSpec {
     pub flushes_at_end: bool,
     /// What a completed write promises.
     pub durability: Durability,
+    /// What its writes hold.
+    #[serde(default, skip_serializing_if = "Content::is_default")]
+    pub content: Content,
     /// Rates of reads and of writes.
     pub rates: [JobRate; 2],
     /// Whether gaps of a rate are exponential, and not equal.

@@ -6,6 +6,7 @@
 mod address;
 pub mod advice;
 mod client;
+mod content;
 mod control;
 mod decus;
 mod definition;
@@ -23,6 +24,7 @@ mod users;
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
 pub use advice::{Advice, advise, advise_on_durations};
 pub use client::{Agenda, Client, Event, UnitOfWork};
+pub use content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};
 pub use decus::{
     CHUNK_BYTES, DEVICE_BLOCKS_MAX, DecusGroup, DecusTest, FileOrder, Spacing, device_bytes_read,

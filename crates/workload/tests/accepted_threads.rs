@@ -16,6 +16,7 @@ fn spec(kind: ThreadType, len: u64) -> ControlSpec {
         target: TargetId(3),
         len,
         types: vec![kind],
+        content: workload::Content::default(),
     }
 }
 
@@ -255,6 +256,7 @@ fn any_numbers_at_all_are_refused_or_accepted() {
                 target: TargetId(0),
                 len: file,
                 types,
+                content: workload::Content::default(),
             };
             ControlThread::new(&spec, SEED, 0).expect("accepted parameters make a thread");
             spec.offered(u32::MAX).expect("every type has a clock");

@@ -54,6 +54,35 @@ fn more_threads_than_can_be_held_are_refused_with_their_line() {
 }
 
 #[test]
+fn mistakes_of_content_are_told_with_their_lines() {
+    let check = |line: &str, expected: &str| {
+        let told = message(&format!("{GOOD}[content]\n{line}\n"));
+        assert!(
+            told.starts_with(&format!("my.toml:{expected}")),
+            "{line}: {told}"
+        );
+    };
+    check(
+        "compressible = 101",
+        "7: compressible = 101: compressible is a whole number from 0",
+    );
+    check(
+        "duplicates = -1",
+        "7: duplicates = -1: duplicates is a whole number from 0",
+    );
+    check("chunk = 0", "7: chunk = 0: chunk is the size");
+    check("fill = \"ones\"", "7: fill = \"ones\": fill is \"noise\"");
+    check(
+        "fill = \"pattern:abc\"",
+        "7: fill = \"pattern:abc\": fill is",
+    );
+    check(
+        "compresible = 1",
+        "7: unknown key \"compresible\", did you mean \"compressible\"",
+    );
+}
+
+#[test]
 fn an_unknown_key_names_the_nearest_one() {
     let allowed = "[[threads]] takes name, count, io, place, mix, space, time, ios-per-message";
     for (typed, nearest) in [
@@ -78,7 +107,7 @@ fn an_unknown_key_names_the_nearest_one() {
         &format!("blok = 1\n{GOOD}"),
         &[
             "my.toml:1: unknown key \"blok\", did you mean \"block\"?: a workload takes name, \
-             title, group, threads-fixed, access, block, shares, threads",
+             title, group, threads-fixed, access, block, shares, content, threads",
         ],
     );
 }

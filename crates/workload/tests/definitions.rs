@@ -2,8 +2,8 @@
 
 use random::{Purpose, Stream};
 use workload::{
-    BUILT_IN_WORKLOADS, ConstraintError, Definition, Gap, GapShape, Partition, Pattern, Placement,
-    TargetId, ThreadType, WorkloadGroup,
+    BUILT_IN_WORKLOADS, ConstraintError, Content, Definition, Fill, Gap, GapShape, Partition,
+    Pattern, Placement, TargetId, ThreadType, WorkloadGroup,
 };
 
 fn parse(text: &str) -> Definition {
@@ -253,6 +253,38 @@ fn a_definition_survives_its_text() {
          io = 1000\nplace = \"537B\"\nspace = \"zipf:0.1\"\ntime = \"regular:7/h\"\n",
     );
     assert_eq!(parse(&odd.to_toml()), odd, "{}", odd.to_toml());
+}
+
+#[test]
+fn content_is_read_written_and_handed_on() {
+    let with = |lines: &str| parse(&format!("{SHORTEST}\n[content]\n{lines}"));
+    let mixed = with("compressible = 50\nchunk = \"4KiB\"\nduplicates = 20\n");
+    let expected = Content {
+        compressible_percent: 50,
+        chunk_bytes: 4096,
+        duplicate_percent: 20,
+        ..Content::default()
+    };
+    assert_eq!(mixed.content, expected);
+    assert_eq!(parse(&mixed.to_toml()), mixed, "{}", mixed.to_toml());
+    let spec = mixed
+        .spec(TargetId(0), 1 << 30, None)
+        .expect("a file that is large enough");
+    assert_eq!(spec.content, expected);
+    for (fill, expected) in [
+        ("zeroes", Fill::Zeroes),
+        (
+            "pattern:DEadface",
+            Fill::Pattern(vec![0xde, 0xad, 0xfa, 0xce]),
+        ),
+        ("drawn", Fill::Noise),
+        ("repeated", Fill::Noise),
+    ] {
+        let found = with(&format!("fill = \"{fill}\"\n"));
+        assert_eq!(found.content.fill, expected, "{fill}");
+        assert_eq!(parse(&found.to_toml()), found, "{fill}");
+        assert!(!found.content.is_default(), "{fill}");
+    }
 }
 
 /// A rate is kept as a mean gap; its text must give exactly the same gap again.

@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 
 use fio::{Amount, Distribution, EachWrite, EngineKind, FileOrder, Job, Place, Rate};
 use units::Duration;
-use workload::{Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId};
+use workload::{
+    Content, Durability, Fill, Freshness, JobPattern, JobRate, JobSpec, NextFile, Region, Size,
+    TargetId,
+};
 
+use super::verify::{VerifyPlan, verification_of};
 use crate::single_load::NULL_TARGET;
 use sim::SIM_PREFIX;
 
@@ -50,6 +54,8 @@ pub struct Row {
 pub struct Phase {
     /// One for each copy of each job.
     pub workloads: Vec<JobSpec>,
+    /// The job of each, as a number among all jobs.
+    pub jobs: Vec<usize>,
     /// Names of its jobs.
     pub names: Vec<String>,
     /// Whether cached pages are dropped before.
@@ -69,6 +75,8 @@ pub struct PlannedFile {
     pub is_read: bool,
     /// Whether a job writes it.
     pub is_written: bool,
+    /// What it holds where it is made: the content of the first job that reads it.
+    pub content: Option<Content>,
 }
 
 /// What is to be done.
@@ -82,6 +90,8 @@ pub struct FioPlan {
     pub phases: Vec<Phase>,
     /// What the rows stand for.
     pub rows: Vec<Row>,
+    /// What is verified.
+    pub verify: Option<VerifyPlan>,
 }
 
 /// Plan jobs. `size_of` tells the bytes of a file, device or model that exists.
@@ -100,6 +110,7 @@ pub fn plan_jobs(
             files: Vec::new(),
             phases: Vec::new(),
             rows: Vec::new(),
+            verify: None,
         },
         group: 0,
         grouped: BTreeMap::new(),
@@ -107,10 +118,12 @@ pub fn plan_jobs(
     for (number, job) in jobs.iter().enumerate() {
         planner.take(number, job)?;
     }
-    Ok(planner.plan)
+    let mut plan = planner.plan;
+    plan.verify = verification_of(jobs, &mut plan)?;
+    Ok(plan)
 }
 
-fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, PlanError> {
+pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, PlanError> {
     Err(PlanError {
         place: job.place.clone(),
         job: job.name.clone(),
@@ -162,6 +175,7 @@ impl Planner<'_> {
             let workload = self.workload(job, copy, row)?;
             let phase = self.plan.phases.last_mut().expect("one was begun");
             phase.workloads.push(workload);
+            phase.jobs.push(number);
             phase.drops_cache |= job.drops_cache;
             if copy == 0 {
                 phase.names.push(job.name.clone());
@@ -192,12 +206,16 @@ impl Planner<'_> {
         let reads = job.pattern.directions.reads() && job.read_percent_effective() > 0;
         let writes = job.pattern.directions.writes() && job.read_percent_effective() < 100;
         let block = block_of(job, (reads, writes));
+        let content = content_of(job);
         let mut files = Vec::with_capacity(paths.len());
         let mut whole = 0;
         for path in &paths {
             let region = self.region(job, copy, (path, paths.len() as u64), block)?;
             let file = &mut self.plan.files[(region.target.0 / 2) as usize];
             file.is_read |= reads;
+            if reads && file.content.is_none() {
+                file.content = Some(content.clone());
+            }
             file.is_written |= writes;
             whole += region.len;
             files.push(region);
@@ -238,6 +256,7 @@ impl Planner<'_> {
                 Some(EachWrite::DataSync) => Durability::Through,
                 None => Durability::Volatile,
             },
+            content,
             rates: job.pace.rates.map(|rate| match rate {
                 None => JobRate::Free,
                 Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
@@ -361,6 +380,34 @@ fn sizes_of(job: &Job, direction: usize) -> Vec<Size> {
         weight: size.weight as u32,
     };
     sizes.map(size).collect()
+}
+
+/// What a job writes. As in fio, a pattern goes before zeroes.
+fn content_of(job: &Job) -> Content {
+    let buffers = &job.buffers;
+    let verified = job.verify.pattern.as_ref().filter(|_| job.verify.is_on);
+    if let Some(pattern) = verified {
+        return Content {
+            fill: Fill::Pattern(pattern.clone()),
+            ..Content::default()
+        };
+    }
+    Content {
+        fill: match (&buffers.pattern, buffers.are_zeroes) {
+            (Some(pattern), _) => Fill::Pattern(pattern.clone()),
+            (None, true) => Fill::Zeroes,
+            (None, false) => Fill::Noise,
+        },
+        freshness: match (buffers.are_refilled, buffers.are_scrambled) {
+            (true, _) => Freshness::Drawn,
+            (false, true) => Freshness::Marked,
+            (false, false) => Freshness::Repeated,
+        },
+        compressible_percent: buffers.compress_percent,
+        chunk_bytes: buffers.compress_chunk,
+        duplicate_percent: buffers.dedupe_percent,
+    }
+    .settled()
 }
 
 fn pattern_of(job: &Job) -> JobPattern {

@@ -12,7 +12,7 @@ use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, Outcome, SimLaboratory};
 use lab::simulated::open_recorded_model;
-use lab::storage::{StorageLaboratory, StorageSettings, WantedFile};
+use lab::storage::{StorageLaboratory, StorageSettings, WantedFile, wrong_data};
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
 use results::{
@@ -20,17 +20,19 @@ use results::{
 };
 use stats::Channel;
 use units::{Bytes, Duration};
+use verify::{Finding, Findings};
 use workload::{
-    ClientSpec, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind, Region, Size,
-    TargetId,
+    ClientSpec, Content, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind,
+    Region, Size, TargetId,
 };
 
 use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
+use super::verify::AfterPhase;
 use crate::check_up::{Show, Stage};
 use crate::single_load::null_description;
 
 /// Files that are read are written first, with blocks of this size at this queue depth.
-const FILL_BLOCK: u64 = 1 << 20;
+pub(super) const FILL_BLOCK: u64 = 1 << 20;
 const FILL_DEPTH: u32 = 4;
 /// A job without a runtime ends by what it does; it is given up after this long.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
@@ -63,6 +65,8 @@ pub struct JobTimes {
     pub records: BTreeMap<OpKind, RowRecord>,
     /// The measurement of its phase, where there is one.
     pub phase: Option<usize>,
+    /// Whether verification found something wrong in its phase.
+    pub is_wrong: bool,
 }
 
 /// What jobs gave.
@@ -72,6 +76,8 @@ pub struct FioRun {
     pub run: Run,
     /// Times of jobs, in the order of their file.
     pub rows: Vec<JobTimes>,
+    /// What verification found, a line each.
+    pub found: Vec<String>,
 }
 
 /// Carry jobs out.
@@ -89,6 +95,9 @@ pub fn run_jobs(
     refuse_unwanted_writes(&plan, request)?;
     let (description, cautions) = describe(&plan)?;
     let mut place = open(&plan, request)?;
+    if let Err(error) = place.verify(&plan) {
+        return Err(place.abandon(error));
+    }
     let begun = place.laboratory().now();
     let mut session = Session {
         interrupt,
@@ -99,9 +108,16 @@ pub fn run_jobs(
     };
     let done = session.carry_out(&plan, &mut place);
     let elapsed = place.laboratory().now().since(begun);
+    let findings = place.findings();
+    let found = lines_of(&findings, &plan);
     let status = match done {
-        Ok(()) => Status::Complete,
-        Err(stop) if session.measurements.is_empty() => return Err(place.abandon(stop)),
+        Ok(()) if found.is_empty() => Status::Complete,
+        Ok(()) => Status::Partial {
+            reason: format!("verification found {findings}"),
+        },
+        Err(stop) if session.measurements.is_empty() && found.is_empty() => {
+            return Err(place.abandon(stop));
+        }
         Err(stop) => Status::Partial {
             reason: stop.reason(),
         },
@@ -118,7 +134,16 @@ pub fn run_jobs(
         ..Run::empty(setup, environment::capture(), description)
     };
     let rows = session.rows;
-    Ok(FioRun { run, rows })
+    Ok(FioRun { run, rows, found })
+}
+
+/// Findings with the names of their files.
+fn lines_of(findings: &Findings, plan: &FioPlan) -> Vec<String> {
+    let line = |it: &Finding| {
+        let path = plan.files[it.target as usize / 2].path.display();
+        format!("{path}: {it}")
+    };
+    findings.first().iter().map(line).collect()
 }
 
 impl JobTimes {
@@ -127,6 +152,7 @@ impl JobTimes {
             row,
             records: BTreeMap::new(),
             phase: None,
+            is_wrong: false,
         }
     }
 }
@@ -257,6 +283,29 @@ impl Bench {
         }
     }
 
+    /// Verify what the plan says.
+    fn verify(&mut self, plan: &FioPlan) -> Result<(), BenchError> {
+        let (Self::Real(real), Some(verify)) = (self, &plan.verify) else {
+            return Ok(());
+        };
+        let targets = |files: &[usize]| -> Vec<TargetId> {
+            files
+                .iter()
+                .map(|file| TargetId(*file as u32 * 2))
+                .collect()
+        };
+        let inherited = targets(&verify.inherited);
+        Ok(real.verify_targets(&targets(&verify.files), &inherited, verify.unit)?)
+    }
+
+    /// What verification found so far.
+    fn findings(&self) -> Findings {
+        match self {
+            Self::Real(real) => real.findings(),
+            Self::Null(_) | Self::Simulated(_) => Findings::default(),
+        }
+    }
+
     fn access(&self, is_direct: bool) -> Access {
         match self {
             Self::Null(_) => Access::Null,
@@ -318,19 +367,74 @@ impl Session<'_> {
         }
         for (number, phase) in plan.phases.iter().enumerate() {
             let trial = trial(phase, bench, number as u64 + 1);
-            let outcome = self.measure(&trial, bench)?;
-            for ((row, kind), record) in outcome.rows {
-                let times = &mut self.rows[row as usize];
-                times.records.entry(kind).or_default().merge(&record);
-                times.phase = Some(self.measurements.len());
+            let before = bench.findings().total();
+            let mut done = self.carry_out_phase(&trial, bench);
+            if let Some(verify) = plan.verify.as_ref().filter(|_| done.is_ok()) {
+                done = self.read_back(&verify.phases[number], bench);
             }
-            self.measurements.push(outcome.measurement);
-            if let Some(failure) = outcome.failure {
-                return Err(stop_of(&trial.title, Some(failure), self.interrupt));
+            let findings = bench.findings();
+            if let Some(verify) = plan.verify.as_ref().filter(|_| findings.total() > before) {
+                self.tell_wrong(&verify.phases[number], &findings);
             }
+            done?;
             self.go_on()?;
         }
         Ok(())
+    }
+
+    fn carry_out_phase(&mut self, trial: &Trial, bench: &mut Bench) -> Result<(), BenchError> {
+        let outcome = self.measure(trial, bench)?;
+        for ((row, kind), record) in outcome.rows {
+            let times = &mut self.rows[row as usize];
+            times.records.entry(kind).or_default().merge(&record);
+            times.phase = Some(self.measurements.len());
+        }
+        self.measurements.push(outcome.measurement);
+        match outcome.failure {
+            Some(failure) => Err(stop_of(&trial.title, Some(failure), self.interrupt)),
+            None => Ok(()),
+        }
+    }
+
+    /// Read what a phase wrote, and hold it against what was written.
+    fn read_back(&mut self, after: &AfterPhase, bench: &mut Bench) -> Result<(), BenchError> {
+        let Self {
+            show,
+            interrupt,
+            spent,
+            ..
+        } = self;
+        let Bench::Real(real) = bench else {
+            return Ok(());
+        };
+        let begun = real.now();
+        for &file in &after.reads_back {
+            real.read_back(
+                TargetId(file as u32 * 2),
+                after.is_fatal,
+                &mut |done, now| {
+                    show(&Stage {
+                        title: "reading back what was written",
+                        done,
+                        elapsed: *spent + now.since(begun),
+                        left: Duration::ZERO,
+                        glimpse: None,
+                    });
+                    interrupt.is_raised().is_none()
+                },
+            )?;
+        }
+        *spent += real.now().since(begun);
+        Ok(())
+    }
+
+    fn tell_wrong(&mut self, after: &AfterPhase, findings: &Findings) {
+        for &row in &after.rows {
+            self.rows[row as usize].is_wrong = true;
+        }
+        if let Some(last) = self.measurements.last_mut() {
+            last.warnings.push(wrong_data(&last.title, findings));
+        }
     }
 
     /// Go on unless a signal came.
@@ -423,14 +527,15 @@ fn fill(files: &[PlannedFile]) -> Phase {
                     len,
                     block,
                 };
-                phase.workloads.push(filling(region));
+                let content = file.content.clone().unwrap_or_default();
+                phase.workloads.push(filling(region, content));
             }
         }
     }
     phase
 }
 
-fn filling(region: Region) -> JobSpec {
+fn filling(region: Region, content: Content) -> JobSpec {
     let size = vec![Size {
         len: region.block as u32,
         weight: 1,
@@ -453,6 +558,7 @@ fn filling(region: Region) -> JobSpec {
         flush_every: 0,
         flushes_at_end: true,
         durability: Durability::Volatile,
+        content,
         rates: [JobRate::Free; 2],
         is_poisson: false,
         think: Duration::ZERO,

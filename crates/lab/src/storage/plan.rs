@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use drivers::{
-    BLOCK_BYTES, ComputeSettings, DriverKind, DriverOptions, UringSettings, VARIETY_BYTES,
+    BLOCK_BYTES, ComputeSettings, ContentSource, DriverKind, DriverOptions, UringSettings,
+    VARIETY_BYTES,
 };
 use engine::KindSet;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
-use workload::{ClientSpec, JobSpec, Request};
+use workload::{ClientSpec, Content, JobSpec, Request};
 
 use super::{StorageLaboratory, control_misfit, misfit, user_misfit};
-use crate::laboratory::LaboratoryError;
+use crate::laboratory::{LaboratoryError, trial_seed};
 use host::limits::{Limits, check_plan};
 use host::processors::processors;
 
@@ -54,6 +55,7 @@ impl StorageLaboratory {
         let mut options = DriverOptions::new(depth, buffer_len);
         options.variety = variety(trial, workers);
         options.payload = self.payload.clone();
+        options.payload.contents = contents(trial, seed);
         if !is_verifiable(trial) {
             options.payload.verification = None;
         }
@@ -144,6 +146,30 @@ fn variety(trial: &Trial, workers: usize) -> usize {
     if writes { VARIETY_BYTES / workers } else { 0 }
 }
 
+/// What clients write, by their number; nothing where they write blocks with stamps.
+fn contents(trial: &Trial, seed: u64) -> Arc<[Option<ContentSource>]> {
+    let seed_of = |client| trial_seed(seed, u64::from(client) + 1);
+    let source = |client: u32, content: &Content| {
+        let is_own = !content.is_default();
+        is_own.then(|| ContentSource::new(content.clone(), seed_of(client)))
+    };
+    match &trial.spec {
+        ClientSpec::Jobs(jobs) => {
+            let numbered = (0..).zip(&jobs.jobs);
+            numbered
+                .map(|(client, job)| source(client, &job.content))
+                .collect()
+        }
+        ClientSpec::Control(control) if !control.content.is_default() => {
+            let clients = 0..trial.clients;
+            clients
+                .map(|client| source(client, &control.content))
+                .collect()
+        }
+        _ => Arc::default(),
+    }
+}
+
 /// Whether what is read can be held against what was written: stamps stand in blocks of one size,
 /// and only whole blocks can be judged.
 fn is_verifiable(trial: &Trial) -> bool {
@@ -151,7 +177,9 @@ fn is_verifiable(trial: &Trial) -> bool {
         ClientSpec::Mix(mix) => {
             mix.addresses.region.target != CACHE_FILE && misfit(mix, BLOCK_BYTES as u32).is_none()
         }
-        ClientSpec::Control(control) => control_misfit(control, BLOCK_BYTES as u32).is_none(),
+        ClientSpec::Control(control) => {
+            control.content.is_default() && control_misfit(control, BLOCK_BYTES as u32).is_none()
+        }
         ClientSpec::Users(users) => user_misfit(users, BLOCK_BYTES as u32).is_none(),
         ClientSpec::Files(_) | ClientSpec::Own(_) | ClientSpec::Jobs(_) => false,
     }

@@ -1,22 +1,29 @@
 //! How many replicates an open comparison would need.
 
 use results::{StudyComparison, StudyScale, Unit};
+use stats::student_t;
 
-/// What is added to the interval's own quantile for a power of four in five: 0.84 of a standard
-/// error, where the quantile of several comparisons is 2.4 to 3.4 of them (Lachin, "Introduction to
-/// sample size determination and power analysis for clinical trials", 1981, formula 1).
-const POWER_PART: f64 = 0.35;
+/// The standard normal quantile of .8: four of five studies show what is there.
+const POWER: f64 = 0.842;
+/// False claims in a study, at most, as its conclusions are made.
+const LEVEL: f64 = 0.05;
 /// More than this nobody makes.
-const MOST: f64 = 10_000.0;
+const MOST: u32 = 10_000;
 
 /// How many replicates would show a difference that is as large as it looks, in four of five
-/// studies, from a comparison over `rounds` of them. `None` where the difference does not look to
-/// be of interest, or takes more than anybody would make.
+/// studies, from a comparison over `rounds` of them that is one of `comparisons`. `None` where the
+/// difference does not look to be of interest, or takes more than anybody would make.
 ///
-/// An interval narrows with the square root of the number of replicates, and must end `margin`
-/// before the value.
+/// With `n` replicates a mean of standard deviation `s` is shown to be beyond a margin when it is
+/// `t s / sqrt(n)` beyond it, `t` being Student's quantile for all comparisons together
+/// (Bonferroni); four of five studies have a mean that lies at most .842 standard errors short of
+/// the true one.
 #[must_use]
-pub fn replicates_needed(it: &StudyComparison, margin: f64, rounds: u32) -> Option<u32> {
+pub fn replicates_needed(
+    it: &StudyComparison,
+    margin: f64,
+    (rounds, comparisons): (u32, usize),
+) -> Option<u32> {
     let on_scale = |value: f64| match it.scale {
         StudyScale::Ratio => value.ln(),
         StudyScale::Difference => value,
@@ -29,10 +36,26 @@ pub fn replicates_needed(it: &StudyComparison, margin: f64, rounds: u32) -> Opti
     let value = on_scale(it.value.value);
     let half = (on_scale(it.value.high) - on_scale(it.value.low)) / 2.0;
     let beyond = value.abs() - margin;
-    if !half.is_finite() || beyond <= 0.0 {
+    if !half.is_finite() || beyond <= 0.0 || rounds < 2 {
         return None;
     }
-    let factor = ((1.0 + POWER_PART) * half / beyond).powi(2);
-    let needed = f64::from(rounds) * factor.max(1.0);
-    (needed <= MOST).then_some(needed.ceil() as u32)
+    let share = 1.0 - LEVEL / (2.0 * comparisons.max(1) as f64);
+    let quantile = |replicates: u32| student_t(share, f64::from(replicates - 1));
+    let deviation = half * f64::from(rounds).sqrt() / quantile(rounds);
+    let shows = |replicates: u32| {
+        let error = deviation / f64::from(replicates).sqrt();
+        (quantile(replicates) + POWER) * error <= beyond
+    };
+    if !shows(MOST) {
+        return None;
+    }
+    let (mut few, mut enough) = (rounds, MOST);
+    while enough - few > 1 {
+        let middle = few.midpoint(enough);
+        match shows(middle) {
+            true => enough = middle,
+            false => few = middle,
+        }
+    }
+    Some(enough)
 }

@@ -89,7 +89,8 @@ fn of_factor(
         let open = here
             .iter()
             .filter(|it| it.verdict == StudyVerdict::NotShown);
-        sentences.extend(open.filter_map(|it| needed(it, name, shape.margin, rounds)));
+        sentences
+            .extend(open.filter_map(|it| needed(it, name, shape.margin, (rounds, compared.len()))));
     }
     sentences
 }
@@ -266,8 +267,8 @@ fn no_difference(
 }
 
 /// How many replicates would show a difference that looks to be of interest.
-fn needed(it: &StudyComparison, factor: &str, margin: f64, rounds: u32) -> Option<String> {
-    let replicates = replicates_needed(it, margin, rounds)?;
+fn needed(it: &StudyComparison, factor: &str, margin: f64, made: (u32, usize)) -> Option<String> {
+    let replicates = replicates_needed(it, margin, made)?;
     Some(format!(
         "{factor} {} and {}: if {} is {}, as it looks, {replicates} replicates would show it in four \
          of five studies.",

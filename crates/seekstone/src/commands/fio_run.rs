@@ -60,7 +60,11 @@ pub fn carry_out(
     let mut progress = Progress::new(args.common.quiet);
     let done = run_jobs(&request, &interrupt, &mut |stage| progress.show(stage));
     progress.finish();
-    let FioRun { mut run, rows } = done?;
+    let FioRun {
+        mut run,
+        rows,
+        found,
+    } = done?;
     Wait::begin().to_the_end();
     let reports = reports(files, &request.jobs, &rows, &run);
     let text = text(args.format(), files, &reports, &run);
@@ -78,6 +82,9 @@ pub fn carry_out(
     }
     for ((_, form), file) in args.common.outputs.asked() {
         file.write(&form(&run))?;
+    }
+    for line in &found {
+        output::complain(line);
     }
     if let results::Status::Partial { reason } = &run.status {
         output::complain(&format!(
@@ -139,7 +146,10 @@ fn reports(files: &[JobFile], jobs: &[Job], rows: &[JobTimes], run: &Run) -> Vec
             engine: job.engine.name.to_owned(),
             depth: job.depth,
             options: own_options(files, job),
-            error: phase.map_or(0, first_error),
+            error: match times.is_wrong {
+                true => drivers::MISMATCH.0,
+                false => phase.map_or(0, first_error),
+            },
             transfers: [OpKind::Read, OpKind::Write].map(|kind| transfers(&times.records, kind)),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),

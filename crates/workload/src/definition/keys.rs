@@ -70,6 +70,33 @@ pub(super) const IOS_PER_MESSAGE: Key = key(
     "100",
 );
 
+pub(super) const CONTENT: Key = key(
+    "content",
+    "a table that begins with [content]: what writes hold",
+    "",
+);
+pub(super) const FILL: Key = key(
+    "fill",
+    "\"noise\", \"drawn\" (all of it anew for each write), \"repeated\", \"zeroes\", or \
+     \"pattern:\" and up to 1024 hexadecimal digits, two for each byte",
+    "\"pattern:deadface\"",
+);
+pub(super) const COMPRESSIBLE: Key = key(
+    "compressible",
+    "a whole number from 0 to 100: percent of each chunk that compresses",
+    "50",
+);
+pub(super) const CHUNK: Key = key(
+    "chunk",
+    "the size of the pieces that each compress by that share",
+    "\"4KiB\"",
+);
+pub(super) const DUPLICATES: Key = key(
+    "duplicates",
+    "a whole number from 0 to 100: percent of writes that repeat another",
+    "20",
+);
+
 /// A part of a definition and the keys that it takes.
 pub(super) struct Section {
     pub(super) place: &'static str,
@@ -89,6 +116,7 @@ pub(super) const TOP: Section = Section {
         ACCESS,
         BLOCK,
         SHARES,
+        CONTENT,
         THREADS,
     ],
 };
@@ -97,6 +125,12 @@ pub(super) const TYPE: Section = Section {
     place: "[[threads]]",
     belongs: "below [[threads]]",
     keys: &[NAME, COUNT, IO, PLACE, MIX, SPACE, TIME, IOS_PER_MESSAGE],
+};
+
+pub(super) const CONTENT_KEYS: Section = Section {
+    place: "[content]",
+    belongs: "below [content]",
+    keys: &[FILL, COMPRESSIBLE, CHUNK, DUPLICATES],
 };
 
 impl Section {

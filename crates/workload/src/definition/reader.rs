@@ -10,7 +10,7 @@ use crate::definition::fault::{DefinitionFault, LocatedFault};
 use crate::definition::keys::{self, Section};
 use crate::definition::notation::{parse_clock, parse_mix, parse_pattern};
 use crate::definition::values::{Noted, Table, Values, quoted, typed};
-use crate::definition::{Definition, WorkloadGroup};
+use crate::definition::{Definition, WorkloadGroup, content};
 use crate::threads::{ConstraintError, THREADS_MAX, ThreadParameters, check_threads, shortened};
 
 /// The longest text that is read.
@@ -72,10 +72,16 @@ fn read_top(values: &mut Values<'_>, top: &Table<'_>) -> Result<Definition, Note
     let types = read_types(values, top, division.ok());
     check_constraints(values, top, &types);
     let group = read_group(values, top, &types);
-    let (name, (group, threads)) = (name?, group?);
+    let content = content::read(values, top);
+    let (name, (group, threads), content) = (name?, group?, content?);
     let title = title?.unwrap_or_else(|| name.clone());
     let parameters: Vec<_> = types.into_iter().map(|kind| kind.parameters).collect();
-    Definition::new(&name, &title, group, threads, &parameters).map_err(|_| Noted)
+    let made = Definition::new(&name, &title, group, threads, &parameters);
+    made.map(|definition| Definition {
+        content,
+        ..definition
+    })
+    .map_err(|_| Noted)
 }
 
 fn read_division(values: &mut Values<'_>, top: &Table<'_>) -> Result<Division, Noted> {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use units::Bytes;
 
 use crate::control::{Placement, ThreadType};
-use crate::definition::Definition;
 use crate::definition::notation::{clock_text, pattern_text};
+use crate::definition::{Definition, content};
 use crate::threads::mode;
 
 pub(super) fn write(definition: &Definition) -> String {
@@ -23,6 +23,7 @@ pub(super) fn write(definition: &Definition) -> String {
     line("access", quoted(mode(definition.partition())));
     line("block", size(definition.block()));
     line("shares", definition.shares().to_string());
+    text.push_str(&content::write(&definition.content));
     for kind in definition.types() {
         text.push_str(&type_text(kind));
     }

@@ -7,7 +7,7 @@ use drivers::{DriverKind, DriverOptions, IO_STACK_BYTES, Payload, io_threads, op
 use engine::{Clock as _, Driver, Engine, EngineOptions, KindSet};
 use sys::MonotonicClock;
 use units::{Duration, Instant};
-use workload::{ControlSpec, ControlThread, Op, OpKind, TargetId, ThreadType};
+use workload::{Content, ControlSpec, ControlThread, Op, OpKind, TargetId, ThreadType};
 
 use host::limits::{Wanted, check_plan};
 use lab::laboratory::{error_name, trial_seed};
@@ -144,6 +144,7 @@ impl Rig {
             target: TargetId(0),
             len: self.bytes,
             types: types.to_vec(),
+            content: Content::default(),
         });
     }
 

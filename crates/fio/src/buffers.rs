@@ -1,0 +1,149 @@
+//! What a job writes: `buffer_pattern` and its like.
+
+/// Bytes of a pattern, at most, as in fio.
+const PATTERN_BYTES_MAX: usize = 512;
+
+/// What the writes of a job hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffers {
+    /// Whether they are zeroes.
+    pub are_zeroes: bool,
+    /// The bytes that are repeated, where there is a pattern.
+    pub pattern: Option<Vec<u8>>,
+    /// Whether all bytes of each write are drawn for it.
+    pub are_refilled: bool,
+    /// Whether a write differs from the one before in every sector.
+    pub are_scrambled: bool,
+    /// Percent that compresses.
+    pub compress_percent: u32,
+    /// Bytes of a chunk, of which that share compresses; a whole write where it is zero.
+    pub compress_chunk: u32,
+    /// Percent of writes that repeat another.
+    pub dedupe_percent: u32,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self {
+            are_zeroes: false,
+            pattern: None,
+            are_refilled: false,
+            are_scrambled: true,
+            compress_percent: 0,
+            compress_chunk: 512,
+            dedupe_percent: 0,
+        }
+    }
+}
+
+/// The bytes of a pattern: texts in double quotes, whole numbers and hexadecimal ones, one behind
+/// the other. As in fio, hexadecimal digits are bytes in the order in which they are written, and a
+/// whole number is one of 32 bits, least byte first, without the zeroes at its end.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn pattern_bytes(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, left) = match rest.as_bytes()[0] {
+            b'"' => quoted(rest)?,
+            b'\'' => return Err("the pattern of a file is not done here: write its bytes".into()),
+            b'%' => return Err("formats in a pattern are not done here: write bytes".into()),
+            _ if rest.starts_with("0x") || rest.starts_with("0X") => hexadecimal(rest)?,
+            _ => whole(rest)?,
+        };
+        bytes.extend(piece);
+        rest = left;
+    }
+    match bytes.len() {
+        0 => Err("an empty pattern".into()),
+        1..=PATTERN_BYTES_MAX => Ok(bytes),
+        len => Err(format!(
+            "{len} bytes, and a pattern has {PATTERN_BYTES_MAX} at most"
+        )),
+    }
+}
+
+type Piece<'a> = (Vec<u8>, &'a str);
+
+fn quoted(text: &str) -> Result<Piece<'_>, String> {
+    let (inner, rest) = text[1..]
+        .split_once('"')
+        .ok_or_else(|| format!("{text} has no closing quote"))?;
+    Ok((inner.as_bytes().to_vec(), rest))
+}
+
+fn hexadecimal(text: &str) -> Result<Piece<'_>, String> {
+    let digits = &text[2..];
+    let end = digits
+        .find(|c: char| !c.is_ascii_hexdigit())
+        .unwrap_or(digits.len());
+    let (digits, rest) = digits.split_at(end);
+    if digits.is_empty() {
+        return Err(format!("{text} has no digits behind 0x"));
+    }
+    let even = match digits.len() % 2 {
+        0 => digits.to_owned(),
+        _ => format!("0{digits}"),
+    };
+    let value = |digit: u8| (digit as char).to_digit(16).unwrap_or(0) as u8;
+    let pairs = even.as_bytes().chunks_exact(2);
+    let bytes = pairs.map(|pair| value(pair[0]) << 4 | value(pair[1]));
+    Ok((bytes.collect(), rest))
+}
+
+fn whole(text: &str) -> Result<Piece<'_>, String> {
+    let signs = usize::from(text.starts_with('-'));
+    let digits = text[signs..].bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(signs + digits);
+    let parsed = number.parse::<i64>().ok();
+    let in_range = parsed.filter(|it| (i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(it));
+    let value = in_range.ok_or_else(|| {
+        format!("{text:?} is neither \"text\", nor 0x and digits, nor a number of 32 bits")
+    })?;
+    let mut bytes = (value as u32).to_le_bytes().to_vec();
+    while bytes.len() > 1 && bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    Ok((bytes, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes are those that fio 3.33 wrote.
+    #[test]
+    fn patterns_are_read_as_fio_reads_them() {
+        let check = |text: &str, expected: &[u8]| {
+            assert_eq!(pattern_bytes(text).as_deref(), Ok(expected), "{text}");
+        };
+        check("0xdeadface", &[0xde, 0xad, 0xfa, 0xce]);
+        check("0x1", &[1]);
+        check("0x123", &[0x01, 0x23]);
+        check("-12", &[0xf4, 0xff, 0xff, 0xff]);
+        check("300", &[0x2c, 0x01]);
+        check("0", &[0]);
+        check("\"abcd\"-12", b"abcd\xf4\xff\xff\xff");
+        check("\"ab\"0xff1234", b"ab\xff\x12\x34");
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (text, said) in [
+            ("", "empty"),
+            ("\"a", "no closing quote"),
+            ("0x", "no digits"),
+            ("abc", "neither"),
+            ("4294967296", "neither"),
+            ("'file'", "not done here"),
+            ("%o", "not done here"),
+        ] {
+            let found = pattern_bytes(text).expect_err(text);
+            assert!(found.contains(said), "{text}: {found}");
+        }
+        let long = format!("\"{}\"", "a".repeat(513));
+        assert!(pattern_bytes(&long).is_err());
+    }
+}

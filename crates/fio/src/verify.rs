@@ -1,0 +1,64 @@
+//! Whether and how a job's data are verified.
+
+/// fio's methods. Here all of them are one: a header with a checksum in each sector.
+const METHODS: [&str; 20] = [
+    "crc7",
+    "crc16",
+    "crc32",
+    "crc32-intel",
+    "crc32c",
+    "crc32c-intel",
+    "crc64",
+    "md5",
+    "sha1",
+    "sha256",
+    "sha512",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "xxhash",
+    "xxhash64",
+    "meta",
+    "pattern",
+    "pattern_hdr",
+];
+/// Words that switch verification off; the last one makes fio only pretend.
+const OFF: [&str; 4] = ["0", "none", "false", "null"];
+
+/// What a job verifies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verify {
+    /// Whether its writes get headers and its reads are held against them.
+    pub is_on: bool,
+    /// Whether what it wrote is read back.
+    pub reads_back: bool,
+    /// Whether reading back ends with the first finding.
+    pub is_fatal: bool,
+    /// The bytes behind each header, where they are a pattern.
+    pub pattern: Option<Vec<u8>>,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Self {
+            is_on: false,
+            reads_back: true,
+            is_fatal: false,
+            pattern: None,
+        }
+    }
+}
+
+/// Whether that method verifies anything.
+///
+/// # Errors
+/// When fio has no such method.
+pub(crate) fn is_method_on(text: &str) -> Result<bool, String> {
+    let word = text.split(':').next().unwrap_or(text);
+    match (OFF.contains(&word), METHODS.contains(&word)) {
+        (true, _) => Ok(false),
+        (_, true) => Ok(true),
+        _ => Err(format!("{text:?} is none of fio's methods, such as crc32c")),
+    }
+}

@@ -1,0 +1,251 @@
+//! Judges bytes that were read: sector by sector, then write by write.
+
+use crate::finding::{Class, Expected, Finding, Found};
+use crate::header::{Header, SECTOR_BYTES, Sector, SectorFault, read_sector};
+
+/// Which writes may be in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The oldest; zero where nothing needs to be there.
+    pub least: u64,
+    /// The newest that was asked for.
+    pub most: u64,
+}
+
+impl Bounds {
+    /// Whether one write alone may be there.
+    const fn is_one(self) -> bool {
+        self.least == self.most
+    }
+}
+
+/// Where bytes were read.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    target: u32,
+    offset: u64,
+}
+
+/// What a sector is, against what it should be.
+#[derive(Clone, Copy, Debug)]
+enum Verdict {
+    Good,
+    Bad(Class, Found),
+}
+
+/// Sectors in a row that should hold the same write.
+struct Run {
+    bounds: Bounds,
+    good: bool,
+    wrong: Vec<(u64, Class, Found)>,
+}
+
+/// What is wrong with `bytes`, which were read from `target` at `offset`. `bounds` has an entry for
+/// each block of `unit` bytes, the first for the block in which `offset` lies.
+#[must_use]
+pub fn check(
+    bytes: &[u8],
+    (seed, target, offset): (u64, u32, u64),
+    unit: u64,
+    bounds: &[Bounds],
+) -> Vec<Finding> {
+    let first_block = offset / unit;
+    let mut findings = Vec::new();
+    let mut run: Option<Run> = None;
+    let places = (offset..).step_by(SECTOR_BYTES);
+    for (sector, offset) in bytes.chunks_exact(SECTOR_BYTES).zip(places) {
+        let bounds = bounds[(offset / unit - first_block) as usize];
+        let place = Place { target, offset };
+        let verdict = match bounds.least {
+            0 => Verdict::Good,
+            _ => judge(sector, seed, place, bounds),
+        };
+        // Blocks in which several writes may be say nothing of each other.
+        let goes_on = |run: &Run| run.bounds == bounds && bounds.is_one();
+        if !run.as_ref().is_some_and(goes_on) {
+            findings.extend(run.take().and_then(|run| run.finding(target)));
+        }
+        run.get_or_insert_with(|| Run {
+            bounds,
+            good: false,
+            wrong: Vec::new(),
+        })
+        .add(offset, verdict);
+    }
+    findings.extend(run.and_then(|run| run.finding(target)));
+    findings
+}
+
+fn judge(sector: &[u8], seed: u64, place: Place, bounds: Bounds) -> Verdict {
+    let header = match read_sector(sector, Some(seed), place.target, place.offset) {
+        Sector::Sound(header) => header,
+        Sector::Unsound(fault) => return of_fault(fault),
+    };
+    if header.seed != seed {
+        let found = Found::OtherRun { seed: header.seed };
+        return Verdict::Bad(Class::Stale, found);
+    }
+    if let Some(found) = elsewhere(&header, place) {
+        return Verdict::Bad(Class::Misplaced, found);
+    }
+    let sequence = header.sequence;
+    match sequence < bounds.least {
+        true => Verdict::Bad(Class::Stale, Found::Write { sequence }),
+        // A write that is newer than what a state file of before a crash knows is as good as any.
+        false => Verdict::Good,
+    }
+}
+
+fn of_fault(fault: SectorFault) -> Verdict {
+    match fault {
+        SectorFault::Zeroes => Verdict::Bad(Class::Lost, Found::Zeroes),
+        SectorFault::Foreign => Verdict::Bad(Class::Lost, Found::Foreign),
+        SectorFault::Flipped { carried, computed } => {
+            Verdict::Bad(Class::Flipped, Found::Checksum { carried, computed })
+        }
+    }
+}
+
+/// What a header says that belongs to another place.
+fn elsewhere(header: &Header, place: Place) -> Option<Found> {
+    let Header {
+        target,
+        offset,
+        sequence,
+        ..
+    } = *header;
+    let is_here = (target, offset) == (place.target, place.offset);
+    (!is_here).then_some(Found::Elsewhere {
+        target,
+        offset,
+        sequence,
+    })
+}
+
+impl Run {
+    fn add(&mut self, offset: u64, verdict: Verdict) {
+        match verdict {
+            Verdict::Good => self.good = true,
+            Verdict::Bad(class, found) => self.wrong.push((offset, class, found)),
+        }
+    }
+
+    /// What all its sectors together are: damage goes before a wrong place, a wrong place before a
+    /// part that is missing.
+    fn finding(self, target: u32) -> Option<Finding> {
+        let has = |class| self.wrong.iter().any(|(_, it, _)| *it == class);
+        let class = match () {
+            () if self.wrong.is_empty() => return None,
+            () if has(Class::Flipped) => Class::Flipped,
+            () if has(Class::Misplaced) => Class::Misplaced,
+            () if self.good => Class::Torn,
+            () if has(Class::Stale) => Class::Stale,
+            () => Class::Lost,
+        };
+        let is_cause = |(_, it, _): &&(u64, Class, Found)| *it == class || class == Class::Torn;
+        let (offset, _, found) = *self.wrong.iter().find(is_cause)?;
+        Some(Finding {
+            class,
+            target,
+            offset,
+            bytes: (self.wrong.len() * SECTOR_BYTES) as u64,
+            expected: Expected {
+                least: self.bounds.least,
+                most: Some(self.bounds.most),
+            },
+            found,
+        })
+    }
+}
+
+/// What is wrong with `bytes` where no ledger knows what was written: each sector must be a sound
+/// one of this place, and no write may be there in part only. An old write that is whole cannot be
+/// told from the last one.
+#[must_use]
+pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<Finding> {
+    let sectors = bytes.chunks_exact(SECTOR_BYTES);
+    let places = (offset..).step_by(SECTOR_BYTES);
+    let heads: Vec<(u64, Sector)> = sectors
+        .zip(places)
+        .map(|(sector, offset)| {
+            // Whose seed it is, nobody knows: a header of this place is expected.
+            let expected = target.unwrap_or_else(|| claimed_target(sector));
+            (offset, read_sector(sector, None, expected, offset))
+        })
+        .collect();
+    let newest = newest_by_write(&heads);
+    let mut findings: Vec<Finding> = Vec::new();
+    for (offset, sector) in heads {
+        let verdict = match sector {
+            Sector::Unsound(fault) => of_fault(fault),
+            Sector::Sound(header) => {
+                let target = target.unwrap_or(header.target);
+                match elsewhere(&header, Place { target, offset }) {
+                    Some(found) => Verdict::Bad(Class::Misplaced, found),
+                    None if is_overtaken(&header, &newest) => {
+                        let sequence = header.sequence;
+                        Verdict::Bad(Class::Torn, Found::Write { sequence })
+                    }
+                    None => Verdict::Good,
+                }
+            }
+        };
+        if let Verdict::Bad(class, found) = verdict {
+            append(&mut findings, (class, offset, found), target.unwrap_or(0));
+        }
+    }
+    findings
+}
+
+fn claimed_target(sector: &[u8]) -> u32 {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&sector[44..48]);
+    u32::from_le_bytes(bytes)
+}
+
+/// The sound headers of which there is one for each write.
+fn newest_by_write(heads: &[(u64, Sector)]) -> Vec<Header> {
+    let mut writes: Vec<Header> = Vec::new();
+    for (offset, sector) in heads {
+        if let Sector::Sound(header) = sector
+            && header.offset == *offset
+            && writes
+                .last()
+                .is_none_or(|last| last.sequence != header.sequence)
+        {
+            writes.push(*header);
+        }
+    }
+    writes
+}
+
+/// Whether a later write of the same run should have replaced this sector.
+fn is_overtaken(header: &Header, writes: &[Header]) -> bool {
+    writes.iter().any(|write| {
+        let covered = write.begin..write.begin + u64::from(write.len);
+        let is_later = write.seed == header.seed && write.sequence > header.sequence;
+        is_later && covered.contains(&header.offset)
+    })
+}
+
+/// Add a wrong sector, to the finding before where it goes on.
+fn append(findings: &mut Vec<Finding>, (class, offset, found): (Class, u64, Found), target: u32) {
+    if let Some(last) = findings.last_mut()
+        && last.class == class
+        && last.offset + last.bytes == offset
+    {
+        last.bytes += SECTOR_BYTES as u64;
+        return;
+    }
+    findings.push(Finding {
+        class,
+        target,
+        offset,
+        bytes: SECTOR_BYTES as u64,
+        expected: Expected {
+            least: 1,
+            most: None,
+        },
+        found,
+    });
+}

@@ -1,0 +1,209 @@
+//! What reading back found, in words.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Findings that are kept with all they say; of the others only the number is.
+const KEPT_MAX: usize = 100;
+
+/// How a block differs from what was written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Nothing that was written there is there: zeroes, or bytes that no write of ours made.
+    Lost,
+    /// An older write is there.
+    Stale,
+    /// A write to another place is there.
+    Misplaced,
+    /// A part of the write is there, and another part is not.
+    Torn,
+    /// The write is there, and some of its bits are not as they were written.
+    Flipped,
+}
+
+impl Class {
+    /// Every class.
+    pub const ALL: [Self; 5] = [
+        Self::Lost,
+        Self::Stale,
+        Self::Misplaced,
+        Self::Torn,
+        Self::Flipped,
+    ];
+
+    /// The word that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Stale => "stale",
+            Self::Misplaced => "misplaced",
+            Self::Torn => "torn",
+            Self::Flipped => "flipped",
+        }
+    }
+}
+
+/// Which writes may be at a place, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// The oldest.
+    pub least: u64,
+    /// The newest; `None` where it is not known.
+    pub most: Option<u64>,
+}
+
+/// What is at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "holds", rename_all = "kebab-case")]
+pub enum Found {
+    /// Zeroes.
+    Zeroes,
+    /// Bytes without a header.
+    Foreign,
+    /// That write of this run.
+    Write {
+        /// Its number.
+        sequence: u64,
+    },
+    /// A write of another run.
+    OtherRun {
+        /// The seed of the other run.
+        seed: u64,
+    },
+    /// A write to another place.
+    Elsewhere {
+        /// The target that it was for.
+        target: u32,
+        /// The offset that it was for.
+        offset: u64,
+        /// Its number.
+        sequence: u64,
+    },
+    /// A checksum that is not that of the bytes.
+    Checksum {
+        /// The checksum that the sector carries.
+        carried: u32,
+        /// The checksum of the bytes.
+        computed: u32,
+    },
+}
+
+/// One place that does not hold what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What kind of difference it is.
+    pub class: Class,
+    /// The file or device, by its number.
+    pub target: u32,
+    /// The first wrong sector, bytes from the beginning of the target.
+    pub offset: u64,
+    /// Bytes in wrong sectors from there on that belong to the same write.
+    pub bytes: u64,
+    /// What should be there.
+    pub expected: Expected,
+    /// What the first wrong sector holds.
+    pub found: Found,
+}
+
+/// How many of each class there were, and what the first ones say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Findings {
+    counts: [u64; Class::ALL.len()],
+    kept: Vec<Finding>,
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.most {
+            Some(most) if most == self.least => write!(f, "write {most}"),
+            Some(most) => write!(f, "one of writes {} to {most}", self.least),
+            None if self.least <= 1 => write!(f, "a write to this place"),
+            None => write!(f, "write {} or a later one", self.least),
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zeroes => f.write_str("zeroes"),
+            Self::Foreign => f.write_str("bytes that no verified write made"),
+            Self::Write { sequence } => write!(f, "write {sequence}"),
+            Self::OtherRun { seed } => write!(f, "a write of another run ({seed:016x})"),
+            Self::Elsewhere {
+                target,
+                offset,
+                sequence,
+            } => write!(f, "write {sequence} to offset {offset} of target {target}"),
+            Self::Checksum { carried, computed } => {
+                write!(f, "checksum {computed:08x} where it says {carried:08x}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} at offset {} ({} bytes): expected {}, found {}",
+            self.class.name(),
+            self.offset,
+            self.bytes,
+            self.expected,
+            self.found
+        )
+    }
+}
+
+impl Findings {
+    /// Add one.
+    pub fn note(&mut self, finding: Finding) {
+        self.counts[finding.class as usize] += 1;
+        if self.kept.len() < KEPT_MAX {
+            self.kept.push(finding);
+        }
+    }
+
+    /// How many there are of a class.
+    #[must_use]
+    pub fn count(&self, class: Class) -> u64 {
+        self.counts[class as usize]
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The first ones, in the order in which they were found.
+    #[must_use]
+    pub fn first(&self) -> &[Finding] {
+        &self.kept
+    }
+
+    /// Add all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+        let room = KEPT_MAX - self.kept.len();
+        self.kept.extend(other.kept.iter().take(room));
+    }
+}
+
+impl fmt::Display for Findings {
+    /// "2 lost, 1 torn"; "nothing wrong" without any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let there = Class::ALL.iter().filter(|class| self.count(**class) > 0);
+        let parts = there.map(|class| format!("{} {}", self.count(*class), class.name()));
+        match self.total() {
+            0 => f.write_str("nothing wrong"),
+            _ => f.write_str(&parts.collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
