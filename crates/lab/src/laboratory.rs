@@ -296,7 +296,7 @@ impl Forgets for SimLaboratory {
 
     /// A disk turns meanwhile.
     fn skip(&mut self, took: Duration) -> Duration {
-        self.now = self.now + took;
+        self.now += took;
         Duration::ZERO
     }
 }
