@@ -19,7 +19,7 @@ use drivers::{
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
     probe_polling,
 };
-use engine::{Clock as _, OnError};
+use engine::{Clock as _, Follower, OnError};
 use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
@@ -93,6 +93,7 @@ pub struct StorageLaboratory {
     direct_unit: Option<u32>,
     /// What was written and has not reached the device.
     behind: Behind,
+    follower: Option<Arc<dyn Follower>>,
 }
 
 enum Place {
@@ -182,6 +183,7 @@ impl StorageLaboratory {
             last_load: None,
             direct_unit: None,
             behind: Behind::default(),
+            follower: None,
         }
     }
 
@@ -482,6 +484,10 @@ impl Laboratory for StorageLaboratory {
             within: monitor.within_limit(),
             model_cpu_ns: None,
         })
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.follower = follower;
     }
 
     fn now(&self) -> Instant {

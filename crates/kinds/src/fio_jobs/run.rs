@@ -25,6 +25,7 @@ use workload::{
     TargetId,
 };
 
+use super::beside::{Beside, Besides};
 use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
 use crate::check_up::{Show, Stage};
 use crate::single_load::null_description;
@@ -72,6 +73,8 @@ pub struct FioRun {
     pub run: Run,
     /// Times of jobs, in the order of their file.
     pub rows: Vec<JobTimes>,
+    /// The writer of a log that failed, and why: what it has is not all.
+    pub log_error: Option<(usize, String)>,
 }
 
 /// Carry jobs out.
@@ -81,6 +84,7 @@ pub struct FioRun {
 pub fn run_jobs(
     request: &FioRequest,
     interrupt: &Interrupt,
+    beside: Beside<'_>,
     show: Show<'_>,
 ) -> Result<FioRun, BenchError> {
     let size_of = |path: &Path| size_of(path, &request.setup);
@@ -93,6 +97,7 @@ pub fn run_jobs(
     let mut session = Session {
         interrupt,
         show,
+        beside: Besides::new(beside, &request.jobs),
         measurements: Vec::new(),
         rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
         spent: Duration::ZERO,
@@ -108,6 +113,7 @@ pub fn run_jobs(
     };
     let mut warnings = inspect::warnings(&cautions);
     warnings.extend(place.warnings());
+    warnings.extend(session.beside.warning());
     let mut setup = request.setup.clone();
     setup.resolve("workers", [request.storage.workers.to_string()]);
     let run = Run {
@@ -117,8 +123,13 @@ pub fn run_jobs(
         warnings,
         ..Run::empty(setup, environment::capture(), description)
     };
+    let log_error = session.beside.log_error();
     let rows = session.rows;
-    Ok(FioRun { run, rows })
+    Ok(FioRun {
+        run,
+        rows,
+        log_error,
+    })
 }
 
 impl JobTimes {
@@ -192,7 +203,7 @@ fn directory_of(path: &Path) -> PathBuf {
 }
 
 /// Where jobs are carried out.
-enum Bench {
+pub(super) enum Bench {
     Null(NullLaboratory),
     Simulated(SimLaboratory),
     Real(StorageLaboratory),
@@ -249,12 +260,17 @@ fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
 }
 
 impl Bench {
-    fn laboratory(&mut self) -> &mut dyn Laboratory {
+    pub(super) fn laboratory(&mut self) -> &mut dyn Laboratory {
         match self {
             Self::Null(null) => null,
             Self::Simulated(simulated) => simulated,
             Self::Real(real) => real,
         }
+    }
+
+    /// Whether time stands still while nothing is measured.
+    pub(super) const fn is_virtual(&self) -> bool {
+        matches!(self, Self::Simulated(_))
     }
 
     fn access(&self, is_direct: bool) -> Access {
@@ -298,27 +314,28 @@ impl Bench {
     }
 }
 
-struct Session<'a> {
+struct Session<'a, 'b> {
     interrupt: &'a Interrupt,
     show: Show<'a>,
+    beside: Besides<'b>,
     measurements: Vec<Measurement>,
     rows: Vec<JobTimes>,
     spent: Duration,
 }
 
-impl Session<'_> {
+impl Session<'_, '_> {
     fn carry_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
         if plan.storage == Storage::Files {
             let fill = fill(&plan.files);
             if !fill.workloads.is_empty() {
                 let trial = trial(&fill, bench, 0);
-                self.measure(&trial, bench)?;
+                self.measure(&trial, bench, &mut |_| {})?;
                 self.go_on()?;
             }
         }
         for (number, phase) in plan.phases.iter().enumerate() {
             let trial = trial(phase, bench, number as u64 + 1);
-            let outcome = self.measure(&trial, bench)?;
+            let outcome = self.measure_phase(phase, &trial, bench)?;
             for ((row, kind), record) in outcome.rows {
                 let times = &mut self.rows[row as usize];
                 times.records.entry(kind).or_default().merge(&record);
@@ -338,7 +355,29 @@ impl Session<'_> {
         stopped(self.interrupt).map_or(Ok(()), Err)
     }
 
-    fn measure(&mut self, trial: &Trial, bench: &mut Bench) -> Result<Outcome, BenchError> {
+    /// Measure a phase, with what is done beside it.
+    fn measure_phase(
+        &mut self,
+        phase: &Phase,
+        trial: &Trial,
+        bench: &mut Bench,
+    ) -> Result<Outcome, BenchError> {
+        let mut beside = std::mem::take(&mut self.beside);
+        let before = self.rows.clone();
+        let measured = beside.run(phase, &before, bench, |bench, look| {
+            self.measure(trial, bench, look)
+        });
+        self.beside = beside;
+        measured
+    }
+
+    /// `look` is told of the time since the trial's start, now and then.
+    fn measure(
+        &mut self,
+        trial: &Trial,
+        bench: &mut Bench,
+        look: &mut dyn FnMut(Duration),
+    ) -> Result<Outcome, BenchError> {
         let Self {
             interrupt,
             show,
@@ -348,6 +387,7 @@ impl Session<'_> {
         let interrupt: &Interrupt = interrupt;
         let expected = expected(trial);
         let measured = bench.laboratory().measure(trial, &mut |glimpse| {
+            look(glimpse.elapsed);
             show(&Stage {
                 title: &trial.title,
                 done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
