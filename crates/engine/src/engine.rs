@@ -2,11 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use units::{Duration, Instant};
 use workload::{Agenda, Client, ClientId, Completion, Event, Op, Request};
 
 use crate::driver::{Driver, DriverError};
+use crate::follow::Follower;
 use crate::recorder::{KindSet, Record, Recorder, RecorderOptions, Unfinished};
 use crate::rows::Membership;
 
@@ -160,6 +162,15 @@ impl<D: Driver, C: Client> Engine<D, C> {
     #[must_use]
     pub fn with_rows(mut self, members: Vec<Membership>) -> Self {
         self.recorder.file_by_row(members);
+        self
+    }
+
+    /// Hand each success on to whoever follows.
+    #[must_use]
+    pub fn with_follower(mut self, follower: Option<Arc<dyn Follower>>) -> Self {
+        if let Some(follower) = follower {
+            self.recorder.follow(follower);
+        }
         self
     }
 

@@ -5,6 +5,7 @@
 mod driver;
 mod engine;
 mod files;
+mod follow;
 mod null;
 mod recorder;
 mod rows;
@@ -12,6 +13,7 @@ mod rows;
 pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
 pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError};
 pub use files::{FileDriver, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
+pub use follow::Follower;
 pub use null::NullDriver;
 pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, RoomWaits, Unfinished};
-pub use rows::{Membership, RowKey, RowRecord, WINDOW};
+pub use rows::{Membership, RowKey, RowRecord, Rows, WINDOW};

@@ -1,11 +1,13 @@
 //! Files what the clients' completions say: histograms for the report, slots for the stopping rule.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use stats::{Histogram, Slot, SlotAccumulator, TimeCounts};
 use units::{Duration, Instant};
 use workload::{Completion, Errno, OpKind, UnitOfWork};
 
+use crate::follow::{Followed, Follower};
 use crate::rows::{Membership, RowKey, RowRecord, Rows};
 
 /// Which completions are units of work, counted in slots.
@@ -189,6 +191,7 @@ pub struct Recorder {
     unfinished: Unfinished,
     room: RoomWaits,
     rows: Rows,
+    followed: Option<Box<Followed>>,
     slot: SlotAccumulator,
     epoch: u64,
     slot_end: Instant,
@@ -261,6 +264,7 @@ impl Recorder {
             unfinished: Unfinished::default(),
             room: RoomWaits::default(),
             rows: Rows::default(),
+            followed: None,
             slot: SlotAccumulator::new(),
             epoch: 0,
             slot_end: options.start + options.slot_width,
@@ -272,6 +276,11 @@ impl Recorder {
     /// File the times of each client under its row as well.
     pub fn file_by_row(&mut self, members: Vec<Membership>) {
         self.rows = Rows::new(members);
+    }
+
+    /// Hand each success on as well.
+    pub fn follow(&mut self, follower: Arc<dyn Follower>) {
+        self.followed = Some(Box::new(Followed::new(follower, self.options.start)));
     }
 
     /// Make room for one more client, with the next index.
@@ -300,6 +309,9 @@ impl Recorder {
         record.record(response, service, moved);
         self.lateness.record(lateness);
         self.rows.record(completion, index, moved);
+        if let Some(followed) = &mut self.followed {
+            followed.push(completion);
+        }
         let wait = completion.request.ready.since(completion.request.due);
         self.room.note(wait.as_nanos(), service);
         if self.options.counted.contains(kind) {
@@ -379,8 +391,12 @@ impl Recorder {
         self.slot_end = self.options.start + width * (self.epoch + 1);
     }
 
-    /// Hand over the slots closed so far; empty epochs are left out.
+    /// Hand over the slots closed so far; empty epochs are left out. Whoever follows gets what was
+    /// done so far.
     pub fn take_slots(&mut self) -> Vec<Slot> {
+        if let Some(followed) = &mut self.followed {
+            followed.hand_over();
+        }
         std::mem::take(&mut self.closed)
     }
 
@@ -411,7 +427,7 @@ impl Recorder {
             short: to_records(&self.short),
             unfinished: self.unfinished,
             room: self.room,
-            rows: self.rows.into_records(),
+            rows: self.rows.records(),
         }
     }
 }

@@ -67,24 +67,26 @@ struct RowCounts {
     windows: Vec<(u64, u64)>,
 }
 
-/// The rows of one worker.
+/// Times by row, while they are counted.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub struct Rows {
     members: Vec<Membership>,
     counts: BTreeMap<RowKey, Box<RowCounts>>,
 }
 
 impl Rows {
-    pub(crate) const fn new(members: Vec<Membership>) -> Self {
+    /// Rows without any times, and the row of each client.
+    #[must_use]
+    pub const fn new(members: Vec<Membership>) -> Self {
         Self {
             members,
             counts: BTreeMap::new(),
         }
     }
 
-    /// File a success of the worker's client `index`.
+    /// File a success of the client `index`, which moved so many bytes.
     #[inline]
-    pub(crate) fn record(&mut self, done: &Completion, index: usize, moved: u32) {
+    pub fn record(&mut self, done: &Completion, index: usize, moved: u32) {
         let Some(member) = self.members.get(index) else {
             return;
         };
@@ -107,16 +109,18 @@ impl Rows {
         *sum = (sum.0 + 1, sum.1 + u64::from(moved));
     }
 
-    pub(crate) fn into_records(self) -> BTreeMap<RowKey, RowRecord> {
-        let record = |counts: Box<RowCounts>| RowRecord {
+    /// What was counted so far.
+    #[must_use]
+    pub fn records(&self) -> BTreeMap<RowKey, RowRecord> {
+        let record = |counts: &RowCounts| RowRecord {
             response: counts.response.to_histogram(),
             service: counts.service.to_histogram(),
             submission: counts.submission.to_histogram(),
             bytes: counts.bytes,
             elapsed: counts.elapsed,
-            windows: counts.windows,
+            windows: counts.windows.clone(),
         };
-        let all = self.counts.into_iter();
-        all.map(|(key, counts)| (key, record(counts))).collect()
+        let all = self.counts.iter();
+        all.map(|(key, counts)| (*key, record(counts))).collect()
     }
 }

@@ -6,6 +6,7 @@ use crate::blocks::BlockSizes;
 use crate::buffers::Buffers;
 use crate::engines::{Engine, PSYNC};
 use crate::fault::Place;
+use crate::logs::Logs;
 use crate::pattern::{Directions, Distribution, Pattern};
 use crate::reader::Given;
 use crate::verify::Verify;
@@ -101,6 +102,8 @@ pub struct Reports {
     pub is_grouped: bool,
     /// Percentiles, 0 to 100; fio's own where empty.
     pub percentiles: Vec<f64>,
+    /// Its logs.
+    pub logs: Logs,
 }
 
 /// Which file the next request goes to.
@@ -147,6 +150,8 @@ pub struct Job {
     pub is_direct: bool,
     /// Block sizes of reads and writes.
     pub blocks: [BlockSizes; 2],
+    /// What offsets of reads and writes are multiples of, where that is said: their block size.
+    pub alignment: [Option<u64>; 2],
     /// Requests at once, where the engine takes several.
     pub depth: u32,
     /// Copies of the job.
@@ -213,6 +218,7 @@ impl Job {
             pattern: Pattern::READ,
             is_direct: false,
             blocks: [BlockSizes::fixed(4096), BlockSizes::fixed(4096)],
+            alignment: [None; 2],
             depth: 1,
             copies: 1,
             files: Files {

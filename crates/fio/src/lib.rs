@@ -14,6 +14,7 @@ mod engines;
 mod fault;
 mod job;
 mod lint;
+mod logs;
 mod number;
 mod option;
 pub mod output;
@@ -35,6 +36,8 @@ pub use job::{
     Amount, EachWrite, FileOrder, Files, Job, Limits, Pace, Rate, Reports, Syncs, Think,
 };
 pub use lint::{Facts, Lint, lints};
+pub use logs::{JobLog, LogFile, LogKind, LoggedOp, Logs, TakeLine, WindowValue, log_files};
+pub use number::period;
 pub use option::{Answer, FioOption, ValueKind, find_option, options};
 pub use pattern::{Direction, Directions, Distribution, Pattern};
 pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};

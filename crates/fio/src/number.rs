@@ -86,6 +86,14 @@ fn computed_time(text: &str, unit: TimeUnit) -> Result<Duration, String> {
     }
 }
 
+/// A time as options of the command line have it: seconds where no unit stands.
+///
+/// # Errors
+/// When it is none.
+pub fn period(text: &str) -> Result<Duration, String> {
+    time(text, TimeUnit::Seconds)
+}
+
 /// A whole number that may be negative.
 ///
 /// # Errors

@@ -22,6 +22,8 @@ pub enum Answer {
 pub enum ValueKind {
     /// Any text.
     Text,
+    /// Any text, or none.
+    MaybeText,
     /// Nothing, 0 or 1.
     Flag,
     /// 0 or 1.
@@ -104,12 +106,12 @@ impl ValueKind {
     /// What is wrong with it, in words.
     pub fn check(self, text: Option<&str>, base: KbBase) -> Result<(), String> {
         let text = match (self, text) {
-            (Self::Flag, None) => return Ok(()),
+            (Self::Flag, None) | (Self::MaybeText, _) => return Ok(()),
             (_, None | Some("")) => return Err("needs a value".into()),
             (_, Some(text)) => text,
         };
         match self {
-            Self::Text => Ok(()),
+            Self::Text | Self::MaybeText => Ok(()),
             Self::Flag | Self::Bool => truth(text).map(|_| ()),
             Self::Int(least, most) => within(text, base, (least, most)),
             Self::Ints(least, most) => {

@@ -42,6 +42,36 @@ pub struct Transfers {
     pub window: Duration,
 }
 
+/// The system's counts of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Processor time in the program, in percent of one processor.
+    pub user_percent: f64,
+    /// The same in the kernel.
+    pub system_percent: f64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Page faults served from memory.
+    pub minor_faults: u64,
+}
+
+/// What a disk did while jobs ran, for all processes together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DiskUse {
+    /// Its name.
+    pub name: String,
+    /// Reads and writes that were done.
+    pub operations: [u64; 2],
+    /// Reads and writes that were merged with others.
+    pub merges: [u64; 2],
+    /// Milliseconds that reads and writes took.
+    pub ticks_ms: [u64; 2],
+    /// Milliseconds that all requests took together.
+    pub queue_ms: u64,
+    /// Share of the time in which it had something to do, percent.
+    pub busy_percent: f64,
+}
+
 /// One row: a copy of a job, or a group.
 #[derive(Clone, Debug, Default)]
 pub struct JobReport {
@@ -67,8 +97,8 @@ pub struct JobReport {
     pub flushes: Transfers,
     /// Percentiles, 0 to 100.
     pub percentiles: Vec<f64>,
-    /// Processor time of this program in percent of one processor, of the whole phase.
-    pub cpu_percent: f64,
+    /// What the system counted of it.
+    pub usage: Usage,
     /// What the product adds, as JSON.
     pub own: Option<serde_json::Value>,
 }

@@ -76,10 +76,28 @@ impl Resolved {
             );
             self.faults.push(Fault::new(&section.place, message));
         }
+        self.faults.extend(misaligned(&job));
         if job.copies > 0 {
             self.jobs.push(job);
         }
     }
+}
+
+/// An alignment that is not the block size: fio's offsets would be others than ours.
+fn misaligned(job: &Job) -> Option<Fault> {
+    let given = job.given.iter().rfind(|it| it.option.name == "ba")?;
+    let [reads, writes] = job.alignment;
+    let pairs = [(reads, &job.blocks[0]), (writes.or(reads), &job.blocks[1])];
+    let is_other = |(asked, sizes): &(Option<u64>, &BlockSizes)| {
+        asked.is_some_and(|asked| sizes.vary() || asked != sizes.least())
+    };
+    let text = given.value.as_deref().unwrap_or_default();
+    pairs.iter().any(is_other).then(|| {
+        let message = format!(
+            "ba={text} is refused: another alignment than the block size is not done; leave it out"
+        );
+        Fault::new(&given.place, message)
+    })
 }
 
 fn kb_base(given: &[Given]) -> KbBase {
@@ -130,6 +148,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
         .and_then(|done| Ok(done || content(job, &value)?))
         .and_then(|done| Ok(done || verification(job, &value)?))
         .and_then(|done| Ok(done || course(job, &value)?))
+        .and_then(|done| Ok(done || job.reports.logs.set(given, || value.size())?))
         .map_err(|why| format!("{shown}: {why}"))?;
     assert!(done, "{name} is answered as done, and nothing sets it");
     Ok(())
@@ -246,6 +265,7 @@ fn load(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
         "direct" => job.is_direct = value.truth()?,
         "buffered" => job.is_direct = !value.truth()?,
         "bs" | "bsrange" | "bssplit" => value.sizes(&mut job.blocks)?,
+        "ba" => job.alignment = value.pair()?,
         "iodepth" => job.depth = value.count()?.max(1),
         "numjobs" => job.copies = value.count()?,
         "rwmixread" => job.read_percent = value.count()?,

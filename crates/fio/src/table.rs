@@ -2,7 +2,7 @@
 
 use crate::option::Answer::{Done, NoEffect, Refused};
 use crate::option::ValueKind::{
-    Amount, Bool, Flag, Floats, Int, Ints, Micros, OneOf, Seconds, Size, Sizes, Text,
+    Amount, Bool, Flag, Floats, Int, Ints, MaybeText, Micros, OneOf, Seconds, Size, Sizes, Text,
 };
 use crate::option::{Answer, FioOption, ValueKind};
 
@@ -15,10 +15,13 @@ const MEASURED: &str =
     "every I/O is timed in any case, by one clock that is checked against the system's";
 const FORM: &str = "it sets the form of a report; ours holds all of it in any case";
 const PLACING: &str = "workers are placed by the system, or with --cpus";
-const LOGS: &str = "logs are not written yet; the run is kept with its time series";
+const STREAMED: &str = "lines of logs are written as they come about, and not kept";
+const NO_PRIORITY: &str = "no request has a priority of its own: 0x0000";
+const NO_LOG: &str = "every I/O is timed in any case; its log is not written";
 const FILETYPE: &str = "the kind of a file is seen, not set";
 const EXITALL: &str = "jobs end by themselves here; give each a runtime";
 const ERRORS: &str = "the first failed operation ends the run";
+const ALL_OPEN: &str = "files stay open for the whole of a run here";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
 const SEQUENCER: &str = "offsets of an own sequence are not done";
 const QUEUE: &str = "a job keeps its depth filled here, request by request";
@@ -60,7 +63,6 @@ const AS_SYNCED: &str =
 const OURS_GO: &str = "files that this run laid out are removed at its end; others never are";
 const NO_PROCESS: &str =
     "a job is neither a process nor a thread here: few workers carry all clients";
-const LOG_FORM: &str = "it sets the form of a log, and changes no I/O";
 const EXACT: &str = "the share is kept exactly, not on average";
 const UNSCRAMBLED: &str = "without it one buffer is sent again and again";
 const SHARE_ALONE: &str = "it changes which block is repeated, and not how many are";
@@ -148,7 +150,7 @@ pub const GENERIC: &[FioOption] = &[
     row("number_ios", "", Size, DONE),
     row("num_range", "", Int(0, MANY), Refused(ADDRESSES)),
     row("bs", "blocksize", Sizes, DONE),
-    row("ba", "blockalign", Sizes, Refused(ADDRESSES)),
+    row("ba", "blockalign", Sizes, Done("where it is the block size")),
     row("bsrange", "blocksize_range", Text, DONE),
     row("bssplit", "", Text, DONE),
     row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
@@ -167,7 +169,7 @@ pub const GENERIC: &[FioOption] = &[
     row("percentage_random", "", Ints(0, 100), DONE),
     row("percentage_sequential", "", Text, NoEffect("fio gave it up and reads it no more")),
     row("nrfiles", "nr_files", Int(0, MANY), DONE),
-    row("openfiles", "", Int(0, MANY), Refused("files stay open for the whole of a run here")),
+    row("openfiles", "", Int(0, MANY), NoEffect(ALL_OPEN)),
     row("file_service_type", "", Text, Done("roundrobin, random and sequential")),
     row("fallocate", "", FALLOCATE, NoEffect(LAID_OUT)),
     row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),
@@ -279,7 +281,7 @@ pub const GENERIC: &[FioOption] = &[
     row("write_hint", "", Text, Refused(SYNCS)),
     row("create_serialize", "", Bool, NoEffect(LAID_OUT)),
     row("create_fsync", "", Bool, NoEffect(LAID_OUT)),
-    row("create_on_open", "", Bool, Refused("files stay open for the whole of a run here")),
+    row("create_on_open", "", Bool, NoEffect(LAID_OUT)),
     row("create_only", "", Bool, Refused(FILES)),
     row("allow_file_create", "", Bool, NoEffect(LAID_OUT)),
     row("allow_mounted_write", "", Bool, Refused(FILES)),
@@ -294,31 +296,31 @@ pub const GENERIC: &[FioOption] = &[
     row("fsync_on_close", "", Bool, Done("an fsync is sent when the job ends")),
     row("end_syncfs", "", Bool, Refused(SYNCS)),
     row("unlink", "", Bool, NoEffect(OURS_GO)),
-    row("unlink_each_loop", "", Bool, Refused("files stay open for the whole of a run here")),
+    row("unlink_each_loop", "", Bool, Refused(ALL_OPEN)),
     row("exitall", "", Flag, Refused(EXITALL)),
     row("exit_what", "", OneOf(&["group", "stonewall", "all"]), Refused(EXITALL)),
-    row("exitall_on_error", "", Flag, Refused(EXITALL)),
+    row("exitall_on_error", "", Flag, NoEffect(ERRORS)),
     row("stonewall", "wait_for_previous", Flag, DONE),
     row("new_group", "", Flag, DONE),
     row("thread", "", Flag, NoEffect(NO_PROCESS)),
-    row("per_job_logs", "", Bool, NoEffect(LOG_FORM)),
-    row("write_bw_log", "", Text, NoEffect(LOGS)),
-    row("write_lat_log", "", Text, NoEffect(LOGS)),
-    row("write_iops_log", "", Text, NoEffect(LOGS)),
-    row("log_entries", "", Int(0, MANY), NoEffect(LOG_FORM)),
-    row("log_avg_msec", "", Int(0, MANY), NoEffect(LOGS)),
-    row("log_hist_msec", "", Int(0, MANY), NoEffect(LOGS)),
-    row("log_hist_coarseness", "", Int(0, 6), NoEffect(LOGS)),
-    row("write_hist_log", "", Text, NoEffect(LOGS)),
-    row("log_window_value", "", OneOf(&["avg", "max", "both", "0", "1"]), NoEffect(LOGS)),
-    row("log_offset", "", Bool, NoEffect(LOG_FORM)),
-    row("log_prio", "", Bool, NoEffect(LOG_FORM)),
-    row("log_issue_time", "", Bool, NoEffect(LOG_FORM)),
-    row("log_compression", "", Int(0, MANY), NoEffect(LOG_FORM)),
-    row("log_compression_cpus", "", Text, NoEffect(LOG_FORM)),
-    row("log_store_compressed", "", Bool, NoEffect(LOG_FORM)),
-    row("log_alternate_epoch", "", Bool, NoEffect(LOG_FORM)),
-    row("log_alternate_epoch_clock_id", "", Int(0, MANY), NoEffect(LOG_FORM)),
+    row("per_job_logs", "", Bool, DONE),
+    row("write_bw_log", "", MaybeText, DONE),
+    row("write_lat_log", "", MaybeText, DONE),
+    row("write_iops_log", "", MaybeText, DONE),
+    row("log_entries", "", Int(0, MANY), NoEffect(STREAMED)),
+    row("log_avg_msec", "", Int(0, MANY), DONE),
+    row("log_hist_msec", "", Int(0, MANY), DONE),
+    row("log_hist_coarseness", "", Int(0, 6), DONE),
+    row("write_hist_log", "", MaybeText, DONE),
+    row("log_window_value", "", OneOf(&["avg", "max", "both", "0", "1"]), DONE),
+    row("log_offset", "", Bool, DONE),
+    row("log_prio", "", Bool, Done(NO_PRIORITY)),
+    row("log_issue_time", "", Bool, DONE),
+    row("log_compression", "", Int(0, MANY), NoEffect(STREAMED)),
+    row("log_compression_cpus", "", Text, NoEffect(STREAMED)),
+    row("log_store_compressed", "", Bool, Refused("logs are text here, and not compressed")),
+    row("log_alternate_epoch", "", Bool, DONE),
+    row("log_alternate_epoch_clock_id", "", Int(0, MANY), Refused("log_unix_epoch is done")),
     row("block_error_percentiles", "", Bool, NoEffect(FORM)),
     row("bwavgtime", "", Int(0, MANY), NoEffect(FORM)),
     row("iopsavgtime", "", Int(0, MANY), NoEffect(FORM)),
@@ -340,13 +342,13 @@ pub const GENERIC: &[FioOption] = &[
     row("percentile_list", "", Floats, DONE),
     row("significant_figures", "", Int(1, 10), NoEffect(FORM)),
     row("disk_util", "", Bool, NoEffect(FORM)),
-    row("gtod_reduce", "", Bool, NoEffect(MEASURED)),
-    row("disable_lat", "", Bool, NoEffect(MEASURED)),
-    row("disable_clat", "", Bool, NoEffect(MEASURED)),
-    row("disable_slat", "", Bool, NoEffect(MEASURED)),
+    row("gtod_reduce", "", Bool, Done(NO_LOG)),
+    row("disable_lat", "", Bool, Done(NO_LOG)),
+    row("disable_clat", "", Bool, Done(NO_LOG)),
+    row("disable_slat", "", Bool, Done(NO_LOG)),
     row("disable_bw_measurement", "disable_bw", Bool, NoEffect(MEASURED)),
     row("gtod_cpu", "", Int(0, MANY), NoEffect(MEASURED)),
-    row("job_start_clock_id", "", Int(0, MANY), NoEffect(LOG_FORM)),
+    row("job_start_clock_id", "", Int(0, MANY), NoEffect(FORM)),
     row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), NoEffect(FORM)),
     row("continue_on_error", "", Text, Refused(ERRORS)),
     row("ignore_error", "", Text, Refused(ERRORS)),
@@ -369,6 +371,6 @@ pub const GENERIC: &[FioOption] = &[
     row("steadystate_ramp_time", "ss_ramp", Seconds, NoEffect(WITHOUT_STEADY)),
     row("steadystate_check_interval", "ss_interval", Seconds, NoEffect(WITHOUT_STEADY)),
     row("allrandrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
-    row("log_max_value", "", Bool, NoEffect(LOGS)),
-    row("log_unix_epoch", "", Bool, NoEffect(LOG_FORM)),
+    row("log_max_value", "", Bool, DONE),
+    row("log_unix_epoch", "", Bool, DONE),
 ];

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use engine::{
-    Activity, Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver,
-    OnError, Record, RowKey, RowRecord,
+    Activity, Clock as _, DriverError, Engine, EngineOptions, Follower, KindRecord, KindSet,
+    NullDriver, OnError, Record, RowKey, RowRecord,
 };
 use procedure::{
     Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
@@ -177,6 +178,10 @@ pub trait Laboratory {
     /// if anything was measured before, and in any case where failures are to be counted.
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError>;
 
+    /// Hand what the trials to come do on to whoever follows, operation by operation; nothing
+    /// from `None` on.
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>);
+
     /// The present instant on the laboratory's clock, real or virtual.
     fn now(&self) -> Instant;
 }
@@ -204,6 +209,7 @@ pub struct SimLaboratory {
     on_error: OnError,
     now: Instant,
     used: Option<Box<dyn sim::Device>>,
+    follower: Option<Arc<dyn Follower>>,
 }
 
 impl SimLaboratory {
@@ -216,6 +222,7 @@ impl SimLaboratory {
             on_error: OnError::Stop,
             now: Instant::START,
             used: None,
+            follower: None,
         }
     }
 
@@ -265,6 +272,7 @@ impl Laboratory for SimLaboratory {
             // A model has no holes that a failed write could leave.
             on_error: self.on_error,
             cpu: None,
+            follower: self.follower.clone(),
         };
         let (outcome, driver) = inline(trial, driver, "sim", began, watch)?;
         let served = driver.served().filter(|served| served.operations > 0);
@@ -281,6 +289,10 @@ impl Laboratory for SimLaboratory {
             .filter(|_| counts_operations)
             .map(|served| server_times(&served, response));
         Ok(outcome)
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.follower = follower;
     }
 
     fn now(&self) -> Instant {
@@ -304,6 +316,7 @@ impl Forgets for SimLaboratory {
 /// Trials on the driver that completes at once: what the engine itself costs.
 pub struct NullLaboratory {
     seed: u64,
+    follower: Option<Arc<dyn Follower>>,
     clock: MonotonicClock,
 }
 
@@ -313,6 +326,7 @@ impl NullLaboratory {
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
+            follower: None,
             clock: MonotonicClock::start(),
         }
     }
@@ -327,8 +341,13 @@ impl Laboratory for NullLaboratory {
             start: self.clock.now(),
             on_error: OnError::Stop,
             cpu: Some(thread_cpu_ns()),
+            follower: self.follower.clone(),
         };
         inline(trial, driver, "null", began, watch)?.0
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.follower = follower;
     }
 
     fn now(&self) -> Instant {
@@ -337,13 +356,13 @@ impl Laboratory for NullLaboratory {
 }
 
 /// How a trial on the calling thread begins.
-#[derive(Clone, Copy)]
 struct Began {
     seed: u64,
     start: Instant,
     on_error: OnError,
     /// CPU time of this thread, where it counts.
     cpu: Option<u64>,
+    follower: Option<Arc<dyn Follower>>,
 }
 
 /// What a trial gave, and the driver as it left it.
@@ -367,6 +386,7 @@ fn inline<D: engine::Driver>(
     let before = driver.activity();
     let mut engine = Engine::new(driver, clients, alone(trial, start))
         .with_rows(since(&members(trial, 1)[0], start))
+        .with_follower(began.follower)
         .with_errors(began.on_error);
     let mut monitor = monitor_of(trial, 1);
     let ran = run_inline(

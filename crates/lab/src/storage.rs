@@ -20,7 +20,7 @@ use drivers::{
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
     probe_polling,
 };
-use engine::{Clock as _, OnError};
+use engine::{Clock as _, Follower, OnError};
 use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
@@ -96,6 +96,7 @@ pub struct StorageLaboratory {
     direct_unit: Option<u32>,
     /// What was written and has not reached the device.
     behind: Behind,
+    follower: Option<Arc<dyn Follower>>,
 }
 
 enum Place {
@@ -185,6 +186,7 @@ impl StorageLaboratory {
             last_load: None,
             direct_unit: None,
             behind: Behind::default(),
+            follower: None,
         }
     }
 
@@ -485,6 +487,10 @@ impl Laboratory for StorageLaboratory {
             within: monitor.within_limit(),
             model_cpu_ns: None,
         })
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.follower = follower;
     }
 
     fn now(&self) -> Instant {

@@ -11,7 +11,8 @@ use std::time::Duration as StdDuration;
 
 use drivers::{DriverKind, DriverOptions, IO_STACK_BYTES, TargetTable, io_threads, open_driver};
 use engine::{
-    Clock, DriverError, Engine, EngineOptions, EngineState, KindSet, OnError, OwnWork, Record,
+    Clock, DriverError, Engine, EngineOptions, EngineState, Follower, KindSet, OnError, OwnWork,
+    Record,
 };
 use procedure::{Ending, Monitor};
 use stats::Slot;
@@ -84,6 +85,8 @@ pub struct WorkPlan {
     pub backlog_max: usize,
     /// What a failed operation does to the trial.
     pub on_error: OnError,
+    /// Whoever follows, operation by operation.
+    pub follower: Option<Arc<dyn Follower>>,
 }
 
 /// What the workers bring home.
@@ -257,6 +260,7 @@ fn spawn(
         processors,
         backlog_max,
         on_error,
+        follower,
         ..
     } = plan;
     let stride = hands.len() as u32;
@@ -272,6 +276,7 @@ fn spawn(
             counted,
             backlog_max,
             on_error,
+            follower: follower.clone(),
             options: options.clone(),
             targets: Arc::clone(&targets),
             processor: (!processors.is_empty()).then(|| processors[number % processors.len()]),
@@ -310,6 +315,7 @@ struct Seat {
     counted: KindSet,
     backlog_max: usize,
     on_error: OnError,
+    follower: Option<Arc<dyn Follower>>,
     options: DriverOptions,
     targets: Arc<TargetTable>,
     processor: Option<usize>,
@@ -347,6 +353,7 @@ impl Seat {
         )
         .with_rows(since(&self.members, start))
         .with_backlog(self.backlog_max)
+        .with_follower(self.follower)
         .with_errors(self.on_error);
         let mut reporter = Reporter {
             worker: self.number,

@@ -40,7 +40,7 @@ pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
-pub use fio::{FioArgs, FormatChoice};
+pub use fio::{EtaChoice, FioArgs, FormatChoice};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{

@@ -17,7 +17,7 @@ use report::Style;
 use crate::exit::Exit;
 
 pub use ending::{form_of_ending, mismatch};
-pub use file::Output;
+pub use file::{Filling, Output};
 pub use place::{Place, place_of};
 
 /// Print `text` and a line end to standard output.

@@ -30,6 +30,8 @@ pub enum Progress {
     Lines {
         /// The stage announced last.
         last: String,
+        /// How often there is a line about a stage, and how many there were.
+        every: Option<(Duration, u64)>,
     },
 }
 
@@ -40,11 +42,17 @@ impl Progress {
             return Self::Quiet;
         }
         if !std::io::stderr().is_terminal() {
-            return Self::Lines {
-                last: String::new(),
-            };
+            return Self::lines(None);
         }
         Self::Bar(Box::new(Screen::new()))
+    }
+
+    /// Lines, one of them each time so much has passed.
+    pub fn lines(every: Option<Duration>) -> Self {
+        Self::Lines {
+            last: String::new(),
+            every: every.map(|every| (every, 0)),
+        }
     }
 
     /// Show a stage.
@@ -61,11 +69,17 @@ impl Progress {
                 bar.set_prefix(left.unwrap_or_default());
                 bar.set_message(describe(stage));
             }
-            Self::Lines { last } => {
+            Self::Lines { last, every } => {
+                let elapsed = whole_seconds(stage.elapsed);
                 if last != stage.title {
                     stage.title.clone_into(last);
-                    let elapsed = whole_seconds(stage.elapsed);
                     output::complain(&format!("[{elapsed:>6}] {}", stage.title));
+                }
+                if let Some((every, told)) = every
+                    && stage.elapsed >= *every * (*told + 1)
+                {
+                    *told = stage.elapsed.as_nanos() / every.as_nanos();
+                    output::complain(&format!("[{elapsed:>6}] {}", describe(stage)));
                 }
             }
         }
@@ -83,7 +97,7 @@ impl Progress {
                 bar.set_prefix(left.map_or(String::new(), |left| format!("about {left} left")));
                 bar.set_message(stage.title.clone());
             }
-            Self::Lines { last } => {
+            Self::Lines { last, .. } => {
                 if *last != stage.title {
                     stage.title.clone_into(last);
                     let elapsed = whole_seconds(stage.elapsed);

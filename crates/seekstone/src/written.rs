@@ -154,7 +154,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
 }
 
 /// The files that a job names are looked at when it is carried out.
-fn of_fio(args: &FioArgs) -> Files<'_> {
+pub fn of_fio(args: &FioArgs) -> Files<'_> {
     let files = Files::of(&args.common, []).and("--output", args.output.as_ref());
     files.and_used(args.files.clone())
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json as value};
 
-use super::{DEPTH_CLASSES, JobReport, Spread, Transfers, VERSION, depth_class, percentile};
+use super::{
+    DEPTH_CLASSES, DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile,
+};
 
 /// What stands around the jobs.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +17,8 @@ pub struct Document {
     pub global: Vec<(String, String)>,
     /// Whether histograms are written, as with `json+`.
     pub has_bins: bool,
+    /// What disks did.
+    pub disks: Vec<DiskUse>,
     /// What the product adds, under its own key.
     pub own: Value,
 }
@@ -30,7 +34,7 @@ pub fn json(document: &Document, jobs: &[JobReport]) -> String {
         "time": document.time,
         "global options": options(&document.global),
         "jobs": jobs.collect::<Vec<_>>(),
-        "disk_util": [],
+        "disk_util": document.disks.iter().map(disk).collect::<Vec<_>>(),
         "seekstone": document.own,
     });
     let text = serde_json::to_string_pretty(&whole).unwrap_or_default();
@@ -62,11 +66,11 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
             "lat_ns": with_percentiles(job, &job.flushes, has_bins),
         },
         "job_runtime": runtime * u64::from(job.copies),
-        "usr_cpu": job.cpu_percent,
-        "sys_cpu": 0.0,
+        "usr_cpu": job.usage.user_percent,
+        "sys_cpu": job.usage.system_percent,
         "ctx": 0,
-        "majf": 0,
-        "minf": 0,
+        "majf": job.usage.major_faults,
+        "minf": job.usage.minor_faults,
         "iodepth_level": depths(job),
         "iodepth_submit": depths(job),
         "iodepth_complete": depths(job),
@@ -82,6 +86,20 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         object.insert("seekstone".into(), own.clone());
     }
     object
+}
+
+fn disk(disk: &DiskUse) -> Value {
+    value!({
+        "name": disk.name,
+        "read_ios": disk.operations[0],
+        "write_ios": disk.operations[1],
+        "read_merges": disk.merges[0],
+        "write_merges": disk.merges[1],
+        "read_ticks": disk.ticks_ms[0],
+        "write_ticks": disk.ticks_ms[1],
+        "in_queue": disk.queue_ms,
+        "util": disk.busy_percent,
+    })
 }
 
 fn depths(job: &JobReport) -> Value {

@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::{DEPTH_CLASSES, JobReport, Spread, Transfers, VERSION, depth_class, percentile};
+use super::{
+    DEPTH_CLASSES, DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile,
+};
 
 const NAMES: [&str; 2] = ["read", "write"];
 
 /// The report of these jobs; `time` is when they ended, in words.
 #[must_use]
-pub fn normal(jobs: &[JobReport], time: &str) -> String {
+pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
     let mut text = String::new();
     for job in jobs {
         let _ = writeln!(
@@ -30,6 +32,20 @@ pub fn normal(jobs: &[JobReport], time: &str) -> String {
             status(&mut text, &of_group, direction, name);
         }
     }
+    if !disks.is_empty() {
+        let _ = writeln!(text, "\nDisk stats (read/write):");
+    }
+    for disk in disks {
+        let [reads, writes] = disk.operations;
+        let [read_merges, write_merges] = disk.merges;
+        let [read_ms, write_ms] = disk.ticks_ms;
+        let _ = writeln!(
+            text,
+            "  {}: ios={reads}/{writes}, merge={read_merges}/{write_merges}, \
+             ticks={read_ms}/{write_ms}, in_queue={}, util={:.2}%",
+            disk.name, disk.queue_ms, disk.busy_percent
+        );
+    }
     text
 }
 
@@ -46,8 +62,11 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
     }
     let _ = writeln!(
         text,
-        "  cpu          : usr={:.2}%, sys=0.00%, ctx=0, majf=0, minf=0",
-        job.cpu_percent
+        "  cpu          : usr={:.2}%, sys={:.2}%, ctx=0, majf={}, minf={}",
+        job.usage.user_percent,
+        job.usage.system_percent,
+        job.usage.major_faults,
+        job.usage.minor_faults
     );
     let depths = DEPTH_CLASSES.iter().enumerate().map(|(class, name)| {
         let is_it = class == depth_class(job.depth);

@@ -16,7 +16,12 @@ pub fn terse(jobs: &[JobReport]) -> String {
         for moved in &job.transfers {
             direction(&mut text, job, moved);
         }
-        let _ = write!(text, ";{:.6}%;{:.6}%;0;0;0", job.cpu_percent, 0.0);
+        let usage = &job.usage;
+        let _ = write!(
+            text,
+            ";{:.6}%;{:.6}%;0;{};{}",
+            usage.user_percent, usage.system_percent, usage.major_faults, usage.minor_faults
+        );
         let has_done = job.transfers.iter().any(|moved| moved.count() > 0);
         for class in 0..7 {
             let is_it = has_done && class == depth_class(job.depth);

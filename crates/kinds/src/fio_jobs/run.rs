@@ -12,7 +12,7 @@ use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, Outcome, SimLaboratory};
 use lab::simulated::open_recorded_model;
-use lab::storage::{StorageLaboratory, StorageSettings, WantedFile, wrong_data};
+use lab::storage::{StorageLaboratory, StorageSettings, WantedFile};
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
 use results::{
@@ -20,14 +20,15 @@ use results::{
 };
 use stats::Channel;
 use units::{Bytes, Duration};
-use verify::{Finding, Findings};
+use verify::Findings;
 use workload::{
     ClientSpec, Content, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind,
     Region, Size, TargetId,
 };
 
+use super::beside::{Beside, Besides};
+use super::checks::lines_of;
 use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
-use super::verify::AfterPhase;
 use crate::check_up::{Show, Stage};
 use crate::single_load::null_description;
 
@@ -78,6 +79,8 @@ pub struct FioRun {
     pub rows: Vec<JobTimes>,
     /// What verification found, a line each.
     pub found: Vec<String>,
+    /// The writer of a log that failed, and why: what it has is not all.
+    pub log_error: Option<(usize, String)>,
 }
 
 /// Carry jobs out.
@@ -87,6 +90,7 @@ pub struct FioRun {
 pub fn run_jobs(
     request: &FioRequest,
     interrupt: &Interrupt,
+    beside: Beside<'_>,
     show: Show<'_>,
 ) -> Result<FioRun, BenchError> {
     let size_of = |path: &Path| size_of(path, &request.setup);
@@ -102,6 +106,7 @@ pub fn run_jobs(
     let mut session = Session {
         interrupt,
         show,
+        beside: Besides::new(beside, &request.jobs),
         measurements: Vec::new(),
         rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
         spent: Duration::ZERO,
@@ -124,6 +129,7 @@ pub fn run_jobs(
     };
     let mut warnings = inspect::warnings(&cautions);
     warnings.extend(place.warnings());
+    warnings.extend(session.beside.warning());
     let mut setup = request.setup.clone();
     setup.resolve("workers", [request.storage.workers.to_string()]);
     let run = Run {
@@ -133,17 +139,14 @@ pub fn run_jobs(
         warnings,
         ..Run::empty(setup, environment::capture(), description)
     };
+    let log_error = session.beside.log_error();
     let rows = session.rows;
-    Ok(FioRun { run, rows, found })
-}
-
-/// Findings with the names of their files.
-fn lines_of(findings: &Findings, plan: &FioPlan) -> Vec<String> {
-    let line = |it: &Finding| {
-        let path = plan.files[it.target as usize / 2].path.display();
-        format!("{path}: {it}")
-    };
-    findings.first().iter().map(line).collect()
+    Ok(FioRun {
+        run,
+        rows,
+        found,
+        log_error,
+    })
 }
 
 impl JobTimes {
@@ -218,7 +221,7 @@ fn directory_of(path: &Path) -> PathBuf {
 }
 
 /// Where jobs are carried out.
-enum Bench {
+pub(super) enum Bench {
     Null(NullLaboratory),
     Simulated(SimLaboratory),
     Real(StorageLaboratory),
@@ -275,7 +278,7 @@ fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
 }
 
 impl Bench {
-    fn laboratory(&mut self) -> &mut dyn Laboratory {
+    pub(super) fn laboratory(&mut self) -> &mut dyn Laboratory {
         match self {
             Self::Null(null) => null,
             Self::Simulated(simulated) => simulated,
@@ -304,6 +307,11 @@ impl Bench {
             Self::Real(real) => real.findings(),
             Self::Null(_) | Self::Simulated(_) => Findings::default(),
         }
+    }
+
+    /// Whether time stands still while nothing is measured.
+    pub(super) const fn is_virtual(&self) -> bool {
+        matches!(self, Self::Simulated(_))
     }
 
     fn access(&self, is_direct: bool) -> Access {
@@ -347,28 +355,29 @@ impl Bench {
     }
 }
 
-struct Session<'a> {
-    interrupt: &'a Interrupt,
-    show: Show<'a>,
-    measurements: Vec<Measurement>,
-    rows: Vec<JobTimes>,
-    spent: Duration,
+pub(super) struct Session<'a, 'b> {
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) show: Show<'a>,
+    beside: Besides<'b>,
+    pub(super) measurements: Vec<Measurement>,
+    pub(super) rows: Vec<JobTimes>,
+    pub(super) spent: Duration,
 }
 
-impl Session<'_> {
+impl Session<'_, '_> {
     fn carry_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
         if plan.storage == Storage::Files {
             let fill = fill(&plan.files);
             if !fill.workloads.is_empty() {
                 let trial = trial(&fill, bench, 0);
-                self.measure(&trial, bench)?;
+                self.measure(&trial, bench, &mut |_| {})?;
                 self.go_on()?;
             }
         }
         for (number, phase) in plan.phases.iter().enumerate() {
             let trial = trial(phase, bench, number as u64 + 1);
             let before = bench.findings().total();
-            let mut done = self.carry_out_phase(&trial, bench);
+            let mut done = self.carry_out_phase(phase, &trial, bench);
             if let Some(verify) = plan.verify.as_ref().filter(|_| done.is_ok()) {
                 done = self.read_back(&verify.phases[number], bench);
             }
@@ -382,8 +391,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn carry_out_phase(&mut self, trial: &Trial, bench: &mut Bench) -> Result<(), BenchError> {
-        let outcome = self.measure(trial, bench)?;
+    fn carry_out_phase(
+        &mut self,
+        phase: &Phase,
+        trial: &Trial,
+        bench: &mut Bench,
+    ) -> Result<(), BenchError> {
+        let outcome = self.measure_phase(phase, trial, bench)?;
         for ((row, kind), record) in outcome.rows {
             let times = &mut self.rows[row as usize];
             times.records.entry(kind).or_default().merge(&record);
@@ -396,53 +410,34 @@ impl Session<'_> {
         }
     }
 
-    /// Read what a phase wrote, and hold it against what was written.
-    fn read_back(&mut self, after: &AfterPhase, bench: &mut Bench) -> Result<(), BenchError> {
-        let Self {
-            show,
-            interrupt,
-            spent,
-            ..
-        } = self;
-        let Bench::Real(real) = bench else {
-            return Ok(());
-        };
-        let begun = real.now();
-        for &file in &after.reads_back {
-            real.read_back(
-                TargetId(file as u32 * 2),
-                after.is_fatal,
-                &mut |done, now| {
-                    show(&Stage {
-                        title: "reading back what was written",
-                        done,
-                        elapsed: *spent + now.since(begun),
-                        left: Duration::ZERO,
-                        glimpse: None,
-                    });
-                    interrupt.is_raised().is_none()
-                },
-            )?;
-        }
-        *spent += real.now().since(begun);
-        Ok(())
-    }
-
-    fn tell_wrong(&mut self, after: &AfterPhase, findings: &Findings) {
-        for &row in &after.rows {
-            self.rows[row as usize].is_wrong = true;
-        }
-        if let Some(last) = self.measurements.last_mut() {
-            last.warnings.push(wrong_data(&last.title, findings));
-        }
-    }
-
     /// Go on unless a signal came.
     fn go_on(&self) -> Result<(), BenchError> {
         stopped(self.interrupt).map_or(Ok(()), Err)
     }
 
-    fn measure(&mut self, trial: &Trial, bench: &mut Bench) -> Result<Outcome, BenchError> {
+    /// Measure a phase, with what is done beside it.
+    fn measure_phase(
+        &mut self,
+        phase: &Phase,
+        trial: &Trial,
+        bench: &mut Bench,
+    ) -> Result<Outcome, BenchError> {
+        let mut beside = std::mem::take(&mut self.beside);
+        let before = self.rows.clone();
+        let measured = beside.run(phase, &before, bench, |bench, look| {
+            self.measure(trial, bench, look)
+        });
+        self.beside = beside;
+        measured
+    }
+
+    /// `look` is told of the time since the trial's start, now and then.
+    fn measure(
+        &mut self,
+        trial: &Trial,
+        bench: &mut Bench,
+        look: &mut dyn FnMut(Duration),
+    ) -> Result<Outcome, BenchError> {
         let Self {
             interrupt,
             show,
@@ -452,6 +447,7 @@ impl Session<'_> {
         let interrupt: &Interrupt = interrupt;
         let expected = expected(trial);
         let measured = bench.laboratory().measure(trial, &mut |glimpse| {
+            look(glimpse.elapsed);
             show(&Stage {
                 title: &trial.title,
                 done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),

@@ -85,6 +85,7 @@ impl StorageLaboratory {
             device: self.settings.device.clone(),
             backlog_max: backlog_max(workers),
             on_error: trial.on_error(self.settings.on_error),
+            follower: self.follower.clone(),
         })
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use units::Duration;
+
 use super::{Common, Reach};
 use crate::output::Output;
 
@@ -23,7 +25,7 @@ pub struct FioArgs {
     pub files: Vec<PathBuf>,
     /// Say what becomes of each option, and what the jobs would measure; nothing is read or
     /// written but job files.
-    #[arg(long)]
+    #[arg(long, visible_alias = "parse-only")]
     pub check: bool,
     /// Print the jobs as fio's command line.
     #[arg(long)]
@@ -40,6 +42,15 @@ pub struct FioArgs {
     /// Print into this file.
     #[arg(long, value_name = "FILE")]
     pub output: Option<Output>,
+    /// Print a report each time so much has passed, and go on; a number alone is seconds.
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    pub status_interval: Option<Duration>,
+    /// Whether progress is shown: where standard error is a terminal, always, or never.
+    #[arg(long, value_enum, default_value_t = EtaChoice::Auto, value_name = "WHEN")]
+    pub eta: EtaChoice,
+    /// A line of progress each time so much has passed; a number alone is seconds.
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    pub eta_newline: Option<Duration>,
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
@@ -63,6 +74,26 @@ pub enum FormatChoice {
     /// The same with histograms.
     #[value(name = "json+")]
     JsonPlus,
+}
+
+/// When progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EtaChoice {
+    /// A bar on a terminal, a line for each phase elsewhere.
+    Auto,
+    /// A line a second where there is no terminal.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// A time as fio reads it: seconds where no unit stands.
+fn period(text: &str) -> Result<Duration, String> {
+    let period = fio::period(text)?;
+    match period > Duration::ZERO {
+        true => Ok(period),
+        false => Err("it must be longer than nothing".into()),
+    }
 }
 
 impl FioArgs {

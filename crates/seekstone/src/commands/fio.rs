@@ -159,7 +159,9 @@ fn check(files: &[JobFile], found: &Resolved) -> String {
         let _ = writeln!(text, "{at:place$}  {:width$}  {}{why}", it.text, it.answer);
     }
     let structural = found.faults.iter().filter(|fault| {
-        let is_answered = |it: &fio::Answered| it.place == fault.place;
+        let is_answered = |it: &fio::Answered| {
+            it.place == fault.place && !["done", "no effect"].contains(&it.answer)
+        };
         !answers.iter().any(is_answered)
     });
     for fault in structural {

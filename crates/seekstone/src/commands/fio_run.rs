@@ -1,22 +1,27 @@
 //! Carries fio's jobs out, prints what fio prints, and archives the run.
 
 use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
 use engine::{RowRecord, WINDOW};
-use fio::output::{Document, JobReport, Transfers};
+use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
+use host::environment;
 use host::interrupt::{Interrupt, Wait};
-use kinds::fio_jobs::{FioRequest, FioRun, JobTimes, run_jobs};
+use kinds::fio_jobs::{Beside, FioRequest, FioRun, JobTimes, Status, run_jobs};
 use results::{Measurement, Run, Setup};
 use serde_json::{Value, json};
+use units::Duration;
 use workload::OpKind;
 
-use crate::args::{FioArgs, FormatChoice};
+use crate::args::{EtaChoice, FioArgs, FormatChoice};
 use crate::commands::clean::offer_removal;
+use crate::commands::fio_disks::Disks;
+use crate::commands::fio_logs::LogFiles;
 use crate::commands::setup::{open_archive, reached};
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Filling, Output};
 use crate::progress::Progress;
 
 /// Percentiles of latency from due that stand under our own key.
@@ -56,22 +61,32 @@ pub fn carry_out(
         reserve: args.reach.reserve,
         setup,
     };
+    let mut logs = LogFiles::open(args, &request.jobs)?;
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    let mut progress = Progress::new(args.common.quiet);
-    let done = run_jobs(&request, &interrupt, &mut |stage| progress.show(stage));
+    let mut progress = progress(args);
+    let mut printer = Printer::new(args, files, &request.jobs)?;
+    let mut tell = |rows: &[JobTimes]| printer.print_status(rows);
+    let beside = Beside {
+        logs: logs.logs.clone(),
+        writers: logs.writers(),
+        status: args.status_interval.map(|every| Status {
+            every,
+            tell: &mut tell,
+        }),
+    };
+    let done = run_jobs(&request, &interrupt, beside, &mut |stage| {
+        progress.show(stage);
+    });
     progress.finish();
     let FioRun {
         mut run,
         rows,
         found,
+        log_error,
     } = done?;
     Wait::begin().to_the_end();
-    let reports = reports(files, &request.jobs, &rows, &run);
-    let text = text(args.format(), files, &reports, &run);
-    match &args.output {
-        Some(file) => file.write(&text)?,
-        None => output::print(text.trim_end()).map(drop)?,
-    }
+    printer.print_last(&rows, &run)?;
+    let logged = logs.finish(log_error.as_ref(), args.common.quiet);
     if let Some(mut archive) = archive {
         let id = archive
             .save(&mut run)
@@ -86,6 +101,7 @@ pub fn carry_out(
     for line in &found {
         output::complain(line);
     }
+    logged?;
     if let results::Status::Partial { reason } = &run.status {
         output::complain(&format!(
             "error: {reason}; what was measured before is above"
@@ -94,19 +110,100 @@ pub fn carry_out(
     Ok(Exit::of_run(&run))
 }
 
-fn text(format: FormatChoice, files: &[JobFile], reports: &[JobReport], run: &Run) -> String {
+fn progress(args: &FioArgs) -> Progress {
+    let is_terminal = std::io::stderr().is_terminal();
+    match (args.eta, args.eta_newline) {
+        _ if args.common.quiet => Progress::Quiet,
+        (EtaChoice::Never, _) => Progress::Quiet,
+        (_, Some(every)) => Progress::lines(Some(every)),
+        (EtaChoice::Always, None) if !is_terminal => Progress::lines(Some(Duration::from_secs(1))),
+        _ => Progress::new(false),
+    }
+}
+
+/// Prints reports, or writes them into the file that was asked for.
+struct Printer<'a> {
+    format: FormatChoice,
+    files: &'a [JobFile],
+    jobs: &'a [Job],
+    begun: String,
+    disks: Disks,
+    stream: Option<Filling>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(args: &FioArgs, files: &'a [JobFile], jobs: &'a [Job]) -> anyhow::Result<Self> {
+        Ok(Self {
+            format: args.format(),
+            files,
+            jobs,
+            begun: environment::capture().started_at,
+            disks: Disks::look(jobs),
+            stream: args.output.as_ref().map(Output::begin).transpose()?,
+        })
+    }
+
+    /// What was done so far. Nobody can be told if that fails; the last report tells it.
+    fn print_status(&mut self, rows: &[JobTimes]) {
+        let reports = reports(self.files, self.jobs, rows, &[]);
+        let around = Around {
+            started_at: &self.begun,
+            disks: self.disks.done(),
+            own: Value::Null,
+        };
+        let text = text(self.format, self.files, &reports, around);
+        let _ = self.show(&text);
+    }
+
+    fn print_last(mut self, rows: &[JobTimes], run: &Run) -> anyhow::Result<()> {
+        let reports = reports(self.files, self.jobs, rows, &run.measurements);
+        let around = Around {
+            started_at: &run.environment.started_at,
+            disks: self.disks.done(),
+            own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
+        };
+        let text = text(self.format, self.files, &reports, around);
+        self.show(&text)?;
+        self.stream.map_or(Ok(()), Filling::finish)
+    }
+
+    fn show(&mut self, text: &str) -> anyhow::Result<()> {
+        match &mut self.stream {
+            Some(stream) => stream
+                .write_all(text.as_bytes())
+                .context("the output cannot be written"),
+            None => output::print(text.trim_end()).map(drop),
+        }
+    }
+}
+
+/// What stands around the reports.
+struct Around<'a> {
+    started_at: &'a str,
+    disks: Vec<DiskUse>,
+    /// What stands under our own key.
+    own: Value,
+}
+
+/// The reports in the form that was asked for.
+fn text(
+    format: FormatChoice,
+    files: &[JobFile],
+    reports: &[JobReport],
+    around: Around<'_>,
+) -> String {
     match format {
-        FormatChoice::Normal => fio::output::normal(reports, &run.environment.started_at),
+        FormatChoice::Normal => fio::output::normal(reports, around.started_at, &around.disks),
         FormatChoice::Terse => fio::output::terse(reports),
         FormatChoice::Json | FormatChoice::JsonPlus => {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-            let own = serde_json::from_str(&results::json(run)).unwrap_or(Value::Null);
             let document = Document {
                 timestamp_ms: now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000,
-                time: run.environment.started_at.clone(),
+                time: around.started_at.to_owned(),
+                disks: around.disks,
                 global: global(files),
                 has_bins: format == FormatChoice::JsonPlus,
-                own,
+                own: around.own,
             };
             fio::output::json(&document, reports)
         }
@@ -133,11 +230,15 @@ fn value_of<'a>(job: &'a Job, name: &str) -> Option<&'a str> {
     last.and_then(|it| it.value.as_deref())
 }
 
-fn reports(files: &[JobFile], jobs: &[Job], rows: &[JobTimes], run: &Run) -> Vec<JobReport> {
+fn reports(
+    files: &[JobFile],
+    jobs: &[Job],
+    rows: &[JobTimes],
+    phases: &[Measurement],
+) -> Vec<JobReport> {
     let report = |times: &JobTimes| {
         let job = &jobs[times.row.job];
-        let phase = times.phase.and_then(|at| run.measurements.get(at));
-        let cpu = phase.and_then(|it| it.cpu.as_ref());
+        let phase = times.phase.and_then(|at| phases.get(at));
         JobReport {
             name: job.name.clone(),
             group: times.row.group,
@@ -153,11 +254,36 @@ fn reports(files: &[JobFile], jobs: &[Job], rows: &[JobTimes], run: &Run) -> Vec
             transfers: [OpKind::Read, OpKind::Write].map(|kind| transfers(&times.records, kind)),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
-            cpu_percent: cpu.map_or(0.0, |cpu| cpu.cores_busy * 100.0),
+            usage: phase.map_or_else(Usage::default, |phase| usage(times, rows, phase)),
             own: Some(own(&times.records)),
         }
     };
     rows.iter().map(report).collect()
+}
+
+/// A row's part of what the system counted of its phase: by its part of the phase's operations.
+fn usage(times: &JobTimes, rows: &[JobTimes], phase: &Measurement) -> Usage {
+    let count = |it: &JobTimes| it.records.values().map(|it| it.service.len()).sum::<u64>();
+    let of_phase = rows.iter().filter(|it| it.phase == times.phase);
+    let all: u64 = of_phase.map(count).sum();
+    let part = count(times) as f64 / all.max(1) as f64;
+    let elapsed = times.records.values().map(|it| it.elapsed).max();
+    let elapsed = elapsed.unwrap_or_default().as_secs_f64() * f64::from(times.row.copies.max(1));
+    let counters = phase.counters.as_ref();
+    let user = counters.and_then(|it| it.cpu_user_ns).unwrap_or(0);
+    let system = counters.and_then(|it| it.cpu_system_ns).unwrap_or(0);
+    let in_kernel = system as f64 / (user + system).max(1) as f64;
+    let busy = phase.cpu.as_ref().map_or(0.0, |cpu| {
+        cpu.per_operation_ns * phase.completions_all as f64 / 1e9
+    });
+    let percent = busy * part * 100.0 / elapsed.max(1e-9);
+    let faults = |count: Option<u64>| (count.unwrap_or(0) as f64 * part).round() as u64;
+    Usage {
+        user_percent: percent * (1.0 - in_kernel),
+        system_percent: percent * in_kernel,
+        major_faults: faults(counters.and_then(|it| it.major_faults)),
+        minor_faults: faults(counters.and_then(|it| it.minor_faults)),
+    }
 }
 
 /// The error number that ended a phase, as far as it is known, or 0.

@@ -10,6 +10,8 @@ pub mod export;
 pub mod files;
 pub mod finish;
 pub mod fio;
+mod fio_disks;
+mod fio_logs;
 pub mod fio_run;
 pub mod generate;
 pub mod import;

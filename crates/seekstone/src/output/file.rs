@@ -224,33 +224,35 @@ impl Output {
         if self.is_stdout() {
             return super::print(text.trim_end()).map(drop);
         }
-        self.prepare("the output", &Force::default())?;
+        let mut filling = self.begin()?;
         let _wait = Wait::begin();
-        match self.opened.get() {
-            Some(Destination::Stream(stream)) => {
-                let mut stream = stream;
-                let written = stream.write_all(text.as_bytes());
-                written.with_context(|| self.unwritable())
-            }
-            Some(Destination::File {
-                directory,
-                name,
-                judged,
-            }) => self.write_file(text, directory, name, judged.as_deref()),
-            None => unreachable!("it was prepared"),
-        }
+        let written = filling.write_all(text.as_bytes());
+        written.with_context(|| self.unwritable())?;
+        filling.finish()
     }
 
-    fn write_file(
-        &self,
-        text: &str,
-        directory: &File,
-        name: &OsStr,
-        judged: Option<&Judged>,
-    ) -> anyhow::Result<()> {
-        let filled = directory.try_clone();
-        let filled = filled.and_then(|directory| filled_file(directory, text, judged));
-        let mut new = filled.with_context(|| self.unwritable())?;
+    /// Begin to write it piece by piece; a file has its name when it is finished, and not before.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(&self) -> anyhow::Result<Filling> {
+        self.prepare("the output", &Force::default())?;
+        let new = match self.opened.get() {
+            Some(Destination::File { directory, .. }) => {
+                let new = directory.try_clone();
+                let new = new.and_then(|it| NewFile::create(it, FILE_MODE));
+                Some(new.with_context(|| self.unwritable())?)
+            }
+            _ => None,
+        };
+        Ok(Filling {
+            output: self.clone(),
+            new,
+            hash: Sha256::new(),
+        })
+    }
+
+    fn name(&self, mut new: NewFile, name: &OsStr, judged: Option<&Judged>) -> anyhow::Result<()> {
         let named = match judged {
             None => new.publish(name),
             Some(judged) => new.replace(name, &judged.found, &|| judged.is_unchanged()),
@@ -304,12 +306,60 @@ impl Judged {
     }
 }
 
-/// A file with the text and our mark, forced to the storage.
-fn filled_file(directory: File, text: &str, judged: Option<&Judged>) -> io::Result<NewFile> {
-    let new = NewFile::create(directory, FILE_MODE)?;
-    let mut file = new.file();
-    file.write_all(text.as_bytes())?;
-    let digest = hex(&Sha256::digest(text.as_bytes()));
+/// An output while it is written.
+#[derive(Debug)]
+pub struct Filling {
+    output: Output,
+    /// The file, which has no name yet; none where somebody reads what is written.
+    new: Option<NewFile>,
+    hash: Sha256,
+}
+
+impl io::Write for Filling {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(new) = &self.new else {
+            return match self.output.opened.get() {
+                Some(Destination::Stream(stream)) => (&*stream).write(bytes),
+                _ => Err(ErrorKind::NotConnected.into()),
+            };
+        };
+        let count = new.file().write(bytes)?;
+        self.hash.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Filling {
+    /// Whose content it is.
+    pub const fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// It is all there: mark it, force it to the storage, and give it its name.
+    ///
+    /// # Errors
+    /// When it cannot be written, or does not get its name.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let output = self.output;
+        let (Some(new), Some(Destination::File { name, judged, .. })) =
+            (self.new, output.opened.get())
+        else {
+            return Ok(());
+        };
+        let _wait = Wait::begin();
+        let judged = judged.as_deref();
+        seal(new.file(), &hex(&self.hash.finalize()), judged)
+            .with_context(|| output.unwritable())?;
+        output.name(new, name, judged)
+    }
+}
+
+/// Our mark, the owner and permissions of the file before, and everything forced to the storage.
+fn seal(file: &File, digest: &str, judged: Option<&Judged>) -> io::Result<()> {
     // Without the mark it is replaced only with --force, and that is all.
     let _ = fsetxattr(file, ATTRIBUTE, digest.as_bytes(), XattrFlags::empty());
     if let Some(judged) = judged {
@@ -318,8 +368,7 @@ fn filled_file(directory: File, text: &str, judged: Option<&Judged>) -> io::Resu
         let _ = fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
         fchmod(file, Mode::from_raw_mode(judged.found.mode() & 0o777))?;
     }
-    file.sync_all()?;
-    Ok(new)
+    file.sync_all()
 }
 
 fn foreign(option: &str, path: &Path) -> UsageError {

@@ -1,0 +1,207 @@
+//! fio's logs: which files a job writes, and what stands in them.
+
+mod lines;
+
+use units::Duration;
+
+pub use lines::{JobLog, LoggedOp, TakeLine};
+
+use crate::job::Job;
+use crate::option::truth;
+use crate::reader::Given;
+
+/// What a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogKind {
+    /// From ready to issued, nanoseconds.
+    Submission,
+    /// From issued to completed, nanoseconds.
+    Completion,
+    /// Their sum, nanoseconds.
+    Latency,
+    /// KiB a second of a window; of a single operation, 1000 bytes a second.
+    Bandwidth,
+    /// Operations a second of a window; 1 for a single operation.
+    Iops,
+    /// How many operations of a window have each class of completion latency.
+    Histogram,
+}
+
+impl LogKind {
+    /// The word in the file's name.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Submission => "slat",
+            Self::Completion => "clat",
+            Self::Latency => "lat",
+            Self::Bandwidth => "bw",
+            Self::Iops => "iops",
+            Self::Histogram => "clat_hist",
+        }
+    }
+}
+
+/// What a window of latencies is logged as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValue {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The largest.
+    Largest,
+    /// Both, in this order.
+    Both,
+}
+
+/// The logs of a job. An empty prefix stands for the job's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logs {
+    /// `write_bw_log`.
+    pub bandwidth: Option<String>,
+    /// `write_iops_log`.
+    pub iops: Option<String>,
+    /// `write_lat_log`.
+    pub latency: Option<String>,
+    /// `write_hist_log`.
+    pub histogram: Option<String>,
+    /// Length of a window; each operation has a line where it is zero.
+    pub window: Duration,
+    /// What a window is logged as.
+    pub value: WindowValue,
+    /// Length of a histogram's window; none is written where it is zero.
+    pub histogram_window: Duration,
+    /// Classes of a histogram are added up by 2 to this power.
+    pub coarseness: u32,
+    /// Whether lines carry the offset.
+    pub has_offset: bool,
+    /// Whether priority is a hexadecimal number.
+    pub has_priority: bool,
+    /// Whether lines carry when the operation was issued.
+    pub has_issue_time: bool,
+    /// Whether times count from 1970.
+    pub is_unix: bool,
+    /// Whether each copy has files of its own.
+    pub is_per_job: bool,
+    /// Latencies that are left out: submission, completion, and their sum.
+    pub without: [bool; 3],
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        Self {
+            bandwidth: None,
+            iops: None,
+            latency: None,
+            histogram: None,
+            window: Duration::ZERO,
+            value: WindowValue::Mean,
+            histogram_window: Duration::ZERO,
+            coarseness: 0,
+            has_offset: false,
+            has_priority: false,
+            has_issue_time: false,
+            is_unix: false,
+            is_per_job: true,
+            without: [false; 3],
+        }
+    }
+}
+
+/// A log file of a job's copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFile {
+    /// The copy, counted over all jobs from 0.
+    pub copy: usize,
+    /// What it holds.
+    pub kind: LogKind,
+    /// Its name, perhaps with a directory.
+    pub name: String,
+}
+
+/// The log files of jobs, copy by copy. Without `per_job_logs` several have the same name.
+#[must_use]
+pub fn log_files(jobs: &[Job]) -> Vec<LogFile> {
+    let copies = jobs
+        .iter()
+        .flat_map(|job| std::iter::repeat_n(job, job.copies as usize));
+    let files = copies.enumerate().flat_map(|(copy, job)| {
+        let kinds = job.reports.logs.kinds();
+        let file = move |(kind, prefix): (LogKind, String)| LogFile {
+            copy,
+            kind,
+            name: name_of(job, kind, &prefix, copy + 1),
+        };
+        kinds.into_iter().map(file)
+    });
+    files.collect()
+}
+
+fn name_of(job: &Job, kind: LogKind, prefix: &str, number: usize) -> String {
+    let prefix = if prefix.is_empty() { &job.name } else { prefix };
+    let word = kind.word();
+    match job.reports.logs.is_per_job {
+        true => format!("{prefix}_{word}.{number}.log"),
+        false => format!("{prefix}_{word}.log"),
+    }
+}
+
+impl Logs {
+    /// Whether anything is logged.
+    #[must_use]
+    pub fn are_written(&self) -> bool {
+        !self.kinds().is_empty()
+    }
+
+    fn kinds(&self) -> Vec<(LogKind, String)> {
+        let [submission, completion, sum] = self.without.map(|is_without| !is_without);
+        let all = [
+            (LogKind::Submission, &self.latency, submission),
+            (LogKind::Completion, &self.latency, completion),
+            (LogKind::Latency, &self.latency, sum),
+            (LogKind::Bandwidth, &self.bandwidth, true),
+            (LogKind::Iops, &self.iops, true),
+            (LogKind::Histogram, &self.histogram, true),
+        ];
+        let wanted = all.into_iter().filter(|(_, _, is_wanted)| *is_wanted);
+        let named = wanted.filter_map(|(kind, prefix, _)| Some((kind, prefix.clone()?)));
+        named.collect()
+    }
+
+    /// Take an option that is about logs; says whether it was one.
+    pub(crate) fn set(
+        &mut self,
+        given: &Given,
+        number: impl Fn() -> Result<u64, String>,
+    ) -> Result<bool, String> {
+        let text = given.value.as_deref().unwrap_or_default();
+        let is_set = || truth(if text.is_empty() { "1" } else { text });
+        let millis = || Ok::<_, String>(Duration::from_millis(number()?));
+        match given.option.name {
+            "write_bw_log" => self.bandwidth = Some(text.to_owned()),
+            "write_iops_log" => self.iops = Some(text.to_owned()),
+            "write_lat_log" => self.latency = Some(text.to_owned()),
+            "write_hist_log" => self.histogram = Some(text.to_owned()),
+            "log_avg_msec" => self.window = millis()?,
+            "log_hist_msec" => self.histogram_window = millis()?,
+            "log_hist_coarseness" => self.coarseness = number()? as u32,
+            "log_window_value" | "log_max_value" => {
+                self.value = match text {
+                    "avg" | "0" => WindowValue::Mean,
+                    "both" => WindowValue::Both,
+                    _ => WindowValue::Largest,
+                }
+            }
+            "log_offset" => self.has_offset = is_set()?,
+            "log_prio" => self.has_priority = is_set()?,
+            "log_issue_time" => self.has_issue_time = is_set()?,
+            "log_unix_epoch" | "log_alternate_epoch" => self.is_unix = is_set()?,
+            "per_job_logs" => self.is_per_job = is_set()?,
+            "disable_slat" => self.without[0] = is_set()?,
+            "disable_clat" => self.without[1] = is_set()?,
+            "disable_lat" => self.without[2] = is_set()?,
+            "gtod_reduce" => self.without = [is_set()?; 3],
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,309 @@
+//! What is done beside a measurement with each of its operations: lines of fio's logs, and times so
+//! far. A thread of its own does it; the workers only hand over what was done.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Write};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use engine::{Follower, Membership, RowKey, RowRecord, Rows};
+use fio::{JobLog, LogKind, LoggedOp, Logs};
+use units::{Duration, Instant};
+use workload::{Completion, JobSpec, Op};
+
+/// Operations that may wait to be looked at: 100 MB of them.
+const WAITING_MAX: usize = 1 << 20;
+
+/// What becomes of operations that find so many waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenFull {
+    /// They wait: time is virtual, and nothing is measured meanwhile.
+    Wait,
+    /// They are left out, and counted.
+    LeaveOut,
+}
+
+/// Where workers leave what was done.
+#[derive(Debug)]
+pub(super) struct Feed {
+    when_full: WhenFull,
+    queue: Mutex<Queue>,
+    filled: Condvar,
+    emptied: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    lists: VecDeque<(Instant, Vec<Completion>)>,
+    /// Lists that were emptied, for the next.
+    spare: Vec<Vec<Completion>>,
+    waiting: usize,
+    left_out: u64,
+    is_closed: bool,
+}
+
+impl Feed {
+    pub(super) fn new(when_full: WhenFull) -> Self {
+        Self {
+            when_full,
+            queue: Mutex::default(),
+            filled: Condvar::new(),
+            emptied: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing more comes; says how many operations were left out.
+    pub(super) fn close(&self) -> u64 {
+        let mut queue = self.lock();
+        queue.is_closed = true;
+        self.filled.notify_all();
+        queue.left_out
+    }
+
+    /// Wait until all that was handed over was looked at.
+    pub(super) fn settle(&self) {
+        let mut queue = self.lock();
+        while queue.waiting > 0 {
+            queue = self.wait(&self.emptied, queue);
+        }
+    }
+
+    fn wait<'a>(&self, on: &Condvar, queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        on.wait(queue).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Give each list to `look` until the feed is closed and empty.
+    pub(super) fn drain(&self, mut look: impl FnMut(Instant, &[Completion])) {
+        let mut queue = self.lock();
+        loop {
+            if let Some((start, mut list)) = queue.lists.pop_front() {
+                drop(queue);
+                look(start, &list);
+                queue = self.lock();
+                queue.waiting -= list.len();
+                list.clear();
+                queue.spare.push(list);
+                self.emptied.notify_all();
+            } else if queue.is_closed {
+                return;
+            } else {
+                queue = self.wait(&self.filled, queue);
+            }
+        }
+    }
+}
+
+impl Follower for Feed {
+    fn take(&self, start: Instant, done: &mut Vec<Completion>) {
+        let mut queue = self.lock();
+        while queue.waiting + done.len() > WAITING_MAX {
+            if self.when_full == WhenFull::LeaveOut {
+                queue.left_out += done.len() as u64;
+                return;
+            }
+            queue = self.wait(&self.emptied, queue);
+        }
+        let spare = queue.spare.pop().unwrap_or_default();
+        queue.waiting += done.len();
+        queue
+            .lists
+            .push_back((start, std::mem::replace(done, spare)));
+        self.filled.notify_one();
+    }
+}
+
+/// A log of one copy, and the writer that its lines go to.
+#[derive(Clone, Copy, Debug)]
+pub struct LogTo {
+    /// The copy, counted over all jobs.
+    pub copy: usize,
+    /// What it holds.
+    pub kind: LogKind,
+    /// The writer's number.
+    pub writer: usize,
+}
+
+/// The same moment on the laboratory's clock and on the calendar.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SameMoment {
+    pub clock: Instant,
+    /// Milliseconds since 1970.
+    pub unix_ms: u64,
+}
+
+impl SameMoment {
+    fn unix_ms_at(self, instant: Instant) -> u64 {
+        self.unix_ms + instant.since(self.clock).as_nanos() / NS_PER_MS
+    }
+}
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// Times by row while a phase runs.
+pub(super) struct Tally {
+    members: Vec<(u32, Duration)>,
+    rows: Mutex<Option<Rows>>,
+}
+
+impl Tally {
+    pub(super) fn new(workloads: &[JobSpec]) -> Self {
+        let members = workloads.iter();
+        Self {
+            members: members.map(|job| (job.row, job.recorded_from())).collect(),
+            rows: Mutex::default(),
+        }
+    }
+
+    pub(super) fn add(&self, start: Instant, done: &[Completion]) {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = rows.get_or_insert_with(|| {
+            let member = |&(row, from)| Membership {
+                row,
+                from: start + from,
+            };
+            Rows::new(self.members.iter().map(member).collect())
+        });
+        for done in done {
+            let moved = done.result.unwrap_or(0);
+            rows.record(done, done.request.client.0 as usize, moved);
+        }
+    }
+
+    /// What was done so far.
+    pub(super) fn records(&self) -> BTreeMap<RowKey, RowRecord> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.as_ref().map(Rows::records).unwrap_or_default()
+    }
+}
+
+/// The logs of a phase's copies.
+pub(super) struct PhaseLogs {
+    copies: Vec<CopyLogs>,
+    moment: SameMoment,
+}
+
+/// The logs of one copy.
+struct CopyLogs {
+    options: Logs,
+    /// From the trial's start to the first moment that is logged.
+    from: Duration,
+    /// From there to the end of a job that goes on until then.
+    runtime: Option<Duration>,
+    writers: Vec<(LogKind, usize)>,
+    log: Option<JobLog>,
+    last: Duration,
+}
+
+impl PhaseLogs {
+    /// For the workloads of a phase, whose first one has the number `first` among all copies.
+    /// `options` has those of each copy.
+    pub(super) fn new(
+        (workloads, first): (&[JobSpec], usize),
+        options: &[Logs],
+        to: &[LogTo],
+        moment: SameMoment,
+    ) -> Self {
+        let copy = |(number, job): (usize, &JobSpec)| {
+            let own = to.iter().filter(|it| it.copy == first + number);
+            CopyLogs {
+                options: options[first + number].clone(),
+                from: job.recorded_from(),
+                runtime: job
+                    .runtime
+                    .filter(|_| job.bytes.is_none() && job.requests.is_none()),
+                writers: own.map(|it| (it.kind, it.writer)).collect(),
+                log: None,
+                last: Duration::ZERO,
+            }
+        };
+        Self {
+            copies: workloads.iter().enumerate().map(copy).collect(),
+            moment,
+        }
+    }
+
+    pub(super) fn add(&mut self, start: Instant, done: &[Completion], writers: &mut Writers<'_>) {
+        for done in done {
+            let copy = self.copies.get_mut(done.request.client.0 as usize);
+            let Some(copy) = copy.filter(|copy| !copy.writers.is_empty()) else {
+                continue;
+            };
+            let from = start + copy.from;
+            let Some(op) = logged(done, from) else {
+                continue;
+            };
+            copy.last = op.at.max(copy.last);
+            let moment = self.moment;
+            let log = copy
+                .log
+                .get_or_insert_with(|| JobLog::new(&copy.options, moment.unix_ms_at(from)));
+            log.add(&op, &mut |kind, line| {
+                writers.write(&copy.writers, kind, line);
+            });
+        }
+    }
+
+    /// The phase has ended: by itself, or it was cut short.
+    pub(super) fn finish(self, is_whole: bool, writers: &mut Writers<'_>) {
+        for mut copy in self.copies {
+            let Some(log) = &mut copy.log else { continue };
+            let runtime = copy.runtime.filter(|_| is_whole);
+            let ended = runtime.unwrap_or(copy.last).max(copy.last);
+            log.finish(ended, &mut |kind, line| {
+                writers.write(&copy.writers, kind, line);
+            });
+        }
+    }
+}
+
+/// A read or write that was recorded; `from` is when the record begins.
+fn logged(done: &Completion, from: Instant) -> Option<LoggedOp> {
+    let (direction, offset, len) = match done.request.op {
+        Op::Read { offset, len, .. } => (0, offset, len),
+        Op::Write { offset, len, .. } => (1, offset, len),
+        _ => return None,
+    };
+    (done.completed >= from).then(|| LoggedOp {
+        at: done.completed.since(from),
+        issued: done.issued.since(from),
+        direction,
+        offset,
+        len,
+        submission: done.lateness(),
+        completion: done.service_time(),
+    })
+}
+
+/// Where lines go. After an error nothing more is written.
+#[derive(Default)]
+pub(super) struct Writers<'a> {
+    all: Vec<&'a mut (dyn Write + Send)>,
+    error: Option<(usize, io::Error)>,
+}
+
+impl<'a> Writers<'a> {
+    pub(super) const fn new(all: Vec<&'a mut (dyn Write + Send)>) -> Self {
+        Self { all, error: None }
+    }
+
+    fn write(&mut self, to: &[(LogKind, usize)], kind: LogKind, line: &str) {
+        let mut own = to.iter().filter(|(its, _)| *its == kind);
+        let Some((_, writer)) = own.next() else {
+            return;
+        };
+        if self.error.is_some() {
+            return;
+        }
+        if let Err(error) = self.all[*writer].write_all(line.as_bytes()) {
+            self.error = Some((*writer, error));
+        }
+    }
+
+    /// The first writer that failed, and how.
+    pub(super) const fn error(&self) -> Option<&(usize, io::Error)> {
+        self.error.as_ref()
+    }
+}

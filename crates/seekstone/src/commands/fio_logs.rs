@@ -1,0 +1,105 @@
+//! The files of fio's logs: looked at before any I/O, written while jobs run, named at the end.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
+
+use anyhow::Context as _;
+use fio::{Job, log_files};
+use kinds::fio_jobs::LogTo;
+
+use crate::args::FioArgs;
+use crate::exit::UsageError;
+use crate::output::{self, Filling, Output};
+use crate::written::{check, of_fio};
+
+/// Files that are open at once, at most.
+const FILES_MAX: usize = 512;
+
+/// The log files of a run.
+pub struct LogFiles {
+    /// Which log goes into which.
+    pub logs: Vec<LogTo>,
+    files: Vec<BufWriter<Filling>>,
+}
+
+impl LogFiles {
+    /// Those that jobs ask for.
+    ///
+    /// # Errors
+    /// When one of them cannot be written, or something would be lost by it.
+    pub fn open(args: &FioArgs, jobs: &[Job]) -> anyhow::Result<Self> {
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        let mut outputs: Vec<Output> = Vec::new();
+        let mut logs = Vec::new();
+        for file in log_files(jobs) {
+            let number = *numbers.entry(file.name.clone()).or_insert_with(|| {
+                outputs.push(Output::from(std::ffi::OsString::from(&file.name)));
+                outputs.len() - 1
+            });
+            logs.push(LogTo {
+                copy: file.copy,
+                kind: file.kind,
+                writer: number,
+            });
+        }
+        if outputs.len() > FILES_MAX {
+            let text = format!(
+                "the jobs write {} logs, and {FILES_MAX} files are open at once at most: write \
+                 fewer kinds of logs, or set per_job_logs=0",
+                outputs.len()
+            );
+            return Err(UsageError(text).into());
+        }
+        let mut files = of_fio(args);
+        for job in jobs {
+            let names = job.files.names.iter();
+            files = files.and_used(names.map(std::path::PathBuf::from));
+        }
+        for output in &outputs {
+            files = files.and("the log", Some(output));
+        }
+        check(&files)?;
+        let begun = outputs.iter().map(|it| Ok(BufWriter::new(it.begin()?)));
+        let files = begun.collect::<anyhow::Result<_>>()?;
+        Ok(Self { logs, files })
+    }
+
+    /// Where lines go, by number.
+    pub fn writers(&mut self) -> Vec<&mut (dyn std::io::Write + Send)> {
+        let files = self.files.iter_mut();
+        files
+            .map(|it| it as &mut (dyn std::io::Write + Send))
+            .collect()
+    }
+
+    /// Give all files their names, but the one that failed, and say what was written.
+    ///
+    /// # Errors
+    /// When one of them is not all there.
+    pub fn finish(self, failed: Option<&(usize, String)>, quiet: bool) -> anyhow::Result<()> {
+        let count = self.files.len();
+        let mut names = Vec::with_capacity(count);
+        for (number, mut file) in self.files.into_iter().enumerate() {
+            let shown = file.get_ref().output().path().display().to_string();
+            match failed {
+                Some((it, why)) if *it == number => {
+                    anyhow::bail!("{shown} cannot be written: {why}; logs after it were not kept");
+                }
+                _ => {}
+            }
+            file.flush()
+                .with_context(|| format!("{shown} cannot be written"))?;
+            let filling = file.into_inner().map_err(|error| error.into_error());
+            filling.context("a log cannot be written")?.finish()?;
+            names.push(shown);
+        }
+        if let (Some(first), false) = (names.first(), quiet) {
+            let more = match count {
+                1 => String::new(),
+                count => format!(" and {} more logs", count - 1),
+            };
+            output::complain(&format!("Wrote {first}{more}"));
+        }
+        Ok(())
+    }
+}
