@@ -9,6 +9,7 @@ use results::environment::{RaidActivity, RaidState, TargetKind};
 use results::{Access, Caution, Setup, Severity, TargetDescription, Warning};
 use sim::{ArrayActivity, Level, SIM_PREFIX};
 use units::Bytes;
+use verify::Findings;
 use workload::{Spread, TargetId};
 
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
@@ -75,6 +76,9 @@ pub enum BenchError {
     /// A file could not be opened.
     #[error(transparent)]
     Positioning(#[from] PositioningError),
+    /// The target holds something else than was written.
+    #[error("verification found {0}")]
+    WrongData(Findings),
     /// Options that do not go together, or with the target.
     #[error("{0}")]
     Usage(String),
@@ -568,6 +572,7 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         device: None,
         reserve: 0,
         caching: Caching::Direct,
+        verify_unit: None,
         neighbours: Neighbours::of_environment(),
     }
 }

@@ -8,4 +8,5 @@ pub mod left_over;
 pub mod simulated;
 pub mod storage;
 pub mod test_file;
+mod verification;
 pub mod workers;

@@ -73,6 +73,8 @@ pub struct StorageSettings {
     pub reserve: u64,
     /// Whether the page cache takes part even where it could be passed by.
     pub caching: Caching,
+    /// Bytes of the blocks of which every write is verified, where that is wanted.
+    pub verify_unit: Option<u64>,
     /// What becomes of a measurement that others disturbed.
     pub neighbours: Neighbours,
 }
