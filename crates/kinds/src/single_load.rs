@@ -16,6 +16,7 @@ use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
 use lab::simulated::law;
+use lab::storage::wrong_data;
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the one trial.
@@ -101,9 +102,10 @@ pub fn measure_load(
     let asked = if facts.makes_files {
         asker.fill(&mut bench, facts.access)
     } else {
-        Ok(())
+        bench.verify_as_asked().map_err(BenchError::from)
     };
     let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
+    let asked = asker.verify(&bench, asked);
     let elapsed = bench.laboratory().now().since(begun);
     let status = match asked {
         Ok(()) => Status::Complete,
@@ -268,6 +270,37 @@ impl Asker<'_> {
             },
         )?;
         Ok(())
+    }
+
+    /// Read back what was written, after `asked` went well, and tell what is wrong with it.
+    fn verify(&mut self, bench: &Bench, asked: Result<(), BenchError>) -> Result<(), BenchError> {
+        let Self {
+            show,
+            interrupt,
+            spent,
+            ..
+        } = self;
+        let read = asked.and_then(|()| {
+            let read = bench.read_back(&mut |done, _| {
+                show(&Stage {
+                    title: "reading back what was written",
+                    done,
+                    elapsed: *spent,
+                    left: Duration::ZERO,
+                    glimpse: None,
+                });
+                interrupt.is_raised().is_none()
+            });
+            read.map_err(BenchError::from)
+        });
+        let findings = bench.findings();
+        if findings.total() == 0 {
+            return read.and(stopped(interrupt).map_or(Ok(()), Err));
+        }
+        if let Some(last) = self.measurements.last_mut() {
+            last.warnings.push(wrong_data(&last.title, &findings));
+        }
+        Err(BenchError::WrongData(findings))
     }
 
     fn ask(&mut self, bench: &mut Bench, access: Access) -> Result<(), BenchError> {

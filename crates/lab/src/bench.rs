@@ -12,6 +12,7 @@ use results::environment::TargetKind;
 use results::{Access, Caution, Setup, TargetDescription};
 use sim::SIM_PREFIX;
 use units::Bytes;
+use verify::Findings;
 
 use crate::cells::{Cells, Killed};
 use crate::kept::{Found, Kept, Told};
@@ -87,6 +88,9 @@ pub enum BenchError {
     /// The run is only told, and nothing more was kept of it.
     #[error(transparent)]
     Killed(#[from] Killed),
+    /// The target holds something else than was written.
+    #[error("verification found {0}")]
+    WrongData(Findings),
     /// Options that do not go together, or with the target.
     #[error("{0}")]
     Usage(String),
@@ -476,6 +480,7 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         device: None,
         reserve: 0,
         caching: Caching::Direct,
+        verify_unit: None,
         neighbours: Neighbours::of_environment(),
     }
 }

@@ -1,5 +1,5 @@
-//! The cells of a run: trials, passes, timed commands. Each is kept as soon as it is measured, and a
-//! run that goes on after a kill is told again what was kept, in the place of measuring it. It asks
+//! The cells of a run: trials, passes, timed commands. Each is kept as soon as it is measured, and
+//! a run that goes on after a kill is told again what was kept, in the place of measuring it. It asks
 //! for the same cells: all that it draws comes from its seed, and all that it decides from what it
 //! was told.
 

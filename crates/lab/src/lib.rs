@@ -11,4 +11,5 @@ pub mod run_journal;
 pub mod simulated;
 pub mod storage;
 pub mod test_file;
+mod verification;
 pub mod workers;

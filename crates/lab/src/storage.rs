@@ -74,6 +74,8 @@ pub struct StorageSettings {
     pub reserve: u64,
     /// Whether the page cache takes part even where it could be passed by.
     pub caching: Caching,
+    /// Bytes of the blocks of which every write is verified, where that is wanted.
+    pub verify_unit: Option<u64>,
     /// What becomes of a measurement that others disturbed.
     pub neighbours: Neighbours,
 }
@@ -499,9 +501,10 @@ impl Laboratory for StorageLaboratory {
 }
 
 impl Forgets for StorageLaboratory {
-    /// What a trial writes into its file, the next may read as well as what was there before.
+    /// What a trial writes into its file, the next may read as well as what was there before,
+    /// unless it is held against what was written.
     fn forgets(&self) -> bool {
-        true
+        self.settings.verify_unit.is_none()
     }
 
     fn skip(&mut self, took: Duration) -> Duration {

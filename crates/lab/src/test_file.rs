@@ -74,6 +74,7 @@ pub fn fill_test_file(
     let trial = trial_of(each, access)?;
     let each = whole_size(each)?;
     bench.lay_out(each)?;
+    bench.verify_as_asked()?;
     let mut fill = |target| fill_one(bench, &trial, target, interrupt, show);
     let writing = fill(files[0])?;
     for target in &files[1..] {

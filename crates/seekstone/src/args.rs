@@ -347,6 +347,10 @@ pub struct TrialArgs {
     /// Cut the trial into intervals of this length, and list the load of each.
     #[arg(long, value_name = "TIME", value_parser = parse_interval, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
+    /// Put a header into each sector that is written, hold each read against what was written, and
+    /// read all of it back at the end.
+    #[arg(long)]
+    pub verify: bool,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sim::SIM_PREFIX;
 
-use crate::args::{Command, Common, DevicesCommand, FioArgs, Force, RunsCommand};
+use crate::args::{Command, Common, DevicesCommand, FioArgs, Force, RunsArgs, RunsCommand};
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
@@ -116,25 +116,9 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             }
             DevicesCommand::List | DevicesCommand::Show { .. } => return Ok(()),
         },
-        Command::Runs(args) => match &args.command {
-            RunsCommand::Export { output, force, .. } => {
-                Files::only("--output", Some(output), force).and_archive(args.archive.as_ref())
-            }
-            RunsCommand::Import { file } => Files::default()
-                .and_archive(args.archive.as_ref())
-                .and_used([file.clone()]),
-            RunsCommand::Compare { html, force, .. } => {
-                Files::only("--html", html.as_ref(), force).and_archive(args.archive.as_ref())
-            }
-            // A repeat looks as the command that it repeats.
-            RunsCommand::List { json, force, .. } => {
-                Files::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
-            }
-            RunsCommand::Repeat(_)
-            | RunsCommand::Resume(_)
-            | RunsCommand::Show { .. }
-            | RunsCommand::Merge { .. }
-            | RunsCommand::Delete { .. } => return Ok(()),
+        Command::Runs(args) => match of_runs(args) {
+            Some(files) => files,
+            None => return Ok(()),
         },
         // A study looks when it knows what it measures; the old programs name their files
         // themselves; the others write nothing but to the terminal.
@@ -150,6 +134,30 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Clean(_)
         | Command::Completions(_)
         | Command::Man(_) => return Ok(()),
+    })
+}
+
+/// The files of a command of the archive, where it has any.
+fn of_runs(args: &RunsArgs) -> Option<Files<'_>> {
+    Some(match &args.command {
+        RunsCommand::Export { output, force, .. } => {
+            Files::only("--output", Some(output), force).and_archive(args.archive.as_ref())
+        }
+        RunsCommand::Import { file } => Files::default()
+            .and_archive(args.archive.as_ref())
+            .and_used([file.clone()]),
+        RunsCommand::Compare { html, force, .. } => {
+            Files::only("--html", html.as_ref(), force).and_archive(args.archive.as_ref())
+        }
+        // A repeat looks as the command that it repeats.
+        RunsCommand::List { json, force, .. } => {
+            Files::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
+        }
+        RunsCommand::Repeat(_)
+        | RunsCommand::Resume(_)
+        | RunsCommand::Show { .. }
+        | RunsCommand::Merge { .. }
+        | RunsCommand::Delete { .. } => return None,
     })
 }
 

@@ -1,5 +1,5 @@
-//! A run that is killed at any instant loses the cell under way and no more: it goes on from the last
-//! result that it had, to the same figures where time is virtual, or is kept as a partial run.
+//! A run that is killed at any instant loses the cell under way and no more: it goes on from the
+//! last result that it had, to the same figures where time is virtual, or is kept as a partial run.
 
 mod campaign;
 mod support;

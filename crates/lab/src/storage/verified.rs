@@ -17,6 +17,8 @@ use crate::laboratory::LaboratoryError;
 
 /// Bytes that are read back at once.
 const READ_BACK_BYTES: u64 = 1 << 20;
+/// Findings that a warning tells.
+const TOLD_MAX: usize = 5;
 /// The part of the available memory that a ledger may take.
 const MEMORY_PART: u64 = 2;
 
@@ -54,6 +56,17 @@ impl StorageLaboratory {
         let verification = Verification::new(ledger, inherited.collect());
         self.payload.headers = Some(Arc::new(verification));
         Ok(())
+    }
+
+    /// Verify all test files, or the named target, where the settings ask for it.
+    ///
+    /// # Errors
+    /// As for [`StorageLaboratory::verify_targets`].
+    pub fn verify_as_asked(&mut self) -> Result<(), LaboratoryError> {
+        match self.settings.verify_unit {
+            Some(unit) => self.verify_targets(&self.test_files(), &[], unit),
+            None => Ok(()),
+        }
     }
 
     /// What verification found so far.
@@ -125,13 +138,14 @@ impl StorageLaboratory {
 /// What a report says of findings.
 #[must_use]
 pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
-    let first = findings.first().first().map(|first| format!(": {first}"));
+    let told = findings.first().iter().take(TOLD_MAX);
+    let told: Vec<String> = told.map(ToString::to_string).collect();
     Warning::void(
         "wrong-data",
         format!(
-            "{title}: reading back what was written found {findings}{}. The storage returned \
-             something else than was written.",
-            first.unwrap_or_default()
+            "{title}: what was written was verified, and {findings} found: {}. The storage \
+             returned something else than was written.",
+            told.join("; ")
         ),
     )
 }

@@ -270,8 +270,8 @@ fn no_difference(
 fn needed(it: &StudyComparison, factor: &str, margin: f64, made: (u32, usize)) -> Option<String> {
     let replicates = replicates_needed(it, margin, made)?;
     Some(format!(
-        "{factor} {} and {}: if {} is {}, as it looks, {replicates} replicates would show it in four \
-         of five studies.",
+        "{factor} {} and {}: if {} is {}, as it looks, {replicates} replicates would show it in \
+         four of five studies.",
         it.level,
         it.against,
         it.reading,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
+use archive::Archive;
 use engine::{RowRecord, WINDOW};
 use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
@@ -87,17 +88,7 @@ pub fn carry_out(
     Wait::begin().to_the_end();
     printer.print_last(&rows, &run)?;
     let logged = logs.finish(log_error.as_ref(), args.common.quiet);
-    if let Some(mut archive) = archive {
-        let id = archive
-            .save(&mut run)
-            .context("the run could not be archived")?;
-        if !args.common.quiet {
-            output::complain(&format!("Saved as run {id}: seekstone runs show {id}"));
-        }
-    }
-    for ((_, form), file) in args.common.outputs.asked() {
-        file.write(&form(&run))?;
-    }
+    keep(&mut run, archive, args)?;
     for line in &found {
         output::complain(line);
     }
@@ -108,6 +99,21 @@ pub fn carry_out(
         ));
     }
     Ok(Exit::of_run(&run))
+}
+
+/// Archive the run, and write the forms that were asked for.
+fn keep(run: &mut Run, archive: Option<Archive>, args: &FioArgs) -> anyhow::Result<()> {
+    if let Some(mut archive) = archive {
+        let saved = archive.save(run);
+        let id = saved.context("the run could not be archived")?;
+        if !args.common.quiet {
+            output::complain(&format!("Saved as run {id}: seekstone runs show {id}"));
+        }
+    }
+    for ((_, form), file) in args.common.outputs.asked() {
+        file.write(&form(run))?;
+    }
+    Ok(())
 }
 
 fn progress(args: &FioArgs) -> Progress {

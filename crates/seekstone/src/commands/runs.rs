@@ -1,10 +1,12 @@
 //! `seekstone runs`: the archive.
 
+use std::path::Path;
+
 use archive::{Archive, ArchiveError, RunSummary};
 use report::ListRow;
 use results::Run;
 
-use crate::args::{RunChoice, RunsArgs, RunsCommand, TableChoice};
+use crate::args::{RepeatArgs, RunChoice, RunsArgs, RunsCommand, TableChoice};
 use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
@@ -48,12 +50,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         RunsCommand::Show { id, all } => {
             output::print(shown(&run_of(&archive, *id)?, *all).trim_end())
         }
-        RunsCommand::Repeat(args) => {
-            let run = run_of(&archive, args.id)?;
-            drop(archive);
-            let asked = (!args.no_save).then(|| path.to_string_lossy().into_owned());
-            repeat(&run, asked, args)
-        }
+        RunsCommand::Repeat(args) => repeated(archive, &path, args),
         RunsCommand::Export {
             id,
             beside,
@@ -90,6 +87,14 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             output::print(&format!("deleted: {}", ids.len()))
         }
     }
+}
+
+/// A run measured again, and archived where it came from.
+fn repeated(archive: Archive, path: &Path, args: &RepeatArgs) -> anyhow::Result<Exit> {
+    let run = run_of(&archive, args.id)?;
+    drop(archive);
+    let asked = (!args.no_save).then(|| path.to_string_lossy().into_owned());
+    repeat(&run, asked, args)
 }
 
 /// The run of that number, or the latest.

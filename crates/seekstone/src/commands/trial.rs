@@ -6,7 +6,8 @@ use kinds::single_load::{LoadRequest, NULL_TARGET, Question, measure_load, open_
 use lab::bench::BenchRequest;
 use results::Setup;
 use stats::Goal;
-use units::{Duration, format_count, format_counted, format_duration_ns};
+use units::{Bytes, Duration, format_count, format_counted, format_duration_ns};
+use verify::SECTOR_BYTES;
 use workload::{
     AddressSpec, Durability, Gap, GapShape, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
     Start, TargetId,
@@ -19,6 +20,8 @@ use crate::exit::UsageError;
 
 /// Requests outstanding unless asked for otherwise.
 const DEPTH_DEFAULT_MAX: u32 = 1024;
+/// Test files are written in blocks of 2 to the power of this.
+const FILL_BLOCK_BITS: u32 = 20;
 /// Shares are drawn as whole parts of this.
 const MIX_PARTS: f64 = 10_000.0;
 
@@ -42,6 +45,9 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     reach_as_asked(&args.workload, &mut bench)?;
+    if args.verify {
+        bench.storage.verify_unit = Some(verify_unit(&args.target, args.workload.block)?);
+    }
     let pacing = match args.rate {
         Some(rate) => Pacing::Open {
             gap: Gap {
@@ -90,6 +96,27 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
     Ok(Ready::new(&args.common, &bench, measure))
+}
+
+/// The blocks in which writes are verified: test files are written in other sizes, too.
+///
+/// # Errors
+/// When the target holds no data, or blocks are not whole sectors.
+fn verify_unit(target: &str, block: Bytes) -> Result<u64, UsageError> {
+    if target == NULL_TARGET || target.starts_with(sim::SIM_PREFIX) {
+        return Err(UsageError(format!(
+            "--verify: {target} holds no data; name a directory, a file or a device"
+        )));
+    }
+    let sector = SECTOR_BYTES as u64;
+    let unit = 1 << block.0.trailing_zeros().min(FILL_BLOCK_BITS);
+    match block.0 >= sector && block.0.is_multiple_of(sector) {
+        true => Ok(unit),
+        false => Err(UsageError(format!(
+            "--verify takes blocks that are whole sectors of {sector} bytes, and --block {block} \
+             is not"
+        ))),
+    }
 }
 
 /// A warm-up has to leave of the `time` of an option some that counts.

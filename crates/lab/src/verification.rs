@@ -1,0 +1,45 @@
+//! A bench whose writes are verified.
+
+use units::Instant;
+use verify::Findings;
+
+use crate::bench::Bench;
+use crate::laboratory::LaboratoryError;
+
+impl Bench {
+    /// Verify all test files, or the named target, where the settings ask for it.
+    ///
+    /// # Errors
+    /// When that takes more memory than there is.
+    pub fn verify_as_asked(&mut self) -> Result<(), LaboratoryError> {
+        match self {
+            Self::Real(real) => real.verify_as_asked(),
+            Self::Simulated(_) | Self::Told(_) => Ok(()),
+        }
+    }
+
+    /// Read all back that was written to verified targets. `watch` is told which share of a target
+    /// is done, and returns whether to go on.
+    ///
+    /// # Errors
+    /// When a target cannot be read.
+    pub fn read_back(
+        &self,
+        watch: &mut dyn FnMut(f64, Instant) -> bool,
+    ) -> Result<(), LaboratoryError> {
+        let Self::Real(real) = self else {
+            return Ok(());
+        };
+        let mut targets = real.test_files().into_iter();
+        targets.try_for_each(|target| real.read_back(target, false, watch))
+    }
+
+    /// What verification found so far.
+    #[must_use]
+    pub fn findings(&self) -> Findings {
+        match self {
+            Self::Real(real) => real.findings(),
+            Self::Simulated(_) | Self::Told(_) => Findings::default(),
+        }
+    }
+}
