@@ -42,7 +42,9 @@ fn theirs(path: &Path) -> Option<String> {
     let mut command = Command::new("fio");
     command.arg("--showcmd").arg(path.file_name()?);
     let said = command.current_dir(path.parent()?).output().ok()?;
-    let text = String::from_utf8_lossy(&said.stdout).trim_end().to_owned();
+    let text = String::from_utf8_lossy(&said.stdout);
+    // fio keeps a blank behind the sign of equality, which we leave out.
+    let text = text.trim_end().replace("= ", "=");
     (said.status.success() && !text.is_empty()).then_some(text)
 }
 
