@@ -1,7 +1,7 @@
 //! The cells of a run: trials, passes, timed commands. Each is kept as soon as it is measured, and
-//! a run that goes on after a kill is told again what was kept, in the place of measuring it. It asks
-//! for the same cells: all that it draws comes from its seed, and all that it decides from what it
-//! was told.
+//! a run that goes on after a kill is told again what was kept, in the place of measuring it. It
+//! asks for the same cells: all that it draws comes from its seed, and all that it decides from
+//! what it was told.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
-use engine::KindRecord;
+use engine::{Follower, KindRecord};
 use procedure::{CheckUpFacts, Ending, Trial, WithinLimit, decoded, encoded};
 use results::{Caution, Measurement, SystemSeries, Tails, TargetDescription, Warning};
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,10 @@ impl<L: Laboratory + Forgets> Laboratory for Kept<L> {
         self.measure_now(&of, trial, watch)
     }
 
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.laboratory.follow(follower);
+    }
+
     fn now(&self) -> Instant {
         self.laboratory.now() + self.skipped
     }
@@ -110,6 +115,10 @@ impl<L: Laboratory + Forgets> Laboratory for Leaving<'_, L> {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         let of = name_of(trial, self.0.seed);
         self.0.measure_now(&of, trial, watch)
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.0.follow(follower);
     }
 
     fn now(&self) -> Instant {
@@ -150,6 +159,9 @@ impl Laboratory for Told {
         Ok(outcome)
     }
 
+    /// Nothing is measured that anybody could follow.
+    fn follow(&mut self, _: Option<Arc<dyn Follower>>) {}
+
     fn now(&self) -> Instant {
         self.now
     }
@@ -159,6 +171,9 @@ impl Laboratory for &mut Told {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
         (**self).measure(trial, watch)
     }
+
+    /// Nothing is measured that anybody could follow.
+    fn follow(&mut self, _: Option<Arc<dyn Follower>>) {}
 
     fn now(&self) -> Instant {
         (**self).now()
