@@ -24,6 +24,7 @@ pub const ORDER: &[&str] = &[
     "validation",
     "archive",
     "tui",
+    "web",
     "seekstone",
 ];
 
@@ -59,6 +60,8 @@ pub const REAL_WORLD: &[&str] = &[
     "rusqlite",
     "indicatif",
     "ratatui",
+    "axum",
+    "tokio",
     "tempfile",
 ];
 
@@ -83,4 +86,6 @@ pub const ALONE: &[(&str, &str)] = &[
     ("httparse", "network"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),
+    ("axum", "web"),
+    ("tokio", "web"),
 ];

@@ -135,8 +135,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             | RunsCommand::Merge { .. }
             | RunsCommand::Delete { .. } => return Ok(()),
         },
-        // A study looks when it knows what it measures; the old programs name their files
-        // themselves; the others write nothing but to the terminal.
+        // These look later, name their files themselves, or write to the terminal alone.
         Command::Compare(_)
         | Command::Study(_)
         | Command::Kind(_)
@@ -146,6 +145,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Transact(_)
         | Command::Classic(_)
         | Command::Wire(_)
+        | Command::Serve(_)
         | Command::Clean(_)
         | Command::Completions(_)
         | Command::Man(_) => return Ok(()),

@@ -1,8 +1,6 @@
 //! Two classes of service: what a cache answers, and what it does not.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use results::Run;
+use results::{Run, histogram_in};
 use stats::{Histogram, LogBins, valley};
 
 /// The response times of one client at a time, split at the valley between two modes.
@@ -34,10 +32,7 @@ pub fn cache_classes(run: &Run) -> Option<CacheClasses> {
     let alone = run.measurements.iter().filter(|it| it.clients == 1);
     let kinds = alone.flat_map(|measurement| &measurement.kinds);
     let mut reads = kinds.filter(|kind| kind.kind == "read");
-    reads.find_map(|kind| {
-        let bytes = STANDARD.decode(&kind.response_histogram).ok()?;
-        classes(&Histogram::from_bytes(&bytes).ok()?)
-    })
+    reads.find_map(|kind| classes(&histogram_in(&kind.response_histogram)?))
 }
 
 fn classes(histogram: &Histogram) -> Option<CacheClasses> {

@@ -1,6 +1,7 @@
 //! One way through a run: everything is checked, the archive opened, what killed runs left offered
 //! for removal, signals caught; then the command measures, and its run is delivered.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -13,6 +14,7 @@ use results::{Run, Setup};
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::deliver;
+use crate::commands::live::Live;
 use crate::commands::offers;
 use crate::commands::runs::show;
 use crate::commands::setup::open_archive;
@@ -63,6 +65,8 @@ pub struct Onlooking<'a> {
     pub interrupt: &'a Interrupt,
     /// Whether nobody wants to see how far it is.
     pub is_quiet: bool,
+    /// A page that follows it.
+    pub live: Option<&'a RefCell<Live>>,
 }
 
 impl Onlooking<'_> {
@@ -75,7 +79,12 @@ impl Onlooking<'_> {
         measure: impl FnOnce(&Interrupt, Show<'_>) -> Result<Run, E>,
     ) -> anyhow::Result<Run> {
         let mut progress = Progress::new(self.is_quiet);
-        let measured = measure(self.interrupt, &mut |stage| progress.show(stage));
+        let measured = measure(self.interrupt, &mut |stage| {
+            progress.show(stage);
+            if let Some(live) = self.live {
+                live.borrow_mut().show(stage);
+            }
+        });
         progress.finish();
         measured.map_err(Into::into)
     }
@@ -101,11 +110,11 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
     }
 }
 
-/// Measure what is ready, and deliver the run.
+/// Measure what is ready, and deliver the run; `name` is what a page that follows it is titled.
 ///
 /// # Errors
 /// When nothing could be measured, or the run cannot be delivered.
-pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
+pub fn drive(ready: Ready<'_>, name: &str) -> anyhow::Result<Exit> {
     let common = ready.common;
     host::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
     let archive = open_archive(common)?;
@@ -114,10 +123,23 @@ pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
     }
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    let mut run = (ready.measure)(&Onlooking {
+    let live = common.live.map(|at| Live::start(at, name));
+    let live = live.transpose()?.map(RefCell::new);
+    let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
         is_quiet: common.quiet,
-    })?;
+        live: live.as_ref(),
+    });
+    let live = live.map(RefCell::into_inner);
+    let mut run = match measured {
+        Ok(run) => run,
+        Err(error) => {
+            live.into_iter().for_each(|live| live.end(None));
+            return Err(error);
+        }
+    };
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
-    deliver(&mut run, archive, common, |run| show(run, common.all))
+    let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
+    live.into_iter().for_each(|live| live.end(Some(&run)));
+    delivered
 }
