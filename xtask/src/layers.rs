@@ -25,6 +25,7 @@ pub const ORDER: &[&str] = &[
     "validation",
     "archive",
     "tui",
+    "web",
     "seekstone",
 ];
 
@@ -61,6 +62,8 @@ pub const REAL_WORLD: &[&str] = &[
     "rusqlite",
     "indicatif",
     "ratatui",
+    "axum",
+    "tokio",
     "tempfile",
 ];
 
@@ -85,4 +88,6 @@ pub const ALONE: &[(&str, &str)] = &[
     ("httparse", "network"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),
+    ("axum", "web"),
+    ("tokio", "web"),
 ];

@@ -1,13 +1,16 @@
 //! Developer commands.
 //!
 //! `cargo xtask tidy` checks what no compiler does; `cargo xtask bench` measures us beside fio;
-//! `cargo xtask tables` writes the tables of docs/devices.md anew; `cargo xtask files-table`
+//! `cargo xtask tables` writes the tables of docs/devices.md anew, `cargo xtask schema` the
+//! JSON Schema; `cargo xtask files-table`
 //! remeasures the table of docs/files.md.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod files_table;
 mod layers;
+mod package;
+mod schema;
 mod source;
 mod tables;
 mod tidy;
@@ -22,12 +25,16 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["tidy"] => tidy::tidy(),
         ["tables"] => tables::tables(),
+        ["schema"] => schema::schema(),
+        ["package", options @ ..] => package::package(options),
         ["bench", options @ ..] => bench::bench(options),
         ["files-table", options @ ..] => files_table::files_table(options),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy | cargo xtask tables | cargo xtask bench [--tiny] \
-                 [--rounds N] | cargo xtask files-table [--budget TIME] [--program PATH]"
+                "usage: cargo xtask tidy | cargo xtask tables | cargo xtask schema | \
+                 cargo xtask bench [--tiny] [--rounds N] | \
+                 cargo xtask files-table [--budget TIME] [--program PATH] | \
+                 cargo xtask package [--binary PATH] [--target TRIPLE] [--out DIRECTORY]"
             );
             return ExitCode::from(2);
         }

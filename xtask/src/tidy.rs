@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
+use crate::schema;
 use crate::source::{Source, root, sources};
 use crate::warnings::warnings;
 use crate::words::words;
@@ -39,6 +40,7 @@ pub fn tidy() -> Result<()> {
     documents(&sources, &mut faults)?;
     warnings(&sources, &mut faults)?;
     words(&sources, &mut faults)?;
+    schema::check(&mut faults)?;
     if faults.is_empty() {
         println!("tidy: {} files in order", sources.len());
         return Ok(());

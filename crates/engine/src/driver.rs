@@ -136,6 +136,8 @@ pub struct Activity {
     pub device_writes: Option<u64>,
     /// Bytes that the device moved.
     pub device_bytes: Option<u64>,
+    /// Bytes that this process had the device move.
+    pub own_bytes: Option<u64>,
     /// Pages of 4 KiB that this process caused to be fetched from a device.
     pub pages_fetched: Option<u64>,
     /// Page faults of this process that were served from memory.
@@ -168,6 +170,7 @@ impl Activity {
             device_reads: both(|it| it.device_reads),
             device_writes: both(|it| it.device_writes),
             device_bytes: both(|it| it.device_bytes),
+            own_bytes: both(|it| it.own_bytes),
             pages_fetched: both(|it| it.pages_fetched),
             minor_faults: both(|it| it.minor_faults),
             major_faults: both(|it| it.major_faults),

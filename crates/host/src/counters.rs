@@ -84,6 +84,9 @@ impl Counters {
             device_reads: device.map(|it| it.reads),
             device_writes: device.map(|it| it.writes),
             device_bytes: device.map(|it| it.read_bytes.saturating_add(it.written_bytes)),
+            own_bytes: self
+                .io
+                .map(|io| io.read_bytes.saturating_add(io.write_bytes)),
             pages_fetched: self.io.map(|io| io.read_bytes / PAGE_BYTES),
             minor_faults: self.process.map(|it| it.minor_faults),
             major_faults: self.process.map(|it| it.major_faults),
@@ -390,6 +393,7 @@ mod tests {
             device_reads: Some(10),
             device_writes: Some(0),
             device_bytes: Some(20 * 512),
+            own_bytes: Some(2 * 4096),
             pages_fetched: Some(2),
             minor_faults: Some(60),
             major_faults: Some(1),

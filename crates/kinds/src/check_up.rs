@@ -168,11 +168,13 @@ impl Session<'_> {
             })?;
             let elapsed = self.laboratory.laboratory().now().since(step_begun);
             let Outcome {
-                measurement,
+                mut measurement,
                 ending,
                 failure,
+                intervals,
                 ..
             } = outcome;
+            measurement.intervals = intervals;
             procedure.record(measurement, elapsed);
             if is_layout && ending == Ending::Finished {
                 self.laboratory.verify_from_now();

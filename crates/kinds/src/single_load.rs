@@ -206,6 +206,7 @@ fn on_null(
     };
     let mut measurement = outcome.measurement;
     measurement.series = outcome.series;
+    measurement.intervals = outcome.intervals;
     asker.measurements.push(measurement);
     let setup = asker.setup(&status);
     Ok(Run {
@@ -309,6 +310,7 @@ impl Asker<'_> {
                 let trial = self.trial(access);
                 let mut outcome = self.measure(bench, &trial, 0.0)?;
                 outcome.measurement.series = outcome.series.take();
+                outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
                 let doubt = too_short(&outcome.measurement);
                 outcome.measurement.warnings.extend(doubt);
                 if let Bench::Simulated(model) = bench {

@@ -6,8 +6,11 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use engine::{Follower, KindRecord};
-use procedure::{CheckUpFacts, Ending, Trial, WithinLimit, decoded, encoded};
-use results::{Caution, Measurement, SystemSeries, Tails, TargetDescription, Warning};
+use procedure::{CheckUpFacts, Ending, Trial, WithinLimit};
+use results::{
+    Caution, Measurement, SystemSeries, Tails, TargetDescription, Warning, histogram_in,
+    histogram_text,
+};
 use serde::{Deserialize, Serialize};
 use stats::{PercentileEstimate, Window};
 use units::{Duration, Instant};
@@ -332,16 +335,16 @@ impl KeptOutcome {
 impl KeptKind {
     fn of(record: &KindRecord) -> Self {
         Self {
-            response: encoded(&record.response),
-            service: encoded(&record.service),
+            response: histogram_text(&record.response),
+            service: histogram_text(&record.service),
             bytes: record.bytes,
         }
     }
 
     fn record(&self) -> Option<KindRecord> {
         Some(KindRecord {
-            response: decoded(&self.response)?,
-            service: decoded(&self.service)?,
+            response: histogram_in(&self.response)?,
+            service: histogram_in(&self.service)?,
             bytes: self.bytes,
         })
     }

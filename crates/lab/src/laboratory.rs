@@ -13,7 +13,7 @@ use procedure::{
     summarise,
 };
 use random::{Purpose, Stream};
-use results::{Access, CpuCost, Measurement, ServerTimes, SystemSeries};
+use results::{Access, CpuCost, Interval, Measurement, ServerTimes, SystemSeries};
 use sim::{ArrayState, Served, SimDriver, SimSpec};
 use stats::Estimate;
 use units::{Bytes, Duration, Instant};
@@ -135,6 +135,8 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// What the machine did, interval by interval, where that was asked for.
     pub series: Option<SystemSeries>,
+    /// How long operations took, interval by interval.
+    pub intervals: Vec<Interval>,
     /// How the trial stands to its limit, if it has one.
     pub within: Option<WithinLimit>,
     /// What the processors of a model's host worked meanwhile, nanoseconds.
@@ -426,6 +428,7 @@ fn inline<D: engine::Driver>(
                 rows: record.rows,
                 elapsed,
                 series: monitor.series(1),
+                intervals: monitor.intervals(),
                 within: monitor.within_limit(),
                 model_cpu_ns,
             }

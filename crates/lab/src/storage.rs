@@ -28,8 +28,8 @@ use units::{Duration, Instant};
 use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
 
 use self::cache_share::cache_share;
-use self::foreign::Behind;
 pub use self::foreign::Neighbours;
+use self::foreign::{Behind, told_apart};
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use self::reserve::ReserveWatch;
 pub use self::several::WantedFile;
@@ -457,8 +457,7 @@ impl Laboratory for StorageLaboratory {
         if self.driver_used != Some(driver) {
             self.driver_used = Some(driver);
             let new = notes.into_iter().filter(|note| !self.notes.contains(note));
-            let new: Vec<String> = new.collect();
-            self.notes.extend(new);
+            self.notes.extend(new.collect::<Vec<String>>());
         }
         let circumstances = Circumstances {
             driver: driver_name(driver).into(),
@@ -479,6 +478,7 @@ impl Laboratory for StorageLaboratory {
         self.judge_neighbours(&mut measurement, trial, elapsed);
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
         Ok(Outcome {
+            intervals: told_apart(monitor.intervals(), &measurement),
             measurement,
             ending,
             failure,

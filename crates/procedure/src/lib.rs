@@ -63,7 +63,7 @@ pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use requirement::{Requirement, rated_name};
 pub use rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
 pub use sampler::usual_interval;
-pub use single::{Circumstances, TrialError, decoded, encoded, first_error, run_inline, summarise};
+pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engine::Activity;
-use results::SystemSeries;
+use results::{Interval, SystemSeries};
 use serde::{Deserialize, Serialize};
 use stats::{
     Arrivals, CONFIDENCE, Channel, Estimate, Evaluation, Goal, PercentileEstimate, Slot, SlotStore,
@@ -52,7 +52,8 @@ pub struct Monitor {
     pending: BTreeMap<u64, Slot>,
     watermarks: Vec<u64>,
     latest: Option<Evaluation>,
-    sampler: Option<Sampler>,
+    sampler: Sampler,
+    has_series: bool,
     limit: Option<TimeLimit>,
     /// Whether any operation was done or failed.
     has_answer: bool,
@@ -99,7 +100,8 @@ impl Monitor {
             pending: BTreeMap::new(),
             watermarks: vec![0; workers],
             latest: None,
-            sampler: None,
+            sampler: Sampler::new(None, false),
+            has_series: false,
             limit: None,
             has_answer: false,
             leaving: Leaving::Counts,
@@ -171,55 +173,51 @@ impl Monitor {
             && within.is_some_and(|it| it.low >= limit.share || it.high < limit.share)
     }
 
-    /// The same monitor, which cuts the trial into intervals too. With `is_cached`, pages that are
-    /// fetched from a device are misses of the page cache.
+    /// The same monitor, which cuts the trial into intervals of that length, and tells what the
+    /// machine did in each. With `is_cached`, pages that are fetched from a device are misses of
+    /// the page cache.
     #[must_use]
     pub fn sampled(mut self, every: Option<Duration>, is_cached: bool) -> Self {
-        self.sampler = every.map(|every| Sampler::new(every, is_cached));
+        self.has_series = every.is_some();
+        self.sampler = Sampler::new(every, is_cached);
         self
-    }
-
-    /// Whether it cuts the trial into intervals.
-    #[must_use]
-    pub const fn is_sampled(&self) -> bool {
-        self.sampler.is_some()
     }
 
     /// Take note of what the machine had done when the trial began.
     pub fn begin_sampling(&mut self, activity: Activity) {
-        if let Some(sampler) = &mut self.sampler {
-            sampler.begin(activity);
-        }
+        self.sampler.begin(activity);
     }
 
     /// Whether an interval is over, `elapsed` after the start.
     #[must_use]
     pub fn is_sample_due(&self, elapsed: Duration) -> bool {
-        let mut sampler = self.sampler.iter();
-        sampler.any(|sampler| sampler.is_due(elapsed))
+        self.sampler.is_due(elapsed)
     }
 
     /// End an interval `elapsed` after the start; `activity` is what the machine has done by then.
     pub fn close_sample(&mut self, elapsed: Duration, activity: &Activity) {
-        if let Some(sampler) = &mut self.sampler {
-            sampler.close(elapsed, activity);
-        }
+        self.sampler.close(elapsed, activity);
     }
 
-    /// The intervals, on a machine of so many processors; `None` when none were asked for.
+    /// What a machine of so many processors did in each interval; `None` when that was not asked
+    /// for.
     #[must_use]
     pub fn series(&self, processors: u32) -> Option<SystemSeries> {
-        let sampler = self.sampler.as_ref()?;
-        Some(sampler.series(processors))
+        self.has_series.then(|| self.sampler.series(processors))
+    }
+
+    /// What was completed in each interval, and how long it took.
+    #[must_use]
+    pub fn intervals(&self) -> Vec<Interval> {
+        self.sampler.intervals()
     }
 
     /// Take the slots that `worker` closed; none of its later slots begins before `elapsed`.
     pub fn push(&mut self, worker: usize, slots: Vec<Slot>, elapsed: Duration) {
         for slot in slots {
             self.has_answer |= slot.completions + slot.errors > 0;
-            if let Some(sampler) = &mut self.sampler {
-                sampler.count(&slot, slot.epoch * self.slot_width.as_nanos());
-            }
+            let at_ns = slot.epoch * self.slot_width.as_nanos();
+            self.sampler.count(&slot, at_ns);
             match self.pending.get_mut(&slot.epoch) {
                 Some(sum) => sum.merge(&slot),
                 None => {

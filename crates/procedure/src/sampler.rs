@@ -6,12 +6,14 @@
 //! same instants.
 
 use engine::Activity;
-use results::{SystemSample, SystemSeries};
-use stats::Slot;
+use results::{Interval, SystemSample, SystemSeries, histogram_text};
+use stats::{Slot, Tally};
 use units::Duration;
 
 /// The most intervals that are kept. One more, and neighbours are joined, two by two.
 const SAMPLES_MAX: usize = 300;
+/// The same where nobody asked for intervals: a check-up keeps those of each of its rows.
+const UNASKED_MAX: usize = 40;
 /// Intervals of longer trials.
 const USUAL: Duration = Duration::from_secs(1);
 /// Intervals of the shortest trials: the kernel counts processor time in steps of milliseconds.
@@ -29,8 +31,9 @@ pub fn usual_interval(duration_max: Duration) -> Duration {
 #[derive(Clone, Debug)]
 pub(crate) struct Sampler {
     interval: Duration,
-    closed: Vec<Interval>,
-    open: Interval,
+    spans_max: usize,
+    closed: Vec<Span>,
+    open: Span,
     /// What had been done when the interval that is open began.
     before: Activity,
     /// Whether pages that were fetched are misses of the page cache.
@@ -39,22 +42,23 @@ pub(crate) struct Sampler {
 
 /// What happened in an interval.
 #[derive(Clone, Debug, Default)]
-struct Interval {
+struct Span {
     begin_ns: u64,
     end_ns: u64,
-    transactions: u64,
-    response_sum_ns: f64,
+    response: Tally,
+    errors: u64,
     activity: Activity,
 }
 
 impl Sampler {
-    /// A sampler of a trial that has not begun.
-    pub fn new(interval: Duration, is_cached: bool) -> Self {
-        assert!(interval > Duration::ZERO, "intervals have a length");
+    /// A sampler of a trial that has not begun. Without an `interval` it begins with the shortest.
+    pub fn new(interval: Option<Duration>, is_cached: bool) -> Self {
+        assert!(interval != Some(Duration::ZERO), "intervals have a length");
         Self {
-            interval,
+            interval: interval.unwrap_or(LEAST),
+            spans_max: interval.map_or(UNASKED_MAX, |_| SAMPLES_MAX),
             closed: Vec::new(),
-            open: Interval::default(),
+            open: Span::default(),
             before: Activity::default(),
             is_cached,
         }
@@ -70,8 +74,8 @@ impl Sampler {
     pub fn count(&mut self, slot: &Slot, at_ns: u64) {
         let place = self.closed.partition_point(|it| it.end_ns <= at_ns);
         let interval = self.closed.get_mut(place).unwrap_or(&mut self.open);
-        interval.transactions += slot.completions;
-        interval.response_sum_ns += slot.response.sum;
+        interval.response.merge(&slot.response);
+        interval.errors += slot.errors;
     }
 
     /// Whether the open interval is over. Whoever looks does so a little late; the next interval
@@ -87,38 +91,25 @@ impl Sampler {
         if end_ns <= self.open.begin_ns {
             return;
         }
-        let next = Interval {
+        let next = Span {
             begin_ns: end_ns,
-            ..Interval::default()
+            ..Span::default()
         };
         let mut done = std::mem::replace(&mut self.open, next);
         done.end_ns = end_ns;
         done.activity = activity.since(&self.before);
         self.before = *activity;
         self.closed.push(done);
-        if self.closed.len() > SAMPLES_MAX {
+        if self.closed.len() > self.spans_max {
             self.interval = self.interval * 2;
-            self.closed = self.closed.chunks(2).map(Interval::over).collect();
+            self.closed = self.closed.chunks(2).map(Span::over).collect();
         }
     }
 
-    /// What was collected.
+    /// What was collected of the machine.
     pub fn series(&self, processors: u32) -> SystemSeries {
-        let mut intervals = self.closed.clone();
-        // What was completed at the very end.
-        if let Some(last) = intervals.last_mut() {
-            last.transactions += self.open.transactions;
-            last.response_sum_ns += self.open.response_sum_ns;
-        }
-        // A short rest at the end says nothing by itself.
-        if let [.., before, rest] = intervals.as_slice()
-            && (rest.end_ns - rest.begin_ns) * 4 < self.interval.as_nanos()
-        {
-            let joined = Interval::over(&[before.clone(), rest.clone()]);
-            intervals.truncate(intervals.len() - 2);
-            intervals.push(joined);
-        }
-        let samples = intervals.iter();
+        let spans = self.spans();
+        let samples = spans.iter();
         SystemSeries {
             interval_ns: self.interval.as_nanos(),
             samples: samples
@@ -126,18 +117,61 @@ impl Sampler {
                 .collect(),
         }
     }
+
+    /// What was collected of the operations.
+    pub fn intervals(&self) -> Vec<Interval> {
+        self.spans().iter().map(Span::interval).collect()
+    }
+
+    fn spans(&self) -> Vec<Span> {
+        let mut intervals = self.closed.clone();
+        // What was completed at the very end.
+        if let Some(last) = intervals.last_mut() {
+            last.response.merge(&self.open.response);
+            last.errors += self.open.errors;
+        }
+        // A short rest at the end says nothing by itself.
+        if let [.., before, rest] = intervals.as_slice()
+            && (rest.end_ns - rest.begin_ns) * 4 < self.interval.as_nanos()
+        {
+            let joined = Span::over(&[before.clone(), rest.clone()]);
+            intervals.truncate(intervals.len() - 2);
+            intervals.push(joined);
+        }
+        intervals
+    }
 }
 
-impl Interval {
+impl Span {
     fn over(neighbours: &[Self]) -> Self {
         let mut sum = neighbours[0].clone();
         for next in &neighbours[1..] {
             sum.end_ns = next.end_ns;
-            sum.transactions += next.transactions;
-            sum.response_sum_ns += next.response_sum_ns;
+            sum.response.merge(&next.response);
+            sum.errors += next.errors;
             sum.activity = sum.activity.plus(&next.activity);
         }
         sum
+    }
+
+    /// What the device moved for others, of all that it moved. What the file system adds of its own
+    /// and what the kernel writes late seem to be others', too: whoever knows better corrects it.
+    fn foreign_share(&self) -> Option<f64> {
+        let (all, own) = (self.activity.device_bytes?, self.activity.own_bytes?);
+        (all > 0).then(|| all.saturating_sub(own) as f64 / all as f64)
+    }
+
+    fn interval(&self) -> Interval {
+        Interval {
+            end_ns: self.end_ns,
+            length_ns: self.end_ns - self.begin_ns,
+            errors: self.errors,
+            foreign_share: self.foreign_share(),
+            response_histogram: match self.response.count {
+                0 => String::new(),
+                _ => histogram_text(&self.response.to_histogram()),
+            },
+        }
     }
 
     fn sample(&self, processors: u32, is_cached: bool) -> SystemSample {
@@ -153,10 +187,10 @@ impl Interval {
         SystemSample {
             end_ns: self.end_ns,
             length_ns: self.end_ns - self.begin_ns,
-            transactions: self.transactions,
-            per_second: self.transactions as f64 / (length / 1e9),
-            response_mean_ns: (self.transactions > 0)
-                .then(|| self.response_sum_ns / self.transactions as f64),
+            transactions: self.response.count,
+            per_second: self.response.count as f64 / (length / 1e9),
+            response_mean_ns: (self.response.count > 0)
+                .then(|| self.response.sum / self.response.count as f64),
             cpu_share: there
                 .and_then(|there| share(done.cpu_busy_ns, there as f64))
                 .map(|share| share.min(1.0)),
@@ -188,6 +222,8 @@ mod tests {
             device_reads: Some(ms),
             device_writes: Some(0),
             device_queue_ns: Some(3 * ms * 1_000_000),
+            device_bytes: Some(4 * ms),
+            own_bytes: Some(ms),
             pages_fetched: Some(2 * ms),
             ..Activity::default()
         }
@@ -196,15 +232,16 @@ mod tests {
     fn slot(completions: u64) -> Slot {
         let mut slot = Slot {
             completions,
+            errors: 1,
             ..Slot::default()
         };
-        slot.response.sum = 1e6 * completions as f64;
+        (0..completions).for_each(|_| slot.response.record(1_000_000));
         slot
     }
 
     #[test]
     fn both_are_cut_at_the_same_instants() {
-        let mut sampler = Sampler::new(Duration::from_secs(1), true);
+        let mut sampler = Sampler::new(Some(Duration::from_secs(1)), true);
         sampler.begin(busy(500));
         sampler.count(&slot(3), 900_000_000);
         assert!(!sampler.is_due(Duration::from_millis(999)));
@@ -232,11 +269,27 @@ mod tests {
         );
         assert_eq!(rates, (Some(1000.0), Some(2000.0)));
         assert_eq!(first.major_faults_per_second, None);
+
+        let [first, second] = sampler.intervals().try_into().expect("two intervals");
+        assert_eq!((first.errors, second.errors), (2, 1));
+        assert_eq!(
+            (first.end_ns, second.begin_ns()),
+            (1_000_000_000, 1_000_000_000)
+        );
+        let held = first.response();
+        assert_eq!(
+            (held.len(), held.min(), held.max()),
+            (5, 1_000_000, 1_000_000)
+        );
+        assert_eq!(
+            (first.foreign_share, second.foreign_share),
+            (Some(0.75), None)
+        );
     }
 
     #[test]
     fn a_long_trial_keeps_a_bounded_number_of_intervals() {
-        let mut sampler = Sampler::new(Duration::from_secs(1), false);
+        let mut sampler = Sampler::new(Some(Duration::from_secs(1)), false);
         sampler.begin(busy(0));
         let mut end = 0;
         for second in 1..=10_000_u64 {
@@ -254,6 +307,31 @@ mod tests {
         let total = series.total().expect("samples");
         assert_eq!((all, total.end_ns), (10_000, end * 1_000_000_000));
         assert_eq!(total.page_cache_misses_per_second, None);
+    }
+
+    /// Nobody asked: they are there all the same, and few.
+    #[test]
+    fn unasked_intervals_begin_short_and_are_few() {
+        let mut sampler = Sampler::new(None, false);
+        sampler.begin(Activity::default());
+        for tenth in 1..=1_000_u64 {
+            sampler.count(&slot(1), tenth * 100_000_000 - 1);
+            let elapsed = Duration::from_millis(100 * tenth);
+            if sampler.is_due(elapsed) {
+                sampler.close(elapsed, &Activity::default());
+            }
+        }
+        sampler.close(Duration::from_secs(100), &Activity::default());
+        let found = sampler.intervals();
+        assert!(
+            (UNASKED_MAX / 2..=UNASKED_MAX).contains(&found.len()),
+            "{}",
+            found.len()
+        );
+        let whole = Interval::over(&found);
+        assert_eq!((whole.end_ns, whole.begin_ns()), (100_000_000_000, 0));
+        assert_eq!((whole.response().len(), whole.errors), (1_000, 1_000));
+        assert_eq!(whole.foreign_share, None);
     }
 
     #[test]

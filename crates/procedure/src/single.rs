@@ -1,10 +1,9 @@
 //! One trial: runs it where everything happens on one thread, and sums it up.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use engine::{Driver, DriverError, Engine, EngineState, KindRecord, OnError, Record};
 use results::{
     ErrorClass, ErrorCount, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished,
+    histogram_text,
 };
 use stats::{
     Channel, Drift, DriftVerdict, Estimate, Evaluation, Finding, Histogram, PercentileEstimate,
@@ -520,22 +519,9 @@ fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
         response_p99_ns: record.response.quantile(0.99),
         response_max_ns: record.response.max(),
         response: None,
-        response_histogram: encoded(&record.response),
-        service_histogram: encoded(&record.service),
+        response_histogram: histogram_text(&record.response),
+        service_histogram: histogram_text(&record.service),
     }
-}
-
-/// A histogram as text: HdrHistogram V2 with its exact extremes and sum, base 64.
-#[must_use]
-pub fn encoded(histogram: &Histogram) -> String {
-    let bytes = histogram.to_bytes();
-    bytes.map_or_else(|_| String::new(), |it| STANDARD.encode(it))
-}
-
-/// What [`encoded`] wrote; `None` for other texts.
-#[must_use]
-pub fn decoded(text: &str) -> Option<Histogram> {
-    Histogram::from_bytes(&STANDARD.decode(text).ok()?).ok()
 }
 
 fn shorts(record: &Record) -> u64 {

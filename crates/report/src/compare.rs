@@ -6,6 +6,7 @@ use units::{format_counted, format_interval_count};
 
 use crate::figure::estimated;
 use crate::page::Page;
+use crate::picture::ratios::{RatioLine, Sense, ratios_svg};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
@@ -54,12 +55,53 @@ pub fn comparison(runs: &[Run], style: &Style) -> Result<String, ComparisonError
     Ok(page.finish())
 }
 
+/// Runs compared with the first of them as a picture: each figure's ratio with its interval.
+///
+/// # Errors
+/// When a run has no row in common with the first.
+pub fn comparison_svg(runs: &[Run]) -> Result<String, ComparisonError> {
+    let [base, others @ ..] = runs else {
+        return Err(ComparisonError::OneRun);
+    };
+    let mut lines = Vec::new();
+    for new in others {
+        let found = ratios(base, new);
+        let shown: Vec<&FigureRatio> = found.iter().filter(|it| it.role != Role::Detail).collect();
+        if shown.is_empty() {
+            return Err(ComparisonError::NothingShared(name(base), name(new)));
+        }
+        lines.extend(shown.into_iter().map(|it| RatioLine {
+            label: match others {
+                [_] => format!("{} {}", it.row, it.metric),
+                _ => format!("{}: {} {}", short_name(new), it.row, it.metric),
+            },
+            ratio: it.ratio,
+            sense: match it.shown {
+                Shown::Better => Sense::Better,
+                Shown::Worse => Sense::Worse,
+                _ => Sense::Neither,
+            },
+            word: verdict(it.shown).to_owned(),
+        }));
+    }
+    let title = match others {
+        [] => return Err(ComparisonError::OneRun),
+        [new] => format!("{} over {}", name(new), name(base)),
+        _ => format!("runs over {}", name(base)),
+    };
+    let note = "Each interval holds what varied within its run, not from run to run.";
+    Ok(ratios_svg(&title, note, &lines))
+}
+
+fn short_name(run: &Run) -> String {
+    run.id
+        .map_or_else(|| "this run".to_owned(), |id| format!("run {id}"))
+}
+
 /// How a run is called in a comparison.
 pub(crate) fn name(run: &Run) -> String {
-    let number = run
-        .id
-        .map_or_else(|| "this run".to_owned(), |id| format!("run {id}"));
-    format!("{number} ({} {})", run.settings.command, run.target.given)
+    let (command, target) = (&run.settings.command, &run.target.given);
+    format!("{} ({command} {target})", short_name(run))
 }
 
 fn pair(page: &mut Page<'_>, base: &Run, new: &Run) -> Result<(), ComparisonError> {

@@ -4,17 +4,25 @@
 //! hides series and saves the JSON that the page holds. The page forbids everything but its own
 //! style and script, by their digests: what is escaped wrongly would still not run.
 
+mod archive;
 mod charts;
 mod comparison;
 mod facts;
+mod intervals;
+mod live;
 mod markup;
 mod over_time;
 mod plot;
+mod sparklines;
 mod tables;
 mod verdict;
 
+use std::io::{Read as _, Write as _};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+use flate2::{Compression, GzBuilder};
 use results::Run;
 use sha2::{Digest as _, Sha256};
 use units::format_counted;
@@ -24,16 +32,22 @@ use crate::check_up::title;
 use markup::escaped;
 use plot::Plot;
 
+pub use archive::archive_html;
 pub use comparison::comparison_html;
+pub use live::{LiveGlimpse, live_html};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 /// How charts by nines are read.
 const NINES: &str = "Equal axes. Dots are of the steady part, with 95 % intervals. The line is \
     the whole test, warm-up included, where a histogram was kept; else it joins the dots.";
-/// Before and after the run's JSON.
-const RUN_BEGIN: &str = "<script type=\"application/json\" id=\"run\">";
+/// Before and after the run's JSON, compressed and in base 64.
+const RUN_BEGIN: &str = "<script type=\"application/gzip\" id=\"run\">";
 const RUN_END: &str = "</script>";
+/// Pages of earlier versions hold it as it is.
+const RUN_BEGIN_PLAIN: &str = "<script type=\"application/json\" id=\"run\">";
+/// More than any run has: a page of somebody else must not fill memory.
+const JSON_BYTES_MAX: u64 = 1 << 28;
 
 /// A part of a page with a heading of its own.
 struct Section {
@@ -63,6 +77,7 @@ pub fn html(run: &Run) -> String {
     let note = nines_note(measured.saturating_sub(nines.len()));
     let mut number = 1;
     let sections = [
+        Section::new("compared", "Ratios", comparison::targets(run)),
         Section::new("figures", "Figures", tables::all(run, &tables)),
         Section::new("mind", "What to mind", facts::to_mind(run)),
         Section::new("load", "Latency over load", grid("", &curves, &mut number)),
@@ -74,7 +89,7 @@ pub fn html(run: &Run) -> String {
         Section::new(
             "time",
             "Over time",
-            grid("", &over_time::plots(run), &mut number),
+            over_time::table(run) + &grid("", &over_time::plots(run), &mut number),
         ),
         Section::new(
             "environment",
@@ -97,60 +112,105 @@ pub fn html(run: &Run) -> String {
 }
 
 /// A page of sections; those without a body are left out.
-fn document(title: &str, header: &str, sections: &[Section], held: &str) -> String {
-    let sections = || sections.iter().filter(|it| !it.body.is_empty());
-    let mut text = head(title);
-    text.push_str(&format!("<body>\n{header}<nav aria-label=\"Sections\">"));
-    for Section { id, name, .. } in sections() {
-        text.push_str(&format!("<a href=\"#{id}\">{}</a>", escaped(name)));
-    }
-    text.push_str("</nav>\n<main>\n");
-    for Section { id, name, body } in sections() {
+struct Page<'a> {
+    title: &'a str,
+    header: &'a str,
+    sections: &'a [Section],
+    held: &'a str,
+    script: &'a str,
+    /// What this page may do besides; most may do nothing.
+    policy: &'a str,
+}
+
+impl Page<'_> {
+    fn html(&self) -> String {
+        let sections = || self.sections.iter().filter(|it| !it.body.is_empty());
+        let mut text = self.head();
+        let header = self.header;
+        text.push_str(&format!("<body>\n{header}<nav aria-label=\"Sections\">"));
+        for Section { id, name, .. } in sections() {
+            text.push_str(&format!("<a href=\"#{id}\">{}</a>", escaped(name)));
+        }
+        text.push_str("</nav>\n<main>\n");
+        for Section { id, name, body } in sections() {
+            text.push_str(&format!(
+                "<section id=\"{id}\">\n<h2>{}</h2>\n{body}</section>\n",
+                escaped(name)
+            ));
+        }
+        let (held, script) = (self.held, self.script);
         text.push_str(&format!(
-            "<section id=\"{id}\">\n<h2>{}</h2>\n{body}</section>\n",
-            escaped(name)
+            "</main>\n<footer><span>Made by Seekstone</span>{held}</footer>\n\
+             <div id=\"tip\" role=\"status\" hidden></div>\n<script>{script}</script>\n\
+             </body>\n</html>\n"
         ));
+        text
     }
-    text.push_str(&format!(
-        "</main>\n<footer><span>Made by Seekstone</span>{held}</footer>\n\
-         <div id=\"tip\" role=\"status\" hidden></div>\n<script>{SCRIPT}</script>\n\
-         </body>\n</html>\n"
-    ));
-    text
+
+    fn head(&self) -> String {
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+             base-uri 'none'; {}; style-src '{}'; script-src '{}'\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{}</title>\n<style>{STYLE}</style>\n</head>\n",
+            self.policy,
+            digest(STYLE),
+            digest(self.script),
+            escaped(&format!("Seekstone: {}", self.title))
+        )
+    }
+}
+
+/// A page of a run or of several: it does nothing but show them.
+fn document(title: &str, header: &str, sections: &[Section], held: &str) -> String {
+    Page {
+        title,
+        header,
+        sections,
+        held,
+        script: SCRIPT,
+        policy: "form-action 'none'",
+    }
+    .html()
+}
+
+/// What a policy calls a style or a script by.
+fn digest(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
 /// The JSON of the run that a page of [`html`] holds.
 #[must_use]
-pub fn run_in_page(page: &str) -> Option<&str> {
+pub fn run_in_page(page: &str) -> Option<String> {
+    if let Some((_, rest)) = page.split_once(RUN_BEGIN_PLAIN) {
+        return Some(rest.split_once(RUN_END)?.0.to_owned());
+    }
     let (_, rest) = page.split_once(RUN_BEGIN)?;
-    let (json, _) = rest.split_once(RUN_END)?;
+    let bytes = STANDARD.decode(rest.split_once(RUN_END)?.0).ok()?;
+    let mut json = String::new();
+    let mut unpacked = GzDecoder::new(bytes.as_slice()).take(JSON_BYTES_MAX);
+    unpacked.read_to_string(&mut json).ok()?;
     Some(json)
 }
 
-/// JSON in which nothing ends the element that holds it. Histograms, whose shapes are drawn, would
-/// be most of a page and are left out; the tables follow from the rest.
+/// The JSON of a run, compressed: a fifth of its size. Histograms and intervals, whose shapes are
+/// drawn, would be most of a page and are left out; the tables follow from the rest.
 fn embedded(run: &Run) -> String {
     let mut run = run.clone();
-    for kind in run.measurements.iter_mut().flat_map(|it| &mut it.kinds) {
-        kind.response_histogram.clear();
-        kind.service_histogram.clear();
+    for measurement in &mut run.measurements {
+        measurement.intervals.clear();
+        for kind in &mut measurement.kinds {
+            kind.response_histogram.clear();
+            kind.service_histogram.clear();
+        }
     }
-    results::json_without_tables(&run).replace('<', "\\u003c")
-}
-
-fn head(title: &str) -> String {
-    let digest = |text: &str| STANDARD.encode(Sha256::digest(text));
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         base-uri 'none'; form-action 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n",
-        digest(STYLE),
-        digest(SCRIPT),
-        escaped(&format!("Seekstone: {title}"))
-    )
+    let json = results::json_without_tables(&run);
+    let mut packed = GzBuilder::new().write(Vec::new(), Compression::best());
+    let written = packed.write_all(json.as_bytes());
+    let bytes = written.and_then(|()| packed.finish());
+    STANDARD.encode(bytes.expect("writing to memory"))
 }
 
 /// Charts beside each other; `number` is that of the next chart of the page.

@@ -3,6 +3,7 @@
 //! The same values give the same text to the last character, so that a picture can be kept beside
 //! the command that made it and compared.
 
+pub(crate) mod ratios;
 pub(crate) mod scale;
 mod scenes;
 mod svg;

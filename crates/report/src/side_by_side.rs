@@ -9,6 +9,7 @@ use units::{format_counted, format_interval_count};
 use crate::check_up::header;
 use crate::figure::estimated;
 use crate::page::Page;
+use crate::picture::ratios::{RatioLine, Sense, ratios_svg};
 use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 use crate::verdicts::{goals, limits};
@@ -59,6 +60,74 @@ pub fn side_by_side(run: &Run, style: &Style) -> String {
     );
     warnings::section(&mut page, run);
     page.finish()
+}
+
+/// A figure of a target over that of the first, and what it means.
+pub(crate) struct Side<'a> {
+    /// The target.
+    pub level: &'a str,
+    pub figure: &'a StudyFigure,
+    pub base: Estimate,
+    pub ratio: Estimate,
+    pub sense: Sense,
+    pub word: &'static str,
+}
+
+/// Every figure that is compared as a ratio, target by target.
+pub(crate) fn sides(study: &Study) -> Vec<Side<'_>> {
+    let Some((base, others)) = study.cells.split_first() else {
+        return Vec::new();
+    };
+    let ratios = study.comparisons.iter();
+    let found = ratios
+        .filter(|it| it.scale == StudyScale::Ratio)
+        .filter_map(|it| {
+            let is_of = |cell: &&StudyCell| cell.levels.first() == Some(&it.level);
+            let of = |cell: &'_ StudyCell| {
+                let mut figures = cell.figures.iter();
+                figures.position(|figure| figure.reading == it.reading)
+            };
+            let other = others.iter().find(is_of)?;
+            let figure = &other.figures[of(other)?];
+            let meaning = meaning(it, figure.better);
+            Some(Side {
+                level: &it.level,
+                figure,
+                base: base.figures[of(base)?].value,
+                ratio: it.value,
+                sense: meaning.sense(),
+                word: meaning.word(),
+            })
+        });
+    found.collect()
+}
+
+/// The targets of `seekstone compare` as a picture: each figure over that of the first target.
+/// `None` where no ratio was found.
+#[must_use]
+pub fn sides_svg(run: &Run) -> Option<String> {
+    let study = run.study.as_ref()?;
+    let sides = sides(study);
+    let base = study.cells.first()?.levels.first()?;
+    let is_one = sides.iter().all(|it| it.level == sides[0].level);
+    let lines: Vec<RatioLine> = sides
+        .iter()
+        .map(|it| RatioLine {
+            label: match is_one {
+                true => it.figure.reading.clone(),
+                false => format!("{}: {}", it.level, it.figure.reading),
+            },
+            ratio: it.ratio,
+            sense: it.sense,
+            word: it.word.to_owned(),
+        })
+        .collect();
+    let title = match sides.first()? {
+        first if is_one => format!("{} over {base}", first.level),
+        _ => format!("targets over {base}"),
+    };
+    let note = "Geometric means over the rounds; the intervals hold together with 95 %.";
+    Some(ratios_svg(&title, note, &lines))
 }
 
 fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell) {
@@ -150,6 +219,14 @@ impl Meaning {
         }
     }
 
+    const fn sense(self) -> Sense {
+        match self {
+            Self::Better => Sense::Better,
+            Self::Worse => Sense::Worse,
+            Self::Differs | Self::Same | Self::NotShown => Sense::Neither,
+        }
+    }
+
     const fn tone(self) -> Tone {
         match self {
             Self::Better => Tone::Strong,
@@ -160,7 +237,7 @@ impl Meaning {
 }
 
 /// What is better, what is worse, and where no difference was shown.
-fn in_words(other: &StudyCell, found: &[&StudyComparison]) -> String {
+pub(crate) fn in_words(other: &StudyCell, found: &[&StudyComparison]) -> String {
     let named = |wanted: Meaning| {
         let figures = other.figures.iter().filter(|figure| {
             let compared = found.iter().find(|it| it.reading == figure.reading);

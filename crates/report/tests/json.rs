@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 
 use results::environment::{RaidActivity, RaidState};
-use results::{JsonError, Law, QueueLaw, Run, ServerTimes, SteadyLaw, from_json, json};
+use results::{
+    Interval, JsonError, Law, QueueLaw, Run, ServerTimes, SteadyLaw, from_json, histogram_text,
+    json,
+};
 use serde_json::Value;
-use stats::{DriftVerdict, Estimate, Verdict};
+use stats::{DriftVerdict, Estimate, Histogram, Verdict};
+use units::Duration;
 
 const SCHEMA: &str = include_str!("../../../docs/json-schema.md");
 
@@ -21,6 +25,7 @@ fn whole_run() -> Run {
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);
     run.measurements[0].series = of_users.series;
+    run.measurements[0].intervals = vec![interval(1), interval(2)];
     run.measurements[0].law = Some(Law::Steady(SteadyLaw {
         name: "a law".into(),
         fresh_per_second: 9000.0,
@@ -44,6 +49,56 @@ fn whole_run() -> Run {
         measurement.workload = Some(clients);
     }
     run
+}
+
+/// An interval in which a device was shared, an operation failed, and a thousand took 1 us to 1 ms.
+fn interval(end_s: u64) -> Interval {
+    let mut response = Histogram::new();
+    (1..=1_000).for_each(|at| response.record(at * 1_000));
+    Interval {
+        end_ns: end_s * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        errors: 1,
+        foreign_share: Some(0.25),
+        response_histogram: histogram_text(&response),
+    }
+}
+
+/// Joined, they are what a reader computes by hand.
+#[test]
+fn a_series_tells_the_percentiles_of_any_length() {
+    let run = whole_run();
+    let header = "measurement,begin_s,end_s,operations,errors,iops,mean_us,p50_us,p95_us,p99_us,\
+                  p999_us,max_us,foreign_io_share";
+    let check = |every, expected: &[[f64; 11]]| {
+        let text = report::csv_series(&run, every).expect("intervals");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some(header));
+        let rows: Vec<&str> = lines.collect();
+        assert_eq!(rows.len(), expected.len(), "{text}");
+        for (row, expected) in rows.iter().zip(expected) {
+            let mut cells: Vec<&str> = row.split(',').collect();
+            assert_eq!(cells.remove(0), run.measurements[0].name);
+            // Too few operations lie above it.
+            assert_eq!(cells.remove(9), "", "{row}");
+            for (cell, expected) in cells.iter().zip(expected) {
+                let value: f64 = cell.parse().expect("a number");
+                let off = (value - expected).abs();
+                assert!(off <= 1e-3 * expected, "{row}: {expected}");
+            }
+        }
+    };
+    let row = |begin: f64, seconds: f64| {
+        let (end, count) = (begin + seconds, 1000.0 * seconds);
+        let times = [500.5, 500.0, 950.0, 990.0, 1000.0];
+        let [mean, p50, p95, p99, most] = times;
+        [
+            begin, end, count, seconds, 1000.0, mean, p50, p95, p99, most, 0.25,
+        ]
+    };
+    check(None, &[row(0.0, 1.0), row(1.0, 1.0)]);
+    check(Some(Duration::from_secs(2)), &[row(0.0, 2.0)]);
+    assert_eq!(report::csv_series(&sample::run(), None), None);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod failure;
 mod file_tests;
 mod generator;
 mod goal;
+mod interval;
 mod json;
 pub mod live;
 mod measurement;
@@ -41,6 +42,7 @@ pub use file_tests::{
 };
 pub use generator::{Generator, RoomWait};
 pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
+pub use interval::{Interval, histogram_in, histogram_text};
 pub use json::{JsonError, from_json, json, json_without_tables};
 pub use measurement::{
     Access, CpuCost, KindTimes, Lateness, Measurement, Resolution, Tails, Times, Unfinished, Work,

@@ -7,6 +7,7 @@ use workload::ClientSpec;
 use crate::environment::CountersDelta;
 use crate::failure::ErrorCount;
 use crate::generator::{Generator, RoomWait};
+use crate::interval::Interval;
 use crate::series::{Law, ServerTimes, SteadyLaw, SystemSeries};
 use crate::warning::Warning;
 
@@ -288,6 +289,9 @@ pub struct Measurement {
     /// operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SystemSeries>,
+    /// How long operations took, interval by interval, in check-ups and trials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Interval>,
     /// What a law says of the same load, where a model has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
@@ -371,6 +375,7 @@ impl Measurement {
             service_window: None,
             tails: None,
             series: None,
+            intervals: Vec::new(),
             law: None,
             server: None,
             service_quantiles: Vec::new(),

@@ -345,6 +345,7 @@ fn plain(kind: &Kind) -> Measurement {
         service_window: None,
         tails: None,
         series: None,
+        intervals: Vec::new(),
         law: None,
         server: None,
         service_quantiles: Vec::new(),

@@ -6,6 +6,7 @@ mod compare;
 mod devices;
 mod diskmbps;
 mod diskrand;
+mod export;
 mod files;
 mod fio;
 mod generate;
@@ -19,6 +20,7 @@ mod random;
 mod repeat;
 mod run_choice;
 mod run_sets;
+mod serve;
 mod study;
 mod time;
 mod transactions;
@@ -39,6 +41,7 @@ pub use compare::CompareArgs;
 pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
+pub use export::ExportForm;
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice};
 pub use generate::{CompletionsArgs, ManArgs};
@@ -54,6 +57,7 @@ pub use random::{Part, RandomArgs};
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
 pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
+pub use serve::ServeArgs;
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
@@ -132,6 +136,8 @@ pub enum Command {
     Wire(WireArgs),
     /// List, show, compare, export and delete archived runs.
     Runs(RunsArgs),
+    /// Show the archive in a browser: list, open, compare.
+    Serve(ServeArgs),
     /// Name and remove what killed runs left in a directory.
     Clean(CleanArgs),
     /// Print completions for a shell.
@@ -501,6 +507,9 @@ pub enum RunsCommand {
         /// Form of the output [default: that of the output's ending, else JSON].
         #[arg(long, value_enum)]
         form: Option<ExportForm>,
+        /// Join intervals until each is this long (with --form series).
+        #[arg(long, value_name = "TIME", value_parser = parse_interval)]
+        every: Option<Duration>,
         /// Where to; `-` is standard output.
         #[arg(long, short, value_name = "FILE", default_value = "-")]
         output: Output,
@@ -548,34 +557,6 @@ pub enum RunsCommand {
         #[arg(required = true)]
         ids: Vec<i64>,
     },
-}
-
-/// Forms of `runs export`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportForm {
-    /// Everything, as documented in docs/json-schema.md.
-    Json,
-    /// Every figure of every table, one line each; the same columns for every command.
-    #[value(alias = "levels", alias = "series", alias = "files")]
-    Csv,
-    /// The tables with their intervals; of a study its note.
-    Markdown,
-    /// A page for a browser, with charts and the run's JSON in it; it needs no network.
-    Html,
-    /// Every figure as a gauge, for Prometheus (OpenMetrics text).
-    Openmetrics,
-    /// Every repetition behind the figures: passes, rounds, runs, replicates.
-    #[value(alias = "passes", alias = "times")]
-    Replicates,
-    /// One line for each point of a load curve, scouts marked.
-    Points,
-    /// One line for each interval of `transactions`, with what the machine did, or of `trial
-    /// --interval`.
-    Intervals,
-    /// What `runs show` prints.
-    Text,
-    /// A picture: the load curve of a run, or the load over the intervals of a trial.
-    Svg,
 }
 
 /// Tables of `runs compare`.

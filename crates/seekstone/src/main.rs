@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use args::{ClassicCommand, Command, Seekstone};
 use commands::drive::{drive, ready};
+use commands::live;
 use commands::vintage::names;
 use exit::Exit;
 use results::Setup;
@@ -50,6 +51,7 @@ fn seekstone() -> ExitCode {
 /// Carry a command out, whose settings stand in `setup`.
 fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
     written::check_command(command)?;
+    live::check(command)?;
     match command {
         Command::Run(_)
         | Command::Trial(_)
@@ -58,10 +60,13 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         | Command::Transfer(_)
         | Command::Transactions(_)
         | Command::Files(_)
-        | Command::Time(_) => drive(ready(command, setup)?),
+        | Command::Time(_) => {
+            let name = live::name(&setup);
+            drive(ready(command, setup)?, &name)
+        }
         Command::Rab(args) => match &args.print_workload {
             Some(name) => commands::rab::print_workload(name),
-            None => drive(ready(command, setup)?),
+            None => drive(ready(command, setup)?, ""),
         },
         Command::Positioning(args) => commands::positioning::positioning(args),
         Command::Rpt(args) => commands::vintage::rpt::rpt(args),
@@ -79,6 +84,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Whatif(args) => commands::what_if::what_if(args),
         Command::Wire(args) => commands::wire::wire(args),
         Command::Runs(args) => commands::runs::runs(args),
+        Command::Serve(args) => commands::serve::serve(args),
         Command::Clean(args) => commands::clean::clean(args),
         Command::Completions(args) => commands::generate::completions(args),
         Command::Man(args) => commands::generate::man(args),

@@ -13,7 +13,7 @@ use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 17] = [
+const OF_INVOCATION: [&str; 19] = [
     "all",
     "archive",
     "csv",
@@ -21,6 +21,7 @@ const OF_INVOCATION: [&str; 17] = [
     "help",
     "html",
     "json",
+    "live",
     "markdown",
     "no_save",
     "no_screen",
@@ -30,6 +31,7 @@ const OF_INVOCATION: [&str; 17] = [
     "restart",
     "resume",
     "stay",
+    "svg",
     "yes",
 ];
 

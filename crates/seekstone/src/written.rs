@@ -120,8 +120,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             Some(files) => files,
             None => return Ok(()),
         },
-        // A study looks when it knows what it measures; the old programs name their files
-        // themselves; the others write nothing but to the terminal.
+        // These look later, name their files themselves, or write to the terminal alone.
         Command::Compare(_)
         | Command::Study(_)
         | Command::Kind(_)
@@ -131,6 +130,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Transact(_)
         | Command::Classic(_)
         | Command::Wire(_)
+        | Command::Serve(_)
         | Command::Clean(_)
         | Command::Completions(_)
         | Command::Man(_) => return Ok(()),

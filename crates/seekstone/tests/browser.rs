@@ -6,8 +6,10 @@ mod support;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use rustix::process::Signal;
 use serde_json::Value;
-use support::{Scratch, is_installed, skipped};
+use support::http::url_in;
+use support::{Running, Scratch, is_installed, skipped};
 
 /// Names that Chromium goes by.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
@@ -56,9 +58,13 @@ fn browser(name: &str, scratch: &Scratch, theme: Theme) -> Command {
 
 /// What it printed, once it has said nothing on the console.
 #[track_caller]
-fn quiet(mut command: Command, file: &Path) -> String {
-    let ended = command.arg(format!("file://{}", file.display())).output();
-    let ended = ended.expect("a browser");
+fn quiet(command: Command, file: &Path) -> String {
+    quiet_at(command, &format!("file://{}", file.display()))
+}
+
+#[track_caller]
+fn quiet_at(mut command: Command, url: &str) -> String {
+    let ended = command.arg(url).output().expect("a browser");
     let said = String::from_utf8_lossy(&ended.stderr);
     let complaints = said.lines().filter(|line| line.contains("CONSOLE"));
     let complaints: Vec<&str> = complaints.collect();
@@ -80,6 +86,104 @@ fn read(name: &str, scratch: &Scratch, theme: Theme, width: u32) -> Value {
         .and_then(|(_, rest)| rest.split_once("END"));
     let (found, _) = found.unwrap_or_else(|| panic!("the reader did not end: {printed}"));
     serde_json::from_str(found).expect("JSON")
+}
+
+/// Bytes of a picture of the page, which is more than a blank one's.
+#[track_caller]
+fn picture(name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &str) -> Vec<u8> {
+    let file = scratch.path("page.png");
+    let mut command = browser(name, scratch, theme);
+    command
+        .arg(format!("--screenshot={}", file.display()))
+        .arg(format!("--window-size={},1600", width.max(500)));
+    quiet_at(command, url);
+    let picture = std::fs::read(file).expect("a picture");
+    assert!(picture.len() > 10_000, "{url}, {width}: {}", picture.len());
+    picture
+}
+
+/// The archive as a list and two runs compared, as a browser shows what the server sends.
+#[test]
+fn the_archive_is_read_in_a_browser() {
+    let test = "the_archive_is_read_in_a_browser";
+    let Some(name) = BROWSERS.into_iter().find(|name| is_installed(name)) else {
+        return skipped(test, "there is no Chromium");
+    };
+    let scratch = Scratch::new();
+    for seed in ["1", "2"] {
+        let curve = [
+            "curve",
+            "sim:mmc?servers=4&mean=100us",
+            "--level",
+            "200us",
+            "--quiet",
+        ];
+        let args = [&curve[..], &["--seed", seed]].concat();
+        scratch.check(&args, 0, "Saved as run");
+    }
+    let mut server = Running::start(scratch.seekstone(["serve", "--listen", "0"]));
+    let url = url_in(&server.line_with("serving"));
+    let mut pictures = Vec::new();
+    for (path, seen) in [
+        // The script has shown the filter, and nothing is ticked yet.
+        (
+            "",
+            "aria-label=\"Filter runs\"><button id=\"compare\" type=\"submit\" disabled",
+        ),
+        ("compare?run=1&run=2", "interval of the ratio"),
+    ] {
+        let url = format!("{url}{path}");
+        for look in [
+            (Theme::Light, 1280),
+            (Theme::Dark, 1280),
+            (Theme::Light, 400),
+            (Theme::Dark, 400),
+        ] {
+            let mut command = browser(name, &scratch, look.0);
+            command.arg("--dump-dom");
+            let dom = quiet_at(command, &url);
+            assert!(dom.contains(seen), "{url}: {dom}");
+            let picture = picture(name, &scratch, look, &url);
+            assert!(!pictures.contains(&picture), "{url}");
+            pictures.push(picture);
+        }
+    }
+    server.signal(Signal::INT);
+    server.end().check(&["serve"], 0, "");
+}
+
+/// A browser follows a run; what it shows in the end is the page of the run.
+#[test]
+fn a_run_is_followed_in_a_browser() {
+    let test = "a_run_is_followed_in_a_browser";
+    let Some(name) = BROWSERS.into_iter().find(|name| is_installed(name)) else {
+        return skipped(test, "there is no Chromium");
+    };
+    let scratch = Scratch::new();
+    let args = [
+        "trial",
+        "null:",
+        "--duration",
+        "8s",
+        "--live",
+        "--json",
+        "run.json",
+    ];
+    let mut run = Running::start(scratch.seekstone(args));
+    let url = url_in(&run.line_with("live:"));
+    let mut command = browser(name, &scratch, Theme::Light);
+    // Virtual time stands still while the feed goes on: the page is taken after its end.
+    command.args(["--dump-dom", "--virtual-time-budget=20000"]);
+    let dom = quiet_at(command, &url);
+    run.end().check(&args, 0, "");
+    let held = report::run_in_page(&dom).unwrap_or_else(|| panic!("no run: {dom}"));
+    let written = std::fs::read_to_string(scratch.path("run.json")).expect("JSON");
+    let [held, written] =
+        [held, written].map(|text| -> Value { serde_json::from_str(&text).expect("JSON") });
+    assert_eq!(
+        held["measurements"][0]["throughput"],
+        written["measurements"][0]["throughput"]
+    );
 }
 
 #[test]
@@ -113,23 +217,15 @@ fn a_page_is_read_in_a_browser() {
             assert_eq!(text("pressed"), "false");
             assert_eq!(text("background"), background);
             assert_eq!(
-                (&found["beyond"], &found["seed"], &found["saves"]),
-                (&0.into(), &"1".into(), &true.into())
+                (&found["beyond"], &found["saves"]),
+                (&0.into(), &true.into())
             );
             // Text in a chart is scaled with it.
             assert!(found["smallest"].as_f64() >= Some(10.0), "{width}: {found}");
 
-            let picture = scratch.path("page.png");
-            let mut command = browser(name, &scratch, theme);
-            command
-                .arg(format!("--screenshot={}", picture.display()))
-                .arg(format!("--window-size={},1600", width.max(500)));
-            quiet(command, &scratch.path("run.html"));
-            let picture = std::fs::read(picture).expect("a picture");
-            assert!(
-                picture.len() > 20_000 && !pictures.contains(&picture),
-                "{width}"
-            );
+            let url = format!("file://{}", scratch.path("run.html").display());
+            let picture = picture(name, &scratch, (theme, width), &url);
+            assert!(!pictures.contains(&picture), "{width}");
             pictures.push(picture);
         }
     }

@@ -57,6 +57,73 @@ fn a_slower_target_is_told_with_its_ratio() {
     );
 }
 
+/// One line a figure on the picture and on the page, and the same ratios as JSON.
+#[test]
+fn targets_are_drawn_around_no_change() {
+    let scratch = Scratch::new();
+    let args = [
+        "compare",
+        BASE,
+        SLOWER,
+        "--set",
+        "duration=20s",
+        "-q",
+        "--seed",
+        "1",
+    ];
+    let files = [
+        "--svg",
+        "ratios.svg",
+        "--html",
+        "page.html",
+        "--json",
+        "run.json",
+    ];
+    scratch.check(&[&args[..], &files].concat(), 0, "Saved as run 1");
+    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect(name);
+    let (drawn, page) = (read("ratios.svg"), read("page.html"));
+    let run: Value = serde_json::from_str(&read("run.json")).expect("JSON");
+    let comparisons = run["study"]["comparisons"].as_array().expect("comparisons");
+    let ratios: Vec<&Value> = comparisons
+        .iter()
+        .filter(|it| it["scale"] == "ratio")
+        .collect();
+    assert!(ratios.len() >= 3, "{comparisons:?}");
+    assert_eq!(drawn.matches("<circle").count(), ratios.len(), "{drawn}");
+    for ratio in ratios {
+        let name = ratio["reading"].as_str().expect("a name");
+        assert!(
+            drawn.contains(&format!(">{name}</text>")),
+            "{name}: {drawn}"
+        );
+        let value = format!("<data value=\"{}\">", number(&ratio["value"]["value"]));
+        assert!(page.contains(&value), "{name}: {value}");
+    }
+    assert!(drawn.contains("worse</text>"), "{drawn}");
+    let section = page.split("id=\"compared\"").nth(1).expect("a section");
+    assert!(
+        section.contains("Worse in iops, throughput, latency"),
+        "{section}"
+    );
+
+    // The same from the archive; and of two runs.
+    let exported = scratch.check(&["runs", "export", "1", "--form", "svg"], 0, "");
+    assert_eq!(exported.stdout, drawn);
+    for target in [BASE, SLOWER] {
+        let args = ["trial", target, "--duration", "20s", "-q", "--seed", "1"];
+        scratch.check(&args, 0, "Saved as run");
+    }
+    let of_runs = scratch
+        .check(&["compare", "2", "3", "--svg", "-"], 0, "")
+        .stdout;
+    assert!(
+        of_runs.starts_with("<svg") && of_runs.contains("run 3 (trial"),
+        "{of_runs}"
+    );
+    assert!(of_runs.contains("worse</text>"), "{of_runs}");
+    scratch.check(&["compare", BASE, SLOWER, "--svg", "-"], 2, "name a file");
+}
+
 #[test]
 fn a_limit_is_kept_exceeded_or_undecided() {
     let cases = [

@@ -65,6 +65,65 @@ fn curves_are_exported_as_points_and_figures() {
     refused("intervals", "run 1 has no intervals");
 }
 
+/// Percentiles of intervals of any length, which add up to the trial.
+#[test]
+fn latency_over_time_is_exported_as_a_series() {
+    let scratch = Scratch::new();
+    let args = [
+        "trial",
+        "sim:mm1?mean=100us&stall=1s@5000",
+        "--rate",
+        "2k",
+        "--duration",
+        "10s",
+        "--seed",
+        "1",
+        "--quiet",
+    ];
+    scratch.check(&args, 0, "Saved as run 1");
+    let run = exported(&scratch, "1", "json").json();
+    let all = run["measurements"][0]["completions_all"].as_f64();
+    let series = |more: &[&str]| -> Vec<Vec<f64>> {
+        let args = ["runs", "export", "1", "--form", "series"];
+        let text = scratch.check(&[&args[..], more].concat(), 0, "").stdout;
+        let (columns, rows) = rows(&text);
+        let places = ["end_s", "operations", "p99_us", "max_us"];
+        let places =
+            places.map(|name| columns.iter().position(|it| *it == name).expect("a column"));
+        let number = |cell: &str| cell.parse().unwrap_or(f64::NAN);
+        let cells = |row: Vec<&str>| places.iter().map(|&at| number(row[at])).collect();
+        rows.into_iter().map(cells).collect()
+    };
+    for (every, most) in [("100ms", 100), ("1s", 10), ("10s", 1)] {
+        let found = series(&["--every", every]);
+        assert!(
+            found.len() <= most + 1 && found.len() >= most / 4,
+            "{every}: {}",
+            found.len()
+        );
+        let operations: f64 = found.iter().map(|row| row[1]).sum();
+        // The last moment of a trial is in none of its slots.
+        let off = all.expect("a count") - operations;
+        assert!(
+            (0.0..50.0).contains(&off),
+            "{every}: {operations} of {all:?}"
+        );
+    }
+    // The stall after the 5000th operation is where it was: some interval waited for a second.
+    let worst = series(&[])
+        .into_iter()
+        .max_by(|left, right| left[3].total_cmp(&right[3]));
+    let worst = worst.expect("an interval");
+    assert!((900_000.0..2_000_000.0).contains(&worst[3]), "{worst:?}");
+    assert!((2.5..5.0).contains(&worst[0]), "{worst:?}");
+    let refused = scratch.check(&["runs", "export", "1", "--every", "1s"], 2, "");
+    assert!(
+        refused.error().contains("--form series"),
+        "{}",
+        refused.error()
+    );
+}
+
 #[test]
 fn the_passes_of_transfers_are_exported() {
     let scratch = Scratch::new();

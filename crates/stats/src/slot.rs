@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bins::{BIN_COUNT, LogBins};
+use crate::histogram::Histogram;
 
 /// Moments and bins of one kind of time (response or service) within one slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,29 @@ impl Tally {
         self.sum_squares += nanos * nanos;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+    }
+
+    /// The same as a histogram, whose values are those of the bins' middles; the smallest and the
+    /// largest value, the count and the sum are kept.
+    #[must_use]
+    pub fn to_histogram(&self) -> Histogram {
+        // The ends are exact, and count in the bins that hold them.
+        let mut left = [
+            (LogBins::bin_of(self.min), 1),
+            (LogBins::bin_of(self.max), 1),
+        ];
+        if self.count < 2 {
+            left[1].1 = 0;
+        }
+        let ends = [(self.min, left[0].1), (self.max, left[1].1)];
+        let inner = self.bins.iter().map(|(bin, count)| {
+            let at_ends: u64 = left.iter().filter(|it| it.0 == bin).map(|it| it.1).sum();
+            let (low, next) = (LogBins::lower_edge(bin), LogBins::upper_edge(bin));
+            let middle = low + (next - low) / 2;
+            (middle.clamp(self.min, self.max), count - at_ends)
+        });
+        let ends = ends.into_iter().filter(|_| self.count > 0);
+        Histogram::from_buckets(ends.chain(inner), self.min, self.max, self.sum as u128)
     }
 
     /// Adds all of `other`.
@@ -327,6 +351,36 @@ mod tests {
             assert!(accumulator.is_empty());
         }
         assert_eq!(accumulator.take(9), Slot::empty(9));
+    }
+
+    /// It is written and read back: what contradicts itself would be refused there.
+    #[test]
+    fn the_histogram_of_a_tally_is_as_wide_as_its_bins() {
+        for seed in 0..200_u64 {
+            let values = (0..seed).map(|at| (at * at * 7919 + seed * 31) % (1 << (seed % 50)));
+            let mut tally = Tally::default();
+            values.clone().for_each(|value| tally.record(value));
+            let found = tally.to_histogram();
+            let read = Histogram::from_bytes(&found.to_bytes().expect("bytes"));
+            assert_eq!(read.as_ref(), Ok(&found), "{seed}");
+            let mut sorted: Vec<u64> = values.collect();
+            sorted.sort_unstable();
+            assert_eq!(found.len(), seed);
+            let ends = (sorted.first().copied(), sorted.last().copied());
+            assert_eq!(
+                (found.min(), found.max()),
+                (ends.0.unwrap_or(0), ends.1.unwrap_or(0))
+            );
+            for p in [0.1, 0.5, 0.9] {
+                let Some(at) = found.quantile(p) else {
+                    continue;
+                };
+                let rank = (p * seed as f64).ceil() as usize;
+                let exact = sorted[rank - 1] as f64;
+                let off = (at as f64 - exact).abs();
+                assert!(off <= 0.016 * exact + 1.0, "{seed}, {p}: {at} for {exact}");
+            }
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ struct KeptPass {
 mod as_text {
     use std::collections::BTreeMap;
 
-    use procedure::{decoded, encoded};
+    use results::{histogram_in, histogram_text};
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
     use stats::Histogram;
@@ -43,7 +43,9 @@ mod as_text {
         times: &BTreeMap<FileOpKind, Histogram>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let texts = times.iter().map(|(kind, times)| (*kind, encoded(times)));
+        let texts = times
+            .iter()
+            .map(|(kind, times)| (*kind, histogram_text(times)));
         texts.collect::<Vec<_>>().serialize(serializer)
     }
 
@@ -51,7 +53,7 @@ mod as_text {
         deserializer: D,
     ) -> Result<BTreeMap<FileOpKind, Histogram>, D::Error> {
         let texts = Vec::<(FileOpKind, String)>::deserialize(deserializer)?.into_iter();
-        let times = texts.map(|(kind, text)| Some((kind, decoded(&text)?)));
+        let times = texts.map(|(kind, text)| Some((kind, histogram_in(&text)?)));
         times
             .collect::<Option<_>>()
             .ok_or_else(|| D::Error::custom("no histogram"))

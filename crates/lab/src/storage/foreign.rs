@@ -2,7 +2,7 @@
 
 use procedure::{OwnIo, Trial, device_time, foreign_io, foreign_warning};
 use results::environment::{CountersDelta, DeviceTime, ForeignIo};
-use results::{Access, Measurement, Severity, Warning};
+use results::{Access, Interval, Measurement, Severity, Warning};
 use units::Duration;
 use workload::ClientSpec;
 
@@ -103,6 +103,19 @@ impl StorageLaboratory {
         self.look_behind();
         self.behind.bytes += METADATA_BYTES * metadata(measurement);
     }
+}
+
+/// Intervals that blame others only where the whole trial does: what a file system adds and what is
+/// written late is accounted for there alone.
+pub(super) fn told_apart(mut intervals: Vec<Interval>, measurement: &Measurement) -> Vec<Interval> {
+    let counters = measurement.counters.as_ref();
+    let foreign = counters.and_then(|it| it.foreign.as_ref());
+    if foreign.is_none_or(|it| it.bytes == 0) {
+        for interval in &mut intervals {
+            interval.foreign_share = foreign.map(|_| 0.0);
+        }
+    }
+    intervals
 }
 
 /// What others did, where the kernel counts both the device's work and ours, and what a request

@@ -1,6 +1,6 @@
 //! Two classes of service: what a cache answers, and what it does not.
 
-use results::Run;
+use results::{Run, histogram_in};
 use stats::{Histogram, LogBins, valley};
 
 use crate::single::decoded;
@@ -34,7 +34,7 @@ pub fn cache_classes(run: &Run) -> Option<CacheClasses> {
     let alone = run.measurements.iter().filter(|it| it.clients == 1);
     let kinds = alone.flat_map(|measurement| &measurement.kinds);
     let mut reads = kinds.filter(|kind| kind.kind == "read");
-    reads.find_map(|kind| classes(&decoded(&kind.response_histogram)?))
+    reads.find_map(|kind| classes(&histogram_in(&kind.response_histogram)?))
 }
 
 fn classes(histogram: &Histogram) -> Option<CacheClasses> {

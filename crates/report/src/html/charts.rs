@@ -1,10 +1,8 @@
 //! Latency over load, and latency by nines.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use results::{
     Arrivals, Curve, CurvePoint, Figure, KindTimes, Level, LevelOutcome, Measurement, Run, Times,
-    Unit, Work, percentile_name,
+    Unit, Work, histogram_in, percentile_name,
 };
 use stats::{Channel, Estimate, Histogram};
 use units::{format_count, format_counted, format_duration_ns};
@@ -19,9 +17,9 @@ pub(super) const SECOND: f64 = 1e9;
 /// Levels further than this factor from everything measured would flatten the curve.
 const LEVEL_REACH: f64 = 2.5;
 /// Measurements whose percentiles are drawn.
-pub(super) const MEASUREMENTS_MAX: usize = 12;
+pub(super) const MEASUREMENTS_MAX: usize = 6;
 /// Steps of a distribution's line for each nine.
-const STEPS_PER_NINE: u32 = 10;
+const STEPS_PER_NINE: u32 = 5;
 /// The last nine that is drawn: 99.9999 %.
 const NINES_MAX: f64 = 6.0;
 /// The fastest tenth would stretch the axis and tells little.
@@ -33,7 +31,7 @@ fn printed(name: &str, estimate: Estimate) -> String {
     Printed::of(&Figure::time_ns(name, estimate)).in_line()
 }
 
-fn time_side(values: impl Iterator<Item = f64>, name: &str) -> Side {
+pub(super) fn time_side(values: impl Iterator<Item = f64>, name: &str) -> Side {
     let axis = spanning(values, FLOOR, TOP);
     Side::new(axis, name, |tick| tick_label(Unit::Seconds, tick))
 }
@@ -313,7 +311,7 @@ fn distributions(it: &Measurement) -> Vec<Series> {
 fn merged<'a>(encoded: impl Iterator<Item = &'a str>) -> Option<Histogram> {
     let mut whole: Option<Histogram> = None;
     for text in encoded {
-        let part = Histogram::from_bytes(&STANDARD.decode(text).ok()?).ok()?;
+        let part = histogram_in(text)?;
         match &mut whole {
             Some(whole) => whole.merge(&part),
             None => whole = Some(part),

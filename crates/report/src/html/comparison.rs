@@ -1,7 +1,7 @@
 //! Runs compared with the first of them as a page: each ratio with its interval, curves and
 //! distributions in one chart, what differs in the setup.
 
-use results::{Curve, FigureRatio, Role, Run, Shown, compare as ratios, setup_differences};
+use results::{Curve, FigureRatio, Role, Run, Shown, Unit, compare as ratios, setup_differences};
 use stats::Estimate;
 use units::format_counted;
 
@@ -14,6 +14,8 @@ use super::{Section, document, grid};
 use crate::axis::{Axis, ends};
 use crate::compare::{ComparisonError, ONE_RUN_A_SIDE, changed, in_words, name, verdict};
 use crate::figure::estimated;
+use crate::picture::ratios::Sense;
+use crate::side_by_side::{in_words as side_words, sides};
 
 /// Runs that a chart tells apart.
 const RUNS_DRAWN: usize = 6;
@@ -98,6 +100,14 @@ fn table(shown: &[&FigureRatio]) -> String {
     let bounded = || shown.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
     let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
     let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let mut text = head();
+    for it in shown {
+        text.push_str(&row(it, &axis));
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn head() -> String {
     let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
     for (class, heading) in [
         ("", "row"),
@@ -112,32 +122,49 @@ fn table(shown: &[&FigureRatio]) -> String {
             "<th scope=\"col\" class=\"{class}\">{heading}</th>"
         ));
     }
-    text.push_str("</tr></thead>\n<tbody>\n");
-    for it in shown {
-        text.push_str(&row(it, &axis));
-    }
-    text + "</tbody></table></div>\n"
+    text + "</tr></thead>\n<tbody>\n"
 }
 
 fn row(it: &FigureRatio, axis: &Axis) -> String {
-    let value = |label: &str, estimate: Estimate| {
-        format!(
-            "<td class=\"n\" data-l=\"{label}\"><data value=\"{}\">{}</data></td>",
-            estimate.value,
-            escaped(&in_print(&estimated(it.unit, estimate).0))
-        )
-    };
-    let (ratio, interval) = match it.ratio.is_bounded() {
-        true => estimated(results::Unit::Ratio, it.ratio),
-        false => (format!("{:.2}", it.ratio.value), String::new()),
-    };
     let class = match it.shown {
         Shown::Better => "sound",
         Shown::Worse => "void",
         Shown::Differs => "differs",
         Shown::Nothing | Shown::NoInterval | Shown::Untrusted(_) => "",
     };
-    let word = match verdict(it.shown) {
+    let (row, table, metric) = (level_in_print(&it.row), words(&it.table), words(&it.metric));
+    let said = (class, verdict(it.shown));
+    line(
+        (&row, &table, &metric),
+        it.unit,
+        [it.base, it.new],
+        it.ratio,
+        said,
+        axis,
+    )
+}
+
+/// A row of the table: its names, both values, the ratio, and a word in a class.
+fn line(
+    (row, table, metric): (&str, &str, &str),
+    unit: Unit,
+    [base, new]: [Estimate; 2],
+    found: Estimate,
+    (class, word): (&str, &str),
+    axis: &Axis,
+) -> String {
+    let value = |label: &str, estimate: Estimate| {
+        format!(
+            "<td class=\"n\" data-l=\"{label}\"><data value=\"{}\">{}</data></td>",
+            estimate.value,
+            escaped(&in_print(&estimated(unit, estimate).0))
+        )
+    };
+    let (ratio, interval) = match found.is_bounded() {
+        true => estimated(Unit::Ratio, found),
+        false => (format!("{:.2}", found.value), String::new()),
+    };
+    let word = match word {
         "" => String::new(),
         word => format!("<span class=\"t {class}\">{word}</span>"),
     };
@@ -145,16 +172,73 @@ fn row(it: &FigureRatio, axis: &Axis) -> String {
         "<tr><th scope=\"row\">{}<small>{}</small></th><td>{}</td>{}{}\
          <td class=\"n h\" data-l=\"ratio\"><data value=\"{}\">{}</data><small>{}</small></td>\
          <td class=\"strip\">{}</td><td>{word}</td></tr>\n",
-        escaped(&level_in_print(&it.row)),
-        escaped(&words(&it.table)),
-        escaped(&words(&it.metric)),
-        value("base", it.base),
-        value("new", it.new),
-        it.ratio.value,
+        escaped(row),
+        escaped(table),
+        escaped(metric),
+        value("base", base),
+        value("new", new),
+        found.value,
         escaped(&ratio),
         escaped(&in_print(&interval)),
-        strip(it.ratio, axis),
+        strip(found, axis),
     )
+}
+
+/// The targets of `seekstone compare`: what is better and worse, and each ratio around 1.
+pub(super) fn targets(run: &Run) -> String {
+    let study = run
+        .study
+        .as_ref()
+        .filter(|_| run.settings.command == "compare");
+    let Some(study) = study else {
+        return String::new();
+    };
+    let sides = sides(study);
+    let bounded = || sides.iter().map(|it| it.ratio).filter(Estimate::is_bounded);
+    let (low, high) = ends(bounded().flat_map(|it| [it.low, it.high, 1.0]));
+    let axis = Axis::log(low, high, STRIP_INSET, STRIP - STRIP_INSET);
+    let base = study.cells.first().and_then(|cell| cell.levels.first());
+    let base = base.map_or("", String::as_str);
+    let mut text = String::new();
+    for of_target in sides.chunk_by(|left, right| left.level == right.level) {
+        let level = of_target[0].level;
+        let cell = study
+            .cells
+            .iter()
+            .find(|it| it.levels.first().is_some_and(|it| it == level));
+        let found: Vec<_> = study
+            .comparisons
+            .iter()
+            .filter(|it| it.level == level)
+            .collect();
+        let words = cell.map_or_else(String::new, |cell| side_words(cell, &found));
+        text.push_str(&format!(
+            "<h3>{} against {}</h3>\n<p>{}</p>\n{}",
+            escaped(level),
+            escaped(base),
+            escaped(&words),
+            head()
+        ));
+        for it in of_target {
+            let class = match it.sense {
+                Sense::Better => "sound",
+                Sense::Worse => "void",
+                Sense::Neither => "",
+            };
+            let (unit, figure) = (it.figure.unit, &it.figure.reading);
+            let values = [it.base, it.figure.value];
+            text.push_str(&line(
+                (figure, "", ""),
+                unit,
+                values,
+                it.ratio,
+                (class, it.word),
+                &axis,
+            ));
+        }
+        text.push_str("</tbody></table></div>\n");
+    }
+    text
 }
 
 /// A ratio with its interval, and where 1 is.

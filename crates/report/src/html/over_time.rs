@@ -7,9 +7,12 @@ use units::{format_count, format_counted, format_duration_ns};
 use super::charts::{MEASUREMENTS_MAX, SECOND};
 use super::markup::in_print;
 use super::plot::{Dots, Extent, FLOOR, Guide, LEFT, Place, Plot, RIGHT, Series, Side, TOP};
+use super::{intervals, sparklines};
 use crate::axis::{Axis, tick_label};
 use crate::picture::scale::Scale;
 
+/// More measurements than this have a row each, not charts.
+const CHARTS_MAX: usize = 2;
 /// More intervals than this are drawn as means of neighbours.
 const INTERVALS_MAX: usize = 100;
 
@@ -26,14 +29,34 @@ const DEVICE: [SampleOf; 2] = [
     ("device busy", Unit::Share, |it| it.device_busy_share),
 ];
 
+/// The course of many measurements as a table; empty where there are few, which have charts.
+pub(super) fn table(run: &Run) -> String {
+    let shown = with_intervals(run);
+    match shown.len() {
+        0..=CHARTS_MAX => String::new(),
+        _ => sparklines::table(&shown),
+    }
+}
+
+fn with_intervals(run: &Run) -> Vec<&Measurement> {
+    let measured = run.measurements.iter();
+    measured.filter(|it| it.intervals.len() > 1).collect()
+}
+
 /// The charts of each measurement that kept its intervals.
 pub(super) fn plots(run: &Run) -> Vec<Plot> {
-    let mut plots = Vec::new();
+    let shown = with_intervals(run);
+    let shown = shown.iter().filter(|_| shown.len() <= CHARTS_MAX);
+    let mut plots: Vec<Plot> = shown
+        .flat_map(|it| intervals::plots(it, law(Some(it))))
+        .collect();
     for (name, clients, series) in run.intervals().take(MEASUREMENTS_MAX) {
         let measurement = run.measurement(name);
         let rate = rate(measurement.map_or(Work::Operation, |it| it.work));
         let clients = format_counted(u64::from(clients), "client");
-        for of in [rate, LATENCY].into_iter().chain(DEVICE) {
+        let is_drawn = measurement.is_some_and(|it| it.intervals.len() > 1);
+        let own = [rate, LATENCY].into_iter().filter(|_| !is_drawn);
+        for of in own.chain(DEVICE) {
             let guides = match of.1 {
                 Unit::PerSecond => law(measurement),
                 _ => Vec::new(),
@@ -50,7 +73,7 @@ pub(super) fn plots(run: &Run) -> Vec<Plot> {
 }
 
 /// How many units of work were done a second.
-fn rate(work: Work) -> SampleOf {
+pub(super) fn rate(work: Work) -> SampleOf {
     let name = match work {
         Work::Operation => "IOPS",
         Work::File => "files per second",

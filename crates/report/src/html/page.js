@@ -74,9 +74,12 @@
 
   const save = document.getElementById("save");
   if (save) save.hidden = false;
-  save?.addEventListener("click", () => {
+  save?.addEventListener("click", async () => {
     const link = document.createElement("a");
-    const text = document.getElementById("run").textContent;
+    const packed = atob(document.getElementById("run").textContent);
+    const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const text = await new Response(plain).text();
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     link.download = "run.json";
     link.click();

@@ -1,11 +1,13 @@
 //! What every measuring command takes.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 use procedure::Requirement;
 use results::Run;
 
+use crate::args::serve::parse_address;
 use crate::output::Output;
 
 /// What every measuring command takes.
@@ -35,6 +37,17 @@ pub struct Common {
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Show the run in a browser while it goes on, at this address: a port of this machine, or
+    /// IP:PORT, whose URL then holds a token. Without one, any free port.
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        value_parser = parse_address
+    )]
+    pub live: Option<SocketAddr>,
     /// Remove without asking what killed runs left behind.
     #[arg(long, short)]
     pub yes: bool,

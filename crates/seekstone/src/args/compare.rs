@@ -6,6 +6,7 @@ use units::{Bytes, Duration};
 
 use super::Common;
 use super::parse::{parse_budget, parse_pair, parse_precision};
+use crate::output::Output;
 
 /// `seekstone compare`.
 #[derive(Args, Debug)]
@@ -51,6 +52,9 @@ pub struct CompareArgs {
     /// Add the runs to the baseline afterwards, unless they exceed a limit; it keeps the latest 20.
     #[arg(long, requires = "baseline")]
     pub update: bool,
+    /// Draw the ratios with their intervals (SVG).
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<Output>,
     /// Ignore differences smaller than this.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_precision)]
     pub margin: f64,

@@ -9,6 +9,7 @@ use crate::commands::compare_runs;
 use crate::commands::measures::{COMMANDS, is_known};
 use crate::commands::study::{Asked, StudyFile, conduct};
 use crate::exit::{Exit, UsageError};
+use crate::output::Output;
 
 /// The measurement of studies that runs a command of the user's: two targets are no place for it.
 const COMMAND: &str = "command";
@@ -39,6 +40,10 @@ pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
         ))
         .into());
     }
+    if args.svg.as_ref().is_some_and(Output::is_stdout) {
+        let text = "--svg -: the table is printed there; name a file for the picture";
+        return Err(UsageError(text.into()).into());
+    }
     let asked = Asked {
         file: StudyFile {
             source: "the comparison".into(),
@@ -54,6 +59,7 @@ pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
         limits: &args.fail,
         used: args.target.iter().map(Into::into).collect(),
         common: &args.common,
+        svg: args.svg.as_ref(),
         resume: args.resume,
         restart: args.restart,
         reserve: args.reserve,

@@ -82,7 +82,7 @@ fn refuse_measuring(args: &CompareArgs, setup: &Setup) -> Result<(), UsageError>
     match given.or(form.map(|(name, _)| name)) {
         Some(name) => Err(UsageError(format!(
             "--{name} is for targets that are measured: runs are compared as they are, on the \
-             screen, with --markdown or --html"
+             screen, with --markdown, --html or --svg"
         ))),
         None => Ok(()),
     }
@@ -118,7 +118,16 @@ fn write_forms(
             &page.map_err(|it| UsageError(it.to_string()))?,
         )?;
     }
-    let takes_stdout = outputs.asked().any(|(_, output)| output.is_stdout());
+    if let Some(output) = &args.svg {
+        let picture = report::comparison_svg(&both);
+        write(
+            output,
+            args,
+            &picture.map_err(|it| UsageError(it.to_string()))?,
+        )?;
+    }
+    let takes_stdout = args.svg.iter().any(Output::is_stdout)
+        || outputs.asked().any(|(_, output)| output.is_stdout());
     if takes_stdout {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! One way through a run: everything is checked, the archive opened, what killed runs left offered
 //! for removal, signals caught; then the command measures, and its run is delivered.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -16,6 +17,7 @@ use results::{Run, Setup};
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::deliver;
+use crate::commands::live::Live;
 use crate::commands::offers;
 use crate::commands::runs::show;
 use crate::commands::setup::open_archive;
@@ -74,6 +76,8 @@ pub struct Onlooking<'a> {
     pub interrupt: &'a Interrupt,
     /// Whether nobody wants to see how far it is.
     pub is_quiet: bool,
+    /// A page that follows it.
+    pub live: Option<&'a RefCell<Live>>,
 }
 
 impl Onlooking<'_> {
@@ -86,7 +90,12 @@ impl Onlooking<'_> {
         measure: impl FnOnce(&Interrupt, Show<'_>) -> Result<Run, E>,
     ) -> anyhow::Result<Run> {
         let mut progress = Progress::new(self.is_quiet);
-        let measured = measure(self.interrupt, &mut |stage| progress.show(stage));
+        let measured = measure(self.interrupt, &mut |stage| {
+            progress.show(stage);
+            if let Some(live) = self.live {
+                live.borrow_mut().show(stage);
+            }
+        });
         progress.finish();
         measured.map_err(Into::into)
     }
@@ -112,27 +121,32 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
     }
 }
 
-/// Measure what is ready, and deliver the run.
+/// Measure what is ready, and deliver the run; `name` is what a page that follows it is titled.
 ///
 /// # Errors
 /// When nothing could be measured, or the run cannot be delivered.
-pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
+pub fn drive(ready: Ready<'_>, name: &str) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     if let Some(archive) = &archive {
         unfinished::offer(archive);
         unfinished::keep(&ready.cells, &ready.setup, archive);
     }
-    measured(ready, archive, false)
+    measured(ready, archive, name, false)
 }
 
 /// Go on with a run whose program was killed, or take what it measured for all that it is.
 ///
 /// # Errors
 /// Those of [`drive`].
-pub fn go_on(ready: Ready<'_>, journal: RunJournal, go_on: GoOn) -> anyhow::Result<Exit> {
+pub fn go_on(
+    ready: Ready<'_>,
+    name: &str,
+    journal: RunJournal,
+    go_on: GoOn,
+) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     ready.cells.keep_in(journal, go_on);
-    measured(ready, archive, true)
+    measured(ready, archive, name, true)
 }
 
 /// The archive, once it is known that there is room for a run.
@@ -141,21 +155,31 @@ fn opened(ready: &Ready<'_>) -> anyhow::Result<Option<Archive>> {
     open_archive(ready.common)
 }
 
-fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> anyhow::Result<Exit> {
+fn measured(
+    ready: Ready<'_>,
+    archive: Option<Archive>,
+    name: &str,
+    is_resumed: bool,
+) -> anyhow::Result<Exit> {
     let common = ready.common;
     for place in &ready.places {
         offer_removal(place, common.yes)?;
     }
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let live = common.live.map(|at| Live::start(at, name));
+    let live = live.transpose()?.map(RefCell::new);
     let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
         is_quiet: common.quiet,
+        live: live.as_ref(),
     });
+    let live = live.map(RefCell::into_inner);
     let cells = ready.cells;
     let mut run = match measured {
         Ok(run) => run,
         Err(error) => {
+            live.into_iter().for_each(|live| live.end(None));
             let (journal, told, _) = cells.done();
             // A run that went on may do so once more.
             unfinished::remove(journal.filter(|_| told == 0 && !is_resumed));
@@ -165,6 +189,7 @@ fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> any
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     let journal = unfinished::told(&cells, &mut run);
     let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
+    live.into_iter().for_each(|live| live.end(Some(&run)));
     if delivered.is_ok() {
         unfinished::remove(journal);
     }

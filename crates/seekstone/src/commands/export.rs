@@ -3,6 +3,7 @@
 use archive::Archive;
 use clap::ValueEnum as _;
 use results::{Curve, Run};
+use units::Duration;
 
 use crate::args::ExportForm;
 use crate::commands::runs::shown;
@@ -25,7 +26,10 @@ pub fn form_of(asked: Option<ExportForm>, output: &Output) -> Result<ExportForm,
     }
     let form = asked.or(by_ending).unwrap_or(ExportForm::Json);
     let name = match form {
-        ExportForm::Replicates | ExportForm::Points | ExportForm::Intervals => ExportForm::Csv,
+        ExportForm::Replicates
+        | ExportForm::Points
+        | ExportForm::Intervals
+        | ExportForm::Series => ExportForm::Csv,
         form => form,
     };
     let name = name.to_possible_value();
@@ -40,9 +44,13 @@ pub fn form_of(asked: Option<ExportForm>, output: &Output) -> Result<ExportForm,
 pub fn exported(
     archive: &Archive,
     run: &Run,
-    beside: Option<i64>,
     form: ExportForm,
+    (beside, every): (Option<i64>, Option<Duration>),
 ) -> anyhow::Result<String> {
+    if every.is_some() && form != ExportForm::Series {
+        let text = "--every joins the intervals of a series: add --form series";
+        return Err(UsageError(text.into()).into());
+    }
     if beside.is_some() && form != ExportForm::Svg {
         let text = "--beside draws a second curve: add --form svg";
         return Err(UsageError(text.into()).into());
@@ -51,11 +59,11 @@ pub fn exported(
         let other = beside.map(|other| archive.load(other)).transpose()?;
         return Ok(picture(run, other.as_ref())?);
     }
-    Ok(written(run, form).ok_or_else(|| nothing(run, form))?)
+    Ok(written(run, form, every).ok_or_else(|| nothing(run, form))?)
 }
 
 /// The run in a form of text; `None` where it has nothing of that form.
-fn written(run: &Run, form: ExportForm) -> Option<String> {
+fn written(run: &Run, form: ExportForm, every: Option<Duration>) -> Option<String> {
     match form {
         ExportForm::Json => Some(results::json(run)),
         ExportForm::Text => Some(shown(run, false)),
@@ -66,6 +74,7 @@ fn written(run: &Run, form: ExportForm) -> Option<String> {
         ExportForm::Replicates => report::csv_replicates(run),
         ExportForm::Points => report::csv_points(run),
         ExportForm::Intervals => report::csv_intervals(run),
+        ExportForm::Series => report::csv_series(run, every),
         ExportForm::Svg => picture(run, None).ok(),
     }
 }
@@ -88,7 +97,11 @@ const fn held(form: ExportForm) -> (&'static str, &'static str) {
             "intervals",
             "`seekstone transactions` and `seekstone trial --interval`",
         ),
-        ExportForm::Svg => ("picture", "`seekstone curve` and `trial --interval`"),
+        ExportForm::Series => ("latency over time", "`seekstone run` and `seekstone trial`"),
+        ExportForm::Svg => (
+            "picture",
+            "`seekstone curve`, `compare` and `trial --interval`",
+        ),
     }
 }
 
@@ -97,7 +110,7 @@ fn nothing(run: &Run, form: ExportForm) -> UsageError {
     let id = run.id.unwrap_or_default();
     let there = ExportForm::value_variants()
         .iter()
-        .filter(|&&other| written(run, other).is_some())
+        .filter(|&&other| written(run, other, None).is_some())
         .filter_map(|other| Some(other.to_possible_value()?.get_name().to_owned()));
     let there: Vec<String> = there.collect();
     UsageError(format!(
@@ -114,6 +127,9 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
     let mut measured = run.measurements.iter();
     let drawn = measured.find_map(|it| report::series_svg(&run.target.given, it));
     if let (Some(drawn), None) = (drawn, beside) {
+        return Ok(drawn);
+    }
+    if let (Some(drawn), None) = (report::sides_svg(run), beside) {
         return Ok(drawn);
     }
     let runs = std::iter::once(run).chain(beside);

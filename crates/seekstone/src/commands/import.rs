@@ -29,19 +29,19 @@ const LOOK_BACK: usize = 1000;
 pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     let text = file_text(file)?;
     // A page holds its run.
-    let text = report::run_in_page(&text).unwrap_or(&text);
-    if begins_run(text) {
-        return import_run(archive, file, text);
+    let text = report::run_in_page(&text).unwrap_or(text);
+    if begins_run(&text) {
+        return import_run(archive, file, &text);
     }
-    if begins_log(text) {
-        return import_diskrand(archive, file, text);
+    if begins_log(&text) {
+        return import_diskrand(archive, file, &text);
     }
-    match read_logs(text) {
+    match read_logs(&text) {
         Ok(jobs) => return import_diskmbps(archive, file, &jobs),
         Err(NoTransferLog::NoJob) => {}
         Err(error) => return Err(no_log(file, &error.to_string())),
     }
-    let log = Log::read(text).map_err(|error| no_log(file, &error.to_string()))?;
+    let log = Log::read(&text).map_err(|error| no_log(file, &error.to_string()))?;
     let found = imported(&log);
     if found.is_empty() {
         return Err(no_log(file, "it holds no sums"));
@@ -56,8 +56,8 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
 /// When the file cannot be read, or holds no run.
 pub fn run_in_file(file: &Path) -> anyhow::Result<Run> {
     let text = file_text(file)?;
-    let text = report::run_in_page(&text).unwrap_or(&text);
-    results::from_json(text).map_err(|error| no_log(file, &error.to_string()))
+    let text = report::run_in_page(&text).unwrap_or(text);
+    results::from_json(&text).map_err(|error| no_log(file, &error.to_string()))
 }
 
 /// Archive runs of one log, and say what their log lacks.

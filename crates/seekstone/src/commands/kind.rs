@@ -37,6 +37,7 @@ pub fn kind(args: &KindArgs, setup: Setup) -> anyhow::Result<Exit> {
         limits: &[],
         used: Vec::new(),
         common: &rules.common,
+        svg: None,
         resume: rules.resume,
         restart: rules.restart,
         reserve: rules.reserve,

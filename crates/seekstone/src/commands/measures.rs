@@ -99,6 +99,7 @@ impl Measures for Everything {
         let looking = Onlooking {
             interrupt: stop,
             is_quiet: true,
+            live: None,
         };
         let run = (ready.measure)(&looking).map_err(|it| in_words(&it))?;
         match &run.status {

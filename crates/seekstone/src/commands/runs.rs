@@ -55,16 +55,17 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
             id,
             beside,
             form,
+            every,
             output,
-            force: _,
+            ..
         } => {
             let form = form_of(*form, output)?;
             let run = run_of(&archive, *id)?;
-            output.write(&exported(&archive, &run, *beside, form)?)?;
-            Ok(Exit::Done)
+            let text = exported(&archive, &run, form, (*beside, *every))?;
+            output.write(&text).map(|()| Exit::Done)
         }
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } | RunsCommand::Resume(_) => {
-            unreachable!("done above, where no archive need exist")
+            unreachable!("done above")
         }
         RunsCommand::Compare {
             ids,

@@ -23,7 +23,7 @@ use crate::commands::measures::{COMMANDS, Everything, command, options};
 use crate::commands::runs::show;
 use crate::commands::setup::{archive_path, open_archive, seeded};
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::recorded::{is_flag, name as recorded_name};
 use crate::studies::SHIPPED;
@@ -183,6 +183,7 @@ fn run(args: &StudyArgs, mut setup: Setup) -> anyhow::Result<Exit> {
         limits: &[],
         used: vec![PathBuf::from(name)],
         common: &args.common,
+        svg: None,
         resume: args.resume,
         restart: args.restart,
         reserve: args.reserve,
@@ -203,6 +204,8 @@ pub struct Asked<'a> {
     pub used: Vec<PathBuf>,
     /// What every measuring command takes.
     pub common: &'a Common,
+    /// Where the ratios are drawn.
+    pub svg: Option<&'a Output>,
     /// Whether it goes on where it was interrupted.
     pub resume: bool,
     /// Whether what was measured before is thrown away.
@@ -260,6 +263,12 @@ pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
     let is_resumable = archive.is_some();
     run.goals = common.goals.iter().map(|goal| goal.judge(&run)).collect();
     let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
+    if let Some(svg) = asked.svg {
+        match report::sides_svg(&run) {
+            Some(drawn) => svg.write(&drawn)?,
+            None => output::complain("--svg: no ratio was found, and nothing is drawn"),
+        }
+    }
     let kept = format!("What was measured is kept: {}.", asked.again);
     if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
         output::complain(&kept);
@@ -284,7 +293,8 @@ fn check_written(asked: &Asked<'_>, definition: &StudyDefinition) -> anyhow::Res
     let tables = levels.map(|it| &it.set).chain([&definition.settings]);
     let texts = tables.flat_map(|table| table.values().filter_map(|value| value.as_str()));
     used.extend(texts.map(PathBuf::from));
-    check_files(&Files::of(asked.common, []).and_used(used))
+    let files = Files::of(asked.common, []).and("--svg", asked.svg);
+    check_files(&files.and_used(used))
 }
 
 /// Keep the definitions of the study's models. Its measurements read them from their files, which

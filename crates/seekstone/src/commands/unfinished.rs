@@ -195,5 +195,6 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     let (command, setup) = commanded(&recorded, path, &args.again)?;
     written::check_command(&command)?;
     let how = if args.keep { GoOn::No } else { GoOn::Measuring };
-    go_on(ready(&command, setup)?, journal, how)
+    let name = live::name(&setup);
+    go_on(ready(&command, setup)?, &name, journal, how)
 }

@@ -8,6 +8,7 @@
 
 pub mod data_files;
 pub mod group;
+pub mod http;
 pub mod network;
 pub mod storage;
 
@@ -261,13 +262,19 @@ impl Running {
     /// Read what it says until a line holds `text`.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) {
+        self.line_with(text);
+    }
+
+    /// The same, and give the line.
+    #[track_caller]
+    pub fn line_with(&mut self, text: &str) -> String {
         loop {
             let mut line = String::new();
             let read = self.stderr.read_line(&mut line).expect("text");
             self.said.push_str(&line);
             assert!(read > 0, "it ended without {text:?}: {}", self.said);
             if line.contains(text) {
-                return;
+                return line;
             }
         }
     }

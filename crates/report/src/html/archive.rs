@@ -1,0 +1,66 @@
+//! The archive as a page of a server: list, filter, open, compare by ticking.
+
+use super::markup::escaped;
+use super::{Page, Section};
+use crate::list::{ListRow, moment};
+
+const SCRIPT: &str = include_str!("archive.js");
+
+/// A page with one row for each run, in the order given. Its links are `run/ID` and
+/// `compare?run=ID&run=ID`, as paths beneath its own.
+#[must_use]
+pub fn archive_html(rows: &[ListRow], archive: &str) -> String {
+    let header = format!(
+        "<header>\n<h1>Archive</h1>\n<p class=\"lead\">{}</p>\n\
+         <p class=\"place\">{}</p>\n</header>\n",
+        match rows.len() {
+            0 => "No runs yet".to_owned(),
+            1 => "1 run".to_owned(),
+            count => format!("{count} runs"),
+        },
+        escaped(archive)
+    );
+    let mut body = String::new();
+    if !rows.is_empty() {
+        body.push_str(
+            "<form action=\"compare\" method=\"get\">\n<div class=\"tools\">\
+             <input id=\"filter\" type=\"search\" placeholder=\"Filter: target, command, day\" \
+             aria-label=\"Filter runs\" hidden>\
+             <button id=\"compare\" type=\"submit\">Compare ticked runs</button>\
+             <span id=\"shown\" role=\"status\"></span></div>\n\
+             <div class=\"wide\"><table><thead><tr><th scope=\"col\"></th>\
+             <th scope=\"col\">run</th><th scope=\"col\">started</th>\
+             <th scope=\"col\">command</th><th scope=\"col\">target</th>\
+             <th scope=\"col\">result</th></tr></thead>\n<tbody>\n",
+        );
+        rows.iter().for_each(|row| body.push_str(&line(row)));
+        body.push_str("</tbody></table></div>\n</form>\n");
+    }
+    Page {
+        title: "archive",
+        header: &header,
+        sections: &[Section::new("runs", "Runs", body)],
+        held: "",
+        script: SCRIPT,
+        policy: "form-action 'self'",
+    }
+    .html()
+}
+
+fn line(row: &ListRow) -> String {
+    let id = row.id;
+    let partial = match row.status.as_str() {
+        "complete" => String::new(),
+        other => format!(" <span class=\"t shaky\">{}</span>", escaped(other)),
+    };
+    format!(
+        "<tr><td><input type=\"checkbox\" name=\"run\" value=\"{id}\" aria-label=\"Run {id}\"></td>\
+         <th scope=\"row\"><a href=\"run/{id}\">{id}</a></th><td data-l=\"started\">{}</td>\
+         <td data-l=\"command\">{}</td><td data-l=\"target\">{}</td>\
+         <td data-l=\"result\">{}{partial}</td></tr>\n",
+        escaped(&moment(&row.started_at)),
+        escaped(&row.command),
+        escaped(&row.target),
+        escaped(&row.headline),
+    )
+}

@@ -1,0 +1,279 @@
+//! Percentiles of the latency and the rate over time, from the histogram of each interval.
+
+use results::environment::ForeignIo;
+use results::{Interval, Measurement, Unit, percentile_name};
+use stats::Histogram;
+use units::format_duration_ns;
+
+use super::charts::{SECOND, time_side};
+use super::markup::in_print;
+use super::over_time::rate;
+use super::plot::{Dots, Extent, FLOOR, Guide, LEFT, Place, Plot, RIGHT, Series, Side, TOP};
+use crate::axis::{Axis, tick_label};
+use crate::picture::scale::Scale;
+
+/// More intervals than this are joined with their neighbours.
+const DRAWN_MAX: u64 = 24;
+/// The percentiles that are drawn, and whether somebody must ask for them.
+const DRAWN: [(f64, bool); 3] = [(0.5, false), (0.99, false), (0.999, true)];
+
+/// An interval with what is read from it.
+pub(super) struct Drawn {
+    pub from: f64,
+    pub to: f64,
+    pub per_second: f64,
+    response: Histogram,
+    foreign_share: Option<f64>,
+}
+
+impl Drawn {
+    fn of(interval: &Interval) -> Self {
+        let (from, to) = (interval.begin_ns(), interval.end_ns);
+        let response = interval.response();
+        let seconds = interval.length_ns as f64 / SECOND;
+        Self {
+            from: from as f64 / SECOND,
+            to: to as f64 / SECOND,
+            per_second: response.len() as f64 / seconds.max(1.0 / SECOND),
+            response,
+            foreign_share: interval.foreign_share,
+        }
+    }
+
+    pub fn is_disturbed(&self) -> bool {
+        self.foreign_share >= Some(ForeignIo::MARKED_SHARE)
+    }
+
+    fn when(&self) -> String {
+        format!("{:.1} – {:.1} s", self.from, self.to)
+    }
+
+    pub fn percentile(&self, p: f64) -> Option<f64> {
+        let time = self.response.quantile(p)?;
+        Some((time as f64).max(1.0) / SECOND)
+    }
+
+    /// Everything that is known of it, for a tip.
+    fn said(&self) -> String {
+        let rate = in_print(&Unit::PerSecond.format(self.per_second));
+        let times = DRAWN.iter().filter_map(|(p, _)| {
+            let time = in_print(&format_duration_ns(self.percentile(*p)? * SECOND));
+            Some(format!(", {} {time}", percentile_name(*p)))
+        });
+        let times: String = times.collect();
+        let foreign = self.foreign_share.filter(|_| self.is_disturbed());
+        let foreign = foreign.map_or_else(String::new, |share| {
+            format!(", {:.0} % of the I/O foreign", share * 100.0)
+        });
+        format!("{}: {rate}{times}{foreign}", self.when())
+    }
+}
+
+/// At most so many intervals, neighbours in one.
+pub(super) fn drawn(kept: &[Interval], most: u64) -> Vec<Drawn> {
+    let end_ns = kept.last().map_or(0, |last| last.end_ns);
+    let joined = Interval::joined(kept, end_ns.div_ceil(most));
+    joined.iter().map(Drawn::of).collect()
+}
+
+/// Two charts of a measurement that kept its intervals: its latency, and its rate with what `law`
+/// says of it.
+pub(super) fn plots(measurement: &Measurement, law: Vec<Guide>) -> Vec<Plot> {
+    let kept = &measurement.intervals;
+    let Some(last) = kept.last().filter(|_| kept.len() > 1) else {
+        return Vec::new();
+    };
+    let drawn = drawn(kept, DRAWN_MAX);
+    let across = Axis::Linear(Scale::exactly(last.end_ns as f64 / SECOND, LEFT, RIGHT));
+    let across = Side::new(across, "time, s", |tick| tick_label(Unit::Count, tick));
+    let each = in_print(&format_duration_ns((drawn[0].to - drawn[0].from) * SECOND));
+    let note = format!("Intervals of {each} from the start, warm-up included.");
+    let plot = |(what, up): (&str, Side), series: Vec<Series>, guides: Vec<Guide>| Plot {
+        title: format!("{}: {what}", measurement.title),
+        note: note.clone(),
+        across: across.clone(),
+        up,
+        series,
+        guides,
+    };
+    let latencies: Vec<Series> = DRAWN
+        .iter()
+        .map(|(p, is_hidden)| percentile(&drawn, *p, *is_hidden))
+        .filter(|it| it.line.iter().any(|[_, time]| time.is_finite()))
+        .collect();
+    let times = latencies.iter().flat_map(|it| &it.line);
+    let times = times.map(|[_, time]| *time).filter(|it| it.is_finite());
+    let mut found = Vec::new();
+    if !latencies.is_empty() {
+        let up = time_side(times, "latency");
+        found.push(plot(("latency over time", up), latencies, foreign(&drawn)));
+    }
+    let name = rate(measurement.work).0;
+    let heights = law.iter().filter_map(|guide| match guide {
+        Guide::Across { at, .. } => Some(*at),
+        Guide::Range { .. } => None,
+    });
+    let rates = drawn.iter().map(|it| it.per_second).chain(heights);
+    let up = Axis::fitting(rates, FLOOR, TOP);
+    let up = Side::new(up, name, |tick| tick_label(Unit::PerSecond, tick));
+    let guides = law.into_iter().chain(foreign(&drawn)).collect();
+    let title = format!("{name} over time");
+    found.push(plot((&title, up), vec![rates_of(&drawn, name)], guides));
+    found
+}
+
+/// A level line over each interval; broken where too little was completed for the percentile.
+fn percentile(drawn: &[Drawn], p: f64, is_hidden: bool) -> Series {
+    let times = drawn.iter().map(|it| it.percentile(p));
+    series((&percentile_name(p), is_hidden), drawn, times)
+}
+
+fn rates_of(drawn: &[Drawn], name: &str) -> Series {
+    series(
+        (name, false),
+        drawn,
+        drawn.iter().map(|it| Some(it.per_second)),
+    )
+}
+
+fn series(
+    (name, is_hidden): (&str, bool),
+    drawn: &[Drawn],
+    values: impl Iterator<Item = Option<f64>>,
+) -> Series {
+    let (mut line, mut places) = (Vec::new(), Vec::new());
+    for (it, value) in drawn.iter().zip(values) {
+        let Some(value) = value else {
+            line.push([f64::NAN; 2]);
+            continue;
+        };
+        line.extend([[it.from, value], [it.to, value]]);
+        places.push(Place {
+            at: [Extent::exact(0.5 * (it.from + it.to)), Extent::exact(value)],
+            text: it.said(),
+        });
+    }
+    Series {
+        name: name.to_owned(),
+        line,
+        places,
+        dots: Dots::OnDemand,
+        has_band: false,
+        is_hidden,
+    }
+}
+
+/// Where others used the device, neighbours in one.
+fn foreign(drawn: &[Drawn]) -> Vec<Guide> {
+    let runs = drawn.chunk_by(|left, right| left.is_disturbed() == right.is_disturbed());
+    let disturbed = runs.filter(|run| run[0].is_disturbed());
+    let guides = disturbed.enumerate().map(|(at, run)| {
+        let (from, to) = (run[0].from, run[run.len() - 1].to);
+        let shares = run.iter().filter_map(|it| it.foreign_share);
+        let most = shares.fold(0.0, f64::max);
+        Guide::Range {
+            low: from,
+            high: to,
+            label: if at == 0 {
+                "foreign I/O".into()
+            } else {
+                String::new()
+            },
+            text: format!(
+                "{from:.1} – {to:.1} s: up to {:.0} % of the device's I/O was foreign",
+                most * 100.0
+            ),
+        }
+    });
+    guides.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use results::histogram_text;
+
+    use super::*;
+
+    fn measured(foreign: [Option<f64>; 5]) -> Measurement {
+        let mut intervals = Vec::new();
+        for (second, foreign_share) in (1..=5_u64).zip(foreign) {
+            let mut response = Histogram::new();
+            let count = if second == 3 { 0 } else { 2_000 * second };
+            (0..count).for_each(|at| response.record(100_000 * (1 + at % 10)));
+            intervals.push(Interval {
+                end_ns: second * 1_000_000_000,
+                length_ns: 1_000_000_000,
+                foreign_share,
+                response_histogram: match count {
+                    0 => String::new(),
+                    _ => histogram_text(&response),
+                },
+                ..Interval::default()
+            });
+        }
+        Measurement {
+            title: "random read".into(),
+            intervals,
+            ..Measurement::empty()
+        }
+    }
+
+    /// An interval in which nothing was completed has a rate of zero, and no latency.
+    #[test]
+    fn a_stall_is_a_gap_in_the_latency_and_a_rate_of_zero() {
+        let plots = plots(&measured([None; 5]), Vec::new());
+        let [latency, rate] = plots.as_slice() else {
+            panic!("two charts: {}", plots.len());
+        };
+        let names: Vec<&str> = latency.series.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["p50", "p99", "p99.9"]);
+        let p99 = &latency.series[1];
+        let (gaps, known): (Vec<[f64; 2]>, Vec<[f64; 2]>) =
+            p99.line.iter().copied().partition(|it| it[1].is_nan());
+        assert_eq!((gaps.len(), known.len(), p99.places.len()), (1, 8, 4));
+        assert!(
+            known.iter().all(|it| (it[1] - 1e-3).abs() < 1e-6),
+            "{known:?}"
+        );
+        let rates: Vec<f64> = rate.series[0]
+            .places
+            .iter()
+            .map(|it| it.at[1].value)
+            .collect();
+        assert_eq!(rates, [2_000.0, 4_000.0, 0.0, 8_000.0, 10_000.0]);
+        assert_eq!(
+            p99.places[0].text,
+            "0.0 – 1.0 s: 2,000/s, p50 500 µs, p99 1.00 ms"
+        );
+        assert!(latency.guides.is_empty() && rate.guides.is_empty());
+    }
+
+    #[test]
+    fn what_others_did_is_marked_where_they_did_it() {
+        let quiet = ForeignIo::MARKED_SHARE / 2.0;
+        let shares = [Some(quiet), Some(0.4), Some(0.2), None, Some(0.9)];
+        let plots = plots(&measured(shares), Vec::new());
+        let ranges: Vec<String> = plots[0]
+            .guides
+            .iter()
+            .filter_map(|it| match it {
+                Guide::Range { text, .. } => Some(text.clone()),
+                Guide::Across { .. } => None,
+            })
+            .collect();
+        assert_eq!(
+            ranges,
+            [
+                "1.0 – 3.0 s: up to 40 % of the device's I/O was foreign",
+                "4.0 – 5.0 s: up to 90 % of the device's I/O was foreign",
+            ]
+        );
+    }
+
+    #[test]
+    fn one_interval_is_no_course_over_time() {
+        let mut measurement = measured([None; 5]);
+        measurement.intervals.truncate(1);
+        assert!(plots(&measurement, Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,34 @@
+//! `seekstone runs export`: the forms.
+
+use clap::ValueEnum;
+
+/// Forms of `runs export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// Everything, as documented in docs/json-schema.md.
+    Json,
+    /// Every figure of every table, one line each; the same columns for every command.
+    #[value(alias = "levels", alias = "files")]
+    Csv,
+    /// The tables with their intervals; of a study its note.
+    Markdown,
+    /// A page for a browser, with charts and the run's JSON in it; it needs no network.
+    Html,
+    /// Every figure as a gauge, for Prometheus (OpenMetrics text).
+    Openmetrics,
+    /// Every repetition behind the figures: passes, rounds, runs, replicates.
+    #[value(alias = "passes", alias = "times")]
+    Replicates,
+    /// One line for each point of a load curve, scouts marked.
+    Points,
+    /// One line for each interval of `transactions`, with what the machine did, or of `trial
+    /// --interval`.
+    Intervals,
+    /// One line for each interval of each measurement of a check-up or a trial: IOPS, p50 to p99.9
+    /// and I/O of others.
+    Series,
+    /// What `runs show` prints.
+    Text,
+    /// A picture: the load curve of a run, or the load over the intervals of a trial.
+    Svg,
+}

@@ -1,0 +1,105 @@
+//! `seekstone serve`: the archive as pages for a browser.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use archive::{Archive, ArchiveError};
+use host::interrupt::Interrupt;
+use report::ListRow;
+use results::Run;
+use web::{Answer, Server};
+
+use crate::args::ServeArgs;
+use crate::commands::setup::archive_path;
+use crate::exit::Exit;
+use crate::output;
+
+/// How often a signal is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// More runs than this are no list for a page: `runs list` has the rest.
+const RUNS_LISTED: usize = 1_000;
+/// Runs that a chart tells apart.
+const COMPARED_MAX: usize = 6;
+
+/// Serve the archive until a signal comes.
+///
+/// # Errors
+/// When there is no archive, or the address cannot be had.
+pub fn serve(args: &ServeArgs) -> anyhow::Result<Exit> {
+    let path = archive_path(args.archive.as_ref())?;
+    // Said now rather than on a page.
+    Archive::open_existing(&path)?;
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let pages = move |asked: &str, query: &str| answer(&path, asked, query);
+    let server = Server::start(args.listen, Arc::new(pages), None)?;
+    output::complain(&format!("serving {} until Ctrl-C", server.url()));
+    while interrupt.is_raised().is_none() {
+        sleep(LOOK_EVERY);
+    }
+    server.stop();
+    Ok(Exit::Done)
+}
+
+/// What a request is answered with. The archive is opened anew for each: a run that was saved
+/// meanwhile is there.
+fn answer(path: &Path, asked: &str, query: &str) -> Answer {
+    let found = Archive::open_existing(path)
+        .map_err(|error| Answer::Missing(error.to_string()))
+        .and_then(|archive| page(&archive, asked, query));
+    found.unwrap_or_else(|refused| refused)
+}
+
+fn page(archive: &Archive, asked: &str, query: &str) -> Result<Answer, Answer> {
+    let parts: Vec<&str> = asked.split('/').collect();
+    match parts.as_slice() {
+        [""] => {
+            listed(archive).map(|rows| Answer::Page(report::archive_html(&rows, &shown(archive))))
+        }
+        ["runs.json"] => listed(archive).map(|rows| Answer::Json(report::run_list_json(&rows))),
+        ["run", id] => match id.strip_suffix(".json") {
+            Some(id) => loaded(archive, id).map(|run| Answer::Json(results::json(&run))),
+            None => loaded(archive, id).map(|run| Answer::Page(report::html(&run))),
+        },
+        ["compare"] => compared(archive, query).map(Answer::Page),
+        _ => Err(Answer::Missing(format!("there is no page {asked}"))),
+    }
+}
+
+fn shown(archive: &Archive) -> String {
+    PathBuf::from(archive.path()).display().to_string()
+}
+
+fn listed(archive: &Archive) -> Result<Vec<ListRow>, Answer> {
+    let runs = archive.list(RUNS_LISTED).map_err(refused)?;
+    Ok(runs.into_iter().map(ListRow::from).collect())
+}
+
+fn loaded(archive: &Archive, id: &str) -> Result<Run, Answer> {
+    let id = id
+        .parse()
+        .map_err(|_| Answer::Mistake(format!("{id} is no number of a run")))?;
+    archive.load(id).map_err(refused)
+}
+
+fn refused(error: ArchiveError) -> Answer {
+    Answer::Missing(anyhow::Error::from(error).to_string())
+}
+
+/// Runs compared with the oldest of them, whatever the order of the list.
+fn compared(archive: &Archive, query: &str) -> Result<String, Answer> {
+    let ids = query
+        .split('&')
+        .filter_map(|part| part.strip_prefix("run="));
+    let runs: Result<Vec<Run>, Answer> = ids.map(|id| loaded(archive, id)).collect();
+    let mut runs = runs?;
+    runs.sort_by_key(|run| run.id);
+    runs.dedup_by_key(|run| run.id);
+    if !(2..=COMPARED_MAX).contains(&runs.len()) {
+        let text = format!("tick two runs to compare them, and no more than {COMPARED_MAX}");
+        return Err(Answer::Mistake(text));
+    }
+    report::comparison_html(&runs).map_err(|error| Answer::Mistake(error.to_string()))
+}

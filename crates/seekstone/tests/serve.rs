@@ -1,0 +1,159 @@
+//! The archive and a run under way as pages: a browser is answered what the other forms say.
+
+mod support;
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use support::http::{events, get, url_in};
+use support::{Running, Scratch};
+
+/// A model, at once.
+const TRIAL: [&str; 6] = [
+    "trial",
+    "sim:mm1?mean=100us",
+    "--rate",
+    "2k",
+    "--duration",
+    "5s",
+];
+
+fn archived(scratch: &Scratch, seed: &str) {
+    let args = [&TRIAL[..], &["--seed", seed, "--quiet"]].concat();
+    scratch.check(&args, 0, "Saved as run");
+}
+
+#[test]
+fn the_archive_is_listed_opened_and_compared() {
+    let scratch = Scratch::new();
+    archived(&scratch, "1");
+    archived(&scratch, "2");
+    let mut server = Running::start(scratch.seekstone(["serve", "--listen", "0"]));
+    let url = url_in(&server.line_with("serving http://127.0.0.1:"));
+    let (status, list) = get(&url, "");
+    assert_eq!(status, 200);
+    for part in [
+        "href=\"run/1\"",
+        "value=\"2\"",
+        "sim:mm1?mean=100us",
+        "action=\"compare\"",
+    ] {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    let exported = |form: &str| {
+        let args = ["runs", "export", "2", "--form", form];
+        scratch.check(&args, 0, "").stdout
+    };
+    assert_eq!(get(&url, "run/2"), (200, exported("html")));
+    assert_eq!(get(&url, "run/2.json"), (200, exported("json")));
+    let listed = scratch
+        .check(&["runs", "list", "--json", "-"], 0, "")
+        .stdout;
+    assert_eq!(get(&url, "runs.json"), (200, listed));
+
+    let page = scratch.path("compared.html");
+    let page = page.to_str().expect("a path");
+    scratch.check(&["runs", "compare", "1", "2", "--html", page], 0, "");
+    let expected = fs::read_to_string(page).expect("a page");
+    // However they were ticked, the older one is the base.
+    assert_eq!(get(&url, "compare?run=2&run=1"), (200, expected));
+    for (path, status, why) in [
+        ("compare?run=1", 400, "tick two runs"),
+        ("compare?run=1&run=1", 400, "tick two runs"),
+        ("run/x", 400, "no number of a run"),
+        ("run/9", 404, "9"),
+        ("compare?run=1&run=9", 404, "9"),
+        ("../archive.db", 404, "no page"),
+    ] {
+        let (found, body) = get(&url, path);
+        assert_eq!(found, status, "{path}: {body}");
+        assert!(body.contains(why), "{path}: {body}");
+    }
+    // A run that was saved meanwhile is there.
+    archived(&scratch, "3");
+    assert!(get(&url, "").1.contains("href=\"run/3\""));
+    server.signal(Signal::INT);
+    server.end().check(&["serve"], 0, "serving");
+}
+
+#[test]
+fn what_cannot_be_served_is_said_at_once() {
+    let scratch = Scratch::new();
+    scratch.check(&["serve", "--listen", "0"], 1, "archive");
+    scratch.check(&["serve", "--listen", "here"], 2, "give a port");
+    archived(&scratch, "1");
+    let mut server = Running::start(scratch.seekstone(["serve", "--listen", "0"]));
+    let url = url_in(&server.line_with("serving"));
+    let port = url
+        .trim_end_matches('/')
+        .rsplit_once(':')
+        .expect("a port")
+        .1;
+    scratch.check(&["serve", "--listen", port], 1, "cannot be listened on");
+    server.signal(Signal::TERM);
+    server.end().check(&["serve"], 0, "");
+}
+
+/// It is followed to its end, and what the browser holds then is the run.
+#[test]
+fn a_run_is_followed_to_its_page() {
+    let scratch = Scratch::new();
+    let json = scratch.path("run.json");
+    let args = [
+        "trial",
+        "null:",
+        "--duration",
+        "1s",
+        "--live",
+        "--json",
+        "run.json",
+    ];
+    let mut run = Running::start(scratch.seekstone(args));
+    let url = url_in(&run.line_with("live: http://127.0.0.1:"));
+    let (status, page) = get(&url, "");
+    assert_eq!(status, 200);
+    assert!(
+        page.contains("trial null:") && page.contains("EventSource"),
+        "{page}"
+    );
+    let told = events(&url);
+    run.end().check(&args, 0, "");
+    let ((name, last), glimpses) = told.split_last().expect("events");
+    assert_eq!(name, "end");
+    let written = fs::read_to_string(json).expect("JSON");
+    let written: Value = serde_json::from_str(&written).expect("JSON");
+    let held = report::run_in_page(last).expect("a run");
+    let held: Value = serde_json::from_str(&held).expect("JSON");
+    for key in ["id", "elapsed_ns", "setup"] {
+        assert_eq!(held[key], written[key], "{key}");
+    }
+    assert_eq!(
+        held["measurements"][0]["throughput"],
+        written["measurements"][0]["throughput"]
+    );
+    assert!(!glimpses.is_empty());
+    let mut elapsed = 0.0;
+    for (_, glimpse) in glimpses {
+        let glimpse: Value = serde_json::from_str(glimpse).expect("JSON");
+        let now = glimpse["elapsed_s"].as_f64().expect("a time");
+        assert!(now >= elapsed, "{told:?}");
+        elapsed = now;
+        let done = glimpse["done"].as_f64().expect("a share");
+        assert!((0.0..=1.0).contains(&done), "{glimpse}");
+    }
+}
+
+#[test]
+fn live_is_refused_where_nothing_would_be_told() {
+    let scratch = Scratch::new();
+    for args in [
+        &["compare", "sim:mm1", "sim:delay", "--live"][..],
+        &["rab", "sim:mm1", "--live"],
+        &["study", "disk-io", "--live"],
+        &["copy", "sim:fireball", "--live=0"],
+    ] {
+        scratch.check(args, 2, "--live follows");
+    }
+    scratch.check(&["trial", "null:", "--live=nowhere"], 2, "give a port");
+}

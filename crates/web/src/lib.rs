@@ -1,0 +1,11 @@
+//! Serves pages and a live feed over HTTP, on a thread of its own.
+//!
+//! Knows nothing about runs: whoever starts a server says what its pages are. On a loopback address
+//! only requests for that host are answered, so that no page of another site reaches it through a
+//! name of its own; on any other address the path begins with a random token. Nothing is written.
+
+mod feed;
+mod server;
+
+pub use feed::{Feed, Source, feed};
+pub use server::{Answer, Pages, Server, StartError};
