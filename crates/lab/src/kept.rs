@@ -8,7 +8,7 @@ use std::sync::Arc;
 use engine::{Follower, KindRecord};
 use procedure::{CheckUpFacts, Ending, Trial, WithinLimit};
 use results::{
-    Caution, Measurement, SystemSeries, Tails, TargetDescription, Warning, histogram_in,
+    Caution, Interval, Measurement, SystemSeries, Tails, TargetDescription, Warning, histogram_in,
     histogram_text,
 };
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,7 @@ struct KeptOutcome {
     /// The same on the laboratory's clock, with what went before and after.
     took_ns: u64,
     series: Option<SystemSeries>,
+    intervals: Vec<Interval>,
     within: Option<WithinLimit>,
     model_cpu_ns: Option<u64>,
 }
@@ -292,6 +293,7 @@ impl KeptOutcome {
             elapsed_ns: outcome.elapsed.as_nanos(),
             took_ns: took.as_nanos(),
             series: outcome.series.clone(),
+            intervals: outcome.intervals.clone(),
             within: outcome.within,
             model_cpu_ns: outcome.model_cpu_ns,
         })
@@ -326,6 +328,7 @@ impl KeptOutcome {
             rows: BTreeMap::new(),
             elapsed: Duration(self.elapsed_ns),
             series: self.series,
+            intervals: self.intervals,
             within: self.within,
             model_cpu_ns: self.model_cpu_ns,
         })

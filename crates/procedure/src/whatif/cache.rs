@@ -3,8 +3,6 @@
 use results::{Run, histogram_in};
 use stats::{Histogram, LogBins, valley};
 
-use crate::single::decoded;
-
 /// The response times of one client at a time, split at the valley between two modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheClasses {

@@ -13,6 +13,7 @@ use units::format_counted;
 
 use crate::args::ResumeArgs;
 use crate::commands::drive::{go_on, ready};
+use crate::commands::live;
 use crate::commands::repeat::{Recorded, commanded};
 use crate::exit::{Exit, UsageError};
 use crate::output;
