@@ -15,6 +15,7 @@ pub const ORDER: &[&str] = &[
     "sim",
     "report",
     "sys",
+    "mpi",
     "drivers",
     "network",
     "host",
@@ -48,13 +49,14 @@ pub const PURE: &[&str] = &[
 pub const PURE_BUT_RUNS: &[&str] = &["vintage"];
 
 /// Crates that may call the system by hand.
-pub const UNSAFE: &[&str] = &["sys", "drivers"];
+pub const UNSAFE: &[&str] = &["sys", "mpi", "drivers"];
 
 /// Crates of others that touch the real world; pure crates name none of them.
 pub const REAL_WORLD: &[&str] = &[
     "io-uring",
     "rustix",
     "libc",
+    "libloading",
     "procfs",
     "signal-hook",
     "httparse",
@@ -83,6 +85,7 @@ pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),
     ("io-uring", "drivers"),
     ("httparse", "network"),
+    ("libloading", "mpi"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),
 ];
