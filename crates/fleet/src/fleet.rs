@@ -42,7 +42,7 @@ pub enum FleetError {
 
 /// Ranks `0..size` that send each other bytes. Messages from one rank to another arrive in the
 /// order in which they were sent. Rank 0 leads.
-pub trait Fleet {
+pub trait Fleet: Send {
     /// Which rank this is.
     fn rank(&self) -> u32;
 

@@ -5,7 +5,7 @@
 //! So a round is made of single messages: rank 0 sends to each, and each sends to rank 0. A rank
 //! that nothing is heard of is named.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use units::{Duration, Instant};
 
@@ -21,6 +21,9 @@ const ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// How long a wait lasts before it is seen who is silent.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// What ranks sent, and the first of those that did not.
+pub type Living = (Vec<Option<Vec<u8>>>, Option<FleetError>);
+
 /// A fleet, with what was heard and not asked for yet.
 pub struct Group {
     fleet: Box<dyn Fleet>,
@@ -32,6 +35,8 @@ pub struct Group {
     notes: VecDeque<(u32, Vec<u8>)>,
     answer: Option<(u32, Instant)>,
     heard: Vec<Instant>,
+    /// Ranks that were waited for in vain: nobody waits for them again before they are heard.
+    given_up: BTreeSet<u32>,
     said_alive: Instant,
 }
 
@@ -51,6 +56,7 @@ impl Group {
             rounds: BTreeMap::new(),
             notes: VecDeque::new(),
             answer: None,
+            given_up: BTreeSet::new(),
         }
     }
 
@@ -106,6 +112,19 @@ impl Group {
         let mut all = vec![bytes.to_vec()];
         all.extend(self.collect(&others)?);
         Ok(all)
+    }
+
+    /// The same where ranks may be dead: nothing of those that are silent, and which was the first.
+    ///
+    /// # Errors
+    /// When the library fails, or a rank sends something else.
+    pub fn gather_living(&mut self, bytes: &[u8]) -> Result<Living, FleetError> {
+        self.round += 1;
+        let others: Vec<u32> = (1..self.fleet.size()).collect();
+        let (found, silent) = self.collect_living(&others)?;
+        let mut all = vec![Some(bytes.to_vec())];
+        all.extend(found);
+        Ok((all, silent))
     }
 
     /// Go on when all ranks are here. Never in a section that is timed.
@@ -183,14 +202,19 @@ impl Group {
         Ok(())
     }
 
-    /// The first of those ranks that nothing was heard of since `since`, for longer than patience.
-    #[must_use]
-    pub fn silent_since(&self, since: Instant, ranks: &[u32]) -> Option<FleetError> {
+    /// The first of those ranks that nothing was heard of since `since`, for longer than patience,
+    /// or that was found so before.
+    pub fn silent_since(&mut self, since: Instant, ranks: &[u32]) -> Option<FleetError> {
         let now = self.fleet.now();
         ranks.iter().find_map(|&rank| {
-            let last = self.heard[rank as usize].max(since);
-            let silent = now.since(last);
-            (silent > self.patience).then_some(FleetError::Silent { rank, silent })
+            let heard = self.heard[rank as usize];
+            let is_silent = now.since(heard.max(since)) > self.patience;
+            if is_silent {
+                self.given_up.insert(rank);
+            }
+            let silent = now.since(heard);
+            let is_given_up = self.given_up.contains(&rank);
+            is_given_up.then_some(FleetError::Silent { rank, silent })
         })
     }
 
@@ -245,35 +269,54 @@ impl Group {
 
     /// What those ranks send in this round, in their order.
     fn collect(&mut self, ranks: &[u32]) -> Result<Vec<Vec<u8>>, FleetError> {
+        let (found, silent) = self.collect_living(ranks)?;
+        match silent {
+            Some(silent) => Err(silent),
+            None => Ok(found.into_iter().flatten().collect()),
+        }
+    }
+
+    /// The same of those that are not silent, and the first that is.
+    fn collect_living(&mut self, ranks: &[u32]) -> Result<Living, FleetError> {
         let begun = self.fleet.now();
-        let round = self.round;
         let mut found: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
         loop {
-            while let Some(entry) = self.rounds.first_entry() {
-                let (number, rank) = *entry.key();
-                if number > round {
-                    break;
-                }
-                let body = entry.remove();
-                if number < round {
-                    let what = format!("a letter of round {number} in round {round}");
-                    return Err(FleetError::Unexpected { rank, what });
-                }
-                found.insert(rank, body);
-            }
+            self.take_round(&mut found)?;
             let missing = ranks.iter().filter(|rank| !found.contains_key(rank));
             let missing: Vec<u32> = missing.copied().collect();
-            if missing.is_empty() {
-                return Ok(ranks.iter().filter_map(|rank| found.remove(rank)).collect());
+            let mut silent = None;
+            let mut has_hope = false;
+            for rank in &missing {
+                let found = self.silent_since(begun, &[*rank]);
+                has_hope |= found.is_none();
+                silent = silent.or(found);
             }
-            if let Some(silent) = self.silent_since(begun, &missing) {
-                return Err(silent);
+            if !has_hope {
+                let all = ranks.iter().map(|rank| found.remove(rank)).collect();
+                return Ok((all, silent));
             }
             if self.hear(self.fleet.now() + LOOK_EVERY)? {
                 while self.hear(Instant::START)? {}
             }
             self.tick()?;
         }
+    }
+
+    /// Take what has come of this round.
+    fn take_round(&mut self, found: &mut BTreeMap<u32, Vec<u8>>) -> Result<(), FleetError> {
+        while let Some(entry) = self.rounds.first_entry() {
+            let (number, rank) = *entry.key();
+            if number > self.round {
+                break;
+            }
+            let body = entry.remove();
+            if number < self.round {
+                let what = format!("a letter of round {number} in round {}", self.round);
+                return Err(FleetError::Unexpected { rank, what });
+            }
+            found.insert(rank, body);
+        }
+        Ok(())
     }
 
     /// Take one message, if one comes before `until`; whether one came.
@@ -291,6 +334,7 @@ impl Group {
         let now = self.fleet.now();
         let heard = self.heard.get_mut(from as usize);
         *heard.ok_or_else(|| unexpected("a letter without being one of us"))? = now;
+        self.given_up.remove(&from);
         match letter.kind {
             LetterKind::Round => {
                 self.rounds.insert((letter.number, from), letter.body);

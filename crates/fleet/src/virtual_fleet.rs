@@ -45,7 +45,7 @@ pub struct Latency {
 }
 
 /// What a simulated host does.
-pub trait Host {
+pub trait Host: Send {
     /// Told of a message, when its clock reads `at`; returns what it sends to rank 0.
     fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>>;
 }
@@ -57,7 +57,7 @@ pub struct Servant<F> {
     pub answer: F,
 }
 
-impl<F: FnMut(&[u8]) -> Vec<u8>> Host for Servant<F> {
+impl<F: FnMut(&[u8]) -> Vec<u8> + Send> Host for Servant<F> {
     fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
         let Some(letter) = Letter::from_bytes(bytes) else {
             return Vec::new();

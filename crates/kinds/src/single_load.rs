@@ -82,7 +82,8 @@ pub fn measure_load(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
-    refuse_unwanted_writes(request, facts.makes_files || facts.may_overwrite)?;
+    let may_write = facts.makes_files || facts.may_overwrite;
+    bench.agree(refuse_unwanted_writes(request, may_write))?;
     let mut asker = Asker {
         request,
         interrupt,
@@ -103,6 +104,7 @@ pub fn measure_load(
     } else {
         Ok(())
     };
+    let asked = bench.agree(asked).and_then(|()| bench.serve(interrupt));
     let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
     let elapsed = bench.laboratory().now().since(begun);
     let status = match asked {
@@ -283,6 +285,7 @@ impl Asker<'_> {
                     outcome.measurement.law = law(model.spec(), spec, trial.clients);
                 }
                 self.measurements.push(outcome.measurement.clone());
+                self.measurements.extend(bench.take_rows());
                 self.check(&trial, outcome.failure)?;
                 self.ask_rates(bench, &trial)
             }

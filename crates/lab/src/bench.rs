@@ -1,17 +1,20 @@
 //! Opens what a command measures: a directory, a named target, or a model.
 
+mod place;
+
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, DriverKind, FreeSpace, Notice, Owner, TargetError, free_space};
 use engine::OnError;
-use procedure::{CheckUpFacts, MAIN_DIRECT, PositioningError, SIZE_MIN, cached_part};
-use results::environment::{RaidActivity, RaidState, TargetKind};
-use results::{Access, Caution, Setup, Severity, TargetDescription, Warning};
-use sim::{ArrayActivity, Level, SIM_PREFIX};
+use procedure::{CheckUpFacts, PositioningError, SIZE_MIN};
+use results::environment::TargetKind;
+use results::{Access, Caution, Setup, TargetDescription};
+use sim::SIM_PREFIX;
 use units::Bytes;
-use workload::{Spread, TargetId};
 
-use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
+pub use self::place::Bench;
+use crate::hosts::{Ground, Party, Seen};
+use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
 use host::environment;
@@ -47,6 +50,8 @@ pub struct BenchRequest {
     pub storage: StorageSettings,
     /// What the run records of all this.
     pub setup: Setup,
+    /// The hosts that measure together, where there are several.
+    pub party: Option<Party>,
 }
 
 impl BenchRequest {
@@ -81,6 +86,9 @@ pub enum BenchError {
     /// What storage refused a program that uses files, in a sentence.
     #[error("{0}")]
     Refused(String),
+    /// This is not rank 0, which has the run, and says why where there is none.
+    #[error("rank 0 has the result")]
+    Served,
     /// It was stopped before anything was measured.
     #[error("stopped by {signal} before anything was measured; nothing was saved")]
     Interrupted {
@@ -98,6 +106,22 @@ pub enum BenchError {
 }
 
 impl BenchError {
+    /// Whether it was asked for wrongly, and nothing was done.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Usage(_)
+                | Self::Sim(_)
+                | Self::Laboratory(
+                    LaboratoryError::Misaligned { .. }
+                        | LaboratoryError::MisalignedThreads { .. }
+                        | LaboratoryError::Unpolled { .. }
+                        | LaboratoryError::Addresses { .. },
+                )
+        )
+    }
+
     /// Why a run is a partial one, where something had been measured before.
     #[must_use]
     pub fn reason(&self) -> String {
@@ -125,7 +149,37 @@ pub struct Opened {
 /// # Errors
 /// When the target does not exist, must not be used that way, or has no room.
 pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
-    open(request, FilesMade::TestFile)
+    let opened = open(request, FilesMade::TestFile);
+    match &request.party {
+        Some(party) => on_common_ground(request, party, opened),
+        None => opened,
+    }
+}
+
+/// All hosts have opened the target, or none has.
+fn on_common_ground(
+    request: &BenchRequest,
+    party: &Party,
+    opened: Result<Opened, BenchError>,
+) -> Result<Opened, BenchError> {
+    let (seen, opened) = match opened {
+        Ok(opened) => (
+            Ok(Seen::of(&opened.description, &opened.facts)),
+            Some(opened),
+        ),
+        Err(error) => (Err(error), None),
+    };
+    let ground = party.agree(seen, |all| Ground::of(&all, party));
+    match (ground, opened) {
+        (Ok(ground), Some(mut opened)) => {
+            ground.apply(&mut opened.facts);
+            let how = (request.storage.seed, request.storage.on_error);
+            opened.bench = opened.bench.of_party(party, how, ground.differences);
+            Ok(opened)
+        }
+        (Err(error), Some(mut opened)) => Err(opened.bench.abandon(error)),
+        (ground, None) => Err(ground.err().unwrap_or(BenchError::Served)),
+    }
 }
 
 /// The same for a check-up, which makes more files than the one that is measured.
@@ -400,150 +454,6 @@ fn refuse_read_only(description: &TargetDescription) -> Result<(), BenchError> {
          measure reads",
         description.path
     )))
-}
-
-/// Where trials are run.
-pub enum Bench {
-    /// On real storage.
-    Real(StorageLaboratory),
-    /// On a model.
-    Simulated(SimLaboratory),
-}
-
-impl Bench {
-    /// The laboratory behind it.
-    pub fn laboratory(&mut self) -> &mut dyn Laboratory {
-        match self {
-            Self::Real(real) => real,
-            Self::Simulated(simulated) => simulated,
-        }
-    }
-
-    /// Bytes of the caches between a program and the medium, where they are known: of a model.
-    #[must_use]
-    pub fn cache_bytes(&self) -> Option<u64> {
-        match self {
-            Self::Simulated(simulated) => simulated.spec().cache_bytes(),
-            _ => None,
-        }
-    }
-
-    /// In which state the array of a model is, if it has one.
-    #[must_use]
-    pub fn raid_of_model(&self) -> Option<RaidState> {
-        let Self::Simulated(simulated) = self else {
-            return None;
-        };
-        let state = simulated.array_state()?;
-        let (missing, activity) = match state.activity {
-            ArrayActivity::Whole => (0, RaidActivity::Normal),
-            ArrayActivity::Reduced => (1, RaidActivity::Degraded),
-            ArrayActivity::Rebuilding { share } => {
-                let percent = Some(share * 100.0);
-                (1, RaidActivity::Rebuilding { percent })
-            }
-        };
-        let level = match state.level {
-            Level::Raid0 => "raid0",
-            Level::Raid1 => "raid1",
-            Level::Raid5 => "raid5",
-        };
-        Some(RaidState {
-            kind: "simulated".into(),
-            level: Some(level.into()),
-            members: Some(state.disks as u32),
-            missing: Some(missing),
-            state: activity,
-            source: "the model".into(),
-        })
-    }
-
-    /// The targets of the test files.
-    #[must_use]
-    pub fn test_files(&self) -> Vec<TargetId> {
-        match self {
-            Self::Real(real) => real.test_files(),
-            Self::Simulated(_) => vec![MAIN_DIRECT],
-        }
-    }
-
-    /// How clients are dealt to the test files, where there are several.
-    #[must_use]
-    pub fn spread(&self) -> Option<Spread> {
-        match self {
-            Self::Real(real) => real.spread(),
-            Self::Simulated(_) => None,
-        }
-    }
-
-    /// Make the test files, each of that size.
-    ///
-    /// # Errors
-    /// When there is no room, or the system refuses.
-    pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
-        match self {
-            Self::Real(real) => real.lay_out(size, Bytes(0)),
-            Self::Simulated(_) => Ok(()),
-        }
-    }
-
-    /// Make the test file, and a smaller one for the page cache, which `memory` may take.
-    ///
-    /// # Errors
-    /// When there is no room, or the system refuses.
-    pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
-        match self {
-            Self::Real(real) => real.lay_out(size, cached_part(size, memory)),
-            Self::Simulated(_) => Ok(()),
-        }
-    }
-
-    /// From now on every block that is read from a test file of ours must be one that was written.
-    pub fn verify_from_now(&mut self) {
-        if let Self::Real(real) = self {
-            real.verify_from_now();
-        }
-    }
-
-    /// What inspection and opening found worth saying.
-    #[must_use]
-    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
-        let mut warnings = inspect::warnings(cautions);
-        if let Self::Real(real) = self {
-            let severity = match real.access() {
-                Access::Buffered => Severity::Doubt,
-                _ => Severity::Note,
-            };
-            warnings.extend(
-                real.notes()
-                    .iter()
-                    .map(|note| Warning::new(severity, "access", note.clone())),
-            );
-        }
-        warnings
-    }
-
-    /// Remove what was made; what could not be removed is a warning.
-    pub fn clean_up(&mut self) -> Option<Warning> {
-        let Self::Real(real) = self else { return None };
-        let error = real.clean_up().err()?;
-        let text = format!(
-            "{}; `seekstone clean` there removes what is left, once it can be removed",
-            with_causes(&error)
-        );
-        Some(Warning::doubt("left-behind", text))
-    }
-
-    /// Remove what was made, because of `error`, which then says what could not be removed.
-    pub fn abandon(&mut self, error: BenchError) -> BenchError {
-        match self.clean_up() {
-            None => error,
-            Some(warning) => BenchError::LeftBehind {
-                error: Box::new(error),
-                left: warning.text,
-            },
-        }
-    }
 }
 
 /// The directory in which a target's stale work directories would be.

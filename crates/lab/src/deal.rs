@@ -1,6 +1,7 @@
 //! Deals the clients of a trial, and the rows that they are filed under, to workers.
 
 use engine::Membership;
+use fleet::Share;
 use procedure::Trial;
 use units::{Duration, Instant};
 use workload::{AnyClient, ClientSpec, JobSpec};
@@ -31,20 +32,34 @@ pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
     members.iter().map(at).collect()
 }
 
-/// Deal a trial's clients to `workers` hands.
+/// A host's share of a trial, as a trial of its own: fewer clients, fewer requests outstanding.
+#[must_use]
+pub fn share_of(trial: &Trial, share: Share) -> Trial {
+    Trial {
+        clients: share.count(trial.clients),
+        depth: share.depth(trial.depth, trial.clients),
+        ..trial.clone()
+    }
+}
+
+/// Deal a host's share of a trial's clients to `workers` hands. A client keeps the number that it
+/// has in the whole trial.
 ///
 /// # Errors
 /// When a client's share of the region would be empty.
 pub fn deal(
     trial: &Trial,
+    share: Share,
     seed: u64,
     workers: usize,
 ) -> Result<Vec<Vec<AnyClient>>, workload::AddressError> {
+    let here = share.count(trial.clients);
     let mut hands: Vec<Vec<AnyClient>> = (0..workers)
-        .map(|_| Vec::with_capacity(trial.clients as usize / workers + 1))
+        .map(|_| Vec::with_capacity(here as usize / workers + 1))
         .collect();
-    for client in 0..trial.clients {
-        hands[client as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
+    for index in 0..here {
+        let client = share.client(index);
+        hands[index as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
     }
     Ok(hands)
 }

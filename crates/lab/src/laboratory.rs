@@ -7,6 +7,7 @@ use engine::{
     Activity, Clock as _, DriverError, Engine, EngineOptions, KindRecord, KindSet, NullDriver,
     OnError, Record, RowKey, RowRecord,
 };
+use fleet::Share;
 use procedure::{
     Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
     summarise,
@@ -327,10 +328,11 @@ fn inline<D: engine::Driver>(
 ) -> Result<Ran<D>, LaboratoryError> {
     let Began { seed, start, .. } = began;
     check_clients(trial.clients)?;
-    let mut hands = deal(trial, seed, 1).map_err(|error| LaboratoryError::Addresses {
-        title: trial.title.clone(),
-        error,
-    })?;
+    let mut hands =
+        deal(trial, Share::WHOLE, seed, 1).map_err(|error| LaboratoryError::Addresses {
+            title: trial.title.clone(),
+            error,
+        })?;
     let clients = hands.pop().unwrap_or_default();
     let before = driver.activity();
     let mut engine = Engine::new(driver, clients, alone(trial, start))
@@ -426,7 +428,7 @@ fn server_times(served: &Served, response: Estimate) -> ServerTimes {
 }
 
 /// The error that ended a trial, if one did.
-pub(crate) fn failure_of(record: &Record, on_error: OnError) -> Option<TrialError> {
+pub fn failure_of(record: &Record, on_error: OnError) -> Option<TrialError> {
     match on_error {
         OnError::Stop => first_error(record, error_name),
         OnError::Count => None,

@@ -1,8 +1,10 @@
 //! Laboratories: open a target, real or simulated, deal clients to workers, and run one trial.
 
 pub mod bench;
+pub mod company;
 pub mod data_marker;
 pub mod deal;
+pub mod hosts;
 pub mod laboratory;
 pub mod left_over;
 pub mod simulated;

@@ -16,7 +16,7 @@ const ERRORS_RETURN: usize = 0x142;
 const BYTE: usize = 0x247;
 const ANY_SOURCE: c_int = -1;
 const ANY_TAG: c_int = -2;
-const THREAD_FUNNELED: c_int = 1024;
+const THREAD_SERIALIZED: c_int = 2048;
 const SUCCESS: c_int = 0;
 /// The longest text that a call may write, `MPI_MAX_LIBRARY_VERSION_STRING`, and its end.
 const TEXT_MAX: usize = 8192 + 1;
@@ -45,6 +45,10 @@ pub struct Sending {
     request: Handle,
     bytes: Box<[u8]>,
 }
+
+// SAFETY: the request is a handle that any thread may use, as the library was started so that calls
+// may come from any, one at a time; it is used with `&mut`.
+unsafe impl Send for Sending {}
 
 impl Sending {
     pub const fn len(&self) -> usize {
@@ -140,7 +144,8 @@ impl Abi {
         })
     }
 
-    /// Start the library, with errors returned; all later calls are made by this thread.
+    /// Start the library, with errors returned. Later calls may come from any thread, one at a
+    /// time.
     pub fn start(&self) -> Said<()> {
         self.share_names()?;
         let mut given = 0;
@@ -149,10 +154,13 @@ impl Abi {
             (self.init_thread)(
                 ptr::null_mut(),
                 ptr::null_mut(),
-                THREAD_FUNNELED,
+                THREAD_SERIALIZED,
                 &raw mut given,
             )
         })?;
+        if given < THREAD_SERIALIZED {
+            return Err("it allows calls from one thread only".into());
+        }
         // SAFETY: handles of the standard, after the start.
         self.checked(unsafe { (self.set_errhandler)(handle(COMM_WORLD), handle(ERRORS_RETURN)) })
     }

@@ -21,7 +21,7 @@ const ON_THEIR_WAY_MAX: usize = 1 << 28;
 /// How long parting waits for what is on its way.
 const PARTING_MAX: Duration = Duration::from_secs(5);
 
-/// A rank of a world that MPI has started. It stays on the thread that started it.
+/// A rank of a world that MPI has started.
 pub struct MpiFleet {
     abi: Abi,
     clock: MonotonicClock,

@@ -21,8 +21,9 @@ int seekstone_Get_library_version(char *text, int *length) {
     return MPI_Get_library_version(text, length);
 }
 int seekstone_Init_thread(int *argc, char ***argv, int wanted, int *given) {
-    (void)wanted;
-    return MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, given);
+    int own, code = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &own);
+    *given = own >= MPI_THREAD_SERIALIZED ? wanted : 0;
+    return code;
 }
 int seekstone_Comm_set_errhandler(abi_handle comm, abi_handle handler) {
     (void)comm, (void)handler;

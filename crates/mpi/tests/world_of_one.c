@@ -17,7 +17,7 @@ int MPI_Get_library_version(char *text, int *length) {
 }
 int MPI_Init_thread(int *argc, char ***argv, int wanted, int *given) {
     *given = wanted;
-    return argc || argv || wanted != 1024;
+    return argc || argv || wanted != 2048;
 }
 int MPI_Comm_set_errhandler(handle comm, handle handler) {
     return (uintptr_t)comm != 0x101 || (uintptr_t)handler != 0x142;

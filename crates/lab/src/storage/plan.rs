@@ -6,6 +6,7 @@ use drivers::{
     BLOCK_BYTES, ComputeSettings, DriverKind, DriverOptions, UringSettings, VARIETY_BYTES,
 };
 use engine::KindSet;
+use fleet::Share;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
 use workload::{ClientSpec, JobSpec, Request};
@@ -15,7 +16,7 @@ use crate::laboratory::LaboratoryError;
 use host::limits::{Limits, check_plan};
 use host::processors::processors;
 
-use crate::deal::{deal, members};
+use crate::deal::{deal, members, share_of};
 use crate::workers::{WorkPlan, wanted};
 
 /// Batches of this part of the depth save the most processor time without making the load pulse.
@@ -29,8 +30,14 @@ const BACKLOG_MOST: usize = 1 << 24;
 const CLIENT_BYTES: u64 = 512;
 
 impl StorageLaboratory {
-    /// What the workers are to do, and with what.
-    pub(super) fn plan(&self, trial: &Trial, seed: u64) -> Result<WorkPlan, LaboratoryError> {
+    /// What the workers are to do, and with what: this host's share of `whole`.
+    pub(super) fn plan(
+        &self,
+        whole: &Trial,
+        share: Share,
+        seed: u64,
+    ) -> Result<WorkPlan, LaboratoryError> {
+        let trial = &share_of(whole, share);
         let workers = self
             .settings
             .workers
@@ -47,7 +54,8 @@ impl StorageLaboratory {
         let memory = memory.saturating_add(own);
         let kind = driver_kind(self.settings.driver, trial, depth);
         check_plan(&wanted(workers, depth, kind, memory))?;
-        let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
+        let dealt = deal(whole, share, seed, workers);
+        let hands = dealt.map_err(|error| LaboratoryError::Addresses {
             title: trial.title.clone(),
             error,
         })?;
@@ -74,6 +82,7 @@ impl StorageLaboratory {
         Ok(WorkPlan {
             targets: Arc::clone(&self.table),
             members: members(trial, workers),
+            share,
             clock: self.clock,
             kind,
             options,

@@ -33,6 +33,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "runs",
             "clean",
             "wire",
+            "fleet",
             "completions",
             "man",
         ],

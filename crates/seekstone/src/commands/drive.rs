@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use host::interrupt::Interrupt;
 use kinds::check_up::Show;
 use lab::bench::directory_of;
+use lab::hosts::Party;
 use procedure::Requirement;
 use results::{Run, Setup};
 
@@ -108,15 +109,17 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
 pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
     let common = ready.common;
     host::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
-    let archive = open_archive(common)?;
-    for place in &ready.places {
+    // Other ranks than the first keep nothing, and show nothing.
+    let leads = common.party.as_ref().is_none_or(Party::leads);
+    let archive = if leads { open_archive(common)? } else { None };
+    for place in ready.places.iter().filter(|_| leads) {
         offer_removal(place, common.yes)?;
     }
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
     let mut run = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
-        is_quiet: common.quiet,
+        is_quiet: common.quiet || !leads,
     })?;
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     deliver(&mut run, archive, common, |run| show(run, common.all))

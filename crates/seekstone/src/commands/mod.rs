@@ -11,6 +11,7 @@ pub mod files;
 pub mod finish;
 pub mod fio;
 pub mod fio_run;
+pub mod fleet;
 pub mod generate;
 pub mod import;
 pub mod import_run;

@@ -8,12 +8,13 @@ use drivers::{Caching, DriverKind};
 use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
 use lab::simulated::keep_texts;
-use lab::storage::StorageSettings;
+use lab::storage::{Neighbours, StorageSettings};
 use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration};
 
 use crate::args::{Common, DriverChoice, ErrorsChoice, Processors, Reach};
+use crate::commands::fleet;
 use crate::exit::UsageError;
 use crate::output;
 
@@ -37,6 +38,9 @@ pub fn bench_request(
     keep_texts(target, &mut setup);
     let mut storage = reached(reach, common, &mut setup)?;
     storage.caching = caching;
+    if common.party.as_ref().is_some_and(fleet::shares_host) {
+        storage.neighbours = Neighbours::Known;
+    }
     Ok(BenchRequest {
         target: target.into(),
         purpose: purpose.into(),
@@ -46,6 +50,7 @@ pub fn bench_request(
         confirmed: reach.confirm.clone(),
         storage,
         setup,
+        party: common.party.clone(),
     })
 }
 

@@ -1,0 +1,246 @@
+//! Where trials are run: on this host's storage, on a model, or on several hosts.
+
+use engine::OnError;
+use host::inspect;
+use host::interrupt::Interrupt;
+use procedure::{MAIN_DIRECT, cached_part};
+use results::environment::{RaidActivity, RaidState};
+use results::{Access, Caution, Measurement, Severity, Warning};
+use sim::{ArrayActivity, Level};
+use units::Bytes;
+use workload::{Spread, TargetId};
+
+use super::BenchError;
+use crate::hosts::{FleetLaboratory, Party, serve};
+use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
+use crate::storage::StorageLaboratory;
+
+/// Where trials are run.
+pub enum Bench {
+    /// On real storage.
+    Real(StorageLaboratory),
+    /// On a model.
+    Simulated(SimLaboratory),
+    /// On real storage of several hosts, of which this one is rank 0.
+    Fleet(Box<FleetLaboratory>),
+    /// On real storage of several hosts, of which this one does as rank 0 says.
+    Served(Box<StorageLaboratory>, Party),
+}
+
+impl Bench {
+    /// The laboratory behind it.
+    pub fn laboratory(&mut self) -> &mut dyn Laboratory {
+        match self {
+            Self::Fleet(fleet) => fleet.as_mut(),
+            _ => self.own_laboratory(),
+        }
+    }
+
+    /// The laboratory of this host alone.
+    pub fn own_laboratory(&mut self) -> &mut dyn Laboratory {
+        match self {
+            Self::Real(real) => real,
+            Self::Simulated(simulated) => simulated,
+            Self::Fleet(fleet) => &mut fleet.local,
+            Self::Served(local, _) => local.as_mut(),
+        }
+    }
+
+    /// The same as one of several hosts.
+    pub(super) fn of_party(self, party: &Party, how: (u64, OnError), notes: Vec<String>) -> Self {
+        match self {
+            Self::Real(local) if party.leads() => {
+                let fleet = FleetLaboratory::new(local, party.clone(), how, notes);
+                Self::Fleet(Box::new(fleet))
+            }
+            Self::Real(local) => Self::Served(Box::new(local), party.clone()),
+            other => other,
+        }
+    }
+
+    /// The hosts that measure together, where there are several.
+    #[must_use]
+    pub fn party(&self) -> Option<&Party> {
+        match self {
+            Self::Fleet(fleet) => Some(fleet.party()),
+            Self::Served(_, party) => Some(party),
+            Self::Real(_) | Self::Simulated(_) => None,
+        }
+    }
+
+    /// What each host measured in the last trial, where there are several.
+    pub fn take_rows(&mut self) -> Vec<Measurement> {
+        match self {
+            Self::Fleet(fleet) => fleet.take_rows(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A step that each host takes for itself went well on all of them, or is taken as failed.
+    ///
+    /// # Errors
+    /// When it failed anywhere.
+    pub fn agree(&self, went: Result<(), BenchError>) -> Result<(), BenchError> {
+        match self.party() {
+            Some(party) => party.agree(went, |_| Ok(())),
+            None => went,
+        }
+    }
+
+    /// Where another rank leads, do as it says, to the end.
+    ///
+    /// # Errors
+    /// [`BenchError::Served`] when all is done, or why it is not.
+    pub fn serve(&mut self, interrupt: &Interrupt) -> Result<(), BenchError> {
+        let Self::Served(local, party) = self else {
+            return Ok(());
+        };
+        match serve(party, local, interrupt) {
+            Ok(()) => Err(BenchError::Served),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    fn real(&self) -> Option<&StorageLaboratory> {
+        match self {
+            Self::Real(real) => Some(real),
+            Self::Fleet(fleet) => Some(&fleet.local),
+            Self::Served(local, _) => Some(local),
+            Self::Simulated(_) => None,
+        }
+    }
+
+    fn real_mut(&mut self) -> Option<&mut StorageLaboratory> {
+        match self {
+            Self::Real(real) => Some(real),
+            Self::Fleet(fleet) => Some(&mut fleet.local),
+            Self::Served(local, _) => Some(local),
+            Self::Simulated(_) => None,
+        }
+    }
+
+    /// Bytes of the caches between a program and the medium, where they are known: of a model.
+    #[must_use]
+    pub fn cache_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Simulated(simulated) => simulated.spec().cache_bytes(),
+            _ => None,
+        }
+    }
+
+    /// In which state the array of a model is, if it has one.
+    #[must_use]
+    pub fn raid_of_model(&self) -> Option<RaidState> {
+        let Self::Simulated(simulated) = self else {
+            return None;
+        };
+        let state = simulated.array_state()?;
+        let (missing, activity) = match state.activity {
+            ArrayActivity::Whole => (0, RaidActivity::Normal),
+            ArrayActivity::Reduced => (1, RaidActivity::Degraded),
+            ArrayActivity::Rebuilding { share } => {
+                let percent = Some(share * 100.0);
+                (1, RaidActivity::Rebuilding { percent })
+            }
+        };
+        let level = match state.level {
+            Level::Raid0 => "raid0",
+            Level::Raid1 => "raid1",
+            Level::Raid5 => "raid5",
+        };
+        Some(RaidState {
+            kind: "simulated".into(),
+            level: Some(level.into()),
+            members: Some(state.disks as u32),
+            missing: Some(missing),
+            state: activity,
+            source: "the model".into(),
+        })
+    }
+
+    /// The targets of the test files.
+    #[must_use]
+    pub fn test_files(&self) -> Vec<TargetId> {
+        self.real()
+            .map_or(vec![MAIN_DIRECT], StorageLaboratory::test_files)
+    }
+
+    /// How clients are dealt to the test files, where there are several.
+    #[must_use]
+    pub fn spread(&self) -> Option<Spread> {
+        self.real()?.spread()
+    }
+
+    /// Make the test files, each of that size.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
+        let real = self.real_mut();
+        real.map_or(Ok(()), |real| real.lay_out(size, Bytes(0)))
+    }
+
+    /// Make the test file, and a smaller one for the page cache, which `memory` may take.
+    ///
+    /// # Errors
+    /// When there is no room, or the system refuses.
+    pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
+        let real = self.real_mut();
+        real.map_or(Ok(()), |real| real.lay_out(size, cached_part(size, memory)))
+    }
+
+    /// From now on every block that is read from a test file of ours must be one that was written.
+    pub fn verify_from_now(&mut self) {
+        if let Some(real) = self.real_mut() {
+            real.verify_from_now();
+        }
+    }
+
+    /// What inspection and opening found worth saying.
+    #[must_use]
+    pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
+        let mut warnings = inspect::warnings(cautions);
+        if let Self::Fleet(fleet) = self {
+            warnings.extend(fleet.warnings());
+        }
+        if let Some(real) = self.real() {
+            let severity = match real.access() {
+                Access::Buffered => Severity::Doubt,
+                _ => Severity::Note,
+            };
+            warnings.extend(
+                real.notes()
+                    .iter()
+                    .map(|note| Warning::new(severity, "access", note.clone())),
+            );
+        }
+        warnings
+    }
+
+    /// Remove what was made; what could not be removed is a warning.
+    pub fn clean_up(&mut self) -> Option<Warning> {
+        let error = self.real_mut()?.clean_up().err();
+        let mut left: Vec<String> = error.iter().map(|error| with_causes(error)).collect();
+        if let Self::Fleet(fleet) = self {
+            left.extend(fleet.dismiss());
+        }
+        (!left.is_empty()).then(|| {
+            let text = format!(
+                "{}; `seekstone clean` there removes what is left, once it can be removed",
+                left.join("; ")
+            );
+            Warning::doubt("left-behind", text)
+        })
+    }
+
+    /// Remove what was made, because of `error`, which then says what could not be removed.
+    pub fn abandon(&mut self, error: BenchError) -> BenchError {
+        match self.clean_up() {
+            None => error,
+            Some(warning) => BenchError::LeftBehind {
+                error: Box::new(error),
+                left: warning.text,
+            },
+        }
+    }
+}
