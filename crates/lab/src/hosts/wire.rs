@@ -249,3 +249,136 @@ pub fn from_bytes<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, Fle
         what: format!("what this program does not send here ({error})"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use random::{Purpose, Stream};
+    use workload::{
+        AddressSpec, Durability, GapShape, Mix, MixSpec, Partition, Pattern, Region, Size, Start,
+        TargetId,
+    };
+
+    use super::*;
+
+    /// A record of so many operations, whose times are drawn.
+    fn record(seed: u64, operations: usize) -> Record {
+        let mut stream = Stream::new(seed, 0, Purpose::Device);
+        let mut record = Record::default();
+        for _ in 0..operations {
+            let time = 1 << stream.below(40);
+            let (response, service) = (time + stream.below(time), time);
+            let kind = [OpKind::Read, OpKind::Write][stream.below(2) as usize];
+            let all = match stream.below(50) {
+                0 => record.errors.entry((kind, Errno(5))).or_default(),
+                1 => record.short.entry(kind).or_default(),
+                _ => record.kinds.entry(kind).or_default(),
+            };
+            all.response.record(response);
+            all.service.record(service);
+            all.bytes += 4096;
+            record.lateness.record(response - service);
+            record.room.free += 1;
+            record.unfinished.backlog_ns += time;
+        }
+        record
+    }
+
+    #[track_caller]
+    fn check_equal(one: &Record, other: &Record) {
+        let same = |one: &KindRecord, other: &KindRecord| {
+            one.response == other.response
+                && one.service == other.service
+                && one.bytes == other.bytes
+        };
+        assert!(one.kinds.keys().eq(other.kinds.keys()));
+        assert!(
+            one.kinds
+                .iter()
+                .all(|(kind, it)| same(it, &other.kinds[kind]))
+        );
+        assert!(one.errors.keys().eq(other.errors.keys()));
+        assert!(
+            one.errors
+                .iter()
+                .all(|(key, it)| same(it, &other.errors[key]))
+        );
+        assert!(
+            one.short
+                .iter()
+                .all(|(kind, it)| same(it, &other.short[kind]))
+        );
+        assert!(one.lateness == other.lateness);
+        assert_eq!((one.room, one.unfinished), (other.room, other.unfinished));
+    }
+
+    /// What several hosts recorded, sent and added is what one would have recorded, to the count.
+    #[test]
+    fn records_that_travelled_add_up_exactly() {
+        for seed in 0..20 {
+            let hosts: Vec<Record> = (0..4).map(|host| record(seed * 4 + host, 2000)).collect();
+            let (mut sent, mut all) = (Record::default(), Record::default());
+            for host in &hosts {
+                all.merge(host);
+                let bytes = to_bytes(&RecordForm::of(host).expect("small counts"));
+                let form: RecordForm = from_bytes(1, &bytes).expect("own bytes");
+                sent.merge(&form.record().expect("own record"));
+            }
+            check_equal(&sent, &all);
+        }
+        check_equal(
+            &RecordForm::default().record().expect("an empty record"),
+            &Record::default(),
+        );
+    }
+
+    #[test]
+    fn a_trial_travels_to_the_last_bit() {
+        for mean_ns in [0.0, 1e9 / 3.0, 123_456.789_012_345_67, f64::MIN_POSITIVE] {
+            let gap = Gap {
+                shape: GapShape::Exponential,
+                mean_ns,
+            };
+            let mix = MixSpec {
+                addresses: AddressSpec {
+                    region: Region {
+                        target: TargetId(0),
+                        offset: 0,
+                        len: 1 << 30,
+                        block: 4096,
+                    },
+                    partition: Partition::Contending,
+                    pattern: Pattern::Zipf { theta: 0.99 },
+                    start: Start::Random,
+                },
+                mix: Mix::READ,
+                sizes: vec![Size {
+                    len: 4096,
+                    weight: 1,
+                }],
+                durability: Durability::Volatile,
+                pacing: Pacing::Open { gap },
+                operations: None,
+                spread: None,
+            };
+            let trial = Trial {
+                name: "trial".into(),
+                title: "random read".into(),
+                spec: ClientSpec::Mix(mix),
+                clients: 7,
+                depth: 9,
+                access: Access::Direct,
+                preparation: Preparation::None,
+                goal: None,
+                channel: Channel::Response,
+                duration_max: Duration::from_millis(1234),
+                salt: 99,
+                sample_every: None,
+                limit: None,
+                warm_up: Some(Duration(5)),
+            };
+            let bytes = to_bytes(&TrialForm::of(&trial));
+            let form: TrialForm = from_bytes(0, &bytes).expect("own bytes");
+            assert_eq!(form.trial().expect("own trial"), trial);
+        }
+    }
+}
