@@ -5,6 +5,7 @@ pub const ORDER: &[&str] = &[
     "units",
     "random",
     "stats",
+    "fleet",
     "workload",
     "verify",
     "fio",
@@ -15,6 +16,7 @@ pub const ORDER: &[&str] = &[
     "sim",
     "report",
     "sys",
+    "mpi",
     "drivers",
     "network",
     "host",
@@ -34,6 +36,7 @@ pub const PURE: &[&str] = &[
     "units",
     "random",
     "stats",
+    "fleet",
     "workload",
     "verify",
     "fio",
@@ -49,13 +52,14 @@ pub const PURE: &[&str] = &[
 pub const PURE_BUT_RUNS: &[&str] = &["vintage"];
 
 /// Crates that may call the system by hand.
-pub const UNSAFE: &[&str] = &["sys", "drivers"];
+pub const UNSAFE: &[&str] = &["sys", "mpi", "drivers"];
 
 /// Crates of others that touch the real world; pure crates name none of them.
 pub const REAL_WORLD: &[&str] = &[
     "io-uring",
     "rustix",
     "libc",
+    "libloading",
     "procfs",
     "signal-hook",
     "httparse",
@@ -86,6 +90,7 @@ pub const ALONE: &[(&str, &str)] = &[
     ("rusqlite", "archive"),
     ("io-uring", "drivers"),
     ("httparse", "network"),
+    ("libloading", "mpi"),
     ("indicatif", "seekstone"),
     ("ratatui", "tui"),
     ("axum", "web"),

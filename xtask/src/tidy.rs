@@ -158,7 +158,7 @@ fn no_unsafe(source: &Source, faults: &mut Vec<String>) {
         let code = line.trim_start();
         if !code.starts_with("//") && (code.contains("unsafe {") || code.contains("unsafe fn")) {
             faults.push(format!(
-                "{}:{number}: `unsafe` belongs into sys and drivers alone",
+                "{}:{number}: `unsafe` belongs into sys, mpi and drivers alone",
                 source.path.display()
             ));
         }

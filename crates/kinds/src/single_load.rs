@@ -83,7 +83,8 @@ pub fn measure_load(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
-    refuse_unwanted_writes(request, facts.makes_files || facts.may_overwrite)?;
+    let may_write = facts.makes_files || facts.may_overwrite;
+    bench.agree(refuse_unwanted_writes(request, may_write))?;
     let mut asker = Asker {
         request,
         interrupt,
@@ -104,6 +105,7 @@ pub fn measure_load(
     } else {
         bench.verify_as_asked().map_err(BenchError::from)
     };
+    let asked = bench.agree(asked).and_then(|()| bench.serve(interrupt));
     let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
     let asked = asker.verify(&bench, asked);
     let elapsed = bench.laboratory().now().since(begun);
@@ -318,6 +320,7 @@ impl Asker<'_> {
                     outcome.measurement.law = law(model.spec(), spec, trial.clients);
                 }
                 self.measurements.push(outcome.measurement.clone());
+                self.measurements.extend(bench.take_rows());
                 self.check(&trial, outcome.failure)?;
                 self.ask_rates(bench, &trial)
             }

@@ -47,6 +47,7 @@ fn truth() -> u32 {
 fn search(seed: u64, budget: Duration) -> (UserSearchResult, Duration) {
     let request = TransactionsRequest {
         bench: BenchRequest {
+            party: None,
             target: "sim:mm1?mean=10ms".into(),
             purpose: "transactions".into(),
             size: None,

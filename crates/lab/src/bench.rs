@@ -1,7 +1,7 @@
 //! Opens what a command measures: a directory, a named target, or a model.
 
 mod again;
-mod ready;
+mod place;
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,9 @@ use sim::SIM_PREFIX;
 use units::Bytes;
 use verify::Findings;
 
+pub use self::place::Bench;
 use crate::cells::{Cells, Killed};
+use crate::hosts::{Ground, Party, Seen};
 use crate::kept::{Found, Kept, Told};
 use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
@@ -25,7 +27,6 @@ use host::limits::Limits;
 use host::processors::processors;
 
 use again::{changed, found, told_of};
-pub use ready::Bench;
 
 /// The test file takes one part in this many of what lies above the reserve: of a check-up, since
 /// the file for the page cache takes up to half as much again and the small files need the rest,
@@ -57,6 +58,8 @@ pub struct BenchRequest {
     pub setup: Setup,
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
+    /// The hosts that measure together, where there are several.
+    pub party: Option<Party>,
 }
 
 impl BenchRequest {
@@ -97,6 +100,9 @@ pub enum BenchError {
     /// What storage refused a program that uses files, in a sentence.
     #[error("{0}")]
     Refused(String),
+    /// This is not rank 0, which has the run, and says why where there is none.
+    #[error("rank 0 has the result")]
+    Served,
     /// It was stopped before anything was measured.
     #[error("stopped by {signal} before anything was measured; nothing was saved")]
     Interrupted {
@@ -114,6 +120,22 @@ pub enum BenchError {
 }
 
 impl BenchError {
+    /// Whether it was asked for wrongly, and nothing was done.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Usage(_)
+                | Self::Sim(_)
+                | Self::Laboratory(
+                    LaboratoryError::Misaligned { .. }
+                        | LaboratoryError::MisalignedThreads { .. }
+                        | LaboratoryError::Unpolled { .. }
+                        | LaboratoryError::Addresses { .. },
+                )
+        )
+    }
+
     /// Why a run is a partial one, where something had been measured before.
     #[must_use]
     pub fn reason(&self) -> String {
@@ -141,7 +163,37 @@ pub struct Opened {
 /// # Errors
 /// When the target does not exist, must not be used that way, or has no room.
 pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
-    open(request, FilesMade::TestFile)
+    let opened = open(request, FilesMade::TestFile);
+    match &request.party {
+        Some(party) => on_common_ground(request, party, opened),
+        None => opened,
+    }
+}
+
+/// All hosts have opened the target, or none has.
+fn on_common_ground(
+    request: &BenchRequest,
+    party: &Party,
+    opened: Result<Opened, BenchError>,
+) -> Result<Opened, BenchError> {
+    let (seen, opened) = match opened {
+        Ok(opened) => (
+            Ok(Seen::of(&opened.description, &opened.facts)),
+            Some(opened),
+        ),
+        Err(error) => (Err(error), None),
+    };
+    let ground = party.agree(seen, |all| Ground::of(&all, party));
+    match (ground, opened) {
+        (Ok(ground), Some(mut opened)) => {
+            ground.apply(&mut opened.facts);
+            let how = (request.storage.seed, request.storage.on_error);
+            opened.bench = opened.bench.of_party(party, how, ground.differences);
+            Ok(opened)
+        }
+        (Err(error), Some(mut opened)) => Err(opened.bench.abandon(error)),
+        (ground, None) => Err(ground.err().unwrap_or(BenchError::Served)),
+    }
 }
 
 /// The same for a check-up, which makes more files than the one that is measured.

@@ -1,6 +1,7 @@
 //! Deals the clients of a trial, and the rows that they are filed under, to workers.
 
 use engine::Membership;
+use fleet::Share;
 use procedure::Trial;
 use units::{Duration, Instant};
 use workload::{AnyClient, ClientSpec, JobSpec};
@@ -31,20 +32,124 @@ pub fn since(members: &[Member], start: Instant) -> Vec<Membership> {
     members.iter().map(at).collect()
 }
 
-/// Deal a trial's clients to `workers` hands.
+/// A host's share of a trial, as a trial of its own: fewer clients, fewer requests outstanding.
+#[must_use]
+pub fn share_of(trial: &Trial, share: Share) -> Trial {
+    Trial {
+        clients: share.count(trial.clients),
+        depth: share.depth(trial.depth, trial.clients),
+        ..trial.clone()
+    }
+}
+
+/// Deal a host's share of a trial's clients to `workers` hands. A client keeps the number that it
+/// has in the whole trial.
 ///
 /// # Errors
 /// When a client's share of the region would be empty.
 pub fn deal(
     trial: &Trial,
+    share: Share,
     seed: u64,
     workers: usize,
 ) -> Result<Vec<Vec<AnyClient>>, workload::AddressError> {
+    let here = share.count(trial.clients);
     let mut hands: Vec<Vec<AnyClient>> = (0..workers)
-        .map(|_| Vec::with_capacity(trial.clients as usize / workers + 1))
+        .map(|_| Vec::with_capacity(here as usize / workers + 1))
         .collect();
-    for client in 0..trial.clients {
-        hands[client as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
+    for index in 0..here {
+        let client = share.client(index);
+        hands[index as usize % workers].push(trial.spec.client(seed, client, trial.clients)?);
     }
     Ok(hands)
+}
+
+#[cfg(test)]
+mod tests {
+    use procedure::Preparation;
+    use results::Access;
+    use stats::Channel;
+    use workload::{
+        AddressSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region, Size,
+        Start, TargetId,
+    };
+
+    use super::*;
+
+    const CLIENTS: u32 = 11;
+
+    fn trial(partition: Partition) -> Trial {
+        let mix = MixSpec {
+            addresses: AddressSpec {
+                region: Region {
+                    target: TargetId(0),
+                    offset: 0,
+                    len: 1 << 30,
+                    block: 4096,
+                },
+                partition,
+                pattern: Pattern::Uniform,
+                start: Start::Random,
+            },
+            mix: Mix::READ,
+            sizes: vec![Size {
+                len: 4096,
+                weight: 1,
+            }],
+            durability: Durability::Volatile,
+            pacing: Pacing::Closed { think: Gap::NONE },
+            operations: None,
+            spread: None,
+        };
+        Trial {
+            name: String::new(),
+            title: String::new(),
+            spec: ClientSpec::Mix(mix),
+            clients: CLIENTS,
+            depth: CLIENTS,
+            access: Access::Direct,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: Duration::from_secs(1),
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+        }
+    }
+
+    /// The clients of all hosts in the order of their numbers, each with the whole state from which
+    /// its operations follow.
+    fn clients(trial: &Trial, ranks: u32, workers: usize) -> Vec<String> {
+        let mut all = vec![String::new(); CLIENTS as usize];
+        for share in (0..ranks).map(|rank| Share { rank, ranks }) {
+            let hands = deal(trial, share, 7, workers).expect("a region for all");
+            for (worker, hand) in hands.into_iter().enumerate() {
+                for (turn, client) in hand.into_iter().enumerate() {
+                    let AnyClient::Mix(client) = client else {
+                        panic!("a client of another kind");
+                    };
+                    let number = share.client((turn * workers + worker) as u32);
+                    all[number as usize] = format!("{client:?}");
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn operations_do_not_depend_on_the_number_of_hosts() {
+        for partition in [Partition::Contending, Partition::Interleaved] {
+            let trial = trial(partition);
+            let alone = clients(&trial, 1, 1);
+            assert!(alone.iter().all(|it| !it.is_empty()));
+            for (ranks, workers) in [(1, 3), (2, 1), (4, 2), (11, 1), (16, 2)] {
+                assert!(
+                    clients(&trial, ranks, workers) == alone,
+                    "{ranks} x {workers}"
+                );
+            }
+        }
+    }
 }

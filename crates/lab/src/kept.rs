@@ -41,6 +41,11 @@ impl<L> Kept<L> {
         }
     }
 
+    /// The laboratory, of whose trials nothing is kept any more.
+    pub(crate) fn alone(self) -> L {
+        self.laboratory
+    }
+
     /// The laboratory for a trial that leaves something behind.
     pub(crate) const fn leaving(&mut self) -> Leaving<'_, L> {
         Leaving(self)
@@ -167,19 +172,6 @@ impl Laboratory for Told {
 
     fn now(&self) -> Instant {
         self.now
-    }
-}
-
-impl Laboratory for &mut Told {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        (**self).measure(trial, watch)
-    }
-
-    /// Nothing is measured that anybody could follow.
-    fn follow(&mut self, _: Option<Arc<dyn Follower>>) {}
-
-    fn now(&self) -> Instant {
-        (**self).now()
     }
 }
 

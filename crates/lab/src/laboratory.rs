@@ -8,6 +8,7 @@ use engine::{
     Activity, Clock as _, DriverError, Engine, EngineOptions, Follower, KindRecord, KindSet,
     NullDriver, OnError, Record, RowKey, RowRecord,
 };
+use fleet::Share;
 use procedure::{
     Circumstances, Ending, Monitor, Trial, TrialError, WithinLimit, first_error, run_inline,
     summarise,
@@ -186,6 +187,20 @@ pub trait Laboratory {
 
     /// The present instant on the laboratory's clock, real or virtual.
     fn now(&self) -> Instant;
+}
+
+impl<L: Laboratory + ?Sized> Laboratory for &mut L {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        (**self).measure(trial, watch)
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        (**self).follow(follower);
+    }
+
+    fn now(&self) -> Instant {
+        (**self).now()
+    }
 }
 
 /// The seed of a trial: each draws afresh, and the same again in a repeated run.
@@ -380,10 +395,11 @@ fn inline<D: engine::Driver>(
 ) -> Result<Ran<D>, LaboratoryError> {
     let Began { seed, start, .. } = began;
     check_clients(trial.clients)?;
-    let mut hands = deal(trial, seed, 1).map_err(|error| LaboratoryError::Addresses {
-        title: trial.title.clone(),
-        error,
-    })?;
+    let mut hands =
+        deal(trial, Share::WHOLE, seed, 1).map_err(|error| LaboratoryError::Addresses {
+            title: trial.title.clone(),
+            error,
+        })?;
     let clients = hands.pop().unwrap_or_default();
     let before = driver.activity();
     let mut engine = Engine::new(driver, clients, alone(trial, start))
@@ -481,7 +497,7 @@ fn server_times(served: &Served, response: Estimate) -> ServerTimes {
 }
 
 /// The error that ended a trial, if one did.
-pub(crate) fn failure_of(record: &Record, on_error: OnError) -> Option<TrialError> {
+pub fn failure_of(record: &Record, on_error: OnError) -> Option<TrialError> {
     match on_error {
         OnError::Stop => first_error(record, error_name),
         OnError::Count => None,

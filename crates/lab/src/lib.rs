@@ -2,8 +2,10 @@
 
 pub mod bench;
 pub mod cells;
+pub mod company;
 pub mod data_marker;
 pub mod deal;
+pub mod hosts;
 pub mod kept;
 pub mod laboratory;
 pub mod left_over;

@@ -2,6 +2,7 @@
 
 mod cache_share;
 mod foreign;
+mod misfit;
 mod own;
 mod passes;
 mod plan;
@@ -20,20 +21,25 @@ use drivers::{
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
     probe_polling,
 };
-use engine::{Clock as _, Follower, OnError};
-use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
+use engine::{Clock as _, Follower, OnError, Record};
+use procedure::{
+    Circumstances, Ending, Monitor, Preparation, Trial, TrialError, busy_worker, summarise,
+};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
-use workload::{ClientSpec, ControlSpec, FilesPhase, MixSpec, Placement, UsersSpec};
+use workload::{ClientSpec, FilesPhase};
 
 use self::cache_share::cache_share;
 pub use self::foreign::Neighbours;
 use self::foreign::{Behind, told_apart};
+use self::misfit::{control_misfit, misfit, user_misfit};
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
 use self::reserve::ReserveWatch;
 pub use self::several::WantedFile;
 pub use self::verified::wrong_data;
+use crate::company::{Alone, Company};
+use crate::deal::share_of;
 use crate::kept::Forgets;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
@@ -419,12 +425,23 @@ impl StorageLaboratory {
     }
 }
 
-impl Laboratory for StorageLaboratory {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        let seed = trial_seed(self.settings.seed, trial.salt);
-        self.prepare(trial, watch)?;
-        let trial = &self.within_room(trial)?;
-        let plan = self.plan(trial, seed)?;
+impl StorageLaboratory {
+    /// Run this host's share of a trial; what it recorded comes with the outcome, so that records
+    /// of several hosts can be added.
+    ///
+    /// # Errors
+    /// Those of [`Laboratory::measure`].
+    pub fn measure_among(
+        &mut self,
+        whole: &Trial,
+        company: &mut dyn Company,
+        watch: Watch<'_>,
+    ) -> Result<(Outcome, Record), LaboratoryError> {
+        let seed = trial_seed(self.settings.seed, whole.salt);
+        self.prepare(whole, watch)?;
+        let whole = &self.within_room(whole)?;
+        let trial = &share_of(whole, company.share());
+        let plan = self.plan(whole, company.share(), seed)?;
         let workers = plan.hands.len();
         let (uring, bound) = (plan.options.uring.clone(), plan.processors.clone());
         let nominal_depth = (plan.options.depth * workers).min(trial.depth as usize) as u32;
@@ -449,16 +466,12 @@ impl Laboratory for StorageLaboratory {
             own_work,
             days,
             clocks_apart_ns,
-        } = run_workers(plan, &mut monitor, |monitor, elapsed| {
+        } = run_workers(plan, &mut monitor, company, |monitor, elapsed| {
             let holds = |it: &mut ReserveWatch| it.holds(elapsed, free);
             watch(&Glimpse::of(monitor, elapsed)) && reserve.as_mut().is_none_or(holds)
         })
         .map_err(|error| fail(error.into()))?;
-        if self.driver_used != Some(driver) {
-            self.driver_used = Some(driver);
-            let new = notes.into_iter().filter(|note| !self.notes.contains(note));
-            self.notes.extend(new.collect::<Vec<String>>());
-        }
+        self.take_note_of(driver, notes);
         let circumstances = Circumstances {
             driver: driver_name(driver).into(),
             workers: workers as u32,
@@ -477,18 +490,24 @@ impl Laboratory for StorageLaboratory {
         self.correct_cache_share(&mut measurement, trial, cached);
         self.judge_neighbours(&mut measurement, trial, elapsed);
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
-        Ok(Outcome {
-            intervals: told_apart(monitor.intervals(), &measurement),
-            measurement,
-            ending,
-            failure,
-            units: record.units,
-            rows: record.rows,
-            elapsed,
-            series: monitor.series(processors().len() as u32),
-            within: monitor.within_limit(),
-            model_cpu_ns: None,
-        })
+        let outcome = outcome_of(measurement, ending, elapsed, &monitor, &record);
+        Ok((Outcome { failure, ..outcome }, record))
+    }
+
+    /// What the report should say about a driver that was not used before.
+    fn take_note_of(&mut self, driver: DriverKind, notes: Vec<String>) {
+        if self.driver_used != Some(driver) {
+            self.driver_used = Some(driver);
+            let new = notes.into_iter().filter(|note| !self.notes.contains(note));
+            let new: Vec<String> = new.collect();
+            self.notes.extend(new);
+        }
+    }
+}
+
+impl Laboratory for StorageLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        Ok(self.measure_among(trial, &mut Alone, watch)?.0)
     }
 
     fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
@@ -512,6 +531,28 @@ impl Forgets for StorageLaboratory {
     }
 }
 
+/// What a trial gave in which nothing failed.
+fn outcome_of(
+    measurement: Measurement,
+    ending: Ending,
+    elapsed: Duration,
+    monitor: &Monitor,
+    record: &Record,
+) -> Outcome {
+    Outcome {
+        intervals: told_apart(monitor.intervals(), &measurement),
+        measurement,
+        ending,
+        failure: None,
+        units: record.units.clone(),
+        rows: record.rows.clone(),
+        elapsed,
+        series: monitor.series(processors().len() as u32),
+        within: monitor.within_limit(),
+        model_cpu_ns: None,
+    }
+}
+
 /// The word that reports use for a driver.
 #[must_use]
 pub const fn driver_name(kind: DriverKind) -> &'static str {
@@ -520,34 +561,6 @@ pub const fn driver_name(kind: DriverKind) -> &'static str {
         DriverKind::Uring => "io_uring",
         DriverKind::Threads => "threads",
     }
-}
-
-/// A size or distance of blocks that is no multiple of `unit`.
-fn misfit(mix: &MixSpec, unit: u32) -> Option<u64> {
-    let sizes = mix.sizes.iter().map(|size| u64::from(size.len));
-    let mut lengths = sizes.chain([mix.addresses.region.block]);
-    lengths.find(|len| !len.is_multiple_of(u64::from(unit)))
-}
-
-/// A size or distance of a control thread's operations that is no multiple of `unit`.
-fn control_misfit(control: &ControlSpec, unit: u32) -> Option<u64> {
-    let lengths = control.types.iter().flat_map(|kind| {
-        let offset = match kind.placement {
-            Placement::Packed => 0,
-            Placement::Offset(offset) => offset,
-        };
-        [u64::from(kind.io_size), kind.block, offset]
-    });
-    lengths
-        .into_iter()
-        .find(|len| !len.is_multiple_of(u64::from(unit)))
-}
-
-/// A size of users' I/Os that is no multiple of `unit`.
-fn user_misfit(users: &UsersSpec, unit: u32) -> Option<u64> {
-    let mut sizes = users.profiles().iter().map(|profile| profile.io_size);
-    let misfit = sizes.find(|size| !size.is_multiple_of(unit));
-    misfit.map(u64::from)
 }
 
 /// Read all of it once, or until `watch` says stop: that can take a slow disk minutes.

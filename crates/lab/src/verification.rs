@@ -14,7 +14,7 @@ impl Bench {
     pub fn verify_as_asked(&mut self) -> Result<(), LaboratoryError> {
         match self {
             Self::Real(real) => real.verify_as_asked(),
-            Self::Simulated(_) | Self::Told(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -39,7 +39,7 @@ impl Bench {
     pub fn findings(&self) -> Findings {
         match self {
             Self::Real(real) => real.findings(),
-            Self::Simulated(_) | Self::Told(_) => Findings::default(),
+            _ => Findings::default(),
         }
     }
 }

@@ -3,6 +3,8 @@
 //! The measuring path never waits for the watcher: a slot that finds the channel full stays with
 //! its worker until there is room.
 
+mod day;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -14,14 +16,18 @@ use engine::{
     Clock, DriverError, Engine, EngineOptions, EngineState, Follower, KindSet, OnError, OwnWork,
     Record,
 };
+use fleet::Share;
 use procedure::{Ending, Monitor};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
 use workload::AnyClient;
 
+use self::day::Since;
+pub use self::day::WorkersDay;
+use crate::company::Company;
 use crate::deal::{Member, since};
-use host::counters::{Counters, CountersDelta, thread_cpu_ns, thread_wait_ns};
+use host::counters::{Counters, CountersDelta, thread_cpu_ns};
 use host::limits::Wanted;
 use host::starting_line::StartingLine;
 
@@ -33,8 +39,6 @@ const SLICE_SLOTS: u64 = 16;
 const REPORTS_MAX: usize = 1024;
 /// How often the watcher looks up when nothing is reported.
 const WATCH_EVERY: StdDuration = StdDuration::from_millis(50);
-/// From "all ready" to the first request.
-const START_DELAY: Duration = Duration::from_micros(200);
 /// How long requests in flight may take to come back once a trial is over.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 /// The same after a signal.
@@ -87,6 +91,8 @@ pub struct WorkPlan {
     pub on_error: OnError,
     /// Whoever follows, operation by operation.
     pub follower: Option<Arc<dyn Follower>>,
+    /// Which clients they are, of those of all hosts.
+    pub share: Share,
 }
 
 /// What the workers bring home.
@@ -113,15 +119,6 @@ pub struct Harvest {
     pub clocks_apart_ns: u64,
 }
 
-/// How a worker spent a trial, in shares of it, 0 to 1.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WorkersDay {
-    /// At work, or waiting for a processor; waiting awake is no work.
-    pub busy: f64,
-    /// Waiting for a processor, where the kernel tells.
-    pub without_processor: f64,
-}
-
 enum Report {
     Slots {
         worker: usize,
@@ -137,7 +134,7 @@ enum Report {
 }
 
 impl Harvest {
-    fn add(&mut self, share: Share) {
+    fn add(&mut self, share: Brought) {
         self.record.merge(&share.record);
         self.driver = share.driver;
         for note in share.notes {
@@ -163,7 +160,7 @@ struct Shared {
 }
 
 /// What one worker brings home.
-struct Share {
+struct Brought {
     record: Record,
     driver: DriverKind,
     notes: Vec<String>,
@@ -172,7 +169,7 @@ struct Share {
     day: WorkersDay,
 }
 
-type Worker = JoinHandle<Option<Share>>;
+type Worker = JoinHandle<Option<Brought>>;
 
 /// Run a trial on worker threads until `monitor` or `watch` says stop. `watch` is asked at least
 /// every 50 ms and returns whether to go on.
@@ -182,6 +179,7 @@ type Worker = JoinHandle<Option<Share>>;
 pub fn run_workers(
     plan: WorkPlan,
     monitor: &mut Monitor,
+    company: &mut dyn Company,
     mut watch: impl FnMut(&Monitor, Duration) -> bool,
 ) -> Result<Harvest, DriverError> {
     let count = plan.hands.len();
@@ -198,11 +196,14 @@ pub fn run_workers(
     let workers = spawn(plan, &shared, &sender)?;
     drop(sender);
     let _ = shared.ready.wait();
+    let start = match company.start(clock, count) {
+        Ok(start) => start,
+        Err(error) => return Err(send_home(workers, &shared.go, error)),
+    };
     let before = Counters::take(device.as_deref());
     monitor.begin_sampling(before.activity());
     let own_before = thread_cpu_ns();
     let ahead_before = clock.ahead_of_system();
-    let start = clock.now() + START_DELAY;
     shared.start.store(start.as_nanos(), Ordering::Release);
     let _ = shared.go.wait();
 
@@ -214,7 +215,7 @@ pub fn run_workers(
         workers: count,
         device: device.as_deref(),
     }
-    .watch(monitor, &mut watch);
+    .watch(monitor, company, &mut watch);
     shared.stop.store(true, Ordering::Release);
     let (ending, elapsed) = watched?;
     let after = Counters::take(device.as_deref());
@@ -244,6 +245,15 @@ pub fn run_workers(
     Ok(harvest)
 }
 
+/// Nothing begins, because of `error`.
+fn send_home(workers: Vec<Worker>, line: &StartingLine, error: DriverError) -> DriverError {
+    line.call_off();
+    for worker in workers {
+        let _ = worker.join();
+    }
+    error
+}
+
 fn spawn(
     plan: WorkPlan,
     shared: &Arc<Shared>,
@@ -257,6 +267,7 @@ fn spawn(
         hands,
         mut members,
         counted,
+        share,
         processors,
         backlog_max,
         on_error,
@@ -268,7 +279,8 @@ fn spawn(
     for (number, clients) in hands.into_iter().enumerate() {
         let seat = Seat {
             number,
-            stride,
+            share,
+            workers: stride,
             clients,
             members: std::mem::take(&mut members[number]),
             clock,
@@ -290,14 +302,11 @@ fn spawn(
         match started {
             Ok(worker) => workers.push(worker),
             Err(error) => {
-                shared.ready.call_off();
-                for worker in workers {
-                    let _ = worker.join();
-                }
-                return Err(DriverError::System {
+                let error = DriverError::System {
                     operation: "starting a worker thread",
                     reason: error.to_string(),
-                });
+                };
+                return Err(send_home(workers, &shared.ready, error));
             }
         }
     }
@@ -307,7 +316,8 @@ fn spawn(
 /// One worker before it starts.
 struct Seat {
     number: usize,
-    stride: u32,
+    share: Share,
+    workers: u32,
     clients: Vec<AnyClient>,
     members: Vec<Member>,
     clock: MonotonicClock,
@@ -324,7 +334,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn work(self) -> Option<Share> {
+    fn work(self) -> Option<Brought> {
         if let Some(processor) = self.processor {
             pin(processor);
         }
@@ -347,8 +357,8 @@ impl Seat {
                 start,
                 slot_width: SLOT_WIDTH,
                 counted: self.counted,
-                first_client: self.number as u32,
-                stride: self.stride,
+                first_client: self.share.client(self.number as u32),
+                stride: self.workers * self.share.ranks,
             },
         )
         .with_rows(since(&self.members, start))
@@ -366,7 +376,7 @@ impl Seat {
                 let day = begun.spent(elapsed, engine.driver().own_work().awake_ns);
                 reporter.report_end(ending, elapsed);
                 let (record, driver) = engine.into_parts();
-                Some(Share {
+                Some(Brought {
                     day,
                     record,
                     driver: opened.kind,
@@ -379,36 +389,6 @@ impl Seat {
                 let _ = reporter.sender.send(Report::Broken(error));
                 None
             }
-        }
-    }
-}
-
-/// What the kernel had counted of the calling thread when its work began.
-#[derive(Clone, Copy)]
-struct Since {
-    cpu_ns: u64,
-    wait_ns: Option<u64>,
-}
-
-impl Since {
-    fn now() -> Self {
-        Self {
-            cpu_ns: thread_cpu_ns(),
-            wait_ns: thread_wait_ns(),
-        }
-    }
-
-    /// How the thread spent the `elapsed` time since then, of which it was awake for nothing so
-    /// long.
-    fn spent(self, elapsed: Duration, awake_ns: u64) -> WorkersDay {
-        let now = Self::now();
-        let used_ns = now.cpu_ns.saturating_sub(self.cpu_ns);
-        let waits = now.wait_ns.zip(self.wait_ns);
-        let waited_ns = waits.map_or(0, |(now, then)| now.saturating_sub(then));
-        let share = |nanos: u64| (nanos as f64 / elapsed.as_nanos().max(1) as f64).min(1.0);
-        WorkersDay {
-            busy: share((used_ns + waited_ns).saturating_sub(awake_ns)),
-            without_processor: share(waited_ns),
         }
     }
 }
@@ -510,6 +490,7 @@ impl Watcher<'_> {
     fn watch(
         self,
         monitor: &mut Monitor,
+        company: &mut dyn Company,
         watch: &mut dyn FnMut(&Monitor, Duration) -> bool,
     ) -> Result<(Ending, Duration), DriverError> {
         let mut decided: Option<(Ending, Duration)> = None;
@@ -522,6 +503,7 @@ impl Watcher<'_> {
                     slots,
                     elapsed,
                 }) => {
+                    company.hear(worker, &slots, elapsed);
                     monitor.push(worker, slots, elapsed);
                 }
                 Ok(Report::Ended {
@@ -530,6 +512,7 @@ impl Watcher<'_> {
                     elapsed,
                 }) => {
                     // A worker that is done must not hold back the slots of the others.
+                    company.hear(worker, &[], Duration::from_nanos(u64::MAX));
                     monitor.push(worker, Vec::new(), Duration::from_nanos(u64::MAX));
                     ended.push((ending, elapsed));
                 }
@@ -541,6 +524,7 @@ impl Watcher<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            company.attend();
             let elapsed = self.clock.now().since(self.start);
             if let Some((_, since)) = decided {
                 if elapsed > since + DRAIN_MAX * 2 {
@@ -554,8 +538,8 @@ impl Watcher<'_> {
             if monitor.is_sample_due(elapsed) {
                 monitor.close_sample(elapsed, &Counters::take(self.device).activity());
             }
-            let mut ending = monitor.decide(elapsed);
-            if ending.is_none() && !watch(monitor, elapsed) {
+            let mut ending = company.decide(monitor, elapsed);
+            if ending.is_none() && !watch(company.shown(monitor), elapsed) {
                 self.shared.hurry.store(true, Ordering::Release);
                 ending = Some(Ending::Interrupted);
             }

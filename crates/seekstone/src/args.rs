@@ -9,6 +9,7 @@ mod diskrand;
 mod export;
 mod files;
 mod fio;
+mod fleet;
 mod generate;
 mod groups;
 mod kind;
@@ -44,6 +45,7 @@ pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use export::ExportForm;
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice};
+pub use fleet::{FleetArgs, FleetCommand};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
@@ -140,6 +142,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Name and remove what killed runs left in a directory.
     Clean(CleanArgs),
+    /// Prepare runs on many hosts under MPI.
+    Fleet(FleetArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or that of one command.
@@ -289,6 +293,9 @@ pub struct WorkloadArgs {
     /// queues.
     #[arg(long, conflicts_with_all = ["buffered", "durable"])]
     pub poll: bool,
+    /// Let several ranks of a fleet use one file or device; each may otherwise have one of its own.
+    #[arg(long)]
+    pub shared: bool,
     /// Test files in a directory that make up --size together; clients are dealt to them in turn,
     /// as to workers. As many as --workers gives each worker a file of its own.
     #[arg(

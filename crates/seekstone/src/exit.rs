@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use kinds::measure::MeasureError;
 use lab::bench::BenchError;
-use lab::laboratory::LaboratoryError;
 use results::{LimitVerdict, Run, Status};
 use study::StudyRunError;
 
@@ -30,18 +29,23 @@ pub enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Void => 3,
-            Exit::Exceeded => 4,
-            Exit::Undecided => 5,
-        })
+        Self::from(exit.code())
     }
 }
 
 impl Exit {
+    /// The number that a shell sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Void => 3,
+            Self::Exceeded => 4,
+            Self::Undecided => 5,
+        }
+    }
+
     /// How a program ends that has this run to show.
     pub fn of_run(run: &Run) -> Self {
         match run.status {
@@ -93,16 +97,8 @@ impl Exit {
             _ => error.downcast_ref::<BenchError>(),
         };
         match bench {
-            Some(
-                BenchError::Usage(_)
-                | BenchError::Sim(_)
-                | BenchError::Laboratory(
-                    LaboratoryError::Misaligned { .. }
-                    | LaboratoryError::MisalignedThreads { .. }
-                    | LaboratoryError::Unpolled { .. }
-                    | LaboratoryError::Addresses { .. },
-                ),
-            ) => Self::Usage,
+            Some(BenchError::Served) => Self::Done,
+            Some(error) if error.is_usage() => Self::Usage,
             _ => Self::Failed,
         }
     }
@@ -120,10 +116,14 @@ impl std::fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// Print why a command failed, in one sentence.
-pub fn failed(error: &anyhow::Error) -> ExitCode {
-    output::complain(&format!("error: {error:#}"));
-    Exit::of_error(error).into()
+/// Print why a command failed, in one sentence. What every rank of a fleet knows, the one that
+/// leads says.
+pub fn failed(error: &anyhow::Error, leads: bool) -> Exit {
+    let exit = Exit::of_error(error);
+    if leads || ![Exit::Usage, Exit::Done].contains(&exit) {
+        output::complain(&format!("error: {error:#}"));
+    }
+    exit
 }
 
 /// Print what the parser of arguments has to say: help and version go to standard output.

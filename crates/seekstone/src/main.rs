@@ -14,7 +14,7 @@ mod written;
 
 use std::process::ExitCode;
 
-use args::{ClassicCommand, Command, Seekstone};
+use args::{ClassicCommand, Command, CurveArgs, Seekstone, TrialArgs};
 use commands::drive::{drive, ready};
 use commands::live;
 use commands::vintage::names;
@@ -30,26 +30,50 @@ fn seekstone() -> ExitCode {
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
     let words = commands::fio::with_options_apart(words);
+    let typed: Vec<String> = words
+        .iter()
+        .skip(1)
+        .map(|it| it.to_string_lossy().into())
+        .collect();
+    let leads = commands::fleet::launched().is_none_or(|launched| launched.rank == 0);
     let parsed = definition.try_get_matches_from_mut(words);
     let parsed = parsed.and_then(|matches| {
         let Seekstone { color, command } = args::typed(&matches)?;
         output::choose_colour(color);
         Ok((command, recorded::setup(&definition, &matches)))
     });
-    let (command, setup) = match parsed {
+    let (mut command, setup) = match parsed {
         Ok(parsed) => parsed,
+        // All ranks were given the same words.
+        Err(_) if !leads => return Exit::Usage.into(),
         Err(error) => return exit::usage(&habits::answered(error, &definition)),
     };
     // Refused, it only makes a limit deadly that would otherwise be an error.
     let _ = host::interrupt::outlive_file_size_limit();
-    match perform(&command, setup) {
-        Ok(exit) => exit.into(),
-        Err(error) => exit::failed(&error),
+    let party = match commands::fleet::meet(&mut command, &typed) {
+        Ok(party) => party,
+        Err(error) => return exit::failed(&error, leads).into(),
+    };
+    let exit = perform(&command, setup).unwrap_or_else(|error| exit::failed(&error, leads));
+    if let Some(party) = party {
+        party.end(exit.code());
     }
+    exit.into()
 }
 
 /// Carry a command out, whose settings stand in `setup`.
 fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
+    if let Command::Trial(TrialArgs { common, .. }) | Command::Curve(CurveArgs { common, .. }) =
+        command
+        && let Some(party) = &common.party
+    {
+        live::check(command)?;
+        let name = live::name(&setup);
+        return drive(
+            commands::fleet::agreed(party, ready(command, setup))?,
+            &name,
+        );
+    }
     written::check_command(command)?;
     live::check(command)?;
     match command {
@@ -86,6 +110,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Runs(args) => commands::runs::runs(args),
         Command::Serve(args) => commands::serve::serve(args),
         Command::Clean(args) => commands::clean::clean(args),
+        Command::Fleet(args) => commands::fleet::fleet(args),
         Command::Completions(args) => commands::generate::completions(args),
         Command::Man(args) => commands::generate::man(args),
         Command::Kind(args) => commands::kind::kind(args, setup),

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use sim::SIM_PREFIX;
 
-use crate::args::{Command, Common, DevicesCommand, FioArgs, Force, RunsArgs, RunsCommand};
+use crate::args::{
+    Command, Common, DevicesCommand, FioArgs, Force, RunsArgs, RunsCommand, WhatIfArgs,
+};
 use crate::commands::setup::archive_path;
 use crate::commands::study::STUDY_JOURNAL;
 use crate::exit::UsageError;
@@ -107,9 +109,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Inspect(args) => {
             Files::only("--json", args.json.as_ref(), &args.force).and_used([args.target.clone()])
         }
-        Command::Whatif(args) => Files::only("--json", args.json.as_ref(), &args.force)
-            .and_archive(args.archive.as_ref())
-            .and_used(args.device.iter().map(|it| used_path(it))),
+        Command::Whatif(args) => of_whatif(args),
         Command::Devices(args) => match &args.command {
             DevicesCommand::Validate(args) => {
                 Files::only("--json", args.json.as_ref(), &args.force)
@@ -132,6 +132,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Wire(_)
         | Command::Serve(_)
         | Command::Clean(_)
+        | Command::Fleet(_)
         | Command::Completions(_)
         | Command::Man(_) => return Ok(()),
     })
@@ -159,6 +160,12 @@ fn of_runs(args: &RunsArgs) -> Option<Files<'_>> {
         | RunsCommand::Merge { .. }
         | RunsCommand::Delete { .. } => return None,
     })
+}
+
+fn of_whatif(args: &WhatIfArgs) -> Files<'_> {
+    Files::only("--json", args.json.as_ref(), &args.force)
+        .and_archive(args.archive.as_ref())
+        .and_used(args.device.iter().map(|it| used_path(it)))
 }
 
 /// The files that a job names are looked at when it is carried out.

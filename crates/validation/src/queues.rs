@@ -149,6 +149,7 @@ fn users(interrupt: &Interrupt) -> Rows {
     };
     let request = TransactionsRequest {
         bench: BenchRequest {
+            party: None,
             target: "sim:mm1?mean=5ms".into(),
             purpose: "validation".into(),
             size: Some(Bytes::from_mib(40)),

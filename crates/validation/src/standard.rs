@@ -171,6 +171,7 @@ impl Test {
         let loads = loads.filter(|load| tasks.contains(&load.label.as_str()));
         let request = TransactionsRequest {
             bench: BenchRequest {
+                party: None,
                 target: target.into(),
                 purpose: "validation".into(),
                 size: Some(STANDARD_FILE),

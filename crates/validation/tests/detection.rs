@@ -188,6 +188,7 @@ fn checked_up(device: &str, seed: u64, room: Room) -> Run {
     let request = CheckUpRequest {
         percentile: None,
         bench: BenchRequest {
+            party: None,
             target: device.into(),
             purpose: "a test".into(),
             size: None,

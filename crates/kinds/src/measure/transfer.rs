@@ -273,6 +273,7 @@ pub(super) fn synced(settings: &Settings<'_>) -> Result<Synced, SettingFault> {
 pub(super) fn model_request(place: &Place, size: Bytes) -> TransferRequest {
     TransferRequest {
         bench: BenchRequest {
+            party: None,
             target: place.target.clone(),
             purpose: KIND.name.into(),
             size: Some(size),

@@ -182,6 +182,7 @@ impl Wal {
 
     fn request(&self, place: &Place) -> BenchRequest {
         BenchRequest {
+            party: None,
             target: place.target.clone(),
             purpose: KIND.name.into(),
             size: Some(Bytes(self.spec.len)),

@@ -7,16 +7,18 @@ use drivers::{
     VARIETY_BYTES,
 };
 use engine::KindSet;
+use fleet::Share;
 use procedure::{CACHE_FILE, Trial};
 use results::Access;
 use workload::{ClientSpec, Content, JobSpec, Request};
 
-use super::{StorageLaboratory, control_misfit, misfit, user_misfit};
+use super::StorageLaboratory;
+use super::misfit::{control_misfit, misfit, user_misfit};
 use crate::laboratory::{LaboratoryError, trial_seed};
 use host::limits::{Limits, check_plan};
 use host::processors::processors;
 
-use crate::deal::{deal, members};
+use crate::deal::{deal, members, share_of};
 use crate::workers::{WorkPlan, wanted};
 
 /// Batches of this part of the depth save the most processor time without making the load pulse.
@@ -30,8 +32,14 @@ const BACKLOG_MOST: usize = 1 << 24;
 const CLIENT_BYTES: u64 = 512;
 
 impl StorageLaboratory {
-    /// What the workers are to do, and with what.
-    pub(super) fn plan(&self, trial: &Trial, seed: u64) -> Result<WorkPlan, LaboratoryError> {
+    /// What the workers are to do, and with what: this host's share of `whole`.
+    pub(super) fn plan(
+        &self,
+        whole: &Trial,
+        share: Share,
+        seed: u64,
+    ) -> Result<WorkPlan, LaboratoryError> {
+        let trial = &share_of(whole, share);
         let workers = self
             .settings
             .workers
@@ -48,7 +56,8 @@ impl StorageLaboratory {
         let memory = memory.saturating_add(own);
         let kind = driver_kind(self.settings.driver, trial, depth);
         check_plan(&wanted(workers, depth, kind, memory))?;
-        let hands = deal(trial, seed, workers).map_err(|error| LaboratoryError::Addresses {
+        let dealt = deal(whole, share, seed, workers);
+        let hands = dealt.map_err(|error| LaboratoryError::Addresses {
             title: trial.title.clone(),
             error,
         })?;
@@ -76,6 +85,7 @@ impl StorageLaboratory {
         Ok(WorkPlan {
             targets: Arc::clone(&self.table),
             members: members(trial, workers),
+            share,
             clock: self.clock,
             kind,
             options,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use lab::hosts::Party;
 use procedure::Requirement;
 use results::Run;
 
@@ -51,6 +52,9 @@ pub struct Common {
     /// Remove without asking what killed runs left behind.
     #[arg(long, short)]
     pub yes: bool,
+    /// The ranks that a launcher started together with this process.
+    #[arg(skip)]
+    pub party: Option<Party>,
 }
 
 /// The forms in which a run is written.

@@ -34,6 +34,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "serve",
             "clean",
             "wire",
+            "fleet",
             "completions",
             "man",
         ],

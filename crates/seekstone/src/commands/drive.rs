@@ -10,6 +10,7 @@ use host::interrupt::Interrupt;
 use kinds::check_up::Show;
 use lab::bench::{BenchRequest, directory_of};
 use lab::cells::{Cells, GoOn};
+use lab::hosts::Party;
 use lab::run_journal::RunJournal;
 use procedure::Requirement;
 use results::{Run, Setup};
@@ -129,7 +130,10 @@ pub fn drive(ready: Ready<'_>, name: &str) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     if let Some(archive) = &archive {
         unfinished::offer(archive);
-        unfinished::keep(&ready.cells, &ready.setup, archive);
+        // Of what several hosts measure together nothing goes on.
+        if ready.common.party.is_none() {
+            unfinished::keep(&ready.cells, &ready.setup, archive);
+        }
     }
     measured(ready, archive, name, false)
 }
@@ -152,7 +156,16 @@ pub fn go_on(
 /// The archive, once it is known that there is room for a run.
 fn opened(ready: &Ready<'_>) -> anyhow::Result<Option<Archive>> {
     host::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;
-    open_archive(ready.common)
+    // Other ranks than the first keep nothing, and show nothing.
+    match leads(ready.common) {
+        true => open_archive(ready.common),
+        false => Ok(None),
+    }
+}
+
+/// Whether this process has the run: always, unless a launcher started several.
+fn leads(common: &Common) -> bool {
+    common.party.as_ref().is_none_or(Party::leads)
 }
 
 fn measured(
@@ -162,7 +175,8 @@ fn measured(
     is_resumed: bool,
 ) -> anyhow::Result<Exit> {
     let common = ready.common;
-    for place in &ready.places {
+    let leads = leads(common);
+    for place in ready.places.iter().filter(|_| leads) {
         offer_removal(place, common.yes)?;
     }
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
@@ -171,7 +185,7 @@ fn measured(
     let live = live.transpose()?.map(RefCell::new);
     let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
-        is_quiet: common.quiet,
+        is_quiet: common.quiet || !leads,
         live: live.as_ref(),
     });
     let live = live.map(RefCell::into_inner);

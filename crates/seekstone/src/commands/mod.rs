@@ -13,6 +13,7 @@ pub mod fio;
 mod fio_disks;
 mod fio_logs;
 pub mod fio_run;
+pub mod fleet;
 pub mod generate;
 pub mod import;
 pub mod import_run;

@@ -52,6 +52,7 @@ pub fn same_load(
     for (index, point) in spread(&evidence.points).into_iter().enumerate() {
         let request = LoadRequest {
             bench: BenchRequest {
+                party: None,
                 target: device.into(),
                 purpose: "what if".into(),
                 size: None,

@@ -1,17 +1,20 @@
-//! A target that is open.
+//! Where trials are run: on this host's storage, on a model, or on several hosts.
 
+use engine::OnError;
+use host::inspect;
+use host::interrupt::Interrupt;
 use procedure::{MAIN_DIRECT, cached_part};
 use results::environment::{RaidActivity, RaidState};
-use results::{Access, Caution, Severity, Warning};
+use results::{Access, Caution, Measurement, Severity, Warning};
 use sim::{ArrayActivity, Level};
 use units::Bytes;
 use workload::{Spread, TargetId};
 
 use super::BenchError;
+use crate::hosts::{FleetLaboratory, Party, serve};
 use crate::kept::{Kept, Told};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::storage::StorageLaboratory;
-use host::inspect;
 
 /// Where trials are run.
 pub enum Bench {
@@ -21,6 +24,10 @@ pub enum Bench {
     Simulated(Kept<SimLaboratory>),
     /// Nowhere: what a killed run measured is told.
     Told(Told),
+    /// On real storage of several hosts, of which this one is rank 0.
+    Fleet(Box<FleetLaboratory>),
+    /// On real storage of several hosts, of which this one does as rank 0 says.
+    Served(Box<StorageLaboratory>, Party),
 }
 
 impl Bench {
@@ -29,7 +36,7 @@ impl Bench {
         match self {
             Self::Real(real) => real,
             Self::Simulated(simulated) => simulated,
-            Self::Told(told) => told,
+            _ => self.laboratory_itself(),
         }
     }
 
@@ -39,16 +46,93 @@ impl Bench {
             Self::Real(real) => &mut **real,
             Self::Simulated(simulated) => &mut **simulated,
             Self::Told(told) => told,
+            Self::Fleet(fleet) => fleet.as_mut(),
+            Self::Served(local, _) => local.as_mut(),
         }
     }
 
-    /// The laboratory for a trial that leaves behind what later ones read: it is measured also
-    /// where its result was kept, unless the whole run is only told.
+    /// The laboratory of this host alone, for a trial that leaves behind what later ones read: it
+    /// is measured also where its result was kept, unless the whole run is only told.
     pub fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
         match self {
             Self::Real(real) => Box::new(real.leaving()),
             Self::Simulated(simulated) => Box::new(simulated.leaving()),
             Self::Told(told) => Box::new(told),
+            Self::Fleet(fleet) => Box::new(&mut fleet.local),
+            Self::Served(local, _) => Box::new(local.as_mut()),
+        }
+    }
+
+    /// The same as one of several hosts.
+    pub(super) fn of_party(self, party: &Party, how: (u64, OnError), notes: Vec<String>) -> Self {
+        match self {
+            Self::Real(local) if party.leads() => {
+                let fleet = FleetLaboratory::new(local.alone(), party.clone(), how, notes);
+                Self::Fleet(Box::new(fleet))
+            }
+            Self::Real(local) => Self::Served(Box::new(local.alone()), party.clone()),
+            other => other,
+        }
+    }
+
+    /// The hosts that measure together, where there are several.
+    #[must_use]
+    pub fn party(&self) -> Option<&Party> {
+        match self {
+            Self::Fleet(fleet) => Some(fleet.party()),
+            Self::Served(_, party) => Some(party),
+            Self::Real(_) | Self::Simulated(_) | Self::Told(_) => None,
+        }
+    }
+
+    /// What each host measured in the last trial, where there are several.
+    pub fn take_rows(&mut self) -> Vec<Measurement> {
+        match self {
+            Self::Fleet(fleet) => fleet.take_rows(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A step that each host takes for itself went well on all of them, or is taken as failed.
+    ///
+    /// # Errors
+    /// When it failed anywhere.
+    pub fn agree(&self, went: Result<(), BenchError>) -> Result<(), BenchError> {
+        match self.party() {
+            Some(party) => party.agree(went, |_| Ok(())),
+            None => went,
+        }
+    }
+
+    /// Where another rank leads, do as it says, to the end.
+    ///
+    /// # Errors
+    /// [`BenchError::Served`] when all is done, or why it is not.
+    pub fn serve(&mut self, interrupt: &Interrupt) -> Result<(), BenchError> {
+        let Self::Served(local, party) = self else {
+            return Ok(());
+        };
+        match serve(party, local, interrupt) {
+            Ok(()) => Err(BenchError::Served),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    fn real(&self) -> Option<&StorageLaboratory> {
+        match self {
+            Self::Real(real) => Some(real),
+            Self::Fleet(fleet) => Some(&fleet.local),
+            Self::Served(local, _) => Some(local),
+            Self::Simulated(_) | Self::Told(_) => None,
+        }
+    }
+
+    fn real_mut(&mut self) -> Option<&mut StorageLaboratory> {
+        match self {
+            Self::Real(real) => Some(real),
+            Self::Fleet(fleet) => Some(&mut fleet.local),
+            Self::Served(local, _) => Some(local),
+            Self::Simulated(_) | Self::Told(_) => None,
         }
     }
 
@@ -95,9 +179,10 @@ impl Bench {
     #[must_use]
     pub fn test_files(&self) -> Vec<TargetId> {
         match self {
-            Self::Real(real) => real.test_files(),
-            Self::Simulated(_) => vec![MAIN_DIRECT],
             Self::Told(told) => told.found().test_files.clone(),
+            _ => self
+                .real()
+                .map_or(vec![MAIN_DIRECT], StorageLaboratory::test_files),
         }
     }
 
@@ -105,9 +190,8 @@ impl Bench {
     #[must_use]
     pub fn spread(&self) -> Option<Spread> {
         match self {
-            Self::Real(real) => real.spread(),
-            Self::Simulated(_) => None,
             Self::Told(told) => told.found().spread,
+            _ => self.real()?.spread(),
         }
     }
 
@@ -116,10 +200,8 @@ impl Bench {
     /// # Errors
     /// When there is no room, or the system refuses.
     pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
-        match self {
-            Self::Real(real) => real.lay_out(size, Bytes(0)),
-            Self::Simulated(_) | Self::Told(_) => Ok(()),
-        }
+        let real = self.real_mut();
+        real.map_or(Ok(()), |real| real.lay_out(size, Bytes(0)))
     }
 
     /// Make the test file, and a smaller one for the page cache, which `memory` may take.
@@ -127,15 +209,13 @@ impl Bench {
     /// # Errors
     /// When there is no room, or the system refuses.
     pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
-        match self {
-            Self::Real(real) => real.lay_out(size, cached_part(size, memory)),
-            Self::Simulated(_) | Self::Told(_) => Ok(()),
-        }
+        let real = self.real_mut();
+        real.map_or(Ok(()), |real| real.lay_out(size, cached_part(size, memory)))
     }
 
     /// From now on every block that is read from a test file of ours must be one that was written.
     pub fn verify_from_now(&mut self) {
-        if let Self::Real(real) = self {
+        if let Some(real) = self.real_mut() {
             real.verify_from_now();
         }
     }
@@ -147,7 +227,10 @@ impl Bench {
         if let Self::Told(told) = self {
             warnings.extend(told.found().warnings.clone());
         }
-        if let Self::Real(real) = self {
+        if let Self::Fleet(fleet) = self {
+            warnings.extend(fleet.warnings());
+        }
+        if let Some(real) = self.real() {
             let severity = match real.access() {
                 Access::Buffered => Severity::Doubt,
                 _ => Severity::Note,
@@ -163,13 +246,18 @@ impl Bench {
 
     /// Remove what was made; what could not be removed is a warning.
     pub fn clean_up(&mut self) -> Option<Warning> {
-        let Self::Real(real) = self else { return None };
-        let error = real.clean_up().err()?;
-        let text = format!(
-            "{}; `seekstone clean` there removes what is left, once it can be removed",
-            with_causes(&error)
-        );
-        Some(Warning::doubt("left-behind", text))
+        let error = self.real_mut()?.clean_up().err();
+        let mut left: Vec<String> = error.iter().map(|error| with_causes(error)).collect();
+        if let Self::Fleet(fleet) = self {
+            left.extend(fleet.dismiss());
+        }
+        (!left.is_empty()).then(|| {
+            let text = format!(
+                "{}; `seekstone clean` there removes what is left, once it can be removed",
+                left.join("; ")
+            );
+            Warning::doubt("left-behind", text)
+        })
     }
 
     /// Remove what was made, because of `error`, which then says what could not be removed.

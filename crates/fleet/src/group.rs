@@ -1,0 +1,378 @@
+//! Rounds in which all ranks take part, and what is said between them.
+//!
+//! The collective calls of MPI cannot be given up: where a rank is dead the others wait for ever,
+//! and some libraries keep a processor busy meanwhile, which is the one that the load is made on.
+//! So a round is made of single messages: rank 0 sends to each, and each sends to rank 0. A rank
+//! that nothing is heard of is named.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use units::{Duration, Instant};
+
+use crate::clock::{Exchange, Reading};
+use crate::deal::Share;
+use crate::fleet::{Fleet, FleetError};
+use crate::letter::{Letter, LetterKind};
+
+/// The rank that leads.
+const LEADER: u32 = 0;
+/// How often a rank that is busy with something else says that it is alive.
+const ALIVE_EVERY: Duration = Duration::from_secs(1);
+/// How long a wait lasts before it is seen who is silent.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What ranks sent, and the first of those that did not.
+pub type Living = (Vec<Option<Vec<u8>>>, Option<FleetError>);
+
+/// A fleet, with what was heard and not asked for yet.
+pub struct Group {
+    fleet: Box<dyn Fleet>,
+    /// For how long a rank that is waited for may be silent.
+    patience: Duration,
+    round: u32,
+    question: u32,
+    rounds: BTreeMap<(u32, u32), Vec<u8>>,
+    notes: VecDeque<(u32, Vec<u8>)>,
+    answer: Option<(u32, Instant)>,
+    heard: Vec<Instant>,
+    /// Ranks that were waited for in vain: nobody waits for them again before they are heard.
+    given_up: BTreeSet<u32>,
+    said_alive: Instant,
+}
+
+impl Group {
+    /// The ranks of a fleet. One of them that is waited for may be silent for as long as
+    /// `patience`: those that are at work call [`Group::tick`] meanwhile.
+    #[must_use]
+    pub fn new(fleet: Box<dyn Fleet>, patience: Duration) -> Self {
+        let now = fleet.now();
+        Self {
+            heard: vec![now; fleet.size() as usize],
+            said_alive: now,
+            fleet,
+            patience,
+            round: 0,
+            question: 0,
+            rounds: BTreeMap::new(),
+            notes: VecDeque::new(),
+            answer: None,
+            given_up: BTreeSet::new(),
+        }
+    }
+
+    /// Which rank this is, of how many.
+    #[must_use]
+    pub fn share(&self) -> Share {
+        Share {
+            rank: self.fleet.rank(),
+            ranks: self.fleet.size(),
+        }
+    }
+
+    /// Whether this rank leads.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        self.fleet.rank() == LEADER
+    }
+
+    /// The present instant on this rank's clock.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.fleet.now()
+    }
+
+    /// Give all ranks the bytes of rank 0; the others' are not looked at.
+    ///
+    /// # Errors
+    /// When rank 0 is silent, or the library fails.
+    pub fn broadcast(&mut self, bytes: &[u8]) -> Result<Vec<u8>, FleetError> {
+        self.round += 1;
+        if self.leads() {
+            for rank in 1..self.fleet.size() {
+                self.send(rank, LetterKind::Round, self.round, bytes)?;
+            }
+            return Ok(bytes.to_vec());
+        }
+        let mut found = self.collect(&[LEADER])?;
+        Ok(found.pop().unwrap_or_default())
+    }
+
+    /// Bring the bytes of all ranks to rank 0, which gets them in the order of the ranks; the
+    /// others get nothing, and do not wait.
+    ///
+    /// # Errors
+    /// When a rank is silent, or the library fails.
+    pub fn gather(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, FleetError> {
+        self.round += 1;
+        if !self.leads() {
+            self.send(LEADER, LetterKind::Round, self.round, bytes)?;
+            return Ok(Vec::new());
+        }
+        let others: Vec<u32> = (1..self.fleet.size()).collect();
+        let mut all = vec![bytes.to_vec()];
+        all.extend(self.collect(&others)?);
+        Ok(all)
+    }
+
+    /// The same where ranks may be dead: nothing of those that are silent, and which was the first.
+    ///
+    /// # Errors
+    /// When the library fails, or a rank sends something else.
+    pub fn gather_living(&mut self, bytes: &[u8]) -> Result<Living, FleetError> {
+        self.round += 1;
+        let others: Vec<u32> = (1..self.fleet.size()).collect();
+        let (found, silent) = self.collect_living(&others)?;
+        let mut all = vec![Some(bytes.to_vec())];
+        all.extend(found);
+        Ok((all, silent))
+    }
+
+    /// Go on when all ranks are here. Never in a section that is timed.
+    ///
+    /// # Errors
+    /// When a rank is silent, or the library fails.
+    pub fn barrier(&mut self) -> Result<(), FleetError> {
+        self.gather(&[])?;
+        self.broadcast(&[]).map(drop)
+    }
+
+    /// Give all ranks what `join` makes of their numbers, in the order of the ranks.
+    ///
+    /// # Errors
+    /// When a rank is silent or sends no number, or the library fails.
+    pub fn all_reduce(&mut self, own: u64, join: fn(u64, u64) -> u64) -> Result<u64, FleetError> {
+        let all = self.gather(&own.to_le_bytes())?;
+        let mut joined = own;
+        for (rank, bytes) in (0..).zip(&all).skip(1) {
+            joined = join(joined, number(rank, bytes)?);
+        }
+        let bytes = self.broadcast(&joined.to_le_bytes())?;
+        number(LEADER, &bytes)
+    }
+
+    /// Send a rank something outside of rounds.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn note(&mut self, to: u32, bytes: &[u8]) -> Result<(), FleetError> {
+        self.send(to, LetterKind::Note, 0, bytes)
+    }
+
+    /// Send all other ranks something outside of rounds.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn note_all(&mut self, bytes: &[u8]) -> Result<(), FleetError> {
+        (0..self.fleet.size())
+            .filter(|rank| *rank != self.fleet.rank())
+            .collect::<Vec<_>>()
+            .into_iter()
+            .try_for_each(|rank| self.note(rank, bytes))
+    }
+
+    /// The next note, if one comes before `until`, and who sent it.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn next_note(&mut self, until: Instant) -> Result<Option<(u32, Vec<u8>)>, FleetError> {
+        while self.notes.is_empty() && self.hear(until)? {}
+        Ok(self.notes.pop_front())
+    }
+
+    /// Say that this rank is alive where it has not for a while, answer questions, and take what
+    /// has come.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn tick(&mut self) -> Result<(), FleetError> {
+        while self.hear(Instant::START)? {}
+        let now = self.fleet.now();
+        if now.since(self.said_alive) < ALIVE_EVERY {
+            return Ok(());
+        }
+        self.said_alive = now;
+        let to = if self.leads() {
+            1..self.fleet.size()
+        } else {
+            LEADER..LEADER + 1
+        };
+        for rank in to {
+            self.send(rank, LetterKind::Alive, 0, &[])?;
+        }
+        Ok(())
+    }
+
+    /// The first of those ranks that nothing was heard of since `since`, for longer than patience,
+    /// or that was found so before.
+    pub fn silent_since(&mut self, since: Instant, ranks: &[u32]) -> Option<FleetError> {
+        let now = self.fleet.now();
+        ranks.iter().find_map(|&rank| {
+            let heard = self.heard[rank as usize];
+            let is_silent = now.since(heard.max(since)) > self.patience;
+            if is_silent {
+                self.given_up.insert(rank);
+            }
+            let silent = now.since(heard);
+            let is_given_up = self.given_up.contains(&rank);
+            is_given_up.then_some(FleetError::Silent { rank, silent })
+        })
+    }
+
+    /// Read the clock of a rank with a burst of `times` questions. It must be waiting meanwhile.
+    ///
+    /// # Errors
+    /// When the rank is silent, or the library fails.
+    pub fn read_clock(&mut self, rank: u32, times: u32) -> Result<Reading, FleetError> {
+        let mut burst = Vec::with_capacity(times as usize);
+        for _ in 0..times.max(1) {
+            burst.push(self.ask(rank)?);
+        }
+        Reading::best_of(&burst).ok_or(FleetError::Unexpected {
+            rank,
+            what: "no answer".into(),
+        })
+    }
+
+    /// Part from the others: no message comes or goes after it.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn leave(&mut self) -> Result<(), FleetError> {
+        self.fleet.leave()
+    }
+
+    /// End all ranks at once with that exit code.
+    pub fn abort(&mut self, code: i32) {
+        self.fleet.abort(code);
+    }
+
+    fn ask(&mut self, rank: u32) -> Result<Exchange, FleetError> {
+        self.question += 1;
+        let asked = self.fleet.now();
+        self.send(rank, LetterKind::Ask, self.question, &[])?;
+        loop {
+            self.hear(self.fleet.now() + LOOK_EVERY)?;
+            // Before anything else: what is done before it is read makes the round trip longer.
+            let heard = self.fleet.now();
+            if let Some((_, answered)) = self.answer.take_if(|it| it.0 == self.question) {
+                return Ok(Exchange {
+                    asked,
+                    answered,
+                    heard,
+                });
+            }
+            if let Some(silent) = self.silent_since(asked, &[rank]) {
+                return Err(silent);
+            }
+        }
+    }
+
+    /// What those ranks send in this round, in their order.
+    fn collect(&mut self, ranks: &[u32]) -> Result<Vec<Vec<u8>>, FleetError> {
+        let (found, silent) = self.collect_living(ranks)?;
+        match silent {
+            Some(silent) => Err(silent),
+            None => Ok(found.into_iter().flatten().collect()),
+        }
+    }
+
+    /// The same of those that are not silent, and the first that is.
+    fn collect_living(&mut self, ranks: &[u32]) -> Result<Living, FleetError> {
+        let begun = self.fleet.now();
+        let mut found: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        loop {
+            self.take_round(&mut found)?;
+            let missing = ranks.iter().filter(|rank| !found.contains_key(rank));
+            let missing: Vec<u32> = missing.copied().collect();
+            let mut silent = None;
+            let mut has_hope = false;
+            for rank in &missing {
+                let found = self.silent_since(begun, &[*rank]);
+                has_hope |= found.is_none();
+                silent = silent.or(found);
+            }
+            if !has_hope {
+                let all = ranks.iter().map(|rank| found.remove(rank)).collect();
+                return Ok((all, silent));
+            }
+            if self.hear(self.fleet.now() + LOOK_EVERY)? {
+                while self.hear(Instant::START)? {}
+            }
+            self.tick()?;
+        }
+    }
+
+    /// Take what has come of this round.
+    fn take_round(&mut self, found: &mut BTreeMap<u32, Vec<u8>>) -> Result<(), FleetError> {
+        while let Some(entry) = self.rounds.first_entry() {
+            let (number, rank) = *entry.key();
+            if number > self.round {
+                break;
+            }
+            let body = entry.remove();
+            if number < self.round {
+                let what = format!("a letter of round {number} in round {}", self.round);
+                return Err(FleetError::Unexpected { rank, what });
+            }
+            found.insert(rank, body);
+        }
+        Ok(())
+    }
+
+    /// Take one message, if one comes before `until`; whether one came.
+    fn hear(&mut self, until: Instant) -> Result<bool, FleetError> {
+        let Some(message) = self.fleet.receive(until)? else {
+            return Ok(false);
+        };
+        let from = message.from;
+        let unexpected = |what: &str| FleetError::Unexpected {
+            rank: from,
+            what: what.into(),
+        };
+        let letter =
+            Letter::from_bytes(&message.bytes).ok_or_else(|| unexpected("no letter of ours"))?;
+        let now = self.fleet.now();
+        let heard = self.heard.get_mut(from as usize);
+        *heard.ok_or_else(|| unexpected("a letter without being one of us"))? = now;
+        self.given_up.remove(&from);
+        match letter.kind {
+            LetterKind::Round => {
+                self.rounds.insert((letter.number, from), letter.body);
+            }
+            LetterKind::Note => self.notes.push_back((from, letter.body)),
+            LetterKind::Ask => {
+                let own = now.as_nanos().to_le_bytes();
+                self.send(from, LetterKind::Answer, letter.number, &own)?;
+            }
+            LetterKind::Answer => {
+                let answered = number(from, &letter.body)?;
+                self.answer = Some((letter.number, Instant(answered)));
+            }
+            LetterKind::Alive => {}
+        }
+        Ok(true)
+    }
+
+    fn send(
+        &mut self,
+        to: u32,
+        kind: LetterKind,
+        number: u32,
+        body: &[u8],
+    ) -> Result<(), FleetError> {
+        let letter = Letter {
+            kind,
+            number,
+            body: body.to_vec(),
+        };
+        self.fleet.send(to, &letter.to_bytes())
+    }
+}
+
+fn number(rank: u32, bytes: &[u8]) -> Result<u64, FleetError> {
+    let bytes = bytes.try_into().map_err(|_| FleetError::Unexpected {
+        rank,
+        what: format!("{} bytes where a number was asked for", bytes.len()),
+    })?;
+    Ok(u64::from_le_bytes(bytes))
+}

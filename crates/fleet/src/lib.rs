@@ -1,0 +1,23 @@
+//! Hosts that measure together.
+//!
+//! A [`Fleet`] carries bytes from rank to rank and is the only place where a rank waits. A
+//! [`Group`] makes of it what a procedure needs: rounds in which all take part, letters in between,
+//! and the name of a rank that has fallen silent. [`ClockLine`] says what another rank's clock
+//! reads, and how far that may be wrong. [`Share`] deals clients to ranks. [`VirtualFleet`] is a
+//! fleet of simulated hosts in virtual time.
+//!
+//! Knows nothing about trials, MPI, or storage.
+
+mod clock;
+mod deal;
+mod fleet;
+mod group;
+mod letter;
+mod virtual_fleet;
+
+pub use clock::{ClockLine, DRIFT_MAX_PPM, Exchange, Reading};
+pub use deal::Share;
+pub use fleet::{Fleet, FleetError, Message};
+pub use group::Group;
+pub use letter::{Letter, LetterKind};
+pub use virtual_fleet::{Host, HostClock, Latency, Servant, VirtualFleet};

@@ -1,0 +1,277 @@
+//! What all hosts must have in common before anything is measured.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use procedure::CheckUpFacts;
+use results::environment::TargetKind;
+use results::{Access, TargetDescription};
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+
+use super::party::Party;
+use crate::bench::BenchError;
+
+/// What a host says of its target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    kind: TargetKind,
+    access: Access,
+    file_system: Option<String>,
+    source: Option<String>,
+    path: String,
+    is_remote: bool,
+    /// The machine that runs now, and the file on it.
+    identity: Option<(String, u64, u64)>,
+    room: u64,
+    existing: Option<u64>,
+}
+
+/// What all hosts can do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ground {
+    room: u64,
+    existing: Option<u64>,
+    /// How hosts differ where that is no mistake, a sentence each.
+    pub differences: Vec<String>,
+}
+
+impl Seen {
+    /// What this host sees.
+    #[must_use]
+    pub fn of(target: &TargetDescription, facts: &CheckUpFacts) -> Self {
+        let file_system = target.file_system.as_ref();
+        Self {
+            kind: target.kind,
+            access: facts.access,
+            file_system: file_system.map(|it| it.kind.clone()),
+            source: file_system.map(|it| it.source.clone()),
+            path: target.path.clone(),
+            is_remote: target.remote,
+            identity: identity(Path::new(&target.path)),
+            room: facts.room.0,
+            existing: facts.existing.map(|size| size.0),
+        }
+    }
+
+    /// Whether two hosts see one and the same file or device.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let is_same_here = self.identity.is_some() && self.identity == other.identity;
+        let is_same_there =
+            self.is_remote && self.source == other.source && self.path == other.path;
+        is_same_here || is_same_there
+    }
+}
+
+/// The boot of this machine, and the file's numbers on it.
+fn identity(path: &Path) -> Option<(String, u64, u64)> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let found = std::fs::metadata(path).ok()?;
+    let device = match found.rdev() {
+        0 => found.dev(),
+        device => device,
+    };
+    let number = if found.rdev() == 0 { found.ino() } else { 0 };
+    Some((boot.trim().to_owned(), device, number))
+}
+
+impl Ground {
+    /// What all hosts can do, as they see it.
+    ///
+    /// # Errors
+    /// When they see what must not be measured together.
+    pub fn of(all: &[Seen], party: &Party) -> Result<Self, BenchError> {
+        let first = &all[0];
+        for (rank, seen) in (0..).zip(all).skip(1) {
+            let name = party.name(rank);
+            let both = [
+                (
+                    "kind of target",
+                    format!("{:?}", seen.kind),
+                    format!("{:?}", first.kind),
+                ),
+                (
+                    "file system",
+                    or_none(&seen.file_system),
+                    or_none(&first.file_system),
+                ),
+                (
+                    "way to it",
+                    format!("{:?}", seen.access),
+                    format!("{:?}", first.access),
+                ),
+            ];
+            for (what, here, there) in both {
+                if here != there {
+                    return Err(BenchError::Usage(format!(
+                        "{name}: the {what} of {} is {here}, and {there} on {}: measure the same \
+                         on all hosts",
+                        seen.path,
+                        party.name(0)
+                    )));
+                }
+            }
+            if seen.is_remote && seen.source != first.source {
+                return Err(BenchError::Usage(format!(
+                    "{name}: {} is mounted from {}, and from {} on {}: mount the same everywhere",
+                    seen.path,
+                    or_none(&seen.source),
+                    or_none(&first.source),
+                    party.name(0)
+                )));
+            }
+        }
+        if !party.is_shared() && first.kind != TargetKind::Directory {
+            refuse_one_file(all, party)?;
+        }
+        Ok(Self {
+            room: all.iter().map(|it| it.room).min().unwrap_or(0),
+            existing: all.iter().map(|it| it.existing).min().flatten(),
+            differences: differences(all, party),
+        })
+    }
+
+    /// What every host has, for this one.
+    pub fn apply(&self, facts: &mut CheckUpFacts) {
+        facts.room = Bytes(self.room);
+        facts.existing = self.existing.map(Bytes);
+    }
+}
+
+fn or_none(text: &Option<String>) -> String {
+    text.clone().unwrap_or_else(|| "none".into())
+}
+
+/// Several ranks on one file would be taken for as many files.
+fn refuse_one_file(all: &[Seen], party: &Party) -> Result<(), BenchError> {
+    for (rank, seen) in (0..).zip(all) {
+        let earlier = (0..).zip(&all[..rank as usize]);
+        if let Some((other, _)) = earlier.into_iter().find(|(_, it)| it.is_same_as(seen)) {
+            return Err(BenchError::Usage(format!(
+                "{}: {} and {} would use one file or device; say --shared if that is what you \
+                 want to measure, or name a directory, in which each rank makes a file of its own",
+                seen.path,
+                party.name(other),
+                party.name(rank)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn differences(all: &[Seen], party: &Party) -> Vec<String> {
+    let first = &all[0];
+    let mut found = Vec::new();
+    let sizes = |it: &Seen| it.existing;
+    for (rank, seen) in (0..).zip(all).skip(1) {
+        if let (Some(here), Some(there)) = (sizes(seen), sizes(first))
+            && here != there
+        {
+            found.push(format!(
+                "The target has {} on {}, and {} on {}: what all have is used.",
+                Bytes(here),
+                party.name(rank),
+                Bytes(there),
+                party.name(0)
+            ));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet::{HostClock, Latency, VirtualFleet};
+    use units::Duration;
+
+    use super::*;
+
+    fn seen() -> Seen {
+        Seen {
+            kind: TargetKind::Directory,
+            access: Access::Direct,
+            file_system: Some("nfs4".into()),
+            source: Some("server:/export".into()),
+            path: "/mnt/data".into(),
+            is_remote: true,
+            identity: Some(("boot".into(), 1, 2)),
+            room: 1000,
+            existing: None,
+        }
+    }
+
+    fn judged(all: &[Seen], is_shared: bool) -> Result<Ground, String> {
+        let latency = Latency {
+            least: Duration::ZERO,
+            more: Duration::ZERO,
+        };
+        let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
+        let party = Party::new(Box::new(fleet), is_shared);
+        Ground::of(all, &party).map_err(|error| error.to_string())
+    }
+
+    #[track_caller]
+    fn check_refused(other: Seen, expected: &str) {
+        let error = judged(&[seen(), other], false).expect_err("they differ");
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn the_least_room_of_all_hosts_is_what_a_test_file_may_take() {
+        let small = Seen { room: 10, ..seen() };
+        let ground = judged(&[seen(), small, seen()], false).expect("directories");
+        assert_eq!((ground.room, ground.existing), (10, None));
+    }
+
+    #[test]
+    fn hosts_that_do_not_see_the_same_are_named() {
+        check_refused(
+            Seen {
+                source: Some("other:/export".into()),
+                ..seen()
+            },
+            "rank 1: /mnt/data is mounted from other:/export, and from server:/export on rank 0: \
+             mount the same everywhere",
+        );
+        check_refused(
+            Seen {
+                file_system: Some("ext4".into()),
+                ..seen()
+            },
+            "rank 1: the file system of /mnt/data is ext4, and nfs4 on rank 0: measure the same on \
+             all hosts",
+        );
+        check_refused(
+            Seen {
+                access: Access::Buffered,
+                ..seen()
+            },
+            "rank 1: the way to it of /mnt/data is Buffered, and Direct on rank 0: measure the \
+             same on all hosts",
+        );
+    }
+
+    #[test]
+    fn one_file_for_two_ranks_must_be_asked_for() {
+        let file = |inode, is_remote, size| Seen {
+            kind: TargetKind::File,
+            identity: Some(("boot".into(), 1, inode)),
+            is_remote,
+            existing: Some(size),
+            ..seen()
+        };
+        let same = [file(7, false, 50), file(8, false, 50), file(7, false, 50)];
+        let error = judged(&same, false).expect_err("rank 2 has the file of rank 0");
+        assert!(
+            error.starts_with("/mnt/data: rank 0 and rank 2 would use one file"),
+            "{error}"
+        );
+        assert!(judged(&same, true).is_ok());
+        let remote = [file(7, true, 50), file(8, true, 50)];
+        assert!(judged(&remote, false).is_err());
+        let apart = [file(7, false, 50), file(8, false, 40)];
+        let ground = judged(&apart, false).expect("two files");
+        assert_eq!(ground.existing, Some(40));
+        assert_eq!(ground.differences.len(), 1);
+    }
+}

@@ -1,0 +1,259 @@
+//! The ranks of a run, as the parts of this program share them.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fleet::{Fleet, FleetError, Group, Share};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+use super::wire::{from_bytes, to_bytes};
+use crate::bench::BenchError;
+
+/// For how long a rank that rank 0 waits for may be silent: a dead one is named within ten seconds.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// The same for rank 0, which may be busy with what it alone does.
+const PATIENCE_WITH_LEADER: Duration = Duration::from_secs(60);
+
+/// What rank 0 tells the others first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// Version of the program.
+    pub version: String,
+    /// The command line.
+    pub words: Vec<String>,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+/// The ranks of a run. Copies are the same party.
+#[derive(Clone)]
+pub struct Party {
+    group: Arc<Mutex<Group>>,
+    share: Share,
+    names: Arc<Mutex<Vec<String>>>,
+    is_shared: bool,
+    has_parted: Arc<AtomicBool>,
+    is_broken: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Share { rank, ranks } = self.share;
+        write!(f, "rank {rank} of {ranks}")
+    }
+}
+
+/// What a rank says of a step: what it found, or whether it was asked for wrongly, and why.
+type Told<T> = Result<T, (bool, String)>;
+
+impl Party {
+    /// The ranks of a fleet; whether several of them may use one file or device.
+    #[must_use]
+    pub fn new(fleet: Box<dyn Fleet>, is_shared: bool) -> Self {
+        let patience = if fleet.rank() == 0 {
+            PATIENCE
+        } else {
+            PATIENCE_WITH_LEADER
+        };
+        let group = Group::new(fleet, patience);
+        Self {
+            share: group.share(),
+            group: Arc::new(Mutex::new(group)),
+            names: Arc::default(),
+            is_shared,
+            has_parted: Arc::default(),
+            is_broken: Arc::default(),
+        }
+    }
+
+    /// The ranks, for as long as nobody else needs them.
+    pub(super) fn group(&self) -> MutexGuard<'_, Group> {
+        self.group.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which rank this is, of how many.
+    #[must_use]
+    pub const fn share(&self) -> Share {
+        self.share
+    }
+
+    /// Whether several ranks may use one file or device.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Whether this rank leads.
+    #[must_use]
+    pub const fn leads(&self) -> bool {
+        self.share.rank == 0
+    }
+
+    /// Meet: all ranks must be this version, with the same command line. Returns the seed.
+    ///
+    /// # Errors
+    /// When they differ, or a rank is silent.
+    pub fn meet(&self, own: &Welcome, host: &str) -> Result<u64, BenchError> {
+        let told = self.round(|group| group.broadcast(&to_bytes(own)))?;
+        let told: Welcome = from_bytes(0, &told).map_err(|error| self.failed(&error))?;
+        let differs = if told.version != own.version {
+            let (here, there) = (&own.version, &told.version);
+            Some(format!(
+                "version {here} runs here, and {there} on rank 0: install one version"
+            ))
+        } else if told.words != own.words {
+            let (here, there) = (own.words.join(" "), told.words.join(" "));
+            Some(format!(
+                "the command line is `{here}` here, and `{there}` on rank 0"
+            ))
+        } else {
+            None
+        };
+        let own = match differs {
+            None => Ok(host.to_owned()),
+            Some(text) => Err(BenchError::Usage(text)),
+        };
+        let names = self.agree(own, Ok)?;
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        Ok(told.seed)
+    }
+
+    /// A rank with its host's name.
+    #[must_use]
+    pub fn name(&self, rank: u32) -> String {
+        match self.host(rank) {
+            Some(host) => format!("rank {rank} on {host}"),
+            None => format!("rank {rank}"),
+        }
+    }
+
+    /// The name of a rank's host, once the ranks have met.
+    #[must_use]
+    pub fn host(&self, rank: u32) -> Option<String> {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.get(rank as usize).cloned()
+    }
+
+    /// All ranks say how a step went; rank 0 judges. Either all go on, with what `judge` made of
+    /// it, or none: rank 0 with the reason, the others with [`BenchError::Served`].
+    ///
+    /// # Errors
+    /// When the step failed anywhere, or a rank is silent.
+    pub fn agree<T, U>(
+        &self,
+        own: Result<T, BenchError>,
+        judge: impl FnOnce(Vec<T>) -> Result<U, BenchError>,
+    ) -> Result<U, BenchError>
+    where
+        T: Serialize + DeserializeOwned,
+        U: Serialize + DeserializeOwned,
+    {
+        let told: Told<T> = match &own {
+            Ok(_) => own.map_err(|_| (false, String::new())),
+            Err(error) => Err((error.is_usage(), error.reason())),
+        };
+        let all = self.round(|group| group.gather(&to_bytes(&told)))?;
+        let judged = if self.leads() {
+            self.judged(&all, judge)
+        } else {
+            Err(BenchError::Served)
+        };
+        let verdict = to_bytes(&judged.as_ref().ok());
+        let verdict = self.round(|group| group.broadcast(&verdict))?;
+        let verdict: Option<U> = from_bytes(0, &verdict).map_err(|error| self.failed(&error))?;
+        match (verdict, judged) {
+            (Some(joined), _) => Ok(joined),
+            (None, judged) => {
+                self.has_parted.store(true, Ordering::Relaxed);
+                Err(judged.err().unwrap_or(BenchError::Served))
+            }
+        }
+    }
+
+    fn judged<T: DeserializeOwned, U>(
+        &self,
+        all: &[Vec<u8>],
+        judge: impl FnOnce(Vec<T>) -> Result<U, BenchError>,
+    ) -> Result<U, BenchError> {
+        let mut found = Vec::with_capacity(all.len());
+        for (rank, bytes) in (0..).zip(all) {
+            let told: Told<T> = from_bytes(rank, bytes).map_err(|error| self.failed(&error))?;
+            match told {
+                Ok(it) => found.push(it),
+                Err((is_usage, text)) => {
+                    let text = format!("{}: {text}", self.name(rank));
+                    return Err(if is_usage {
+                        BenchError::Usage(text)
+                    } else {
+                        BenchError::Refused(text)
+                    });
+                }
+            }
+        }
+        judge(found)
+    }
+
+    /// Say that this rank is alive, while it is busy with something of its own.
+    pub fn beat(&self) {
+        // What fails here fails again where it is waited for.
+        let _ = self.group().tick();
+    }
+
+    /// Whether there is nothing more that ranks wait for of each other.
+    #[must_use]
+    pub fn has_parted(&self) -> bool {
+        self.has_parted.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn part(&self) {
+        self.has_parted.store(true, Ordering::Relaxed);
+    }
+
+    /// A rank was lost: the others cannot part from it in order.
+    pub(super) fn lose(&self) {
+        self.is_broken.store(true, Ordering::Relaxed);
+    }
+
+    /// End the party: in order where all ranks are here, at once where one is not.
+    pub fn end(&self, code: u8) {
+        let mut group = self.group();
+        let is_whole =
+            self.has_parted.load(Ordering::Relaxed) && !self.is_broken.load(Ordering::Relaxed);
+        if !is_whole || group.leave().is_err() {
+            group.abort(i32::from(code));
+        }
+    }
+
+    /// A round, with the reason why there is none.
+    pub(super) fn round<T>(
+        &self,
+        step: impl FnOnce(&mut Group) -> Result<T, FleetError>,
+    ) -> Result<T, BenchError> {
+        let went = step(&mut self.group());
+        self.checked(went)
+    }
+
+    /// What went well, or the reason why not, after which the ranks cannot part in order.
+    pub(super) fn checked<T>(&self, went: Result<T, FleetError>) -> Result<T, BenchError> {
+        went.map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &FleetError) -> BenchError {
+        self.lose();
+        BenchError::Refused(self.words(error))
+    }
+
+    /// What went wrong, with the host's name.
+    pub(super) fn words(&self, error: &FleetError) -> String {
+        let text = error.to_string();
+        match error {
+            FleetError::Silent { rank, .. } | FleetError::Unexpected { rank, .. } => {
+                text.replacen(&format!("rank {rank}"), &self.name(*rank), 1)
+            }
+            FleetError::Transport { .. } => text,
+        }
+    }
+}

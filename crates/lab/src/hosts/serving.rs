@@ -1,0 +1,296 @@
+//! The other ranks: each carries out its share of the trials that rank 0 orders.
+
+use engine::{Clock as _, DriverError, Record};
+use fleet::{FleetError, Group, Share};
+use host::interrupt::Interrupt;
+use procedure::{Ending, Monitor, Trial};
+use stats::Slot;
+use sys::MonotonicClock;
+use units::{Duration, Instant};
+
+use super::party::Party;
+use super::wire::{Note, Order, Readiness, RecordForm, Report, from_bytes, to_bytes};
+use crate::bench::BenchError;
+use crate::company::Company;
+use crate::laboratory::{LaboratoryError, Outcome, with_causes};
+use crate::storage::StorageLaboratory;
+
+/// How often slots are sent.
+const SEND_EVERY: Duration = Duration::from_millis(100);
+/// How long a wait for rank 0 lasts before it is seen whether it is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Do as rank 0 orders, until it orders to part; what was made here is removed then.
+///
+/// # Errors
+/// When rank 0 is silent, or orders what this program does not know.
+pub fn serve(
+    party: &Party,
+    local: &mut StorageLaboratory,
+    interrupt: &Interrupt,
+) -> Result<(), BenchError> {
+    loop {
+        let order = party.round(|group| group.broadcast(&[]))?;
+        match party.checked(from_bytes(0, &order))? {
+            Order::Measure(form) => {
+                let trial = form.trial();
+                let unreadable = |error: serde_json::Error| FleetError::Unexpected {
+                    rank: 0,
+                    what: format!("no trial ({error})"),
+                };
+                let trial = party.checked(trial.map_err(unreadable))?;
+                party.checked(carry_out(party, local, &trial, interrupt))?;
+            }
+            Order::Part => {
+                let left = local.clean_up().err();
+                let left = left.map_or(String::new(), |error| with_causes(&error));
+                party.round(|group| group.gather(&to_bytes(&left)))?;
+                party.part();
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Carry out this rank's share of a trial, and report it.
+fn carry_out(
+    party: &Party,
+    local: &mut StorageLaboratory,
+    trial: &Trial,
+    interrupt: &Interrupt,
+) -> Result<(), FleetError> {
+    let mut serving = Serving::new(party);
+    if party.share().count(trial.clients) == 0 {
+        serving.stand_by()?;
+    } else {
+        let mut go_on = |_: &_| interrupt.is_raised().is_none();
+        let measured = local.measure_among(trial, &mut serving, &mut go_on);
+        if let Err(error) = &measured
+            && serving.stage == Stage::Ordered
+        {
+            serving.refuse(&with_causes(error))?;
+        }
+        serving.found = Some(measured);
+    }
+    serving.report()
+}
+
+/// How far this rank has been brought.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Ordered,
+    CalledOff,
+    Running,
+    Stopped,
+}
+
+/// What another rank than 0 sees of a trial.
+struct Serving {
+    party: Party,
+    stage: Stage,
+    slots: Vec<Slot>,
+    /// Until when each worker has closed its slots.
+    closed: Vec<Duration>,
+    sent: Instant,
+    lost: Option<FleetError>,
+    found: Option<Result<(Outcome, Record), LaboratoryError>>,
+}
+
+impl Serving {
+    fn new(party: &Party) -> Self {
+        Self {
+            party: party.clone(),
+            stage: Stage::Ordered,
+            slots: Vec::new(),
+            closed: Vec::new(),
+            sent: Instant::START,
+            lost: None,
+            found: None,
+        }
+    }
+
+    /// Say whether this rank is ready, and wait for the start on the group's clock; `None` where it
+    /// was called off.
+    fn await_start(
+        &mut self,
+        group: &mut Group,
+        ready: &Readiness,
+    ) -> Result<Option<Instant>, FleetError> {
+        group.gather(&to_bytes(ready))?;
+        let begun = group.now();
+        loop {
+            let until = group.now() + LOOK_EVERY;
+            match group.next_note(until)? {
+                Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
+                    Note::Go { start } => {
+                        self.stage = Stage::Running;
+                        return Ok(Some(start));
+                    }
+                    Note::CallOff => {
+                        self.stage = Stage::CalledOff;
+                        return Ok(None);
+                    }
+                    // It ended by itself, and was told to stop the last trial all the same.
+                    Note::Stop => {}
+                    Note::Slots { .. } | Note::Ended => {
+                        let what = "no word of the start".into();
+                        return Err(FleetError::Unexpected { rank, what });
+                    }
+                },
+                None => group.silent_since(begun, &[0]).map_or(Ok(()), Err)?,
+            }
+            group.tick()?;
+        }
+    }
+
+    /// This rank cannot start.
+    fn refuse(&mut self, reason: &str) -> Result<(), FleetError> {
+        let party = self.party.clone();
+        let mut group = party.group();
+        self.await_start(&mut group, &Err(reason.to_owned()))
+            .map(drop)
+    }
+
+    /// This rank has no clients: it waits for the others.
+    fn stand_by(&mut self) -> Result<(), FleetError> {
+        let party = self.party.clone();
+        let mut group = party.group();
+        let begun = self.await_start(&mut group, &Ok(()))?;
+        while begun.is_some() && self.stage == Stage::Running {
+            let until = group.now() + LOOK_EVERY;
+            if let Some((rank, bytes)) = group.next_note(until)? {
+                self.take(rank, &bytes)?;
+            }
+            group.tick()?;
+            group
+                .silent_since(begun.unwrap_or_default(), &[0])
+                .map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, rank: u32, bytes: &[u8]) -> Result<(), FleetError> {
+        match from_bytes(rank, bytes)? {
+            Note::Stop => {
+                self.stage = Stage::Stopped;
+                Ok(())
+            }
+            _ => Err(FleetError::Unexpected {
+                rank,
+                what: "something else than to stop".into(),
+            }),
+        }
+    }
+
+    /// Send what has been closed so far.
+    fn send(&mut self, group: &mut Group) -> Result<(), FleetError> {
+        let elapsed = self.closed.iter().min().copied().unwrap_or_default();
+        let slots = std::mem::take(&mut self.slots);
+        group.note(0, &to_bytes(&Note::Slots { elapsed, slots }))
+    }
+
+    /// Tell rank 0 what was found.
+    fn report(mut self) -> Result<(), FleetError> {
+        if self.stage == Stage::CalledOff {
+            return Ok(());
+        }
+        let party = self.party.clone();
+        let mut group = party.group();
+        if self.stage == Stage::Running {
+            group.note(0, &to_bytes(&Note::Ended))?;
+        }
+        if let Some(error) = self.lost.take() {
+            return Err(error);
+        }
+        let report = match self.found.take() {
+            None => Ok(Report::of_nothing(None)),
+            Some(Ok((outcome, record))) => Report::of(&outcome, &record),
+            Some(Err(error)) => Ok(Report::of_nothing(Some(with_causes(&error)))),
+        };
+        let report = report.unwrap_or_else(|error| Report::of_nothing(Some(error)));
+        self.send(&mut group)?;
+        group.gather(&to_bytes(&report)).map(drop)
+    }
+}
+
+impl Report {
+    fn of(outcome: &Outcome, record: &Record) -> Result<Self, String> {
+        Ok(Self {
+            elapsed: outcome.elapsed,
+            record: RecordForm::of(record).map_err(|error| error.to_string())?,
+            row: serde_json::to_string(&outcome.measurement).ok(),
+            failure: outcome.failure.as_ref().map(ToString::to_string),
+        })
+    }
+
+    fn of_nothing(failure: Option<String>) -> Self {
+        Self {
+            elapsed: Duration::ZERO,
+            record: RecordForm::default(),
+            row: None,
+            failure,
+        }
+    }
+}
+
+impl Company for Serving {
+    fn share(&self) -> Share {
+        self.party.share()
+    }
+
+    fn start(&mut self, clock: MonotonicClock, workers: usize) -> Result<Instant, DriverError> {
+        let party = self.party.clone();
+        let mut group = party.group();
+        let refused = |reason: String| DriverError::System {
+            operation: "starting with the other hosts",
+            reason,
+        };
+        self.closed = vec![Duration::ZERO; workers];
+        match self.await_start(&mut group, &Ok(())) {
+            Ok(Some(start)) => Ok(clock.now() + start.since(group.now())),
+            Ok(None) => Err(refused("another rank cannot".into())),
+            Err(error) => {
+                self.stage = Stage::CalledOff;
+                let words = refused(self.party.words(&error));
+                self.lost = Some(error);
+                Err(words)
+            }
+        }
+    }
+
+    fn hear(&mut self, worker: usize, slots: &[Slot], elapsed: Duration) {
+        self.slots.extend_from_slice(slots);
+        self.closed[worker] = elapsed;
+    }
+
+    fn attend(&mut self) {
+        let party = self.party.clone();
+        let mut group = party.group();
+        let mut step = || -> Result<(), FleetError> {
+            group.tick()?;
+            while let Some((rank, bytes)) = group.next_note(Instant::START)? {
+                self.take(rank, &bytes)?;
+            }
+            if group.now().since(self.sent) >= SEND_EVERY {
+                self.sent = group.now();
+                self.send(&mut group)?;
+            }
+            group.silent_since(Instant::START, &[0]).map_or(Ok(()), Err)
+        };
+        if let Err(error) = step() {
+            self.lost.get_or_insert(error);
+        }
+    }
+
+    fn decide(&mut self, _own: &mut Monitor, _elapsed: Duration) -> Option<Ending> {
+        match (self.stage, &self.lost) {
+            (_, Some(_)) => Some(Ending::Interrupted),
+            (Stage::Stopped, None) => Some(Ending::Goal),
+            _ => None,
+        }
+    }
+
+    fn shown<'a>(&'a self, own: &'a Monitor) -> &'a Monitor {
+        own
+    }
+}

@@ -1,0 +1,43 @@
+//! How a worker spent a trial.
+
+use host::counters::{thread_cpu_ns, thread_wait_ns};
+use units::Duration;
+
+/// How a worker spent a trial, in shares of it, 0 to 1.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkersDay {
+    /// At work, or waiting for a processor; waiting awake is no work.
+    pub busy: f64,
+    /// Waiting for a processor, where the kernel tells.
+    pub without_processor: f64,
+}
+
+/// What the kernel had counted of the calling thread when its work began.
+#[derive(Clone, Copy)]
+pub(super) struct Since {
+    cpu_ns: u64,
+    wait_ns: Option<u64>,
+}
+
+impl Since {
+    pub(super) fn now() -> Self {
+        Self {
+            cpu_ns: thread_cpu_ns(),
+            wait_ns: thread_wait_ns(),
+        }
+    }
+
+    /// How the thread spent the `elapsed` time since then, of which it was awake for nothing so
+    /// long.
+    pub(super) fn spent(self, elapsed: Duration, awake_ns: u64) -> WorkersDay {
+        let now = Self::now();
+        let used_ns = now.cpu_ns.saturating_sub(self.cpu_ns);
+        let waits = now.wait_ns.zip(self.wait_ns);
+        let waited_ns = waits.map_or(0, |(now, then)| now.saturating_sub(then));
+        let share = |nanos: u64| (nanos as f64 / elapsed.as_nanos().max(1) as f64).min(1.0);
+        WorkersDay {
+            busy: share((used_ns + waited_ns).saturating_sub(awake_ns)),
+            without_processor: share(waited_ns),
+        }
+    }
+}

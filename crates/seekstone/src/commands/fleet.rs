@@ -1,0 +1,207 @@
+//! Many hosts: which launcher started this process, meeting the other ranks, and what they need
+//! before.
+
+use std::ffi::OsStr;
+
+use anyhow::Context as _;
+use fleet::Share;
+use kinds::single_load::NULL_TARGET;
+use lab::bench::BenchError;
+use lab::hosts::{Party, Welcome};
+use mpi::Launched;
+use sim::SIM_PREFIX;
+
+use crate::args::{Command, Common, FleetArgs, FleetCommand};
+use crate::commands::setup::fresh_seed;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::written;
+
+/// Carry out `seekstone fleet`.
+///
+/// # Errors
+/// When the shim cannot be built.
+pub fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        FleetCommand::Shim { mpicc } => shim(mpicc),
+    }
+}
+
+fn shim(mpicc: &OsStr) -> anyhow::Result<Exit> {
+    let directory = cache().context("there is no home directory to keep the shim in")?;
+    let built = mpi::build(mpicc, &directory).map_err(|error| UsageError(error.to_string()))?;
+    output::print(&format!(
+        "Wrote {}\nfor {}",
+        built.path.display(),
+        built.version
+    ))
+}
+
+fn cache() -> Option<std::path::PathBuf> {
+    mpi::cache_directory(variable)
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// What started this process, if it was a launcher.
+pub fn launched() -> Option<Launched> {
+    mpi::detect(variable)
+}
+
+/// Meet the other ranks where a launcher started several: the command gets its party, and the
+/// seed of rank 0.
+///
+/// # Errors
+/// When the command measures on one host only, MPI does not start, or the ranks are not alike.
+pub fn meet(command: &mut Command, words: &[String]) -> anyhow::Result<Option<Party>> {
+    let Some(launched) = launched().filter(|it| it.ranks != Some(1)) else {
+        return Ok(None);
+    };
+    let Some((target, is_shared)) = target_of(command, &launched)? else {
+        return Ok(None);
+    };
+    refuse_models(&target, &launched)?;
+    let directory = cache().context("there is no home directory to look for the shim in")?;
+    let fleet = mpi::open(&launched, &directory).map_err(|error| UsageError(error.to_string()))?;
+    let party = Party::new(Box::new(fleet), is_shared);
+    let met = join(command, &party, words);
+    if let Err(error) = met {
+        party.end(Exit::of_error(&error).code());
+        return Err(error);
+    }
+    Ok(Some(party))
+}
+
+fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Result<()> {
+    let asked = common_of(command).and_then(|common| common.seed);
+    let welcome = Welcome {
+        version: env!("CARGO_PKG_VERSION").into(),
+        words: words.to_vec(),
+        seed: asked.unwrap_or_else(fresh_seed),
+    };
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let seed = party.meet(&welcome, &host)?;
+    if let Some(common) = common_of(command) {
+        common.seed = Some(seed);
+        common.party = Some(party.clone());
+    }
+    // Rank 0 alone writes files.
+    let can_write = match party.leads() {
+        true => written::check_command(command),
+        false => Ok(()),
+    };
+    let can_answer = check_options(command, party.share().ranks);
+    agreed(party, can_write.and_then(|()| Ok(can_answer?)))
+}
+
+/// Whether another rank is on this rank's host, whose I/O is then none of strangers.
+pub fn shares_host(party: &Party) -> bool {
+    let Share { rank, ranks } = party.share();
+    let own = party.host(rank);
+    (0..ranks).any(|it| it != rank && party.host(it) == own)
+}
+
+/// Options that many hosts give no answer to.
+fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
+    let Command::Trial(args) = command else {
+        return Ok(());
+    };
+    if args.interval.is_some() {
+        return Err(UsageError(
+            "--interval lists what one host did: leave it out, or start one rank".into(),
+        ));
+    }
+    if args.verify {
+        return Err(UsageError(
+            "--verify reads back on one host: leave it out, or start one rank".into(),
+        ));
+    }
+    if args.clients < ranks {
+        return Err(UsageError(format!(
+            "--clients {}: {ranks} ranks have at least one client each; ask for --clients {ranks} \
+             or more",
+            args.clients
+        )));
+    }
+    Ok(())
+}
+
+/// Go on if all ranks do.
+///
+/// # Errors
+/// When one of them cannot.
+pub fn agreed<T>(party: &Party, own: anyhow::Result<T>) -> anyhow::Result<T> {
+    let said = match &own {
+        Ok(_) => Ok(()),
+        Err(error) if Exit::of_error(error) == Exit::Usage => {
+            Err(BenchError::Usage(format!("{error:#}")))
+        }
+        Err(error) => Err(BenchError::Refused(format!("{error:#}"))),
+    };
+    party.agree(said, |_| Ok(()))?;
+    own
+}
+
+fn common_of(command: &mut Command) -> Option<&mut Common> {
+    match command {
+        Command::Trial(args) => Some(&mut args.common),
+        Command::Curve(args) => Some(&mut args.common),
+        _ => None,
+    }
+}
+
+/// The target of a command that runs on many hosts, and whether they may share it; `None` for one
+/// that measures nothing.
+fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, bool)>, UsageError> {
+    let name = match command {
+        Command::Trial(args) => return Ok(Some((args.target.clone(), args.workload.shared))),
+        Command::Curve(args) => return Ok(Some((args.target.clone(), args.workload.shared))),
+        Command::Inspect(_)
+        | Command::Devices(_)
+        | Command::Whatif(_)
+        | Command::Wire(_)
+        | Command::Runs(_)
+        | Command::Serve(_)
+        | Command::Clean(_)
+        | Command::Fleet(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Classic(_) => return Ok(None),
+        Command::Run(_) => "run",
+        Command::Random(_) => "random",
+        Command::Transfer(_) => "transfer",
+        Command::Transactions(_) => "transactions",
+        Command::Files(_) => "files",
+        Command::Time(_) => "time",
+        Command::Rab(_) => "rab",
+        Command::Positioning(_) => "positioning",
+        Command::Rpt(_) => "rpt",
+        Command::Diskmbps(_) => "diskmbps",
+        Command::Diskrand(_) => "diskrand",
+        Command::Transact(_) => "transact",
+        Command::Compare(_) => "compare",
+        Command::Study(_) => "study",
+        Command::Fio(_) => "fio",
+        Command::Kind(_) => "this command",
+    };
+    Err(UsageError(format!(
+        "{name} measures on one host, and {} started it on several: start it without a launcher, \
+         or use trial or curve, which measure on all of them together",
+        launched.by
+    )))
+}
+
+fn refuse_models(target: &str, launched: &Launched) -> Result<(), UsageError> {
+    if !target.starts_with(SIM_PREFIX) && target != NULL_TARGET {
+        return Ok(());
+    }
+    Err(UsageError(format!(
+        "{target} is on no host, and {} started this on several: start it without a launcher",
+        launched.by
+    )))
+}

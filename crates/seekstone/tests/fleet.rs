@@ -1,0 +1,189 @@
+//! Runs of several ranks under a real launcher: one result, and what each host measured beside it.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use support::{Ended, PROGRAM, Running, Scratch, finish, is_installed, skipped};
+
+/// A library as Debian's packages bring it.
+struct Library {
+    mpirun: &'static [&'static str],
+    mpicc: &'static str,
+}
+
+const MPICH: Library = Library {
+    mpirun: &["mpirun.mpich"],
+    mpicc: "mpicc.mpich",
+};
+const OPEN_MPI: Library = Library {
+    mpirun: &["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    mpicc: "mpicc.openmpi",
+};
+
+/// A scratch with the library's shim in its cache; `None` where the library is not installed.
+fn with_shim(test: &str, library: &Library) -> Option<Scratch> {
+    if !is_installed(library.mpirun[0]) || !is_installed(library.mpicc) {
+        skipped(test, &format!("{} is missing", library.mpicc));
+        return None;
+    }
+    let scratch = Scratch::new();
+    let mut shim = scratch.seekstone(["fleet", "shim", "--mpicc", library.mpicc]);
+    shim.env_remove("XDG_CACHE_HOME");
+    finish(shim).check(&["fleet", "shim"], 0, "Wrote ");
+    Some(scratch)
+}
+
+/// The program in so many ranks.
+fn ranks(scratch: &Scratch, library: &Library, count: u32, args: &[&str]) -> Command {
+    let mut command = Command::new(library.mpirun[0]);
+    command.args(&library.mpirun[1..]);
+    command.args(["-n", &count.to_string(), PROGRAM]).args(args);
+    scratch.settle(&mut command);
+    command.env_remove("XDG_CACHE_HOME");
+    command
+}
+
+fn json(path: &Path) -> Value {
+    let text = fs::read_to_string(path).expect("what rank 0 wrote");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+const TRIAL: [&str; 10] = [
+    "trial",
+    "target",
+    "--size",
+    "16MiB",
+    "--clients",
+    "5",
+    "--duration",
+    "500ms",
+    "--seed",
+    "7",
+];
+
+#[track_caller]
+fn check_trial(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    let args = [&TRIAL[..], &["--quiet", "--json", "run.json"]].concat();
+    let ended = finish(ranks(&scratch, library, 2, &args));
+    ended.check(&args, 0, "Saved as run 1");
+    scratch.assert_clean(&target);
+    let run = json(&scratch.path("run.json"));
+    let rows = run["measurements"].as_array().expect("measurements");
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, ["trial", "rank-0", "rank-1"], "{}", ended.stdout);
+    for key in ["completions_all", "bytes_all", "clients", "nominal_depth"] {
+        let of = |row: &Value| {
+            row[key]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{key} in {row}"))
+        };
+        assert_eq!(of(&rows[0]), of(&rows[1]) + of(&rows[2]), "{key}");
+        assert!(of(&rows[1]) > 0 && of(&rows[2]) > 0, "{key}");
+    }
+    assert_eq!(rows[0]["clients"], 5);
+    let said = run["warnings"].to_string();
+    assert!(said.contains("2 ranks: rank "), "{said}");
+    scratch.check(&["runs", "list"], 0, "trial");
+}
+
+#[test]
+fn a_trial_of_two_ranks_is_one_run_under_mpich() {
+    check_trial("a_trial_of_two_ranks_is_one_run_under_mpich", &MPICH);
+}
+
+#[test]
+fn a_trial_of_two_ranks_is_one_run_under_open_mpi() {
+    check_trial("a_trial_of_two_ranks_is_one_run_under_open_mpi", &OPEN_MPI);
+}
+
+/// What several ranks refuse, rank 0 says once; no rank has made anything.
+#[track_caller]
+fn check_refused(scratch: &Scratch, args: &[&str], code: i32, expected: &str) {
+    let target = scratch.target();
+    let ended: Ended = finish(ranks(scratch, &MPICH, 2, args));
+    ended.check(args, code, expected);
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn what_ranks_cannot_do_together_is_one_sentence() {
+    let test = "what_ranks_cannot_do_together_is_one_sentence";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let check = |args: &[&str], expected| check_refused(&scratch, args, 2, expected);
+    fs::write(scratch.path("data"), vec![1; 4 << 20]).expect("a file");
+    check(
+        &["trial", "data", "--clients", "2", "--duration", "1s"],
+        "would use one file or device; say --shared",
+    );
+    let few = ["trial", "target", "--clients", "1", "--duration", "1s"];
+    check(&few, "--clients 1: 2 ranks have at least one client each");
+    let missing = ["trial", "missing", "--clients", "2", "--duration", "1s"];
+    check_refused(&scratch, &missing, 1, "rank 0 on ");
+    check(
+        &["trial", "sim:hdd", "--clients", "2", "--duration", "1s"],
+        "sim:hdd is on no host, and a launcher with PMI (PMI_RANK) started this on several",
+    );
+}
+
+/// Each rank would else measure for itself, and disturb the others.
+#[test]
+fn other_commands_are_refused_before_mpi_is_looked_for() {
+    for (command, name) in [
+        (&["run", "target"][..], "run"),
+        (&["files", "target"], "files"),
+    ] {
+        let scratch = Scratch::new();
+        scratch.target();
+        let mut program = scratch.seekstone(command);
+        program.env("PMI_RANK", "0").env("PMI_SIZE", "4");
+        let expected = format!("{name} measures on one host, and a launcher with PMI");
+        finish(program).check(command, 2, &expected);
+    }
+}
+
+#[test]
+fn without_a_library_the_package_is_named() {
+    let scratch = Scratch::new();
+    scratch.target();
+    let mut program = scratch.seekstone(TRIAL);
+    program.env("PMI_RANK", "0").env("PMI_SIZE", "4");
+    program.env_remove("XDG_CACHE_HOME");
+    finish(program).check(&TRIAL, 2, "libmpich-dev or libopenmpi-dev");
+}
+
+/// A launcher passes Ctrl-C on to all ranks: what they measured until then is one partial run.
+#[test]
+fn a_signal_to_all_ranks_keeps_what_was_measured() {
+    let test = "a_signal_to_all_ranks_keeps_what_was_measured";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    let args = [
+        "trial",
+        "target",
+        "--size",
+        "16MiB",
+        "--clients",
+        "4",
+        "--duration",
+        "100s",
+    ];
+    let mut running = Running::start(ranks(&scratch, &MPICH, 2, &args));
+    running.wait_for("random read 4 KiB");
+    running.signal(Signal::INT);
+    let ended = running.end();
+    assert!(ended.stderr.contains("error: "), "{ended:?}");
+    scratch.assert_clean(&target);
+}
