@@ -109,7 +109,7 @@ mod tests {
             let refused = check_room(&path, wanted, space.reserve)
                 .unwrap_err()
                 .to_string();
-            assert!(refused.contains("has no room"), "{refused}");
+            assert!(refused.contains("has no space"), "{refused}");
         }
     }
 }

@@ -373,7 +373,7 @@ mod tests {
             Some(
                 "61 open files are wanted on top of the 40 that the program needs, and the limit \
                  is \
-                 100: say `ulimit -n 101` before, or ask for fewer files; 701 MiB of memory are \
+                 100: run `ulimit -n 101` before, or ask for fewer files; 701 MiB of memory are \
                  wanted, but only 700 MiB are to be had: ask for fewer clients, less queue depth \
                  or smaller blocks, or end other programs",
             ),

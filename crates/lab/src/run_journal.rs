@@ -85,14 +85,17 @@ impl RunJournal {
         Ok(Self { file, head, cells })
     }
 
-    /// A new journal in a directory of journals.
+    /// A new journal; the names of all journals of a place begin with `stem`.
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn create(directory: &Path, head: RunHead) -> Result<Self, LineFileError> {
+    pub fn create(stem: &Path, head: RunHead) -> Result<Self, LineFileError> {
         let process = std::process::id();
-        let names = (0_u32..).map(|number| format!("{process}-{number}.{ENDING}"));
-        let free = names.map(|name| directory.join(name));
+        let free = (0_u32..).map(|number| {
+            let mut path = stem.as_os_str().to_owned();
+            path.push(format!("{process}-{number}.{ENDING}"));
+            PathBuf::from(path)
+        });
         let free = free.filter(|path| path.symlink_metadata().is_err());
         // Who looks for killed runs has a journal without a head for one that holds nothing.
         let opened = free.map(|path| Self::open(&path));
@@ -103,12 +106,16 @@ impl RunJournal {
         Ok(journal)
     }
 
-    /// The journals in a directory whose programs are gone, oldest first, as far as they can be
-    /// read.
+    /// The journals whose names begin with `stem` and whose programs are gone, oldest first, as far
+    /// as they can be read.
     #[must_use]
-    pub fn left_in(directory: &Path) -> Vec<Self> {
+    pub fn left_at(stem: &Path) -> Vec<Self> {
+        let directory = stem.parent().filter(|it| !it.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        let begins = stem.file_name().unwrap_or_default().as_encoded_bytes();
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        let paths = entries.map(|entry| entry.path());
+        let ours = entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(begins));
+        let paths = ours.map(|entry| entry.path());
         let named = paths.filter(|path| path.extension().is_some_and(|it| it == ENDING));
         let mut left: Vec<Self> = named.filter_map(|path| Self::open(&path).ok()).collect();
         left.sort_by_key(|journal| (journal.begun_at().to_owned(), journal.path().to_owned()));
@@ -140,16 +147,12 @@ impl RunJournal {
         self.file.write(&Entry::Cell(cell))
     }
 
-    /// Remove it, and the directory of journals if it was the last.
+    /// Remove it.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the system refuses, or another file has its name.
     pub fn remove(self) -> Result<(), LineFileError> {
-        let path = self.path();
-        self.file.remove()?;
-        // Another run may have its journal there.
-        let _ = path.parent().map(fs::remove_dir);
-        Ok(())
+        self.file.remove()
     }
 }
 

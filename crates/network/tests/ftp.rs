@@ -174,7 +174,7 @@ fn a_file_that_is_too_large_for_the_disk_is_not_begun_or_given_up() {
     };
     check(
         Way::Well,
-        "has 300000 bytes, and the local directory has room for 299999",
+        "has 300000 bytes, and the local directory has space for 299999",
     );
     check(Way::Old, "local file: what may be written is used up");
 }

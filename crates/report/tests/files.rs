@@ -29,7 +29,7 @@ fn every_figure_of_a_row_is_shown() {
     let text = check_up(&run(7, 1.0), &style);
     for expected in [
         "Durable: files and directories synced",
-        "As it is, counts times 100",
+        "As is, counts times 100",
         "Memory disk, as is",
         "TEST4 SPACE2",
         "0.021",

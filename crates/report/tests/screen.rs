@@ -145,7 +145,7 @@ durable write 4 KiB (fsync) [durable-write]
   drift              steady: moved by +0.4 % over the trial, at most 1.4 %; SNIA's rule calls it
                      steady
   not looked for     changes slower than 190 ms, events rarer than one in 1,610 operations or 1.90 s
-  depth              0.970 requests with the device on average, room for 1
+  depth              0.970 requests with the device on average, 1 at most
   issued late by     410 ns on average, p99 1.90 us, 71.0 us at most
   CPU                9.80 us/op, 0.21 cores busy
   page cache         answered 0 % of the bytes
@@ -169,7 +169,7 @@ fn an_inspection_names_what_would_mislead() {
 data.img: a file
   path               /srv/data/data.img
   size               8 GiB, of which 3 GiB are allocated
-  file system        ext4 from /dev/vda1 at /; 79 GiB free of 100 GiB; room for
+  file system        ext4 from /dev/vda1 at /; 79 GiB free of 100 GiB; space for
                      6,120,000 files
   mount options      rw, relatime, errors=remount-ro
   RAID               md raid5 of 4 members, 1 missing, rebuilding (38 % done)

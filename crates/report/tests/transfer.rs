@@ -78,8 +78,8 @@ fn series_costs_passes_and_streams() {
 
       Intervals of a series come from the variation between its passes, those of one pass from
       the variation within it. CPU is this process's; its parts in the program (user) and the
-      kernel (system) are split in clock ticks. Device: what the device moved meanwhile,
-      whoever asked.
+      kernel (system) are split in clock ticks. Device: what the device moved meanwhile, whoever
+      asked.
       A pass of several streams lasts until the last one ends; in the worst pass all of them
       were under way > 99 % of the time.
 

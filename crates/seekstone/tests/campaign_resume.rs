@@ -137,13 +137,12 @@ const ON_FILES: [&[&str]; 7] = [
 
 /// The journals of killed runs.
 fn journals(scratch: &Scratch) -> Vec<PathBuf> {
-    let mut directory = scratch.archive().into_os_string();
-    directory.push(".unfinished");
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths
-        .filter(|path| path.extension().is_some_and(|it| it == "journal"))
-        .collect()
+    let archive = scratch.archive();
+    let directory = archive.parent().expect("a directory");
+    let paths = fs::read_dir(directory).expect("a list").flatten();
+    let paths = paths.map(|entry| entry.path());
+    let is_one = |path: &PathBuf| path.to_string_lossy().contains(".db.unfinished-");
+    paths.filter(is_one).collect()
 }
 
 /// The results that a journal holds.
@@ -207,6 +206,8 @@ fn marks(value: &Value, into: &mut Vec<String>) {
         Value::Object(entries) => {
             for (key, value) in entries {
                 match (key.as_str(), value) {
+                    // No run holds it.
+                    ("series_of_goal", _) => {}
                     ("rate" | "real_s", Value::Number(number)) => into.push(number.to_string()),
                     (_, value) => marks(value, into),
                 }
@@ -311,7 +312,10 @@ fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     assert!(killed(&scratch, &args, 3));
     let before = results(&scratch).len();
     let list = scratch.check(&["runs", "resume", "--list"], 0, "1  `run");
-    assert!(list.stdout.contains("was killed after"), "{list:?}");
+    assert!(
+        list.stdout.contains("ended before it was archived, after"),
+        "{list:?}"
+    );
     // The next start says what there is.
     let trial = ["trial", "sim:mm1", "--quiet"];
     scratch.check(&trial, 0, "`seekstone runs resume` goes on with it");
@@ -361,16 +365,18 @@ fn a_killed_run_that_cannot_go_on_says_why_and_stays() {
 #[test]
 fn what_is_no_journal_is_left_alone() {
     let scratch = Scratch::new();
-    let mut directory = scratch.archive().into_os_string();
-    directory.push(".unfinished");
-    let directory = PathBuf::from(directory);
-    fs::create_dir(&directory).expect("a directory");
+    let beside = |name: &str| {
+        let mut path = scratch.archive().into_os_string();
+        path.push(".unfinished-");
+        path.push(name);
+        PathBuf::from(path)
+    };
     for (name, content) in [
         ("a.journal", "precious\n"),
         ("b.journal", ""),
         ("c.txt", "mine"),
     ] {
-        fs::write(directory.join(name), content).expect("a file");
+        fs::write(beside(name), content).expect("a file");
     }
     let trial = ["trial", "sim:mm1", "--quiet"];
     let ended = scratch.check(&trial, 0, "Saved as run 1");
@@ -380,7 +386,7 @@ fn what_is_no_journal_is_left_alone() {
         ("b.journal", ""),
         ("c.txt", "mine"),
     ] {
-        let there = fs::read_to_string(directory.join(name)).expect("it is there");
+        let there = fs::read_to_string(beside(name)).expect("it is there");
         assert_eq!(there, content);
     }
 }

@@ -397,7 +397,7 @@ fn every_key_of_an_inspection_is_documented() {
     let scratch = Scratch::new();
     let schema = include_str!("../../../docs/json-schema.md");
     let (_, section) = schema.split_once("\n## Inspection\n").expect("a section");
-    let section = section.split("\n## ").next().unwrap_or_default();
+    let section = section.split("\n##").next().unwrap_or_default();
     let found = scratch.check(&["inspect", ".", "--json", "-"], 0, "cautions");
     let found = found.json();
     let keys = found.as_object().expect("an object").keys();

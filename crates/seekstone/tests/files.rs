@@ -86,7 +86,7 @@ fn a_run_is_kept_shown_exported_and_compared() {
     let args = once(&["target", "--tests", "2,6", "--state", "as-is", "--quiet"]);
     for number in ["1", "2"] {
         let ended = scratch.check(&args, 0, &format!("Saved as run {number}"));
-        for expected in ["As it is", "TEST6", "TEST2: make one 150-block file"] {
+        for expected in ["As is", "TEST6", "TEST2: make one 150-block file"] {
             assert!(ended.stdout.contains(expected), "{}", ended.stdout);
         }
     }

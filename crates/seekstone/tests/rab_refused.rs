@@ -97,7 +97,7 @@ fn options_that_contradict_each_other_are_wrong_usage() {
                 "'--level <TIME[@pN]>' cannot be used with '--response-min",
             ),
             (&["--for", "3s"], "add --mode continuous, or use --runs"),
-            (&["--overwrite"], "about an existing file or device"),
+            (&["--overwrite"], "applies to an existing file or device"),
         ],
     );
 }

@@ -322,7 +322,7 @@ fn mistakes_are_told_before_anything_is_made() {
         ),
         (&["--rounds", "0"], 2, "0 is not in 1..=100"),
         (&["--size", "16KiB"], 2, "give a --size of at least 4 MiB"),
-        (&["--size", "9999999GiB"], 1, "has no room"),
+        (&["--size", "9999999GiB"], 1, "has no space"),
         (&["--budget", "1s", "--size", "4MiB"], 2, "allow at least"),
         (&["--max-time", "1ms"], 2, "at least 250"),
         (&["--reads", "--writes"], 2, "cannot be used with"),
@@ -450,7 +450,7 @@ fn a_small_disk_is_not_filled() {
         return;
     };
     let args = ["random", small.path(), "--size", "8MiB", "--no-save", "-q"];
-    scratch.check(&args, 1, "has no room");
+    scratch.check(&args, 1, "has no space");
     scratch.assert_clean(&small.root);
 }
 

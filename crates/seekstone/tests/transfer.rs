@@ -286,9 +286,9 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["--block", "0"], 2, "must be above zero"),
         (&["--block", "2GiB"], 2, "at most 1 GiB"),
         (&["--block", "64k,64k"], 2, "twice"),
-        (&["--same-file"], 2, "say how many with --streams"),
+        (&["--same-file"], 2, "give their number with --streams"),
         (&["--compare-alone"], 2, "add --streams N or --beside"),
-        (&["--size", "9999999GiB"], 1, "has no room"),
+        (&["--size", "9999999GiB"], 1, "has no space"),
         (&["/missing/place"], 1, "/missing/place"),
         (&[&file, "--streams", "2"], 2, "at least 1 MiB"),
         (
@@ -358,7 +358,7 @@ fn a_small_disk_is_not_filled() {
         "--no-save",
         "-q",
     ];
-    scratch.check(&args, 1, "has no room");
+    scratch.check(&args, 1, "has no space");
     let args = [
         "transfer",
         small.path(),
@@ -369,7 +369,7 @@ fn a_small_disk_is_not_filled() {
         "--no-save",
         "-q",
     ];
-    scratch.check(&args, 1, "has no room");
+    scratch.check(&args, 1, "has no space");
     let args = [
         "transfer",
         small.path(),

@@ -5,14 +5,17 @@ use stats::student_t;
 
 /// The standard normal quantile of .8: four of five studies show what is there.
 const POWER: f64 = 0.842;
-/// False claims in a study, at most, as its conclusions are made.
-const LEVEL: f64 = 0.05;
+/// What all intervals of a study together miss, at most.
+const MISSED: f64 = 0.05;
+/// False claims of a family of comparisons, at most: three families share those of a study in which
+/// several factors are varied.
+const CLAIMED: f64 = 0.05 / 3.0;
 /// More than this nobody makes.
 const MOST: u32 = 10_000;
 
 /// How many replicates would show a difference that is as large as it looks, in four of five
-/// studies, from a comparison over `rounds` of them that is one of `comparisons`. `None` where the
-/// difference does not look to be of interest, or takes more than anybody would make.
+/// studies or more, from a comparison over `rounds` of them that is one of `comparisons`. `None`
+/// where the difference does not look to be of interest, or takes more than anybody would make.
 ///
 /// With `n` replicates a mean of standard deviation `s` is shown to be beyond a margin when it is
 /// `t s / sqrt(n)` beyond it, `t` being Student's quantile for all comparisons together
@@ -39,12 +42,14 @@ pub fn replicates_needed(
     if !half.is_finite() || beyond <= 0.0 || rounds < 2 {
         return None;
     }
-    let share = 1.0 - LEVEL / (2.0 * comparisons.max(1) as f64);
-    let quantile = |replicates: u32| student_t(share, f64::from(replicates - 1));
-    let deviation = half * f64::from(rounds).sqrt() / quantile(rounds);
+    let quantile = |level: f64, replicates: u32| {
+        let share = 1.0 - level / (2.0 * comparisons.max(1) as f64);
+        student_t(share, f64::from(replicates - 1))
+    };
+    let deviation = half * f64::from(rounds).sqrt() / quantile(MISSED, rounds);
     let shows = |replicates: u32| {
         let error = deviation / f64::from(replicates).sqrt();
-        (quantile(replicates) + POWER) * error <= beyond
+        (quantile(CLAIMED, replicates) + POWER) * error <= beyond
     };
     if !shows(MOST) {
         return None;

@@ -204,7 +204,8 @@ fn measured(
     let journal = unfinished::told(&cells, &mut run);
     let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
     live.into_iter().for_each(|live| live.end(Some(&run)));
-    if delivered.is_ok() {
+    // What could not be written elsewhere is in the archive.
+    if delivered.is_ok() || run.id.is_some() {
         unfinished::remove(journal);
     }
     delivered

@@ -19,17 +19,17 @@ use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::written;
 
-/// Where the journals of an archive's runs are.
-fn directory(archive: &Path) -> PathBuf {
+/// What the names of the journals of an archive's runs begin with.
+fn stem(archive: &Path) -> PathBuf {
     let mut name = archive.as_os_str().to_owned();
-    name.push(".unfinished");
+    name.push(".unfinished-");
     name.into()
 }
 
 /// Keep what a run measures beside the archive until the archive has the run.
 pub fn keep(cells: &Cells, setup: &Setup, archive: &Archive) {
     let head = RunHead::new(setup.clone(), environment::capture());
-    match RunJournal::create(&directory(archive.path()), head) {
+    match RunJournal::create(&stem(archive.path()), head) {
         Ok(journal) => cells.keep_in(journal, GoOn::Measuring),
         Err(error) => output::complain(&format!(
             "note: a kill would lose what this run measures: {:#}",
@@ -55,7 +55,7 @@ pub fn offer(archive: &Archive) {
 
 /// The journals of killed runs that hold a result, oldest first; those that hold none are removed.
 fn left_beside(archive: &Path) -> Vec<RunJournal> {
-    let left = RunJournal::left_in(&directory(archive)).into_iter();
+    let left = RunJournal::left_at(&stem(archive)).into_iter();
     let (kept, empty): (Vec<_>, Vec<_>) =
         left.partition(|journal| journal.head.is_some() && journal.results() > 0);
     for journal in empty {
@@ -79,7 +79,7 @@ fn described(journal: &RunJournal) -> String {
         format!("`{}`", words.join(" "))
     });
     format!(
-        "{command} of {} was killed after {}",
+        "{command} of {} ended before it was archived, after {}",
         moment(journal.begun_at()),
         format_counted(journal.results() as u64, "result")
     )
