@@ -130,16 +130,34 @@ fn acknowledge_each_packet(end: &End) {
     assert!(status.unwrap().success(), "{}", end.space);
 }
 
+/// Streams that are tried: a machine that takes the processor away makes one slower, and none
+/// faster.
+const STREAMS: usize = 5;
+
 /// `bytes` by `round_trip`, and never more than the line, within 10 %. The round trip is that of
 /// the link itself, however busy the machine is. To connect and to see the last byte takes two.
 #[track_caller]
 fn check_rate(ends: &[End; 2], window: u32, bytes: u32, round_trip: f64) {
+    for _ in 1..STREAMS {
+        let outcome = stream(ends, Some(window), 512 << 10);
+        let (ratio, told) = rate(&outcome, window, bytes, round_trip);
+        assert!(ratio <= 1.1, "{told}");
+        if ratio >= 0.9 {
+            return;
+        }
+    }
     let outcome = stream(ends, Some(window), 512 << 10);
     check_outcome(&outcome, window, bytes, round_trip);
 }
 
 #[track_caller]
 fn check_outcome(outcome: &StreamOutcome, window: u32, bytes: u32, round_trip: f64) {
+    let (ratio, told) = rate(outcome, window, bytes, round_trip);
+    assert!((0.9..=1.1).contains(&ratio), "{told}");
+}
+
+/// The rate over what is expected of it, and both in words.
+fn rate(outcome: &StreamOutcome, window: u32, bytes: u32, round_trip: f64) -> (f64, String) {
     let sent = outcome.bytes as f64;
     let steady = (f64::from(bytes) / round_trip).min(LINE);
     let expected = sent / (sent / steady + 2.0 * ROUND_TRIP);
@@ -147,7 +165,7 @@ fn check_outcome(outcome: &StreamOutcome, window: u32, bytes: u32, round_trip: f
     let ratio = found / expected;
     let told = format!("window {window}: {found:.0} of {expected:.0} bytes/s, {ratio:.3}");
     eprintln!("{told}, round trip seen {:?}", outcome.round_trip);
-    assert!((0.9..=1.1).contains(&ratio), "{told}");
+    (ratio, told)
 }
 
 #[test]
