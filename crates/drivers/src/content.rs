@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Chunks hold exactly so many bytes of noise, whatever their size.
+    /// Chunks hold exactly this many bytes of noise, whatever their size.
     #[test]
     fn the_compressible_part_is_what_was_asked_for() {
         for (percent, chunk) in [(25, 512), (50, 4096), (90, 1000), (99, 100), (50, 0)] {

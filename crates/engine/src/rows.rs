@@ -84,7 +84,7 @@ impl Rows {
         }
     }
 
-    /// File a success of the client `index`, which moved so many bytes.
+    /// File a success of the client `index`, which moved this many bytes.
     #[inline]
     pub fn record(&mut self, done: &Completion, index: usize, moved: u32) {
         let Some(member) = self.members.get(index) else {

@@ -34,7 +34,7 @@ pub struct LoggedOp {
     pub completion: Duration,
 }
 
-/// Is told each line with its end, and the log that it belongs to.
+/// Receives each line with its end, and the log that it belongs to.
 pub type TakeLine<'a> = &'a mut dyn FnMut(LogKind, &str);
 
 /// What becomes of the operations of one copy of a job. Holds one window and one histogram of each
@@ -247,7 +247,7 @@ impl JobLog {
     }
 }
 
-/// What stands in a line beside its value.
+/// What a line holds besides its value.
 #[derive(Clone, Copy, Debug, Default)]
 struct About {
     at: Duration,
