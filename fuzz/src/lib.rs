@@ -83,3 +83,26 @@ pub fn report(run: &results::Run, style: &report::Style) {
     let _ = report::openmetrics(run);
     let _ = report::comparison(&[run.clone(), run.clone()], style);
 }
+
+/// Read a trace; what is accepted keeps the promises of a record, and is summed up and fitted.
+pub fn trace(format: trace::Format, inputs: Vec<Vec<u8>>) {
+    let open = || {
+        let inputs = inputs.iter().cloned().map(std::io::Cursor::new);
+        let named = inputs.map(|input| ("fuzz".to_owned(), input));
+        trace::open(format, named.collect()).expect("as many files as the format has")
+    };
+    let mut reader = open();
+    let mut last = 0;
+    while let Ok(Some(record)) = reader.next_record() {
+        assert!(record.at >= last, "{record:?} after {last}");
+        assert!(record.offset.checked_add(record.length).is_some(), "{record:?}");
+        assert!(record.length > 0 || !record.op.has_extent(), "{record:?}");
+        assert!((record.file as usize) < reader.files().len(), "{record:?}");
+        last = record.at;
+    }
+    if let Ok(summary) = trace::summarise(open().as_mut(), || true) {
+        let fit = trace::fit(&summary, "fuzz");
+        let style = report::Style::default();
+        let _ = report::trace_sheet(("fuzz", "fuzz"), &summary, fit.as_ref(), &style);
+    }
+}

@@ -22,6 +22,7 @@ mod guard;
 mod huge_pages;
 mod open;
 mod payload;
+mod purge;
 mod raw_device;
 #[doc(hidden)]
 pub mod readers;
@@ -61,6 +62,7 @@ pub use open::{
 pub use payload::{
     BLOCK_BYTES, Checking, Fault, MISMATCH, Mismatch, Payload, STAMP_BYTES, VerificationLog, stamp,
 };
+pub use purge::{PurgeMethod, ReadBack, purge};
 pub use raw_device::DeviceReader;
 pub use signature::find_signatures;
 pub use space::{FreeSpace, check_room, free_space};

@@ -62,14 +62,18 @@ fn cost_ns(work: impl FnOnce()) -> f64 {
     process_cpu_ns() - before
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// Where the median of what these were drawn from lies, in all but 3 of 10,000 cases: of
+/// [`PIECES`] values at most three are below it, or above it, that rarely (binomial, one half).
+fn median_bounds(mut values: Vec<f64>) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    (values[3], values[values.len() - 4])
 }
 
 /// A busy machine charges a process for interrupts and for time that its hypervisor stole. It
 /// charges the control for them, too: piece and control take turns, and the median of their ratios
-/// leaves out the pairs of which only one was hit. The control hands over a piece without work,
+/// leaves out the pairs of which only one was hit. Where most were hit the median itself is in
+/// doubt, and the test asks whether it is shown to be off. The control hands over a piece
+/// without work,
 /// too: to wake a thread costs up to 3 % of 10 ms where processors are virtual, whatever its work.
 fn check_cost(kind: DriverKind, table: &Arc<TargetTable>) {
     let mut driver = driver(kind, table);
@@ -89,10 +93,10 @@ fn check_cost(kind: DriverKind, table: &Arc<TargetTable>) {
         piece / control
     });
     let ratios: Vec<f64> = pairs.collect();
-    let ratio = median(ratios.clone());
+    let (least, most) = median_bounds(ratios.clone());
     assert!(
-        (ratio - 1.0).abs() < 0.03,
-        "{kind:?}: 10 ms of work cost {ratio} of what they should: {ratios:?}"
+        least < 1.03 && most > 0.97,
+        "{kind:?}: 10 ms of work cost {least} to {most} of what they should: {ratios:?}"
     );
 }
 

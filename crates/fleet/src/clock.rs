@@ -6,8 +6,12 @@
 //! bursts goes a line: offset and drift by least squares, each reading weighted by the inverse
 //! square of its bound. The line at an instant is a weighted sum of the readings, so the sum of
 //! their bounds with the same weights, taken as positive, bounds its error too, as long as the
-//! drift is constant. It is a bound, not a confidence interval: it always holds.
+//! drift is constant. It is a bound, not a confidence interval: it always holds. The interval,
+//! which is narrower, is in [`interval`].
 
+mod interval;
+
+use interval::{LikelyLine, Question};
 use units::{Duration, Instant};
 
 /// The most that two clocks are taken to run apart where nothing is known of it, parts in a
@@ -65,6 +69,7 @@ impl Reading {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockLine {
     readings: Vec<Reading>,
+    questions: Vec<Question>,
 }
 
 impl ClockLine {
@@ -73,12 +78,14 @@ impl ClockLine {
     pub const fn own() -> Self {
         Self {
             readings: Vec::new(),
+            questions: Vec::new(),
         }
     }
 
-    /// Take one more reading into the line.
-    pub fn add(&mut self, reading: Reading) {
-        self.readings.push(reading);
+    /// Take one more burst of questions into the line.
+    pub fn add(&mut self, burst: &[Exchange]) {
+        self.readings.extend(Reading::best_of(burst));
+        self.questions.extend(interval::weigh(burst));
     }
 
     /// By how much the other clock is ahead at `at`, nanoseconds, and by how much that is wrong at
@@ -97,6 +104,26 @@ impl ClockLine {
     pub fn drift_ppm(&self) -> Option<(f64, f64)> {
         let (drift, bound) = self.fit()?.drift();
         Some((drift * 1e6, bound * 1e6))
+    }
+
+    /// By how much the other clock is ahead at `at`, nanoseconds, and half the width of its 95 %
+    /// interval; `None` before the second burst.
+    #[must_use]
+    pub fn likely_ahead(&self, at: Instant) -> Option<(f64, f64)> {
+        Some(self.likely()?.at(at))
+    }
+
+    /// How much faster the other clock runs, parts in a million, and half the width of its 95 %
+    /// interval; `None` before the second burst.
+    #[must_use]
+    pub fn likely_drift_ppm(&self) -> Option<(f64, f64)> {
+        let (drift, half) = self.likely()?.drift();
+        Some((drift * 1e6, half * 1e6))
+    }
+
+    fn likely(&self) -> Option<LikelyLine> {
+        let is_told = self.readings.len() > 1;
+        is_told.then(|| LikelyLine::through(&self.questions))?
     }
 
     /// What the other clock reads when this one reads `at`.
@@ -213,25 +240,21 @@ mod tests {
     #[test]
     fn two_readings_give_the_line_through_them_and_the_bound_between() {
         let mut line = ClockLine::own();
-        let reading = |at, ahead_ns, bound_ns| Reading {
-            at: Instant(at),
-            ahead_ns,
-            bound_ns,
-        };
+        let reading = |at: u64, ahead: u64, half: u64| [exchange(at - half, at + ahead, at + half)];
         assert_eq!(line.ahead(Instant(7)), (0.0, 0.0));
-        line.add(reading(0, 1_000.0, 100.0));
-        let (ahead, bound) = line.ahead(Instant(1_000_000));
+        line.add(&reading(1_000, 1_000, 99));
+        let (ahead, bound) = line.ahead(Instant(1_001_000));
         assert_eq!((ahead, bound), (1_000.0, 100.0 + 500.0));
         assert_eq!(line.drift_ppm(), None);
 
-        line.add(reading(1_000_000_000, 51_000.0, 300.0));
+        line.add(&reading(1_000_001_000, 51_000, 299));
         let (drift, bound) = line.drift_ppm().expect("two instants");
         assert!((drift - 50.0).abs() < 1e-9 && (bound - 0.4).abs() < 1e-9);
         for (share, expected) in [(0.0, 100.0), (0.25, 150.0), (1.0, 300.0)] {
-            let (ahead, bound) = line.ahead(Instant((share * 1e9) as u64));
+            let (ahead, bound) = line.ahead(Instant(1_000 + (share * 1e9) as u64));
             assert!((ahead - (1_000.0 + share * 50_000.0)).abs() < 1e-6);
             assert!((bound - expected).abs() < 1e-6, "{share}: {bound}");
         }
-        assert_eq!(line.there(Instant(1_000_000_000)), Instant(1_000_051_000));
+        assert_eq!(line.there(Instant(1_000_001_000)), Instant(1_000_052_000));
     }
 }

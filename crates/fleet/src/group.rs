@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use units::{Duration, Instant};
 
-use crate::clock::{Exchange, Reading};
+use crate::clock::Exchange;
 use crate::deal::Share;
 use crate::fleet::{Fleet, FleetError};
 use crate::letter::{Letter, LetterKind};
@@ -20,6 +20,10 @@ const LEADER: u32 = 0;
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// How long a wait lasts before it is seen who is silent.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// For how long a rank that was asked for its clock waits for the next question before it goes on
+/// with what else it does: the questions of a burst follow each other.
+const LINGER: Duration = Duration::from_millis(2);
 
 /// What ranks sent, and the first of those that did not.
 pub type Living = (Vec<Option<Vec<u8>>>, Option<FleetError>);
@@ -34,6 +38,8 @@ pub struct Group {
     rounds: BTreeMap<(u32, u32), Vec<u8>>,
     notes: VecDeque<(u32, Vec<u8>)>,
     answer: Option<(u32, Instant)>,
+    /// When this rank was last asked for its clock.
+    asked: Instant,
     heard: Vec<Instant>,
     /// Ranks that were waited for in vain: nobody waits for them again before they are heard.
     given_up: BTreeSet<u32>,
@@ -56,6 +62,7 @@ impl Group {
             rounds: BTreeMap::new(),
             notes: VecDeque::new(),
             answer: None,
+            asked: Instant::START,
             given_up: BTreeSet::new(),
         }
     }
@@ -185,7 +192,17 @@ impl Group {
     /// # Errors
     /// When the library fails.
     pub fn tick(&mut self) -> Result<(), FleetError> {
-        while self.hear(Instant::START)? {}
+        loop {
+            let lingers = self.fleet.now().since(self.asked) < LINGER;
+            let until = if lingers && self.asked > Instant::START {
+                self.asked + LINGER
+            } else {
+                Instant::START
+            };
+            if !self.hear(until)? {
+                break;
+            }
+        }
         let now = self.fleet.now();
         if now.since(self.said_alive) < ALIVE_EVERY {
             return Ok(());
@@ -218,19 +235,48 @@ impl Group {
         })
     }
 
-    /// Read the clock of a rank with a burst of `times` questions. It must be waiting meanwhile.
+    /// Ask a rank for its clock, `times` times in a row. It must be waiting meanwhile.
     ///
     /// # Errors
     /// When the rank is silent, or the library fails.
-    pub fn read_clock(&mut self, rank: u32, times: u32) -> Result<Reading, FleetError> {
+    pub fn read_clock(&mut self, rank: u32, times: u32) -> Result<Vec<Exchange>, FleetError> {
         let mut burst = Vec::with_capacity(times as usize);
         for _ in 0..times.max(1) {
-            burst.push(self.ask(rank)?);
+            let asked = self.ask(rank)?;
+            let exchange = loop {
+                if let Some(exchange) = self.answer(asked, self.fleet.now() + LOOK_EVERY)? {
+                    break exchange;
+                }
+                if let Some(silent) = self.silent_since(asked, &[rank]) {
+                    return Err(silent);
+                }
+            };
+            burst.push(exchange);
         }
-        Reading::best_of(&burst).ok_or(FleetError::Unexpected {
-            rank,
-            what: "no answer".into(),
-        })
+        Ok(burst)
+    }
+
+    /// The same of a rank that is at work and looks up now and then: the answers that come before
+    /// `until`, without the first, which waited for it to look up.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn glance_at_clock(
+        &mut self,
+        rank: u32,
+        times: u32,
+        until: Instant,
+    ) -> Result<Vec<Exchange>, FleetError> {
+        let mut burst = Vec::with_capacity(times as usize);
+        for index in 0..=times {
+            let asked = self.ask(rank)?;
+            match self.answer(asked, until)? {
+                Some(exchange) if index > 0 => burst.push(exchange),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(burst)
     }
 
     /// Part from the others: no message comes or goes after it.
@@ -246,25 +292,28 @@ impl Group {
         self.fleet.abort(code);
     }
 
-    fn ask(&mut self, rank: u32) -> Result<Exchange, FleetError> {
+    /// Ask a rank for its clock; when, on this one.
+    fn ask(&mut self, rank: u32) -> Result<Instant, FleetError> {
         self.question += 1;
         let asked = self.fleet.now();
         self.send(rank, LetterKind::Ask, self.question, &[])?;
-        loop {
-            self.hear(self.fleet.now() + LOOK_EVERY)?;
+        Ok(asked)
+    }
+
+    /// The answer to the last question, if it comes before `until`.
+    fn answer(&mut self, asked: Instant, until: Instant) -> Result<Option<Exchange>, FleetError> {
+        while self.hear(until)? {
             // Before anything else: what is done before it is read makes the round trip longer.
             let heard = self.fleet.now();
             if let Some((_, answered)) = self.answer.take_if(|it| it.0 == self.question) {
-                return Ok(Exchange {
+                return Ok(Some(Exchange {
                     asked,
                     answered,
                     heard,
-                });
-            }
-            if let Some(silent) = self.silent_since(asked, &[rank]) {
-                return Err(silent);
+                }));
             }
         }
+        Ok(None)
     }
 
     /// What those ranks send in this round, in their order.
@@ -341,6 +390,7 @@ impl Group {
             }
             LetterKind::Note => self.notes.push_back((from, letter.body)),
             LetterKind::Ask => {
+                self.asked = now;
                 let own = now.as_nanos().to_le_bytes();
                 self.send(from, LetterKind::Answer, letter.number, &own)?;
             }

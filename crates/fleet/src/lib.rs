@@ -6,12 +6,15 @@
 //! reads, and how far that may be wrong. [`Share`] deals clients to ranks. [`VirtualFleet`] is a
 //! fleet of simulated hosts in virtual time.
 //!
+//! [`Launch`] writes what starts them on a cluster.
+//!
 //! Knows nothing about trials, MPI, or storage.
 
 mod clock;
 mod deal;
 mod fleet;
 mod group;
+mod launch;
 mod letter;
 mod virtual_fleet;
 
@@ -19,5 +22,6 @@ pub use clock::{ClockLine, DRIFT_MAX_PPM, Exchange, Reading};
 pub use deal::Share;
 pub use fleet::{Fleet, FleetError, Message};
 pub use group::Group;
+pub use launch::{Batch, Launch, LaunchError, Mpi, Pods};
 pub use letter::{Letter, LetterKind};
 pub use virtual_fleet::{Host, HostClock, Latency, Servant, VirtualFleet};

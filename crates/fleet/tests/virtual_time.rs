@@ -56,7 +56,7 @@ fn a_thousand_clocks_are_where_they_are_said_to_be() {
     let (mut off, mut stated, mut checked) = (0.0, 0.0, 0);
     for burst in 0..4 {
         for (rank, line) in (1..).zip(&mut lines) {
-            line.add(group.read_clock(rank, 8).expect("all hosts answer"));
+            line.add(&group.read_clock(rank, 8).expect("all hosts answer"));
         }
         let read = group.now();
         for (line, clock) in lines.iter().zip(&clocks) {
@@ -85,6 +85,81 @@ fn a_thousand_clocks_are_where_they_are_said_to_be() {
     let widest = lines.iter().map(|line| line.ahead(group.now()).1);
     let widest = widest.fold(0.0, f64::max);
     assert!(widest < 100_000.0, "after four bursts: {widest} ns");
+}
+
+/// What is said of one run: before, during and after a trial of a minute, and the share of hosts
+/// whose truth lies in the interval.
+#[track_caller]
+fn check_covered(what: &str, held: usize, of: usize) {
+    let share = held as f64 / of as f64;
+    assert!(
+        (0.93..=0.985).contains(&share),
+        "{what}: {share:.3} of {of}"
+    );
+}
+
+/// An interval says 95 %, and so often, neither more nor less, does it hold the truth: offsets of a
+/// millisecond, drifts of 50 parts in a million.
+#[test]
+fn the_intervals_of_a_thousand_clocks_cover_as_often_as_they_say() {
+    for (seed, during) in [(11, 0), (12, 1), (13, 4)] {
+        let clocks = clocks(1000, seed);
+        let mut group = Group::new(Box::new(fleet_of(&clocks, seed)), PATIENCE);
+        let mut lines = vec![ClockLine::own(); clocks.len()];
+        let begun = group.now();
+        for burst in 0..during + 2 {
+            for (rank, line) in (1..).zip(&mut lines) {
+                let until = group.now() + Duration::from_millis(100);
+                let exchanges = if burst == 0 || burst == during + 1 {
+                    group.read_clock(rank, 16)
+                } else {
+                    group.glance_at_clock(rank, 16, until)
+                };
+                line.add(&exchanges.expect("all hosts answer"));
+                assert_eq!(line.likely_ahead(begun).is_some(), burst > 0);
+            }
+            pass(&mut group, Duration::from_secs(60 / (during + 1)));
+        }
+        let ended = group.now();
+        let (mut held, mut narrow) = ([0; 3], 0);
+        for (line, clock) in lines.iter().zip(&clocks) {
+            for (place, at) in [begun, ended].into_iter().enumerate() {
+                let (ahead, half) = line.likely_ahead(at).expect("several bursts");
+                let error = (ahead - truly_ahead(clock, at)).abs();
+                held[place] += usize::from(error <= half);
+                narrow += usize::from(half < line.ahead(at).1);
+            }
+            let (drift, half) = line.likely_drift_ppm().expect("several bursts");
+            held[2] += usize::from((drift - clock.drift_ppm).abs() <= half);
+        }
+        let names = [
+            "the offset at the start",
+            "the offset after the end",
+            "the drift",
+        ];
+        for (name, held) in names.into_iter().zip(held) {
+            check_covered(
+                &format!("{name}, {during} bursts during"),
+                held,
+                clocks.len(),
+            );
+        }
+        assert!(
+            narrow > 2 * clocks.len() * 9 / 10,
+            "{narrow}: the bound is as good"
+        );
+    }
+}
+
+/// A host that does not look up is not waited for longer than was asked for.
+#[test]
+fn a_glance_at_a_dead_host_ends_in_time_with_nothing() {
+    let fleet = VirtualFleet::new(HostClock::default(), LATENCY, 5);
+    let fleet = fleet.with(echo(1), HostClock::default(), Instant(1));
+    let mut group = Group::new(Box::new(fleet), PATIENCE);
+    let until = group.now() + Duration::from_millis(100);
+    assert_eq!(group.glance_at_clock(1, 16, until), Ok(Vec::new()));
+    assert_eq!(group.now(), until);
 }
 
 #[test]

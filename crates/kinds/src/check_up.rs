@@ -12,6 +12,7 @@ use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_check_up};
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome, with_causes};
+use lab::test_file::FILL_MAX;
 
 /// What a check-up is asked for, as resolved from the command line.
 #[derive(Clone, Debug)]
@@ -43,6 +44,20 @@ pub struct Stage<'a> {
     pub left: Duration,
     /// The trial that is running.
     pub glimpse: Option<&'a Glimpse>,
+}
+
+impl<'a> Stage<'a> {
+    /// A test file is being written, before anything is measured.
+    #[must_use]
+    pub fn of_filling(title: &'a str, glimpse: &'a Glimpse) -> Self {
+        Self {
+            title,
+            done: 0.0,
+            elapsed: glimpse.elapsed,
+            left: FILL_MAX.saturating_sub(glimpse.elapsed),
+            glimpse: Some(glimpse),
+        }
+    }
 }
 
 /// Is told where a check-up stands.

@@ -1,5 +1,6 @@
 //! Runs `files`: from a target's name to a [`Run`] with the times of the tests on it.
 
+mod hosts;
 mod model;
 mod pass;
 mod subject;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use drivers::CacheDrop;
 use engine::Clock as _;
+use fleet::Share;
 use procedure::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     RoundsRule, file_test, files_findings, growth, over_memory,
@@ -26,8 +28,10 @@ use workload::{BLOCK_BYTES, DecusGroup, DecusTest, MetadataSpec, Spacing};
 use crate::check_up::{Show, Stage};
 use host::environment;
 use host::interrupt::Interrupt;
+use hosts::Company;
 use lab::bench::BenchError;
 use lab::cells::Cells;
+use lab::hosts::Party;
 use subject::{Subject, check_cache_drop, open_memory, open_target};
 
 pub use subject::memory_disk;
@@ -93,6 +97,8 @@ pub struct FilesRequest {
     pub memory_directory: Option<PathBuf>,
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
+    /// The hosts that measure together, where there are several.
+    pub party: Option<Party>,
 }
 
 /// What the files of a request take, at most.
@@ -109,9 +115,20 @@ impl FilesRequest {
         self.target.starts_with(SIM_PREFIX)
     }
 
-    /// Groups of tests follow each other, so the largest counts.
+    /// Which of the clients are on this host.
+    fn share(&self) -> Share {
+        self.party.as_ref().map_or(Share::WHOLE, Party::share)
+    }
+
+    /// How many of the clients are on this host.
+    pub(crate) fn clients_here(&self) -> u32 {
+        self.share().count(self.clients)
+    }
+
+    /// What the clients of this host need. Groups of tests follow each other, so the largest
+    /// counts.
     pub(crate) fn needs(&self) -> Needs {
-        let clients = u64::from(self.clients);
+        let clients = u64::from(self.clients_here());
         let (bytes, names) = match &self.work {
             FileWork::Metadata(tree) => {
                 let spec = spec_of(tree, self.clients);
@@ -236,7 +253,6 @@ pub fn measure_files(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
-    check_cache_drop(request.cache_drop)?;
     let environment = environment::capture();
     let clock = MonotonicClock::start();
     let (request, left_out) = &if request.is_simulated() {
@@ -244,21 +260,15 @@ pub fn measure_files(
     } else {
         (request.clone(), None)
     };
-    let target = open_target(request, clock)?;
-    let mut warnings: Vec<Warning> = target
-        .cautions
-        .iter()
-        .map(|caution| Warning::note(&caution.code, caution.text.clone()))
-        .collect();
-    warnings.extend(left_out.clone());
-    let mut subjects = vec![target];
-    if wants_memory(request, &subjects[0]) {
-        match open_memory(request, clock)? {
-            Ok(memory) => subjects.push(memory),
-            Err(note) => warnings.push(note),
-        }
-    }
-    let states = states_of(request, &subjects[0], &mut warnings)?;
+    let opened = open(request, clock, left_out.clone());
+    let Opened {
+        subjects,
+        states,
+        mut warnings,
+    } = match &request.party {
+        Some(party) => hosts::agreed(party, request, opened)?,
+        None => opened?,
+    };
     let roles = subjects.iter().map(|subject| subject.role).collect();
     let mut session = Session {
         request,
@@ -271,15 +281,20 @@ pub fn measure_files(
         kept: 0.0,
         put_off: Vec::new(),
         told: Duration::ZERO,
+        company: request.party.clone().map(Company::new),
     };
     let measured = session.run();
     let elapsed = session.elapsed();
     warnings.extend(session.doubts());
-    let left: Vec<Warning> = session
+    let mut left: Vec<Warning> = session
         .subjects
         .iter_mut()
         .filter_map(Subject::clean_up)
         .collect();
+    if let Some(company) = &session.company {
+        left.extend(company.part(&left)?);
+        warnings.extend(company.words());
+    }
     let status = match measured {
         Ok(()) => Status::Complete,
         Err(stop) if session.played.is_empty() => return Err(with_left(stop, left)),
@@ -289,6 +304,42 @@ pub fn measure_files(
     };
     warnings.extend(left);
     Ok(session.run_of(environment, status, elapsed, warnings))
+}
+
+/// What is measured, ready to be.
+struct Opened {
+    subjects: Vec<Subject>,
+    states: Vec<FileState>,
+    warnings: Vec<Warning>,
+}
+
+/// Open the target, and the memory disk that it is compared with.
+fn open(
+    request: &FilesRequest,
+    clock: MonotonicClock,
+    left_out: Option<Warning>,
+) -> Result<Opened, BenchError> {
+    check_cache_drop(request.cache_drop)?;
+    let target = open_target(request, clock)?;
+    let mut warnings: Vec<Warning> = target
+        .cautions
+        .iter()
+        .map(|caution| Warning::note(&caution.code, caution.text.clone()))
+        .collect();
+    warnings.extend(left_out);
+    let mut subjects = vec![target];
+    if wants_memory(request, &subjects[0]) {
+        match open_memory(request, clock)? {
+            Ok(memory) => subjects.push(memory),
+            Err(note) => warnings.push(note),
+        }
+    }
+    let states = states_of(request, &subjects[0], &mut warnings)?;
+    Ok(Opened {
+        subjects,
+        states,
+        warnings,
+    })
 }
 
 fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
@@ -379,19 +430,27 @@ struct Session<'a> {
     put_off: Vec<FileStep>,
     /// Time of the passes that were told.
     told: Duration,
+    /// The hosts that take every step with this one, where there are several.
+    company: Option<Company>,
 }
 
 impl Session<'_> {
     fn run(&mut self) -> Result<(), BenchError> {
         let spent =
             |session: &Self| session.told + session.clock.now().since(units::Instant::START);
-        while let Some(step) = self.procedure.next_step(spent(self)) {
+        loop {
+            let spent = match &self.company {
+                Some(company) => company.agree_on_time(spent(self))?,
+                None => spent(self),
+            };
+            let Some(step) = self.procedure.next_step(spent) else {
+                return Ok(());
+            };
             if matches!(step, FileStep::Measure { .. }) {
-                self.tell(spent(self));
+                self.tell(spent);
             }
             self.perform(&step)?;
         }
-        Ok(())
     }
 
     /// How long the run took, in the time of its target.

@@ -9,6 +9,6 @@ mod verify;
 
 pub use beside::{Beside, Status};
 pub use follow::LogTo;
-pub use plan::{FioPlan, Phase, PlanError, Row, Storage, plan_jobs};
+pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
 pub use run::{FioRequest, FioRun, JobTimes, run_jobs};
 pub use verify::{AfterPhase, VerifyPlan};

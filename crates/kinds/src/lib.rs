@@ -1,13 +1,17 @@
 //! The kinds of measurement: what each asks of a laboratory, and what it gives.
 
 pub mod check_up;
+mod feed;
 pub mod files;
 pub mod fio_jobs;
+pub mod iolog;
 pub mod measure;
 pub mod positioning;
 pub mod rab;
 pub mod random_access;
+pub mod replay;
 pub mod single_load;
+pub mod ssd;
 pub mod timing;
 pub mod transactions;
 pub mod transfer;

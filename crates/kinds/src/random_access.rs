@@ -18,7 +18,7 @@ use host::interrupt::Interrupt;
 use host::limits::check_budget;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
-use lab::test_file::{FILL_MAX, SIZE_DEFAULT, fill_test_file, stop_of, stopped, whole_size};
+use lab::test_file::{SIZE_DEFAULT, fill_test_file, stop_of, stopped, whole_size};
 
 /// Open files of a run.
 const FILES_NEEDED: u64 = 16;
@@ -157,13 +157,7 @@ impl<'a> Session<'a> {
     fn fill(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         let show = &mut self.show;
         let mut told = |title: &str, glimpse: &Glimpse| {
-            show(&Stage {
-                title,
-                done: 0.0,
-                elapsed: glimpse.elapsed,
-                left: FILL_MAX.saturating_sub(glimpse.elapsed),
-                glimpse: Some(glimpse),
-            });
+            show(&Stage::of_filling(title, glimpse));
         };
         let asked = self.request.bench.size.unwrap_or(SIZE_DEFAULT);
         let filled = fill_test_file(

@@ -1,6 +1,9 @@
 //! Runs one trial, or a load curve, of a workload that the user put together.
 
+use std::sync::Arc;
+
 use drivers::DriverKind;
+use engine::Follower;
 use procedure::{
     CurveOptions, CurveStep, LATENCIES, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation,
     Requirement, Trial, TrialError, rated_name,
@@ -17,7 +20,7 @@ use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::{Glimpse, Laboratory as _, NullLaboratory, Outcome};
 use lab::simulated::law;
 use lab::storage::wrong_data;
-use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
+use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the one trial.
 const TRIAL: &str = "trial";
@@ -61,6 +64,8 @@ pub struct LoadRequest {
     pub question: Question,
     /// What figures are required to be; a trial is repeated at each load that they name.
     pub goals: Vec<Requirement>,
+    /// Is handed each operation of the trial.
+    pub follower: Option<Arc<dyn Follower>>,
 }
 
 /// Answer a question about one workload.
@@ -94,6 +99,7 @@ pub fn measure_load(
         measurements: Vec::new(),
         curve: None,
         spent: Duration::ZERO,
+        verified: None,
     };
     let begun = bench.laboratory().now();
     let environment = environment::capture();
@@ -120,6 +126,7 @@ pub fn measure_load(
     };
     let mut warnings = bench.warnings(&cautions);
     warnings.extend(bench.clean_up());
+    warnings.extend(asker.verified.map(verified));
     let setup = asker.setup(&status);
     Ok(Run {
         status,
@@ -129,6 +136,17 @@ pub fn measure_load(
         warnings,
         ..Run::empty(setup, environment, description)
     })
+}
+
+/// That verification found nothing is a result, too.
+fn verified(read: Bytes) -> Warning {
+    Warning::note(
+        "verified",
+        format!(
+            "All that was written was read back ({read}) and is what was written last: nothing \
+             lost, stale, misplaced, torn or flipped."
+        ),
+    )
 }
 
 impl LoadRequest {
@@ -190,6 +208,7 @@ fn on_null(
         measurements: Vec::new(),
         curve: None,
         spent: Duration::ZERO,
+        verified: None,
     };
     let Question::Trial { .. } = request.question else {
         return Err(BenchError::Usage(
@@ -250,6 +269,8 @@ struct Asker<'a> {
     curve: Option<Curve>,
     /// Time spent in trials that are over.
     spent: Duration,
+    /// What was read back, and found to be right.
+    verified: Option<Bytes>,
 }
 
 impl Asker<'_> {
@@ -263,13 +284,7 @@ impl Asker<'_> {
             access,
             interrupt,
             &mut |title, glimpse| {
-                show(&Stage {
-                    title,
-                    done: 0.0,
-                    elapsed: glimpse.elapsed,
-                    left: FILL_MAX.saturating_sub(glimpse.elapsed),
-                    glimpse: Some(glimpse),
-                });
+                show(&Stage::of_filling(title, glimpse));
             },
         )?;
         Ok(())
@@ -281,6 +296,7 @@ impl Asker<'_> {
             show,
             interrupt,
             spent,
+            verified,
             ..
         } = self;
         let read = asked.and_then(|()| {
@@ -298,7 +314,10 @@ impl Asker<'_> {
         });
         let findings = bench.findings();
         if findings.total() == 0 {
-            return read.and(stopped(interrupt).map_or(Ok(()), Err));
+            let read = read?;
+            stopped(interrupt).map_or(Ok(()), Err)?;
+            *verified = (read > Bytes(0)).then_some(read);
+            return Ok(());
         }
         if let Some(last) = self.measurements.last_mut() {
             last.warnings.push(wrong_data(&last.title, &findings));
@@ -310,7 +329,10 @@ impl Asker<'_> {
         match &self.request.question {
             Question::Trial { .. } => {
                 let trial = self.trial(access);
-                let mut outcome = self.measure(bench, &trial, 0.0)?;
+                bench.laboratory().follow(self.request.follower.clone());
+                let measured = self.measure(bench, &trial, 0.0);
+                bench.laboratory().follow(None);
+                let mut outcome = measured?;
                 outcome.measurement.series = outcome.series.take();
                 outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
                 let doubt = too_short(&outcome.measurement);

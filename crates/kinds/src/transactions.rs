@@ -23,7 +23,7 @@ use host::limits::{Excess, LimitError, check_budget};
 use host::processors::processors;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
-use lab::test_file::{FILL_MAX, SIZE_DEFAULT, make_test_file, stop_of, stopped};
+use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// Open files of a run.
 const FILES_NEEDED: u64 = 16;
@@ -289,13 +289,7 @@ impl<'a> Asker<'a> {
     fn fill(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         let show = &mut self.show;
         let mut told = |title: &str, glimpse: &Glimpse| {
-            show(&Stage {
-                title,
-                done: 0.0,
-                elapsed: glimpse.elapsed,
-                left: FILL_MAX.saturating_sub(glimpse.elapsed),
-                glimpse: Some(glimpse),
-            });
+            show(&Stage::of_filling(title, glimpse));
         };
         let (size, access) = (self.size, self.access);
         self.size = make_test_file(bench, size, access, self.interrupt, &mut told)?;

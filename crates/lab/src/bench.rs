@@ -20,6 +20,7 @@ use crate::hosts::{Ground, Party, Seen};
 use crate::kept::{Found, Kept, Told};
 use crate::laboratory::{LaboratoryError, SimLaboratory, with_causes};
 use crate::simulated::open_recorded_model;
+use crate::state_file::StateFileError;
 use crate::storage::{Neighbours, StorageLaboratory, StorageSettings};
 use host::environment;
 use host::inspect::{self, InspectError};
@@ -131,7 +132,8 @@ impl BenchError {
                     LaboratoryError::Misaligned { .. }
                         | LaboratoryError::MisalignedThreads { .. }
                         | LaboratoryError::Unpolled { .. }
-                        | LaboratoryError::Addresses { .. },
+                        | LaboratoryError::Addresses { .. }
+                        | LaboratoryError::State(StateFileError::Exists(_)),
                 )
         )
     }
@@ -533,6 +535,7 @@ pub fn default_settings(seed: u64) -> StorageSettings {
         reserve: 0,
         caching: Caching::Direct,
         verify_unit: None,
+        verify_state: None,
         neighbours: Neighbours::of_environment(),
     }
 }

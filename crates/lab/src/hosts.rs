@@ -2,11 +2,17 @@
 
 mod ground;
 mod leading;
+#[cfg(test)]
+mod load;
+mod lockstep;
+mod neighbours;
 mod party;
 mod serving;
+mod times;
 mod wire;
 
 pub(crate) use ground::{Ground, Seen};
 pub use leading::FleetLaboratory;
-pub use party::{Party, Welcome};
+pub use lockstep::Place;
+pub use party::{Host, Party, Welcome};
 pub(crate) use serving::serve;

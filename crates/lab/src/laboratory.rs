@@ -101,6 +101,9 @@ pub enum LaboratoryError {
     /// The ledger of what was written cannot be kept.
     #[error(transparent)]
     Ledger(#[from] verify::LedgerError),
+    /// The file that keeps it cannot be made.
+    #[error(transparent)]
+    State(#[from] crate::state_file::StateFileError),
     /// A file or device cannot be used.
     #[error(transparent)]
     Target(#[from] drivers::TargetError),

@@ -11,6 +11,7 @@ pub mod laboratory;
 pub mod left_over;
 pub mod run_journal;
 pub mod simulated;
+pub mod state_file;
 pub mod storage;
 pub mod test_file;
 mod verification;

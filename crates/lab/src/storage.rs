@@ -4,8 +4,10 @@ mod cache_share;
 mod foreign;
 mod misfit;
 mod own;
+mod part;
 mod passes;
 mod plan;
+mod purged;
 mod remote_cache;
 mod reserve;
 mod several;
@@ -13,7 +15,7 @@ mod test_files;
 mod verified;
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::{
@@ -21,22 +23,25 @@ use drivers::{
     TargetOptions, TargetTable, VerificationLog, WorkDirectory, check_room, free_space,
     probe_polling,
 };
-use engine::{Clock as _, Follower, OnError, Record};
-use procedure::{
-    Circumstances, Ending, Monitor, Preparation, Trial, TrialError, busy_worker, summarise,
-};
+use engine::{Clock as _, Follower, OnError};
+use fleet::Share;
+use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
 use workload::{ClientSpec, FilesPhase};
 
 use self::cache_share::cache_share;
+use self::foreign::Behind;
 pub use self::foreign::Neighbours;
-use self::foreign::{Behind, told_apart};
+pub(crate) use self::foreign::{Witness, judge};
 use self::misfit::{control_misfit, misfit, user_misfit};
 use self::own::{doubtful_clock, generator, kernel_hop, other_driver, split_operations};
+pub(crate) use self::part::Part;
+use self::part::outcome_of;
 use self::reserve::ReserveWatch;
 pub use self::several::WantedFile;
+pub(crate) use self::verified::read_written;
 pub use self::verified::wrong_data;
 use crate::company::{Alone, Company};
 use crate::deal::share_of;
@@ -46,7 +51,6 @@ use crate::laboratory::{
     monitor_of, trial_seed,
 };
 use host::counters::CountersDelta;
-use host::processors::processors;
 
 use crate::workers::{Harvest, run_workers};
 
@@ -82,6 +86,8 @@ pub struct StorageSettings {
     pub caching: Caching,
     /// Bytes of the blocks of which every write is verified, where that is wanted.
     pub verify_unit: Option<u64>,
+    /// A new file that keeps what was written where, and outlives a kill.
+    pub verify_state: Option<PathBuf>,
     /// What becomes of a measurement that others disturbed.
     pub neighbours: Neighbours,
 }
@@ -426,17 +432,16 @@ impl StorageLaboratory {
 }
 
 impl StorageLaboratory {
-    /// Run this host's share of a trial; what it recorded comes with the outcome, so that records
-    /// of several hosts can be added.
+    /// Run this host's share of a trial. Among others it is they who say what others did.
     ///
     /// # Errors
     /// Those of [`Laboratory::measure`].
-    pub fn measure_among(
+    pub(crate) fn measure_among(
         &mut self,
         whole: &Trial,
         company: &mut dyn Company,
         watch: Watch<'_>,
-    ) -> Result<(Outcome, Record), LaboratoryError> {
+    ) -> Result<Part, LaboratoryError> {
         let seed = trial_seed(self.settings.seed, whole.salt);
         self.prepare(whole, watch)?;
         let whole = &self.within_room(whole)?;
@@ -488,10 +493,22 @@ impl StorageLaboratory {
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);
         self.correct_cache_share(&mut measurement, trial, cached);
-        self.judge_neighbours(&mut measurement, trial, elapsed);
+        let own = self.account(&measurement, trial);
+        if company.share() == Share::WHOLE {
+            self.judge_alone(&mut measurement, trial, own, elapsed);
+        }
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
         let outcome = outcome_of(measurement, ending, elapsed, &monitor, &record);
-        Ok((Outcome { failure, ..outcome }, record))
+        Ok(Part {
+            outcome: Outcome { failure, ..outcome },
+            record,
+            own,
+        })
+    }
+
+    /// What becomes of a measurement that others disturbed.
+    pub(crate) const fn neighbours(&self) -> Neighbours {
+        self.settings.neighbours
     }
 
     /// What the report should say about a driver that was not used before.
@@ -507,7 +524,7 @@ impl StorageLaboratory {
 
 impl Laboratory for StorageLaboratory {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        Ok(self.measure_among(trial, &mut Alone, watch)?.0)
+        Ok(self.measure_among(trial, &mut Alone, watch)?.outcome)
     }
 
     fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
@@ -528,28 +545,6 @@ impl Forgets for StorageLaboratory {
 
     fn skip(&mut self, took: Duration) -> Duration {
         took
-    }
-}
-
-/// What a trial gave in which nothing failed.
-fn outcome_of(
-    measurement: Measurement,
-    ending: Ending,
-    elapsed: Duration,
-    monitor: &Monitor,
-    record: &Record,
-) -> Outcome {
-    Outcome {
-        intervals: told_apart(monitor.intervals(), &measurement),
-        measurement,
-        ending,
-        failure: None,
-        units: record.units.clone(),
-        rows: record.rows.clone(),
-        elapsed,
-        series: monitor.series(processors().len() as u32),
-        within: monitor.within_limit(),
-        model_cpu_ns: None,
     }
 }
 

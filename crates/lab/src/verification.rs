@@ -1,6 +1,6 @@
 //! A bench whose writes are verified.
 
-use units::Instant;
+use units::{Bytes, Instant};
 use verify::Findings;
 
 use crate::bench::Bench;
@@ -18,20 +18,23 @@ impl Bench {
         }
     }
 
-    /// Read all back that was written to verified targets. `watch` is told which share of a target
-    /// is done, and returns whether to go on.
+    /// Read all back that was written to verified targets, and say how much that was. `watch` is
+    /// told which share of a target is done, and returns whether to go on.
     ///
     /// # Errors
     /// When a target cannot be read.
     pub fn read_back(
         &self,
         watch: &mut dyn FnMut(f64, Instant) -> bool,
-    ) -> Result<(), LaboratoryError> {
+    ) -> Result<Bytes, LaboratoryError> {
         let Self::Real(real) = self else {
-            return Ok(());
+            return Ok(Bytes(0));
         };
         let mut targets = real.test_files().into_iter();
-        targets.try_for_each(|target| real.read_back(target, false, watch))
+        let read = targets.try_fold(0, |read, target| {
+            Ok::<_, LaboratoryError>(read + real.read_back(target, false, watch)?)
+        });
+        read.map(Bytes)
     }
 
     /// What verification found so far.

@@ -7,6 +7,7 @@
 
 use results::Warning;
 use results::environment::{DeviceActivity, DeviceTime, ForeignIo};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, format_count};
 
 /// Fewer bytes of others by the second than this disturb nobody: a log, a journal.
@@ -19,7 +20,7 @@ const DEVICE_MS_MIN: u64 = 10;
 const REQUEST_BYTES: u64 = 4096;
 
 /// What this process can have caused at most, reads or writes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnIo {
     /// Operations.
     pub operations: u64,
@@ -32,12 +33,41 @@ impl OwnIo {
     fn requests(self) -> u64 {
         self.operations.max(self.bytes.div_ceil(REQUEST_BYTES))
     }
+
+    const fn and(self, other: Self) -> Self {
+        Self {
+            operations: self.operations + other.operations,
+            bytes: self.bytes + other.bytes,
+        }
+    }
 }
 
-/// What of the work of `device` is neither among our `reads` nor among our `writes`; without
-/// `writes` it is not known which of them were ours, and none is blamed on others.
+/// What processes of one run can have caused at most on one device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnWork {
+    /// Reads.
+    pub reads: OwnIo,
+    /// Writes; `None` where it is not known which of the device's were ours.
+    pub writes: Option<OwnIo>,
+}
+
+impl OwnWork {
+    /// Of two processes together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let writes = self.writes.zip(other.writes);
+        Self {
+            reads: self.reads.and(other.reads),
+            writes: writes.map(|(one, other)| one.and(other)),
+        }
+    }
+}
+
+/// What of the work of `device` is not among our `own`; where it is not known which writes were
+/// ours, none is blamed on others.
 #[must_use]
-pub fn foreign_io(device: &DeviceActivity, reads: OwnIo, writes: Option<OwnIo>) -> ForeignIo {
+pub fn foreign_io(device: &DeviceActivity, own: OwnWork) -> ForeignIo {
+    let OwnWork { reads, writes } = own;
     let written = |own: OwnIo| {
         (
             device.written_bytes.saturating_sub(own.bytes),
@@ -143,7 +173,7 @@ mod tests {
         writes: Option<OwnIo>,
         expected: Option<Severity>,
     ) {
-        let foreign = foreign_io(device, reads, writes);
+        let foreign = foreign_io(device, OwnWork { reads, writes });
         let warning = foreign_warning("read", device, &foreign, Duration::from_secs(3));
         assert_eq!(warning.map(|it| it.severity), expected, "{foreign:?}");
     }
@@ -213,6 +243,23 @@ mod tests {
             nothing,
             Some(Severity::Doubt),
         );
+    }
+
+    /// Two ranks on one disk were each said to have 50 % of foreign I/O: the other's.
+    #[test]
+    fn processes_of_one_run_are_no_others_to_each_other() {
+        let rank = OwnWork {
+            reads: own(12_800, 50),
+            writes: Some(OwnIo::default()),
+        };
+        let device = device(25_600, 100, 0, 0);
+        assert_eq!(foreign_io(&device, rank).share, 0.5);
+        assert_eq!(foreign_io(&device, rank.and(rank)), ForeignIo::default());
+        let unknown = OwnWork {
+            writes: None,
+            ..rank
+        };
+        assert_eq!(rank.and(unknown).writes, None);
     }
 
     #[test]

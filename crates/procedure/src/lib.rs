@@ -24,6 +24,7 @@ mod requirement;
 mod rounds;
 mod sampler;
 mod single;
+mod ssd;
 pub mod study;
 mod timing;
 mod transactions;
@@ -45,7 +46,7 @@ pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
     file_test, files_findings, growth, over_memory,
 };
-pub use foreign::{OwnIo, device_time, foreign_io, foreign_warning};
+pub use foreign::{OwnIo, OwnWork, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};
 pub use offer::{LATENCIES, Offer, OfferedRow};
 pub use own_limits::busy_worker;
@@ -64,6 +65,10 @@ pub use requirement::{Requirement, rated_name};
 pub use rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
+pub use ssd::{
+    LAPS_MIN, RoundTime, SsdOptions, SsdPhasePlan, SsdPlace, SsdProcedure, SsdStep, SsdTest,
+    pts_window, round_trend, ssd_findings, ssd_warnings,
+};
 pub use timing::{ROUNDS_MIN, TimingProcedure, TimingStep, compare_commands, summarise_command};
 pub use transactions::{UnitCounts, transaction_load};
 pub use transfer::{

@@ -51,6 +51,8 @@ pub struct Monitor {
     slot_width: Duration,
     pending: BTreeMap<u64, Slot>,
     watermarks: Vec<u64>,
+    /// How many workers stand at each: of ten thousand, the least is found without a search.
+    standing: BTreeMap<u64, usize>,
     latest: Option<Evaluation>,
     sampler: Sampler,
     has_series: bool,
@@ -99,6 +101,7 @@ impl Monitor {
             slot_width,
             pending: BTreeMap::new(),
             watermarks: vec![0; workers],
+            standing: BTreeMap::from([(0, workers)]),
             latest: None,
             sampler: Sampler::new(None, false),
             has_series: false,
@@ -225,8 +228,21 @@ impl Monitor {
                 }
             }
         }
-        self.watermarks[worker] = elapsed.as_nanos() / self.slot_width.as_nanos();
-        self.pass_on(self.watermarks.iter().copied().min().unwrap_or(0));
+        self.advance(worker, elapsed.as_nanos() / self.slot_width.as_nanos());
+        let least = self.standing.first_key_value().map_or(0, |it| *it.0);
+        self.pass_on(least);
+    }
+
+    /// A worker has closed all slots before `epoch`.
+    fn advance(&mut self, worker: usize, epoch: u64) {
+        let was = std::mem::replace(&mut self.watermarks[worker], epoch);
+        *self.standing.entry(epoch).or_default() += 1;
+        if let Some(count) = self.standing.get_mut(&was) {
+            *count -= 1;
+            if *count == 0 {
+                self.standing.remove(&was);
+            }
+        }
     }
 
     /// Whether the trial should stop `elapsed` after its start.

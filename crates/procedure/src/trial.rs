@@ -4,7 +4,7 @@ use engine::OnError;
 use results::{Access, Work};
 use stats::{Arrivals, Channel, Goal};
 use units::Duration;
-use workload::{ClientSpec, FilesPhase, Pacing, ThreadType};
+use workload::{ClientSpec, FilesPhase, OwnCounts, Pacing, ThreadType};
 
 use crate::monitor::{PERCENTILES, USER_PERCENTILES};
 
@@ -75,10 +75,11 @@ impl Trial {
                 _ => None,
             },
             ClientSpec::Control(control) => control.offered(self.clients),
-            ClientSpec::Files(_)
-            | ClientSpec::Users(_)
-            | ClientSpec::Own(_)
-            | ClientSpec::Jobs(_) => None,
+            ClientSpec::Own(own) => match own.counts {
+                OwnCounts::Scheduled { per_second } => Some(per_second),
+                OwnCounts::Units | OwnCounts::Operations => None,
+            },
+            ClientSpec::Files(_) | ClientSpec::Users(_) | ClientSpec::Jobs(_) => None,
         }
     }
 
@@ -88,7 +89,11 @@ impl Trial {
         match self.spec {
             ClientSpec::Mix(_) | ClientSpec::Control(_) | ClientSpec::Jobs(_) => Work::Operation,
             ClientSpec::Files(_) => Work::File,
-            ClientSpec::Users(_) | ClientSpec::Own(_) => Work::Transaction,
+            ClientSpec::Users(_) => Work::Transaction,
+            ClientSpec::Own(ref own) => match own.counts {
+                OwnCounts::Units => Work::Transaction,
+                OwnCounts::Scheduled { .. } | OwnCounts::Operations => Work::Operation,
+            },
         }
     }
 
@@ -97,6 +102,9 @@ impl Trial {
     pub fn arrivals(&self) -> Arrivals {
         match &self.spec {
             ClientSpec::Mix(mix) if matches!(mix.pacing, Pacing::Open { .. }) => Arrivals::Open,
+            ClientSpec::Own(own) if matches!(own.counts, OwnCounts::Scheduled { .. }) => {
+                Arrivals::Open
+            }
             _ if self.is_saturating() => Arrivals::Saturating,
             _ => Arrivals::Thinking,
         }

@@ -10,6 +10,8 @@ use crate::measurements;
 use crate::page::Page;
 use crate::rab;
 use crate::random_access;
+use crate::replay;
+use crate::ssd;
 use crate::standing;
 use crate::study;
 use crate::style::{Style, Tone};
@@ -60,6 +62,14 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     if let Some(found) = &run.files {
         page.blank();
         files::section(&mut page, found, run.target.kind);
+    }
+    if let Some(found) = &run.ssd {
+        page.blank();
+        ssd::section(&mut page, found);
+    }
+    if let Some(found) = &run.replay {
+        page.blank();
+        replay::section(&mut page, found);
     }
     goals(&mut page, run);
     findings(&mut page, run);

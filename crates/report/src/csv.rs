@@ -3,51 +3,21 @@
 
 use results::{Row, Run, Table};
 
+use crate::columns::{COLUMNS, Cells, for_each_line};
+
 /// A line for each figure.
 #[must_use]
 pub fn csv_figures(run: &Run) -> String {
-    let mut text = header(&[
-        "run",
-        "command",
-        "target",
-        "table",
-        "row",
-        "metric",
-        "unit",
-        "better",
-        "role",
-        "value",
-        "low",
-        "high",
-        "confidence",
-        "samples",
-        "indicative",
-        "trust",
-        "warnings",
-    ]);
-    for (table, row) in rows(&run.tables()) {
-        for figure in &row.figures {
-            let (metric, value) = (&figure.metric, figure.value);
-            let of_figure = [
-                metric.name.clone(),
-                metric.unit.name().to_owned(),
-                metric.better.name().to_owned(),
-                metric.role.name().to_owned(),
-                number(value.value),
-                number(value.low),
-                number(value.high),
-                number(value.confidence),
-                number(value.samples),
-                figure.is_indicative.to_string(),
-                row.trust.name().to_owned(),
-                row.warnings.join(" "),
-            ];
-            line(
-                &mut text,
-                place(run, table, row).into_iter().chain(of_figure),
-            );
-        }
-    }
+    let mut text = header(&COLUMNS.each_ref().map(|(name, _)| *name));
+    for_each_line(run, |it| {
+        let cells = COLUMNS.iter().map(|(_, cells)| match cells {
+            Cells::Text(of) => of(it),
+            Cells::Number(of) => number(of(it)),
+            Cells::Whole(of) => of(it).map_or_else(String::new, |value| value.to_string()),
+            Cells::Flag(of) => of(it).to_string(),
+        });
+        line(&mut text, cells);
+    });
     text
 }
 

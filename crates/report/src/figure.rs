@@ -1,5 +1,6 @@
 //! The one number that stands for a measurement: a time, a rate of operations, or a bandwidth.
 
+use crate::ssd;
 use crate::style::Tone;
 use crate::timing;
 use results::{
@@ -227,6 +228,7 @@ pub fn headline(run: &Run) -> String {
         parts.push(format!("up to {}", operations(saturation.load).0));
     }
     parts.extend(run.random.iter().flat_map(of_random));
+    parts.extend(run.ssd.iter().flat_map(ssd::headline));
     parts.extend(run.timing.iter().flat_map(timing::headline));
     let series = run.transfer.iter().flat_map(|found| &found.series);
     if let Some(last) = series.last() {

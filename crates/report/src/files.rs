@@ -2,7 +2,7 @@
 //! each call takes.
 
 use results::environment::TargetKind;
-use results::{FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests};
+use results::{FilePass, FileState, FileSystemRole, FileTest, FileTests};
 use stats::Estimate;
 use units::{format_count, format_duration_ns, format_interval_count, format_rate};
 
@@ -128,7 +128,7 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
     for test in tests {
         let counted = test.passes.iter().filter(|pass| !pass.is_warm_up).count();
         let (value, interval) = seconds(test.elapsed_seconds);
-        let over = over_memory(found, test);
+        let over = found.over_memory(test);
         table.row(
             if test.warnings.is_empty() {
                 Tone::Plain
@@ -152,21 +152,7 @@ fn table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
             ],
         );
     }
-    page.table(&table);
-}
-
-fn over_memory(found: &FileTests, test: &FileTest) -> Option<Estimate> {
-    let is_it = |row: &&FileComparison| {
-        (row.system, &row.test, &row.spacing, row.state, row.scale)
-            == (
-                test.system,
-                &test.test,
-                &test.spacing,
-                test.state,
-                test.scale,
-            )
-    };
-    found.over_memory.iter().find(is_it).map(|row| row.ratio)
+    page.whole_table(&table);
 }
 
 /// What a pass takes of processor and device, and the ratio, each with its interval over passes.
@@ -199,7 +185,9 @@ fn costs_table(page: &mut Page<'_>, found: &FileTests, tests: &[&FileTest]) {
                 number(&test.calls_per_second),
                 count(|pass| pass.device_reads),
                 count(|pass| pass.device_writes),
-                over_memory(found, test).map_or_else(String::new, |it| number(&it)),
+                found
+                    .over_memory(test)
+                    .map_or_else(String::new, |it| number(&it)),
             ],
         );
     }

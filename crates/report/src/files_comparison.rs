@@ -3,20 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use results::environment::TargetKind;
-use results::{FileState, FileSystemRole, FileTest, FileTests, Run, Status, TargetDescription};
+use results::{FileState, FileSystemRole, FileTest, FileTests, Run, TargetDescription};
 use stats::Estimate;
 use units::Bytes;
 
 use crate::files::{digits, half, word};
 use crate::style::Style;
-use crate::target;
+use crate::system::{describe, short_name};
 
-/// The note of a run that another archive exported.
-const IMPORTED: &str = "imported";
-
-/// What the name of a simulated system begins with.
-const SIM_PREFIX: &str = "sim:";
 /// The test that reads a device.
 const TEST_11: &str = "11";
 /// Bytes of 32000 blocks, the most that it reads.
@@ -121,7 +115,7 @@ pub fn files_comparison(
     }
     let mut text = String::new();
     for (number, system) in (1..).zip(&systems) {
-        describe(&mut text, number, system);
+        describe(&mut text, number, system.run, system.target, system.role);
     }
     text.push('\n');
     let base = against.map(|number| &systems[number as usize - 1]);
@@ -237,72 +231,6 @@ fn weight(system: &System<'_>, shared: &[&Row]) -> f64 {
     shared.iter().filter_map(|row| logarithm(row)).sum()
 }
 
-/// The paper's appendix B, from what the machine says of itself.
-fn describe(text: &mut String, number: usize, system: &System<'_>) {
-    let environment = &system.run.environment;
-    let run = system
-        .run
-        .id
-        .map_or_else(String::new, |id| format!(", run {id}"));
-    let partial = match system.run.status {
-        Status::Complete => "",
-        Status::Partial { .. } => ", partial",
-    };
-    let mut notes = system.run.warnings.iter();
-    let imported = match notes.any(|note| note.code == IMPORTED) {
-        true => ", imported",
-        false => "",
-    };
-    let memory = match system.role {
-        FileSystemRole::Target => "",
-        FileSystemRole::Memory => ", memory disk",
-    };
-    if system.target.kind == TargetKind::Simulated && system.role == FileSystemRole::Target {
-        let given = &system.target.given;
-        let model = given.trim_start_matches(SIM_PREFIX);
-        let model = model.split('?').next().unwrap_or(model);
-        text.push_str(&format!(
-            "[{number}] {given}{run}{imported}{partial}\n    a simulated system, in virtual time; \
-             `seekstone devices show {model}` describes it\n    measured {} with Seekstone {}\n",
-            environment.started_at, environment.seekstone_version
-        ));
-        return;
-    }
-    let processor = environment
-        .cpu_model
-        .as_deref()
-        .unwrap_or("processor not known");
-    let ram = environment.memory_total_bytes;
-    let ram = ram.map_or_else(String::new, |bytes| format!(", {} RAM", Bytes(bytes)));
-    text.push_str(&format!(
-        "[{number}] {}{memory}: {}{run}{imported}{partial}\n    host {}, {processor}, \
-         {} CPUs{ram}, {}\n",
-        short_name(system),
-        system.target.path,
-        environment.host_name,
-        environment.cpus_allowed,
-        environment.kernel,
-    ));
-    text.push_str(&format!("    {}", target::in_brief(system.target)));
-    if let Some(file_system) = &system.target.file_system {
-        let options = target::mount_options(file_system);
-        text.push_str(&format!("\n    mounted {options}"));
-    }
-    text.push_str(&format!(
-        "\n    measured {} with Seekstone {}\n",
-        environment.started_at, environment.seekstone_version
-    ));
-}
-
-/// The file system and its device, or what a device or model is called.
-fn short_name(system: &System<'_>) -> String {
-    match (&system.target.file_system, system.target.devices.first()) {
-        (Some(file_system), Some(device)) => format!("{} {}", file_system.kind, device.name),
-        (Some(file_system), None) => file_system.kind.clone(),
-        (None, _) => system.target.given.clone(),
-    }
-}
-
 fn grid(rows: &[Row], systems: &[System<'_>], base: Option<&System<'_>>, style: &Style) -> String {
     let first = rows.iter().map(|row| label(row).chars().count()).max();
     let first = first.unwrap_or(0).max(4);
@@ -312,7 +240,7 @@ fn grid(rows: &[Row], systems: &[System<'_>], base: Option<&System<'_>>, style: 
         .collect();
     let heads: Vec<String> = (1..)
         .zip(systems)
-        .map(|(number, system)| format!("[{number}] {}", short_name(system)))
+        .map(|(number, system)| format!("[{number}] {}", short_name(system.target)))
         .collect();
     let widths: Vec<usize> = columns
         .iter()

@@ -14,6 +14,7 @@ mod markup;
 mod over_time;
 mod plot;
 mod sparklines;
+mod steady;
 mod tables;
 mod verdict;
 
@@ -30,7 +31,8 @@ use units::format_counted;
 use crate::check_up::title;
 
 use markup::escaped;
-use plot::Plot;
+use plot::{Drawn, Plot};
+use tables::Labels;
 
 pub use archive::archive_html;
 pub use comparison::comparison_html;
@@ -75,21 +77,23 @@ pub fn html(run: &Run) -> String {
     let curves: Vec<Plot> = curves.collect();
     let (nines, measured) = charts::by_nines(run);
     let note = nines_note(measured.saturating_sub(nines.len()));
-    let mut number = 1;
+    let mut drawn = Drawn::default();
+    let mut labels = Labels::default();
     let sections = [
         Section::new("compared", "Ratios", comparison::targets(run)),
-        Section::new("figures", "Figures", tables::all(run, &tables)),
+        Section::new("figures", "Figures", tables::all(run, &tables, &mut labels)),
         Section::new("mind", "What to mind", facts::to_mind(run)),
-        Section::new("load", "Latency over load", grid("", &curves, &mut number)),
+        Section::new("load", "Latency over load", grid("", &curves, &mut drawn)),
         Section::new(
             "nines",
             "Latency by percentile",
-            grid(&note, &nines, &mut number),
+            grid(&note, &nines, &mut drawn),
         ),
+        Section::new("steady", "Steady state", steady_plots(run, &mut drawn)),
         Section::new(
             "time",
             "Over time",
-            over_time::table(run) + &grid("", &over_time::plots(run), &mut number),
+            over_time::table(run) + &grid("", &over_time::plots(run), &mut drawn),
         ),
         Section::new(
             "environment",
@@ -108,7 +112,13 @@ pub fn html(run: &Run) -> String {
         &verdict::header(run, &tables),
         &sections,
         &held,
+        &labels.into_rules(),
     )
+}
+
+fn steady_plots(run: &Run, drawn: &mut Drawn) -> String {
+    let plots: Vec<Plot> = run.ssd.iter().flat_map(steady::plots).collect();
+    grid("", &plots, drawn)
 }
 
 /// A page of sections; those without a body are left out.
@@ -118,6 +128,8 @@ struct Page<'a> {
     sections: &'a [Section],
     held: &'a str,
     script: &'a str,
+    /// Rules of style beside those of all pages.
+    rules: &'a str,
     /// What this page may do besides; most may do nothing.
     policy: &'a str,
 }
@@ -138,7 +150,7 @@ impl Page<'_> {
                 escaped(name)
             ));
         }
-        let (held, script) = (self.held, self.script);
+        let (held, script) = (self.held, unindented(self.script));
         text.push_str(&format!(
             "</main>\n<footer><span>Made by Seekstone</span>{held}</footer>\n\
              <div id=\"tip\" role=\"status\" hidden></div>\n<script>{script}</script>\n\
@@ -148,32 +160,42 @@ impl Page<'_> {
     }
 
     fn head(&self) -> String {
+        let style = format!("{}{}", unindented(STYLE), self.rules);
+        let script = unindented(self.script);
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
              base-uri 'none'; {}; style-src '{}'; script-src '{}'\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <title>{}</title>\n<style>{STYLE}</style>\n</head>\n",
+             <title>{}</title>\n<style>{style}</style>\n</head>\n",
             self.policy,
-            digest(STYLE),
-            digest(self.script),
+            digest(&style),
+            digest(&script),
             escaped(&format!("Seekstone: {}", self.title))
         )
     }
 }
 
 /// A page of a run or of several: it does nothing but show them.
-fn document(title: &str, header: &str, sections: &[Section], held: &str) -> String {
+fn document(title: &str, header: &str, sections: &[Section], held: &str, rules: &str) -> String {
     Page {
         title,
         header,
         sections,
         held,
         script: SCRIPT,
+        rules,
         policy: "form-action 'none'",
     }
     .html()
+}
+
+/// A style or script without what only its authors need: indents, and lines of comment.
+fn unindented(text: &str) -> String {
+    let lines = text.lines().map(str::trim_start);
+    let kept = lines.filter(|it| !it.is_empty() && !it.starts_with("//"));
+    kept.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// What a policy calls a style or a script by.
@@ -213,15 +235,14 @@ fn embedded(run: &Run) -> String {
     STANDARD.encode(bytes.expect("writing to memory"))
 }
 
-/// Charts beside each other; `number` is that of the next chart of the page.
-fn grid(note: &str, plots: &[Plot], number: &mut usize) -> String {
+/// Charts beside each other.
+fn grid(note: &str, plots: &[Plot], drawn: &mut Drawn) -> String {
     if plots.is_empty() {
         return String::new();
     }
     let mut text = format!("{note}<div class=\"plots\">\n");
     for plot in plots {
-        text.push_str(&plot.html(*number));
-        *number += 1;
+        text.push_str(&plot.html(drawn));
     }
     text + "</div>\n"
 }

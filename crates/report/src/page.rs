@@ -76,6 +76,17 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// A table that names the columns which the width leaves out.
+    pub fn whole_table(&mut self, table: &Table) {
+        self.table(table);
+        let left = table.left_out(self.style.columns() - INDENT);
+        if !left.is_empty() {
+            let left = left.join(", ");
+            let text = format!("A wider terminal has also: {left}.");
+            self.paragraph(Tone::Quiet, &text);
+        }
+    }
+
     /// A table that keeps the section's indentation for signs of its own.
     pub fn flush_table(&mut self, table: &Table) {
         for (tone, line) in table.render(self.style.columns()) {

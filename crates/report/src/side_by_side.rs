@@ -1,7 +1,7 @@
 //! Targets side by side: each compared with the first, figure by figure, and the limits on changes.
 
 use results::{
-    Better, Run, Study, StudyCell, StudyComparison, StudyFigure, StudyScale, StudyVerdict,
+    Better, Run, Study, StudyCell, StudyComparison, StudyFigure, StudyScale, StudyVerdict, Unit,
 };
 use stats::{Estimate, PAIRS_MIN};
 use units::{format_counted, format_interval_count};
@@ -17,6 +17,8 @@ use crate::warnings;
 
 /// An interval of a ratio whose ends are this far from each other says nothing.
 const RATIO_SPREAD_MAX: f64 = 1000.0;
+/// The percentile that a sentence cites.
+const LATE: &str = "p99";
 
 /// What a comparison means for a user.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -140,7 +142,7 @@ fn pair(page: &mut Page<'_>, study: &Study, base: &StudyCell, other: &StudyCell)
         few if (few as usize) < PAIRS_MIN => {
             format!("Fewer than {PAIRS_MIN} rounds: no difference is claimed.")
         }
-        _ => in_words(other, &found),
+        _ => in_words(study, other, &found),
     };
     page.paragraph(Tone::Plain, &text);
     let mut table = Table::new(&[
@@ -236,27 +238,34 @@ impl Meaning {
     }
 }
 
-/// What is better, what is worse, and where no difference was shown.
-pub(crate) fn in_words(other: &StudyCell, found: &[&StudyComparison]) -> String {
-    let named = |wanted: Meaning| {
-        let figures = other.figures.iter().filter(|figure| {
-            let compared = found.iter().find(|it| it.reading == figure.reading);
-            compared.is_some_and(|it| meaning(it, figure.better) == wanted)
+/// What is better and what is worse, by which factor, and where no difference was shown.
+pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparison]) -> String {
+    let with = |wanted: Meaning| {
+        let figures = other.figures.iter().filter_map(|figure| {
+            let compared = found.iter().find(|it| it.reading == figure.reading)?;
+            (meaning(compared, figure.better) == wanted).then_some((figure, *compared))
         });
-        let names: Vec<&str> = figures.map(|it| it.reading.as_str()).collect();
-        names.join(", ")
+        figures.collect::<Vec<_>>()
     };
+    let same = format!("no difference above {} % in", study.margin * 100.0);
     let parts = [
-        ("better in", Meaning::Better),
-        ("worse in", Meaning::Worse),
+        ("better:", Meaning::Better),
+        ("worse:", Meaning::Worse),
         ("different in", Meaning::Differs),
-        ("the same in", Meaning::Same),
+        (&same, Meaning::Same),
         ("no difference shown in", Meaning::NotShown),
     ];
-    let parts = parts.map(|(words, meaning)| (words, named(meaning)));
-    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts = parts.map(|(words, meaning)| {
+        let figures = with(meaning);
+        let text = match meaning {
+            Meaning::Better | Meaning::Worse => by_how_much(&figures),
+            _ => names(&figures),
+        };
+        (words, text)
+    });
+    let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
     let parts: Vec<String> = parts
-        .map(|(words, names)| format!("{words} {names}"))
+        .map(|(words, text)| format!("{words} {text}"))
         .collect();
     match parts.join("; ") {
         none if none.is_empty() => "too few rounds to compare".into(),
@@ -266,4 +275,55 @@ pub(crate) fn in_words(other: &StudyCell, found: &[&StudyComparison]) -> String 
             format!("{}{}.", first.unwrap_or_default(), letters.as_str())
         }
     }
+}
+
+fn names(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
+    let names = figures.iter().map(|(figure, _)| figure.reading.as_str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The factors of the first figure and of a late percentile, then the names of the others.
+fn by_how_much(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
+    let late = figures
+        .iter()
+        .rposition(|(it, _)| it.reading.ends_with(LATE));
+    let is_cited = |place: usize| place == 0 || Some(place) == late;
+    let (mut parts, mut rest) = (Vec::new(), Vec::new());
+    for (place, pair @ (figure, compared)) in figures.iter().enumerate() {
+        match factor(figure, compared).filter(|_| is_cited(place)) {
+            Some(text) => parts.push(text),
+            None => rest.push(*pair),
+        }
+    }
+    let rest = names(&rest);
+    match (parts.is_empty(), rest.is_empty()) {
+        (true, _) => rest,
+        (false, true) => parts.join(", "),
+        (false, false) => format!("{} (also {rest})", parts.join(", ")),
+    }
+}
+
+/// `1.4 to 1.6 times slower in latency-p99`, `1.2 to 1.5 times the iops`.
+fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
+    let ratio = compared.value;
+    if compared.scale != StudyScale::Ratio || !ratio.is_bounded() || ratio.low <= 0.0 {
+        return None;
+    }
+    let name = &figure.reading;
+    let span = |value, low, high| {
+        format_interval_count(value, low, high)
+            .1
+            .replace("..", "to")
+    };
+    let above = span(ratio.value, ratio.low, ratio.high);
+    Some(match (figure.better, ratio.value > 1.0) {
+        (Better::Lower, true) if figure.unit == Unit::Seconds => {
+            format!("{above} times slower in {name}")
+        }
+        (Better::Lower, false) if figure.unit == Unit::Seconds => {
+            let inverse = span(1.0 / ratio.value, 1.0 / ratio.high, 1.0 / ratio.low);
+            format!("{inverse} times faster in {name}")
+        }
+        _ => format!("{above} times the {name}"),
+    })
 }

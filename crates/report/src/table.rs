@@ -82,27 +82,8 @@ impl Table {
 
     /// Lines of at most `width` columns as far as wrapping the first and leaving out others allow.
     pub fn render(&self, width: usize) -> Vec<(Tone, String)> {
-        let mut shown: Vec<usize> = (0..self.columns.len())
-            .filter(|&column| self.natural(column, false) > 0)
-            .collect();
-        let first = loop {
-            let Some((&first, others)) = shown.split_first() else {
-                return Vec::new();
-            };
-            let taken: usize = others
-                .iter()
-                .map(|&column| GAP + self.natural(column, true))
-                .sum();
-            let natural = self.natural(first, true);
-            let room = width.saturating_sub(taken);
-            if room >= natural.min(self.first_min) || others.is_empty() {
-                break natural.min(room).max(1);
-            }
-            let least = others
-                .iter()
-                .copied()
-                .min_by_key(|&column| self.columns[column].weight);
-            shown.retain(|&column| Some(column) != least);
+        let Some((shown, first)) = self.fitting(width) else {
+            return Vec::new();
         };
         let mut lines = Vec::new();
         if self.columns.iter().any(|column| !column.heading.is_empty()) {
@@ -117,6 +98,40 @@ impl Table {
             self.lay(&shown, first, *tone, cells, &mut lines);
         }
         lines
+    }
+
+    /// The headings of columns that have text and are left out at this width.
+    pub fn left_out(&self, width: usize) -> Vec<&str> {
+        let fitting = self.fitting(width);
+        let shown = fitting.map_or_else(Vec::new, |(shown, _)| shown);
+        let left = (0..self.columns.len()).filter(|column| !shown.contains(column));
+        left.filter(|&column| self.natural(column, false) > 0)
+            .map(|column| self.columns[column].heading.as_ref())
+            .collect()
+    }
+
+    /// The columns that are shown at this width, and the width of the first of them.
+    fn fitting(&self, width: usize) -> Option<(Vec<usize>, usize)> {
+        let mut shown: Vec<usize> = (0..self.columns.len())
+            .filter(|&column| self.natural(column, false) > 0)
+            .collect();
+        loop {
+            let (&first, others) = shown.split_first()?;
+            let taken: usize = others
+                .iter()
+                .map(|&column| GAP + self.natural(column, true))
+                .sum();
+            let natural = self.natural(first, true);
+            let room = width.saturating_sub(taken);
+            if room >= natural.min(self.first_min) || others.is_empty() {
+                return Some((shown, natural.min(room).max(1)));
+            }
+            let least = others
+                .iter()
+                .copied()
+                .min_by_key(|&column| self.columns[column].weight);
+            shown.retain(|&column| Some(column) != least);
+        }
     }
 
     fn lay(

@@ -20,6 +20,15 @@ pub(crate) fn goals(page: &mut Page<'_>, run: &Run) {
     }
 }
 
+/// Each goal in a line: PASS, FAIL or UNDECIDED, the goal, and the evidence.
+pub fn goal_lines(run: &Run) -> Vec<String> {
+    let lines = run.goals.iter().map(|goal| {
+        let (_, mark, text) = goal_in_words(goal);
+        format!("{mark} {text}")
+    });
+    lines.collect()
+}
+
 /// How far figures were allowed to change, and whether they kept to it.
 pub(crate) fn limits(page: &mut Page<'_>, study: &Study) {
     if study.limits.is_empty() {

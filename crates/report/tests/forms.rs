@@ -5,8 +5,11 @@ mod kinds;
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
 use kinds::kinds;
-use report::{comparison, csv_figures, csv_replicates, markdown, openmetrics};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::Field;
+use report::{comparison, csv_figures, csv_replicates, markdown, openmetrics, parquet_figures};
 use results::{Role, Run, Shown, Table, Trust, compare, json, setup_differences};
 
 fn figures(tables: &[Table]) -> usize {
@@ -87,10 +90,41 @@ fn every_kind_is_written_as_csv_with_the_same_columns() {
     assert_eq!(headers.len(), 1);
 }
 
+/// What a reader of Parquet finds, cell by cell, is what the CSV says.
+#[test]
+fn every_kind_is_written_as_parquet_with_the_columns_of_the_csv() {
+    for (kind, run, _) in kinds() {
+        let bytes = parquet_figures(&run).expect("a file");
+        let reader = SerializedFileReader::new(Bytes::from(bytes)).expect("a file of Parquet");
+        let text = csv_figures(&run);
+        let mut lines = text.split_terminator("\r\n").map(fields);
+        let header = lines.next().expect("a header");
+        let mut count = 0;
+        for (row, line) in reader.get_row_iter(None).expect("rows").zip(lines) {
+            let row = row.expect("a row");
+            let names: Vec<&String> = row.get_column_iter().map(|(name, _)| name).collect();
+            assert_eq!(names, header.iter().collect::<Vec<_>>(), "{kind}");
+            let cells = row.get_column_iter().map(|(_, field)| match field {
+                Field::Null => String::new(),
+                Field::Str(text) => text.clone(),
+                Field::Double(value) => value.to_string(),
+                Field::Long(value) => value.to_string(),
+                Field::Bool(value) => value.to_string(),
+                other => panic!("{kind}: {other:?}"),
+            });
+            assert_eq!(cells.collect::<Vec<_>>(), line, "{kind}");
+            count += 1;
+        }
+        assert_eq!(count, figures(&run.tables()), "{kind}");
+        let metadata = reader.metadata().file_metadata();
+        assert_eq!(metadata.num_rows() as usize, count, "{kind}");
+    }
+}
+
 #[test]
 fn repetitions_are_written_where_there_are_any() {
     for (kind, run, _) in kinds() {
-        let repeats = ["transfer", "random", "time", "files", "study"].contains(&kind);
+        let repeats = ["transfer", "random", "time", "files", "ssd", "study"].contains(&kind);
         let text = csv_replicates(&run);
         assert_eq!(text.is_some(), repeats, "{kind}");
         if let Some(text) = text {

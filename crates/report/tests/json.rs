@@ -21,6 +21,8 @@ fn whole_run() -> Run {
     run.transactions = Some(sample::transactions());
     run.random = Some(sample::random_access());
     run.timing = Some(sample::timing());
+    run.ssd = Some(sample::ssd());
+    run.replay = Some(sample::replay());
     run.study = Some(sample::study());
     // As a trial has them that was cut into intervals.
     let of_users = sample::transactions().loads.remove(0);

@@ -7,6 +7,7 @@ use stats::Estimate;
 use crate::reading::{Better, Unit};
 use crate::run::Run;
 use crate::table::{Role, Row, Table, Trust};
+use crate::tables::{BYTES, SSD_ROUNDS};
 
 /// What the intervals of two figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct FigureRatio {
     pub metric: String,
     /// Unit of both values.
     pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
     /// How prominent the figure is.
     pub role: Role,
     /// The figure compared with.
@@ -57,6 +60,19 @@ pub struct SetupDifference {
     pub base: String,
     /// In the run compared.
     pub new: String,
+}
+
+impl FigureRatio {
+    /// How much better the new figure is: above 1 where it is better, whichever direction that is.
+    /// None of figures that only explain others.
+    #[must_use]
+    pub fn performance(&self) -> Option<Estimate> {
+        match self.better {
+            Better::Higher => Some(self.ratio),
+            Better::Lower => Some(self.base.over(&self.new)),
+            Better::Neither => None,
+        }
+    }
 }
 
 /// Keys of setups that differ between any two runs, and mean nothing for their figures.
@@ -82,7 +98,8 @@ pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
     };
     let tables = of_new.iter().filter_map(|table| {
         let other = of_base.iter().find(|other| same(table, other))?;
-        Some((table, other))
+        // What is compared of rounds is what they come to.
+        (table.name != SSD_ROUNDS).then_some((table, other))
     });
     let rows = tables.flat_map(|(table, other)| {
         let rows = table.rows.iter();
@@ -94,8 +111,17 @@ pub fn compare(base: &Run, new: &Run) -> Vec<FigureRatio> {
 
 fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
     let trust = row.trust.max(base.trust);
+    let as_much = match (moved(row), moved(base)) {
+        (Some(bytes), Some(other)) => bytes == other,
+        _ => true,
+    };
     let ratios = row.figures.iter().filter_map(|figure| {
         let metric = &figure.metric;
+        // Devices of two sizes, read to their end: neither times nor rates of files compare.
+        let of_any_size = matches!(metric.unit, Unit::BytesPerSecond | Unit::Ratio);
+        if !as_much && !of_any_size {
+            return None;
+        }
         let other = base.figure(&metric.name)?;
         let is_known = |it: &Estimate| it.value.is_finite() && it.value > 0.0;
         if other.metric.unit != metric.unit || !is_known(&other.value) || !is_known(&figure.value) {
@@ -116,6 +142,7 @@ fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
             row: table.row_name(row),
             metric: metric.name.clone(),
             unit: metric.unit,
+            better: metric.better,
             role: metric.role,
             base: other.value,
             new: figure.value,
@@ -124,6 +151,13 @@ fn ratios(table: &Table, row: &Row, base: &Row) -> Vec<FigureRatio> {
         })
     });
     ratios.collect()
+}
+
+/// The bytes of a repetition, where its row says so.
+fn moved(row: &Row) -> Option<f64> {
+    let counted = row.replicates.iter().find(|it| it.counts)?;
+    let (_, _, bytes) = counted.readings.iter().find(|(name, ..)| name == BYTES)?;
+    Some(*bytes)
 }
 
 /// What is not the same in the setups of two runs: machine, target, settings.

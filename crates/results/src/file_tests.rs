@@ -217,6 +217,24 @@ pub struct FileComparison {
     pub ratio: Estimate,
 }
 
+impl FileTests {
+    /// The time of a test over that on the memory disk, where both were measured.
+    #[must_use]
+    pub fn over_memory(&self, test: &FileTest) -> Option<Estimate> {
+        let is_it = |row: &&FileComparison| {
+            (row.system, &row.test, &row.spacing, row.state, row.scale)
+                == (
+                    test.system,
+                    &test.test,
+                    &test.spacing,
+                    test.state,
+                    test.scale,
+                )
+        };
+        self.over_memory.iter().find(is_it).map(|row| row.ratio)
+    }
+}
+
 /// The tree of the metadata workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetadataTree {

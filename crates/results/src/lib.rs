@@ -17,10 +17,12 @@ mod positioning;
 mod rab;
 mod random_access;
 mod reading;
+mod replay;
 mod run;
 mod seed;
 mod series;
 mod setup;
+mod ssd;
 mod study;
 mod summary;
 mod table;
@@ -53,9 +55,14 @@ pub use positioning::{Positioning, PublishedPositioning};
 pub use rab::{Group, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload, Rabmark};
 pub use random_access::{RandomAccess, RandomCell, RandomKind};
 pub use reading::{Better, Reading, Unit};
+pub use replay::{Behind, Replay, ReplayPace};
 pub use run::{Run, SCHEMA_VERSION, Status};
 pub use series::{Law, QueueLaw, ServerTimes, SteadyLaw, SystemSample, SystemSeries};
 pub use setup::{FileText, RunSetting, SettingOrigin, Setup};
+pub use ssd::{
+    PtsWindow, PurgeRecord, RoundTrend, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdPhase,
+    SsdRound, SsdTests, Tracked,
+};
 pub use study::{
     Study, StudyCell, StudyComparison, StudyFactor, StudyFigure, StudyOutlier, StudyReplicate,
     StudyScale, StudySetting, StudyVerdict,

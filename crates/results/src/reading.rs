@@ -1,7 +1,7 @@
 //! What one replicate of a measurement gives: named figures with their units.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Bytes, format_count, format_duration_ns};
+use units::{Bytes, Duration, format_count, format_duration_ns, parse_percent, parse_rate};
 
 /// The unit of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +130,22 @@ impl Unit {
             Self::Share => format!("{:.1} %", value * 100.0),
         }
     }
+
+    /// The value that somebody wrote with its unit, such as `2.5 MB/s` or `9.5 ms`.
+    #[must_use]
+    pub fn parse(self, text: &str) -> Option<f64> {
+        let bytes = |text: &str| text.parse::<Bytes>().ok().map(|it| it.0 as f64);
+        let seconds = |text: &str| text.parse::<Duration>().ok().map(Duration::as_secs_f64);
+        match self {
+            Self::Seconds => seconds(text),
+            Self::BytesPerSecond => bytes(text.strip_suffix("/s")?.trim_end()),
+            Self::SecondsPerMib => seconds(text.strip_suffix("/MiB")?.trim_end()),
+            Self::PerSecond => parse_rate(text).ok().map(|it| it.0),
+            Self::Bytes => bytes(text),
+            Self::Count | Self::Ratio => text.parse().ok().filter(|it: &f64| it.is_finite()),
+            Self::Share => parse_percent(text).ok(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -150,5 +166,21 @@ mod tests {
         check(Unit::Share, 0.78, "78.0 %");
         check(Unit::Ratio, 1.64, "1.64");
         check(Unit::Ratio, f64::NAN, "?");
+    }
+
+    #[test]
+    fn a_figure_is_read_as_it_is_printed() {
+        let check = |unit: Unit, text: &str, expected: Option<f64>| {
+            assert_eq!(unit.parse(text), expected, "{unit:?} {text:?}");
+        };
+        check(Unit::Seconds, "9.5 ms", Some(0.0095));
+        check(Unit::BytesPerSecond, "2.5 MB/s", Some(2_500_000.0));
+        check(Unit::BytesPerSecond, "2.5 MB", None);
+        check(Unit::SecondsPerMib, "275 ms/MiB", Some(0.275));
+        check(Unit::PerSecond, "18400/s", Some(18_400.0));
+        check(Unit::Bytes, "64 KiB", Some(65_536.0));
+        check(Unit::Share, "78 %", Some(0.78));
+        check(Unit::Ratio, "1.64", Some(1.64));
+        check(Unit::Count, "many", None);
     }
 }

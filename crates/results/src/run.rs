@@ -9,8 +9,10 @@ use crate::goal::GoalVerdict;
 use crate::measurement::Measurement;
 use crate::rab::Rab;
 use crate::random_access::RandomAccess;
+use crate::replay::Replay;
 use crate::series::SystemSeries;
 use crate::setup::Setup;
+use crate::ssd::SsdTests;
 use crate::study::Study;
 use crate::timing::Timing;
 use crate::transactions::Transactions;
@@ -77,6 +79,12 @@ pub struct Run {
     /// Times of programs that use files.
     #[serde(default)]
     pub files: Option<FileTests>,
+    /// Steady state of an SSD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssd: Option<SsdTests>,
+    /// A trace that was replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     /// What its figures were required to be, and whether they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<GoalVerdict>,
@@ -108,6 +116,8 @@ impl Run {
             timing: None,
             study: None,
             files: None,
+            ssd: None,
+            replay: None,
             goals: Vec::new(),
             findings: Vec::new(),
             warnings: Vec::new(),
@@ -158,6 +168,7 @@ impl Run {
         let cells = self.random.iter().flat_map(|it| &it.cells);
         let commands = self.timing.iter().flat_map(|it| &it.commands);
         let tests = self.files.iter().flat_map(|it| &it.tests);
+        let phases = self.ssd.iter().flat_map(|it| &it.phases);
         of("run", &self.warnings)
             .chain(measured.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(of("curve", curve))
@@ -166,6 +177,7 @@ impl Run {
             .chain(cells.flat_map(|it| of("random", &it.warnings)))
             .chain(commands.flat_map(|it| of(&it.name, &it.warnings)))
             .chain(tests.flat_map(|it| of(it.name(), &it.warnings)))
+            .chain(phases.flat_map(|it| of(&it.name, &it.warnings)))
     }
 
     /// Every warning of the run, its measurements and its curve.

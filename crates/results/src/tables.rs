@@ -6,13 +6,17 @@ mod measurement;
 mod operations;
 mod rab;
 mod random_access;
+mod replay;
+mod ssd;
 mod study;
 mod timing;
 mod transactions;
 mod transfer;
 
 pub(crate) use curve::POINTS;
+pub(crate) use file_tests::BYTES;
 pub(crate) use operations::NAME as OPERATIONS;
+pub(crate) use ssd::ROUNDS as SSD_ROUNDS;
 
 use crate::run::Run;
 use crate::table::Table;
@@ -29,6 +33,8 @@ impl Run {
         let of_random = self.random.iter().map(random_access::table);
         let of_timing = self.timing.iter().map(timing::table);
         let of_files = self.files.iter().map(file_tests::table);
+        let of_ssd = self.ssd.iter().flat_map(ssd::tables);
+        let of_replay = self.replay.iter().map(replay::table);
         let of_study = self.study.iter().map(study::table);
         let found = of_curve
             .chain(of_rab)
@@ -37,6 +43,8 @@ impl Run {
             .chain(of_random)
             .chain(of_timing)
             .chain(of_files)
+            .chain(of_ssd)
+            .chain(of_replay)
             .chain(of_study);
         let mut tables: Vec<Table> = found.collect();
         // Rounds of random access are summed up in cells, which come first.
@@ -59,6 +67,7 @@ impl Run {
         if self.is_summed_up() && tables.len() > 1 {
             tables.retain(|it| ![measurement::NAME, operations::NAME].contains(&it.name.as_ref()));
         }
+        tables.retain(|it| it.name != ssd::ROUNDS);
         tables
     }
 

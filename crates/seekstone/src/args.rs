@@ -12,6 +12,7 @@ mod fio;
 mod fleet;
 mod generate;
 mod groups;
+mod inspect;
 mod kind;
 pub mod parse;
 mod positioning;
@@ -19,13 +20,17 @@ mod profile_choice;
 mod rab;
 mod random;
 mod repeat;
+mod replay;
 mod run_choice;
 mod run_sets;
+mod runs;
 mod serve;
+mod ssd;
 mod study;
 mod time;
 mod transactions;
 mod transfer;
+mod verify;
 mod what_if;
 mod wire;
 
@@ -45,8 +50,9 @@ pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use export::ExportForm;
 pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice};
-pub use fleet::{FleetArgs, FleetCommand};
+pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, SlurmArgs};
 pub use generate::{CompletionsArgs, ManArgs};
+pub use inspect::InspectArgs;
 pub use kind::{KindArgs, definition, is_list, typed};
 use parse::{
     LevelArg, parse_budget, parse_interval, parse_level, parse_level_at, parse_pattern,
@@ -57,13 +63,17 @@ pub use profile_choice::{ProfileChoice, profile_names};
 pub use rab::RabArgs;
 pub use random::{Part, RandomArgs};
 pub use repeat::{AgainArgs, RepeatArgs, ResumeArgs};
+pub use replay::{ReplayArgs, TraceFormat};
 pub use run_choice::RunChoice;
 pub use run_sets::{RunPart, RunSet};
+pub use runs::{CompareRunsArgs, RunsArgs, RunsCommand, TableChoice};
 pub use serve::ServeArgs;
+pub use ssd::{PurgeChoice, SsdArgs};
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
+pub use verify::{AfterChoice, VerifyArgs};
 pub use what_if::WhatIfArgs;
 pub use wire::WireArgs;
 
@@ -102,6 +112,10 @@ pub enum Command {
     Rab(RabArgs),
     /// Measure random access against file size, block and depth.
     Random(Box<RandomArgs>),
+    /// Bring an SSD to its steady state, and measure it there.
+    Ssd(Box<SsdArgs>),
+    /// Replay a recorded trace: fio's iolog, blktrace, CSV.
+    Replay(Box<ReplayArgs>),
     /// Time files opened in random order, on a model of a disk.
     Positioning(PositioningArgs),
     /// Measure users who think: rate, latency, how many fit.
@@ -128,6 +142,8 @@ pub enum Command {
     Fio(Box<FioArgs>),
     /// Say what a target is, and what would mislead.
     Inspect(InspectArgs),
+    /// Read back what a run with --verify-state wrote.
+    Verify(VerifyArgs),
     /// List the simulated devices, and show their sources.
     Devices(DevicesArgs),
     /// Fit a model to an archived run, and predict another load.
@@ -364,6 +380,13 @@ pub struct TrialArgs {
     /// read all of it back at the end.
     #[arg(long)]
     pub verify: bool,
+    /// Keep what was written where in this new file, for `seekstone verify` after a kill or a power
+    /// loss of the target. It must not lie on the target.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub verify_state: Option<PathBuf>,
+    /// Write each operation as a line of fio's I/O log, version 3 (docs/replay.md).
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub iolog: Option<Output>,
     /// What the clients do.
     #[command(flatten)]
     pub workload: WorkloadArgs,
@@ -446,131 +469,6 @@ pub enum ShapeChoice {
     Uniform,
     /// As of many independent users.
     Exponential,
-}
-
-/// `seekstone inspect`.
-#[derive(Args, Debug)]
-pub struct InspectArgs {
-    /// A directory, file or block device.
-    #[arg(default_value = ".")]
-    pub target: PathBuf,
-    /// Write the description as JSON; `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<Output>,
-    /// What may be replaced.
-    #[command(flatten)]
-    pub force: Force,
-}
-
-/// `seekstone runs`.
-#[derive(Args, Debug)]
-pub struct RunsArgs {
-    /// What to do with them.
-    #[command(subcommand)]
-    pub command: RunsCommand,
-    /// Archive of runs [default: seekstone/archive.db in the user's data directory].
-    #[arg(long, value_name = "FILE", global = true)]
-    pub archive: Option<PathBuf>,
-}
-
-/// What can be done with archived runs.
-#[derive(Debug, Subcommand)]
-pub enum RunsCommand {
-    /// List runs, the latest first.
-    List {
-        /// How many.
-        #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-        limit: u32,
-        /// Write the list as JSON; `-` is standard output.
-        #[arg(long, value_name = "FILE")]
-        json: Option<Output>,
-        /// What may be replaced.
-        #[command(flatten)]
-        force: Force,
-    },
-    /// Print a run again.
-    Show {
-        /// Its number, or `latest`.
-        #[arg(default_value_t = RunChoice::Latest)]
-        id: RunChoice,
-        /// Every measurement in full, every point of the curve, every warning.
-        #[arg(long)]
-        all: bool,
-    },
-    /// Measure a run again, with every setting and definition that it had.
-    ///
-    /// A default that changed since changes nothing, and a simulated run gives the same figures.
-    /// What was allowed for the run, as with --overwrite, must be allowed anew.
-    Repeat(Box<RepeatArgs>),
-    /// Go on with a run whose program was killed, from the last result that it had.
-    Resume(Box<ResumeArgs>),
-    /// Write a run as JSON, CSV, Markdown, a page, OpenMetrics text or a picture.
-    Export {
-        /// Its number, or `latest`.
-        id: RunChoice,
-        /// Another run whose curve is drawn into the same picture (with --form svg).
-        #[arg(long, value_name = "ID")]
-        beside: Option<i64>,
-        /// Form of the output [default: that of the output's ending, else JSON].
-        #[arg(long, value_enum)]
-        form: Option<ExportForm>,
-        /// Join intervals until each is this long (with --form series).
-        #[arg(long, value_name = "TIME", value_parser = parse_interval)]
-        every: Option<Duration>,
-        /// Where to; `-` is standard output.
-        #[arg(long, short, value_name = "FILE", default_value = "-")]
-        output: Output,
-        /// What may be replaced.
-        #[command(flatten)]
-        force: Force,
-    },
-    /// Archive a run that was exported as JSON or as a page, or what a log file of `rpt` or
-    /// `diskrand` holds.
-    Import {
-        /// The exported run or page, or the log file, as in rpt.rpl, LogFile.txt or Multi2.txt.
-        file: PathBuf,
-    },
-    /// Merge the passes of several logs of `diskmbps`, and of archived runs of `transfer`, by time.
-    Merge {
-        /// Log files, and numbers of archived runs.
-        #[arg(required = true, value_name = "FILE|ID")]
-        sources: Vec<String>,
-    },
-    /// Compare runs with the first of them, figure by figure, and name what differs in their
-    /// setups.
-    Compare {
-        /// The numbers of the runs, or `latest`; the others are compared with the first.
-        #[arg(required = true, value_name = "ID")]
-        ids: Vec<RunChoice>,
-        /// Every figure and every difference of the setups.
-        #[arg(long)]
-        all: bool,
-        /// Systems as columns and tests as rows, as in the DECUS paper.
-        #[arg(long, value_enum)]
-        table: Option<TableChoice>,
-        /// The number of the system, as it stands in the table, that the others are divided by.
-        #[arg(long, value_name = "N", requires = "table")]
-        against: Option<u32>,
-        /// Write the comparison as one page for a browser, with all curves in one chart.
-        #[arg(long, value_name = "FILE", conflicts_with = "table")]
-        html: Option<Output>,
-        /// What may be replaced.
-        #[command(flatten)]
-        force: Force,
-    },
-    /// Delete runs.
-    Delete {
-        /// Their numbers.
-        #[arg(required = true)]
-        ids: Vec<i64>,
-    },
-}
-
-/// Tables of `runs compare`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableChoice {
-    /// The tests of `files`: systems as columns, tests as rows.
-    Files,
 }
 
 /// `seekstone clean`.

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod completion;
 mod exit;
 mod habits;
 mod onlooker;
@@ -14,9 +15,8 @@ mod written;
 
 use std::process::ExitCode;
 
-use args::{ClassicCommand, Command, CurveArgs, Seekstone, TrialArgs};
+use args::{ClassicCommand, Command, Seekstone};
 use commands::drive::{drive, ready};
-use commands::live;
 use commands::vintage::names;
 use exit::Exit;
 use results::Setup;
@@ -26,6 +26,11 @@ fn main() -> ExitCode {
 }
 
 fn seekstone() -> ExitCode {
+    match completion::answer() {
+        Ok(false) => {}
+        Ok(true) => return Exit::Done.into(),
+        Err(error) => return exit::usage(&error),
+    }
     let mut definition = args::definition();
     let words = names::typed(std::env::args_os().collect());
     let words = habits::with_command(words, &definition);
@@ -63,34 +68,24 @@ fn seekstone() -> ExitCode {
 
 /// Carry a command out, whose settings stand in `setup`.
 fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
-    if let Command::Trial(TrialArgs { common, .. }) | Command::Curve(CurveArgs { common, .. }) =
-        command
-        && let Some(party) = &common.party
-    {
-        live::check(command)?;
-        let name = live::name(&setup);
-        return drive(
-            commands::fleet::agreed(party, ready(command, setup))?,
-            &name,
-        );
+    if let Some(party) = commands::fleet::party_of(command) {
+        return drive(commands::fleet::agreed(party, ready(command, setup))?);
     }
     written::check_command(command)?;
-    live::check(command)?;
     match command {
         Command::Run(_)
         | Command::Trial(_)
         | Command::Curve(_)
         | Command::Random(_)
+        | Command::Ssd(_)
+        | Command::Replay(_)
         | Command::Transfer(_)
         | Command::Transactions(_)
         | Command::Files(_)
-        | Command::Time(_) => {
-            let name = live::name(&setup);
-            drive(ready(command, setup)?, &name)
-        }
+        | Command::Time(_) => drive(ready(command, setup)?),
         Command::Rab(args) => match &args.print_workload {
             Some(name) => commands::rab::print_workload(name),
-            None => drive(ready(command, setup)?, ""),
+            None => drive(ready(command, setup)?),
         },
         Command::Positioning(args) => commands::positioning::positioning(args),
         Command::Rpt(args) => commands::vintage::rpt::rpt(args),
@@ -104,6 +99,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Study(args) => commands::study::study(args, setup),
         Command::Fio(args) => commands::fio::fio(args, setup),
         Command::Inspect(args) => commands::inspect::inspect(args),
+        Command::Verify(args) => commands::verify::verify(args),
         Command::Devices(args) => commands::devices::devices(args),
         Command::Whatif(args) => commands::what_if::what_if(args),
         Command::Wire(args) => commands::wire::wire(args),

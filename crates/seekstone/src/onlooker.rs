@@ -1,4 +1,5 @@
-//! Who looks on while workloads are measured: a full screen with keys, or a line of progress.
+//! Who looks on while workloads are measured: a full screen with keys, or a line of progress; and a
+//! page that follows the run, if one was asked for.
 
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use kinds::rab::Desk;
 use results::live::{Command, Live};
 use tui::Screen;
 
+use crate::commands::drive::{Onlooking, Watcher};
 use crate::progress::Progress;
 
 /// The screen is given something new at most this often.
@@ -16,48 +18,42 @@ const SHOW_EVERY: Duration = Duration::from_millis(50);
 const LINGER: Duration = Duration::from_millis(50);
 
 /// Who looks on.
-pub enum Onlooker {
-    /// A file, a pipe, or somebody who wants no more.
-    Line(Progress),
-    /// A terminal.
-    Screen {
-        /// The display.
-        screen: Screen,
-        /// When it was last given something new.
-        shown: Option<Instant>,
-        /// Whether somebody has quit, and wants no more of it.
-        has_quit: bool,
-    },
+pub struct Onlooker<'a> {
+    screen: Option<FullScreen>,
+    watcher: Watcher<'a>,
 }
 
-impl Onlooker {
+/// A terminal that shows everything.
+struct FullScreen {
+    screen: Screen,
+    /// When it was last given something new.
+    shown: Option<Instant>,
+    /// Whether somebody has quit, and wants no more of it.
+    has_quit: bool,
+}
+
+impl<'a> Onlooker<'a> {
     /// A full screen where there is a terminal and nobody says otherwise.
-    pub fn new(title: &str, no_screen: bool, quiet: bool) -> Self {
-        if !no_screen
-            && !quiet
-            && let Ok(screen) = Screen::open(title)
-        {
-            return Self::Screen {
+    pub fn new(title: &str, no_screen: bool, looking: &Onlooking<'a>) -> Self {
+        let is_wanted = !no_screen && !looking.is_quiet;
+        let screen = is_wanted.then(|| Screen::open(title).ok()).flatten();
+        let progress = Progress::new(looking.is_quiet || screen.is_some());
+        Self {
+            screen: screen.map(|screen| FullScreen {
                 screen,
                 shown: None,
                 has_quit: false,
-            };
+            }),
+            watcher: looking.watcher(progress),
         }
-        Self::Line(Progress::new(quiet))
     }
 
     /// Let the screen stand until somebody quits.
     pub fn linger(&mut self, interrupt: &Interrupt) {
-        let Self::Screen {
-            screen, has_quit, ..
-        } = self
-        else {
+        let Some(full) = self.screen.as_mut().filter(|full| !full.has_quit) else {
             return;
         };
-        if *has_quit {
-            return;
-        }
-        while interrupt.is_raised().is_none() && screen.command() != Some(Command::Quit) {
+        while interrupt.is_raised().is_none() && full.screen.command() != Some(Command::Quit) {
             std::thread::sleep(LINGER);
         }
     }
@@ -66,37 +62,29 @@ impl Onlooker {
     pub fn close(self) {
         // A terminal that is held up must not hold us.
         let _wait = Wait::begin();
-        match self {
-            Self::Line(progress) => progress.finish(),
-            Self::Screen { screen, .. } => screen.close(),
+        self.watcher.finish();
+        if let Some(full) = self.screen {
+            full.screen.close();
         }
     }
 }
 
-impl Desk for Onlooker {
+impl Desk for Onlooker<'_> {
     fn show(&mut self, stage: &Stage<'_>, live: &mut dyn FnMut() -> Live) {
-        match self {
-            Self::Line(progress) => progress.show(stage),
-            Self::Screen { screen, shown, .. } => {
-                let is_last = stage.glimpse.is_none();
-                if is_last || shown.is_none_or(|shown| shown.elapsed() >= SHOW_EVERY) {
-                    screen.show(live());
-                    *shown = Some(Instant::now());
-                }
+        self.watcher.show(stage);
+        if let Some(full) = &mut self.screen {
+            let is_last = stage.glimpse.is_none();
+            if is_last || full.shown.is_none_or(|shown| shown.elapsed() >= SHOW_EVERY) {
+                full.screen.show(live());
+                full.shown = Some(Instant::now());
             }
         }
     }
 
     fn command(&mut self) -> Option<Command> {
-        match self {
-            Self::Line(_) => None,
-            Self::Screen {
-                screen, has_quit, ..
-            } => {
-                let command = screen.command();
-                *has_quit |= command == Some(Command::Quit);
-                command
-            }
-        }
+        let full = self.screen.as_mut()?;
+        let command = full.screen.command();
+        full.has_quit |= command == Some(Command::Quit);
+        command
     }
 }

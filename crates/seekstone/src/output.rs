@@ -17,7 +17,7 @@ use report::Style;
 use crate::exit::Exit;
 
 pub use ending::{form_of_ending, mismatch};
-pub use file::{Filling, Output};
+pub use file::{Content, Filling, Output};
 pub use place::{Place, place_of};
 
 /// Print `text` and a line end to standard output.
@@ -25,14 +25,22 @@ pub use place::{Place, place_of};
 /// # Errors
 /// When standard output cannot be written, unless nobody reads it any more.
 pub fn print(text: &str) -> anyhow::Result<Exit> {
+    print_bytes(format!("{text}\n").as_bytes()).map(|()| Exit::Done)
+}
+
+/// Print what need not be text to standard output.
+///
+/// # Errors
+/// When standard output cannot be written, unless nobody reads it any more.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let _wait = Wait::begin();
     let mut stdout = std::io::stdout().lock();
-    let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(error).context("standard output cannot be written")
         }
-        _ => Ok(Exit::Done),
+        _ => Ok(()),
     }
 }
 

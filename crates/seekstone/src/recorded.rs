@@ -13,13 +13,14 @@ use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 19] = [
+const OF_INVOCATION: [&str; 20] = [
     "all",
     "archive",
     "csv",
     "force",
     "help",
     "html",
+    "iolog",
     "json",
     "live",
     "markdown",
@@ -39,7 +40,7 @@ const OF_INVOCATION: [&str; 19] = [
 pub const PERMISSIONS: [&str; 2] = ["overwrite", "confirm"];
 
 /// Names of files and directories, which mean something else elsewhere.
-const PLACES: [&str; 7] = [
+const PLACES: [&str; 8] = [
     "beside",
     "device",
     "directory",
@@ -47,6 +48,7 @@ const PLACES: [&str; 7] = [
     "memory",
     "study",
     "target",
+    "trace",
 ];
 
 /// The settings of the command that was parsed.
@@ -158,6 +160,7 @@ pub fn again(
     };
     let mut typed = vec!["seekstone".to_owned(), setup.command.clone()];
     let mut words = Vec::new();
+    let mut positions = 0;
     for setting in given(setup) {
         let Some(arg) = command
             .get_arguments()
@@ -171,7 +174,11 @@ pub fn again(
             false => format!("--{}={value}", setting.name),
         };
         match (arg.is_positional(), arg.is_last_set()) {
-            (true, false) => words.splice(0..0, setting.values.clone()).for_each(drop),
+            // In the order of their definition, before what follows `--`.
+            (true, false) => {
+                words.splice(positions..positions, setting.values.clone());
+                positions += setting.values.len();
+            }
             (true, true) => {
                 words.push("--".into());
                 words.extend(setting.values.clone());

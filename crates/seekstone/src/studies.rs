@@ -44,4 +44,5 @@ pub const SHIPPED: &[Shipped] = shipped![
     "tmscp-four-tapes",
     "tmscp-four-tapes-files",
     "virtual-io-cache",
+    "virtual-io-cache-job",
 ];

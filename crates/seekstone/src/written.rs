@@ -86,10 +86,18 @@ impl<'a> Files<'a> {
 pub fn check_command(command: &Command) -> anyhow::Result<()> {
     check(&match command {
         Command::Run(args) => Files::of(&args.common, [&args.target]),
-        Command::Trial(args) => Files::of(&args.common, [&args.target]),
+        Command::Trial(args) => {
+            let files = Files::of(&args.common, [&args.target]);
+            let files = files.and("--iolog", args.iolog.as_ref());
+            files.and_used(args.verify_state.clone())
+        }
         Command::Curve(args) => Files::of(&args.common, [&args.target]),
         Command::Rab(args) => Files::of(&args.common, args.workload.iter().chain([&args.target])),
         Command::Random(args) => Files::of(&args.common, [&args.target]),
+        Command::Ssd(args) => Files::of(&args.common, [&args.target]),
+        Command::Replay(args) => {
+            Files::of(&args.common, [&args.target]).and_used([args.trace.clone()])
+        }
         Command::Transactions(args) => {
             Files::of(&args.common, [&args.target]).and_used(args.profiles.clone())
         }
@@ -106,9 +114,12 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         Command::Positioning(args) => Files::only("--svg", args.svg.as_ref(), &args.force)
             .and("--json", args.json.as_ref())
             .and_used([used_path(&args.target)]),
-        Command::Inspect(args) => {
-            Files::only("--json", args.json.as_ref(), &args.force).and_used([args.target.clone()])
-        }
+        Command::Verify(args) => Files::only("--json", args.json.as_ref(), &args.force)
+            .and_used([args.state.clone()])
+            .and_used(args.targets.clone()),
+        Command::Inspect(args) => Files::only("--json", args.json.as_ref(), &args.force)
+            .and("--job", args.job.as_ref())
+            .and_used([args.target.clone()]),
         Command::Whatif(args) => of_whatif(args),
         Command::Devices(args) => match &args.command {
             DevicesCommand::Validate(args) => {
@@ -147,9 +158,9 @@ fn of_runs(args: &RunsArgs) -> Option<Files<'_>> {
         RunsCommand::Import { file } => Files::default()
             .and_archive(args.archive.as_ref())
             .and_used([file.clone()]),
-        RunsCommand::Compare { html, force, .. } => {
-            Files::only("--html", html.as_ref(), force).and_archive(args.archive.as_ref())
-        }
+        RunsCommand::Compare(it) => Files::only("--html", it.html.as_ref(), &it.force)
+            .and_archive(args.archive.as_ref())
+            .and_used(it.facts.iter().cloned()),
         // A repeat looks as the command that it repeats.
         RunsCommand::List { json, force, .. } => {
             Files::only("--json", json.as_ref(), force).and_archive(args.archive.as_ref())
@@ -171,6 +182,7 @@ fn of_whatif(args: &WhatIfArgs) -> Files<'_> {
 /// The files that a job names are looked at when it is carried out.
 pub fn of_fio(args: &FioArgs) -> Files<'_> {
     let files = Files::of(&args.common, []).and("--output", args.output.as_ref());
+    let files = files.and_used(args.verify_state.clone());
     files.and_used(args.files.clone())
 }
 

@@ -441,6 +441,7 @@ fn a_log_becomes_runs_in_the_archive() {
     };
     let first = import("t.rpl", 0, "run 1: TransactionWorkload (run 1, Normal)");
     assert!(first.stdout.contains("run 2: BatchWorkload") && first.stderr.is_empty());
+    import("t.rpr", 2, "results without the sums behind them");
     let again = import("t.rpl", 0, "run 3: TransactionWorkload");
     assert!(
         again.stderr.contains("was imported before, as run"),

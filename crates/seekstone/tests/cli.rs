@@ -306,8 +306,57 @@ fn help_is_for_whoever_asks() {
         2,
         "there is no command wall; there are run,",
     );
-    scratch.check(&["completions", "bash"], 0, "complete -F _seekstone");
+    scratch.check(&["completions", "bash"], 0, "-F _clap_complete_seekstone");
     scratch.check(&["completions", "tcsh"], 2, "possible values: bash");
+}
+
+/// What Bash offers when Tab is pressed after a line, once `seekstone completions bash` was read.
+fn offered(scratch: &Scratch, line: &str) -> Vec<String> {
+    let script = r#"
+        PATH="$(dirname "$0"):$PATH"
+        source <(seekstone completions bash)
+        COMP_WORDS=($1)
+        [[ "$1" == *" " ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _clap_complete_seekstone seekstone "${COMP_WORDS[COMP_CWORD]}" ""
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let mut shell = Command::new("bash");
+    shell.args(["-c", script, PROGRAM, line]);
+    scratch.settle(&mut shell);
+    let ended = finish(shell);
+    ended.check(&[line], 0, "");
+    ended.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_shell_offers_runs_models_and_what_comes_with_the_program() {
+    let scratch = Scratch::new();
+    for _ in 0..2 {
+        scratch.check(&["trial", "sim:delay", "--seed", "1"], 0, "Saved as run");
+    }
+    let check = |line: &str, expected: &[&str]| {
+        let offered = offered(&scratch, line);
+        for expected in expected {
+            assert!(
+                offered.iter().any(|it| it == expected),
+                "{line}: {offered:?}"
+            );
+        }
+    };
+    check("seekstone cur", &["curve"]);
+    check("seekstone runs show ", &["latest", "2", "1"]);
+    check("seekstone runs compare l", &["latest"]);
+    check("seekstone trial sim:mm", &["sim:mm1", "sim:mmc"]);
+    check(
+        "seekstone compare sim:fireball sim:rz",
+        &["sim:rz26", "sim:rz28"],
+    );
+    check("seekstone rab sim:mm1 --workload trans", &["transaction"]);
+    check("seekstone study disk-", &["disk-io"]);
+    check("seekstone devices show fire", &["fireball"]);
+    check("seekstone trial . --pat", &["--pattern"]);
+    assert_eq!(offered(&scratch, "seekstone runs show 3"), [""]);
 }
 
 /// Runs a short check-up through a shell, as `"$0" ARGUMENTS` followed by `redirection`.

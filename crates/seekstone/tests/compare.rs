@@ -44,17 +44,28 @@ fn a_slower_target_is_told_with_its_ratio() {
         assert!(high / low < 1.1, "{reading}: {low} .. {high} is wide");
         assert_eq!(found["verdict"], verdict);
     }
-    let page = compare(
-        &[SLOWER, "--seed", "1"],
-        0,
-        "Worse in iops, throughput, latency",
-    )
-    .stdout;
+    let page = compare(&[SLOWER, "--seed", "1"], 0, "Worse: 0.").stdout;
+    let [low, high] = named(&page, "Worse: ", " times the iops");
+    let iops = comparisons.iter().find(|it| it["reading"] == "iops");
+    let iops = &iops.expect("a comparison")["value"];
+    assert!((low - number(&iops["low"])).abs() < 1e-3, "{page}");
+    assert!((high - number(&iops["high"])).abs() < 1e-3, "{page}");
     assert!(page.lines().count() <= 40, "{page}");
     assert!(
         page.contains("sim:mm1?mean=1.2ms against sim:mm1?mean=1ms"),
         "{page}"
     );
+}
+
+/// The ends of a range that stands between two texts, as in `0.81 to 0.85`.
+fn named(text: &str, before: &str, after: &str) -> [f64; 2] {
+    let range = text
+        .split(before)
+        .nth(1)
+        .and_then(|it| it.split(after).next());
+    let range = range.and_then(|it| it.split_once(" to "));
+    let (low, high) = range.unwrap_or_else(|| panic!("{before} .. {after}: {text}"));
+    [low, high].map(|it| it.parse().expect("a number"))
 }
 
 /// One line a figure on the picture and on the page, and the same ratios as JSON.
@@ -101,10 +112,8 @@ fn targets_are_drawn_around_no_change() {
     }
     assert!(drawn.contains("worse</text>"), "{drawn}");
     let section = page.split("id=\"compared\"").nth(1).expect("a section");
-    assert!(
-        section.contains("Worse in iops, throughput, latency"),
-        "{section}"
-    );
+    let [low, high] = named(section, "Worse: ", " times the iops");
+    assert!(low < 1.0 / 1.2 && 1.0 / 1.2 < high, "{section}");
 
     // The same from the archive; and of two runs.
     let exported = scratch.check(&["runs", "export", "1", "--form", "svg"], 0, "");

@@ -1,4 +1,5 @@
-//! Every command line that README.md shows is run, in a small and short form.
+//! Every command line that README.md, the tour and the reference show is run, in a small and short
+//! form.
 
 mod support;
 
@@ -8,17 +9,28 @@ use std::thread;
 
 use support::{PROGRAM, Scratch, finish};
 
-/// The lines of the README's shell blocks that begin with the program's name, without comments.
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/tour.md", "docs/reference.md"];
+
+/// The lines of the documents' shell blocks that begin with the program's name, without comments,
+/// each once.
 fn examples() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let text = fs::read_to_string(path).expect("the README");
-    let blocks = text.split("```sh\n").skip(1);
-    blocks
-        .filter_map(|block| block.split("```").next())
-        .flat_map(str::lines)
-        .filter(|line| line.starts_with("seekstone "))
-        .map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned())
-        .collect()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut lines = Vec::new();
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(root.join(document)).expect("a document");
+        let blocks = text.split("```sh\n").skip(1);
+        let examples = blocks
+            .filter_map(|block| block.split("```").next())
+            .flat_map(str::lines)
+            .filter(|line| line.starts_with("seekstone "))
+            .map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned());
+        for example in examples {
+            if !lines.contains(&example) {
+                lines.push(example);
+            }
+        }
+    }
+    lines
 }
 
 /// What keeps an example short: a small file, a second of time, no more.
@@ -27,10 +39,12 @@ fn shortened(example: &str) -> String {
         Some("run") if example.contains("sim:") => " --budget 2s",
         Some("curve") if example.contains("sim:") => " --budget 5s",
         Some("run") if example.contains("big.file") => " --budget 2s",
+        Some("curve") if example.contains("--level") => " --budget 4s --size 16MiB --reserve 0",
         Some("run" | "/data" | "curve") => " --budget 2s --size 16MiB --reserve 0",
         Some("trial") if example.contains("null:") || example.contains("--goal") => "",
         Some("trial") if example.contains("sim:") => " --budget 5s",
         Some("random") => " --budget 4s --rounds 2 --size 4MiB --depths 1 --reads --reserve 0",
+        Some("ssd") => " --budget 1s --round 100ms --size 16MiB --reserve 0",
         Some("files") if example.contains("sim:") => " --passes 2",
         Some("files") if example.contains("metadata") => {
             return format!("{example} --passes 1 --state as-is --memory none --reserve 0")
@@ -54,7 +68,7 @@ fn shortened(example: &str) -> String {
 }
 
 #[test]
-fn the_examples_of_the_readme_run() {
+fn the_examples_of_the_documents_run() {
     let scratch = Scratch::new();
     let data = scratch.path("data");
     fs::create_dir(&data).expect("a directory");

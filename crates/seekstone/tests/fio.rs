@@ -333,3 +333,38 @@ fn what_was_measured_before_a_signal_is_reported() {
     );
     scratch.assert_clean(&scratch.path("."));
 }
+
+/// Verdicts stand on standard error: what fio prints stays fio's.
+#[test]
+fn goals_are_judged_by_the_names_of_jobs() {
+    let scratch = Scratch::new();
+    let jobs = "[global]\nfilename=sim:mmc?servers=4\nsize=64m\nruntime=5\ntime_based\n\
+                [lookup]\nrw=randread\n[scan]\nstonewall\nrw=read\nbs=64k\n";
+    let file = scratch.path("two.fio");
+    std::fs::write(&file, jobs).expect("a job file");
+    let file = file.display().to_string();
+    let with = |goals: &[&str]| {
+        let goals = goals.iter().flat_map(|goal| ["--goal", goal]);
+        let args = ["fio", &file, "--seed", "1", "--minimal"].into_iter();
+        support::finish(scratch.seekstone(args.chain(goals)))
+    };
+    let met = with(&["lookup.p99 <= 1s"]);
+    assert_eq!(met.code, Some(0), "{}", met.stderr);
+    assert!(
+        met.stderr.contains("PASS lookup.p99 <= 1s: lookup."),
+        "{}",
+        met.stderr
+    );
+    assert!(!met.stdout.contains("PASS"), "{}", met.stdout);
+    let missed = with(&["lookup.p99 <= 1s", "scan.iops >= 1000000/s"]);
+    assert_eq!(missed.code, Some(4), "{}", missed.stderr);
+    assert!(
+        missed.stderr.contains("FAIL scan.iops"),
+        "{}",
+        missed.stderr
+    );
+    for unknown in ["other.p99 <= 1s", "p99 <= 1s", "lookup.rabmark-r >= 1x"] {
+        let refused = with(&[unknown]);
+        assert_eq!(refused.code, Some(2), "{unknown}: {}", refused.stderr);
+    }
+}

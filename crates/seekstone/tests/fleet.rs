@@ -3,55 +3,11 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use support::{Ended, PROGRAM, Running, Scratch, finish, is_installed, skipped};
-
-/// A library as Debian's packages bring it.
-struct Library {
-    mpirun: &'static [&'static str],
-    mpicc: &'static str,
-}
-
-const MPICH: Library = Library {
-    mpirun: &["mpirun.mpich"],
-    mpicc: "mpicc.mpich",
-};
-const OPEN_MPI: Library = Library {
-    mpirun: &["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
-    mpicc: "mpicc.openmpi",
-};
-
-/// A scratch with the library's shim in its cache; `None` where the library is not installed.
-fn with_shim(test: &str, library: &Library) -> Option<Scratch> {
-    if !is_installed(library.mpirun[0]) || !is_installed(library.mpicc) {
-        skipped(test, &format!("{} is missing", library.mpicc));
-        return None;
-    }
-    let scratch = Scratch::new();
-    let mut shim = scratch.seekstone(["fleet", "shim", "--mpicc", library.mpicc]);
-    shim.env_remove("XDG_CACHE_HOME");
-    finish(shim).check(&["fleet", "shim"], 0, "Wrote ");
-    Some(scratch)
-}
-
-/// The program in so many ranks.
-fn ranks(scratch: &Scratch, library: &Library, count: u32, args: &[&str]) -> Command {
-    let mut command = Command::new(library.mpirun[0]);
-    command.args(&library.mpirun[1..]);
-    command.args(["-n", &count.to_string(), PROGRAM]).args(args);
-    scratch.settle(&mut command);
-    command.env_remove("XDG_CACHE_HOME");
-    command
-}
-
-fn json(path: &Path) -> Value {
-    let text = fs::read_to_string(path).expect("what rank 0 wrote");
-    serde_json::from_str(&text).expect("JSON")
-}
+use support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use support::{Ended, Running, Scratch, finish};
 
 const TRIAL: [&str; 10] = [
     "trial",
@@ -141,7 +97,7 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
 fn other_commands_are_refused_before_mpi_is_looked_for() {
     for (command, name) in [
         (&["run", "target"][..], "run"),
-        (&["files", "target"], "files"),
+        (&["transfer", "target"], "transfer"),
     ] {
         let scratch = Scratch::new();
         scratch.target();

@@ -128,23 +128,39 @@ fn nfs_with_a_mount_of_1k_and_to_a_far_server() {
 fn ftp_over_a_link_is_as_fast_as_its_window_allows() {
     let scratch = Scratch::new();
     let spaces = ["fddi-axp612", "fddi-mvs16"];
-    let short = ["--replicates", "1", "--only", "window=9216,32768"];
     let file = ["--set", "url=ftp://10.99.3.2/short"];
-    let Some(ended) = run(&scratch, "fddi-ftp", spaces, &[&short[..], &file].concat()) else {
+    let short = [&["--replicates", "1"][..], &file].concat();
+    let windows = ["--only", "window=9216,32768", "--only", "transfers=1"];
+    let windows = [&short[..], &windows].concat();
+    let Some(ended) = run(&scratch, "fddi-ftp", spaces, &windows) else {
         return;
     };
-    let run = ended.json();
-    let small = mean(&run, "rate", &["9216"]);
-    let large = mean(&run, "rate", &["32768"]);
+    let first = ended.json();
+    let small = mean(&first, "rate", &["9216"]);
+    let large = mean(&first, "rate", &["32768"]);
     // 128 KiB at window by round trip, and two round trips to ask for the file and hear of its end.
     let expected = 131_072.0 / (131_072.0 / (9216.0 / 0.020) + 2.0 * 0.020);
     let ratio = small / expected;
     assert!((0.9..=1.1).contains(&ratio), "{small} of {expected}");
     assert!(large < 1.25e6 && large > small, "{small} {large}");
     // One that follows a late packet looks shorter by as much as that was late.
-    let round_trips = values(&run, "round trip", &[]);
+    let round_trips = values(&first, "round trip", &[]);
     let longest = round_trips.into_iter().fold(0.0, f64::max);
     assert!(longest >= 0.018, "the link's delay: {longest}");
+
+    // The second finds the link full: each has half of it, and both together have all. The whole
+    // file, so that they run beside each other for nearly all of their time.
+    let both = ["--only", "window=32768", "--only", "buffer=32KiB"];
+    let once = ["--replicates", "1", "--only", "extent=0"];
+    let both = [once, both].concat();
+    let Some(ended) = run(&scratch, "fddi-ftp", spaces, &both) else {
+        return;
+    };
+    let second = ended.json();
+    let share = mean(&second, "rate each", &["2"]) / mean(&second, "rate each", &["1"]);
+    assert!((0.4..0.7).contains(&share), "{share} of the rate");
+    let together = mean(&second, "rate", &["2"]) / mean(&second, "rate", &["1"]);
+    assert!((0.9..1.3).contains(&together), "{together} of the rate");
 }
 
 #[test]

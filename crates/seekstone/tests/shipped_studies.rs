@@ -54,6 +54,7 @@ fn shortened(name: &str) -> Option<&'static [&'static str]> {
         "tmscp-four-tapes" => &["--set", "size=100MB"],
         "tmscp-four-tapes-files" => &["--set", "size=256KiB"],
         "virtual-io-cache" => &["--set", "reads=50", "--set", "warm-up=50"],
+        "virtual-io-cache-job" => &["--set", "command=cc -c -o unit.o unit1.c"],
         _ => return None,
     })
 }

@@ -366,6 +366,29 @@ fn a_signal_keeps_what_was_measured_and_the_study_goes_on() {
     assert_eq!(journals(&scratch), 0);
 }
 
+/// Killed in its first replicate, a study was told that it never was.
+#[test]
+fn a_study_that_was_killed_at_once_goes_on_in_its_order() {
+    let scratch = Scratch::new();
+    let text = "title = \"Once\"\nreplicates = 2\n[measurement]\nkind = \"command\"\n\
+                command = \"until test -e again; do sleep 0.02; done\"\n\
+                [[factor]]\nname = \"a\"\nlevels = [\"1\"]\n";
+    fs::write(scratch.path("once.toml"), text).expect("a file");
+    let args = ["study", "once.toml", "--reserve", "0"];
+    let begun = [&args[..], &["--seed", "7"]].concat();
+    let mut running = Running::start(scratch.seekstone(begun));
+    running.wait_for("replicate 1 of");
+    running.signal(Signal::KILL);
+    running.end();
+    fs::write(scratch.path("again"), "").expect("a file");
+    let args = [&args[..], &["--resume", "--yes", "--json", "-"]].concat();
+    let json = scratch.check(&args, 0, "").json();
+    let replicates = json["study"]["replicates"].as_array().expect("replicates");
+    assert_eq!(replicates.len(), 2, "{json}");
+    let seed = json["setup"]["seed"].to_string();
+    assert_eq!(seed.trim_matches('"'), "7");
+}
+
 /// Killed, a study loses one replicate at most, and what it had set up is taken down.
 #[test]
 fn a_killed_study_goes_on_where_it_was() {

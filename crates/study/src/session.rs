@@ -118,6 +118,15 @@ impl<'a> Session<'a> {
         };
         let head = JournalHead::new(self.request.definition.meaning(), self.seed, machine);
         let count = recorded.replicates.len();
+        let is_begun = recorded.head.as_ref();
+        let is_begun = is_begun.filter(|it| count == 0 && it.meaning == head.meaning);
+        if let (Beginning::Resume, Some(begun)) = (self.request.beginning, is_begun) {
+            // Killed in its first replicate: there is its order, and nothing else.
+            self.seed = begun.seed;
+            let seed = begun.seed;
+            journal.restart()?;
+            return Ok(journal.head(&JournalHead { seed, ..head })?);
+        }
         let known = recorded.head.filter(|_| count > 0);
         let fits = known
             .as_ref()

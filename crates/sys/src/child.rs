@@ -24,6 +24,20 @@ pub struct Reaped {
     pub read: Bytes,
     /// What storage is to be given for it.
     pub written: Bytes,
+    /// Its calls that read; absent where the kernel does not count them.
+    pub reads: Option<Reads>,
+}
+
+/// Calls that read, of files and of all else that has a descriptor; pages that are mapped into
+/// memory are read without a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// How many.
+    pub calls: u64,
+    /// What they gave, whoever had it: storage, or a cache.
+    pub bytes: Bytes,
+    /// What storage gave for them, and for pages that were mapped or read ahead.
+    pub from_storage: Bytes,
 }
 
 /// Take the child `pid` off the kernel's list if it has ended. Nobody else may wait for it.
@@ -32,6 +46,7 @@ pub struct Reaped {
 /// When it is no child of this process, or was waited for before.
 pub fn reap(pid: u32) -> io::Result<Option<Reaped>> {
     let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+    let reads = reads_of_ended(pid);
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: both pointers live through the call; all zeroes are a valid `rusage`.
@@ -50,7 +65,36 @@ pub fn reap(pid: u32) -> io::Result<Option<Reaped>> {
         resident_max: Some(resident(&usage)).filter(|&most| most > own_resident()),
         read: blocks(usage.ru_inblock),
         written: blocks(usage.ru_oublock),
+        reads,
     }))
+}
+
+/// What a child has read, with all that it waited for; only once it has ended, and is not yet off
+/// the kernel's list.
+fn reads_of_ended(pid: libc::pid_t) -> Option<Reads> {
+    let id = libc::id_t::try_from(pid).ok()?;
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the pointer lives through the call; all zeroes are a valid `siginfo_t`, and stand for
+    // no child where none has ended.
+    let ended = unsafe {
+        let asked = libc::waitid(libc::P_PID, id, info.as_mut_ptr(), how);
+        asked == 0 && info.assume_init().si_pid() == pid
+    };
+    if !ended {
+        return None;
+    }
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    let value = |name: &str| {
+        let mut lines = text.lines();
+        let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        found?.trim().parse().ok()
+    };
+    Some(Reads {
+        calls: value("syscr")?,
+        bytes: Bytes(value("rchar")?),
+        from_storage: Bytes(value("read_bytes")?),
+    })
 }
 
 fn resident(usage: &libc::rusage) -> Bytes {
@@ -126,6 +170,18 @@ mod tests {
                 .resident_max
                 .is_some_and(|most| most.as_u64() > own)
         );
+    }
+
+    #[test]
+    fn what_a_child_and_its_children_read_is_counted() {
+        let read = |script: &str| ended(script).reads.expect("/proc").bytes.as_u64();
+        let nothing = read("cat");
+        let program = "head -c 3000000 /dev/zero > /dev/null; true";
+        let own = read(&format!("cat; {program}")) - nothing;
+        let of_child = read(&format!("cat; sh -c '{program}'; true")) - nothing;
+        for bytes in [own, of_child] {
+            assert!((3_000_000..3_100_000).contains(&bytes), "{bytes}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! System calls that no crate wraps safely: clocks, ended processes, the page cache, extents,
-//! network devices. Knows nothing about targets, drivers or measurements.
+//! network devices, words shared through a file. Knows nothing about targets, drivers or
+//! measurements.
 
 // The kernel writes into memory that these calls hand it; `drivers` is the only other crate that
 // may use it.
@@ -11,9 +12,11 @@ mod counter;
 mod extents;
 mod network;
 mod page_cache;
+mod shared_words;
 
-pub use child::{Reaped, reap};
+pub use child::{Reads, Reaped, reap};
 pub use clock::{MonotonicClock, clocks_disagree, linger, nap, timespec, want_punctual_timers};
 pub use extents::count_extents;
 pub use network::{limit_window, open_tap, round_trip};
 pub use page_cache::{drop_cached, resident_share};
+pub use shared_words::SharedWords;

@@ -88,20 +88,28 @@ pub enum Trust {
     Flushed,
 }
 
-/// The numbers of a ledger, which all workers share.
-pub type Words = Arc<[AtomicU64]>;
+/// The numbers of a ledger, which all workers share: in memory, or in a file that outlives a kill.
+pub type Words = Arc<dyn AsRef<[AtomicU64]> + Send + Sync>;
 
 /// Words of a new ledger.
 #[must_use]
 pub fn new_words(count: u64) -> Words {
-    (0..count).map(|_| AtomicU64::new(0)).collect()
+    words_of((0..count).map(|_| 0))
+}
+
+/// Those numbers, as a state file holds them.
+#[must_use]
+pub fn words_of(numbers: impl Iterator<Item = u64>) -> Words {
+    let words: Vec<AtomicU64> = numbers.map(AtomicU64::new).collect();
+    Arc::new(words)
 }
 
 /// How many words a ledger of targets of those lengths needs.
 #[must_use]
 pub fn words_needed(unit: u64, lens: &[u64]) -> u64 {
-    let blocks: u64 = lens.iter().map(|len| len.div_ceil(unit)).sum();
-    first_block(lens) + blocks * BLOCK_WORDS as u64
+    let blocks = lens.iter().map(|len| len.div_ceil(unit));
+    let blocks = blocks.fold(0, u64::saturating_add);
+    first_block(lens).saturating_add(blocks.saturating_mul(BLOCK_WORDS as u64))
 }
 
 /// The first word of the blocks.
@@ -110,7 +118,6 @@ fn first_block(lens: &[u64]) -> u64 {
 }
 
 /// What was written to some targets. Shared by all workers.
-#[derive(Debug)]
 pub struct Ledger {
     seed: u64,
     unit: u64,
@@ -120,6 +127,16 @@ pub struct Ledger {
     locks: Vec<Mutex<()>>,
     /// Held while a write is noted: writes are noted in the order of their numbers.
     order: Mutex<()>,
+}
+
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ledger")
+            .field("seed", &self.seed)
+            .field("unit", &self.unit)
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Ledger {
@@ -132,7 +149,7 @@ impl Ledger {
         if unit == 0 || !unit.is_multiple_of(SECTOR_BYTES as u64) {
             return Err(LedgerError::Unit { unit });
         }
-        let (there, needed) = (words.len() as u64, words_needed(unit, lens));
+        let (there, needed) = ((*words).as_ref().len() as u64, words_needed(unit, lens));
         if there < needed {
             return Err(LedgerError::Words { there, needed });
         }
@@ -332,13 +349,17 @@ impl Ledger {
         })
     }
 
+    fn words(&self) -> &[AtomicU64] {
+        (*self.words).as_ref()
+    }
+
     /// Count one up and return it, from 1.
     fn next(&self, word: usize) -> u64 {
-        self.words[word].fetch_add(1, Relaxed) + 1
+        self.words()[word].fetch_add(1, Relaxed) + 1
     }
 
     fn flushed(&self, target: u32) -> &AtomicU64 {
-        &self.words[HEAD_WORDS as usize + target as usize]
+        &self.words()[HEAD_WORDS as usize + target as usize]
     }
 
     fn blocks(&self, offset: u64, len: u64) -> std::ops::Range<u64> {
@@ -352,7 +373,7 @@ impl Ledger {
         let at = (first + block * BLOCK_WORDS as u64) as usize;
         let lock = &self.locks[block as usize % LOCKS];
         let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        (BlockWords(&self.words[at..at + BLOCK_WORDS]), guard)
+        (BlockWords(&self.words()[at..at + BLOCK_WORDS]), guard)
     }
 }
 

@@ -9,10 +9,12 @@ mod check;
 mod finding;
 mod header;
 mod ledger;
+mod state;
 
 pub use check::{Bounds, check, check_alone};
 pub use finding::{Class, Expected, Finding, Findings, Found};
 pub use header::{HEADER_BYTES, Header, SECTOR_BYTES, Sector, SectorFault, read_sector, seal};
 pub use ledger::{
-    BLOCK_WORDS, Ledger, LedgerError, Outcome, Trust, Words, new_words, words_needed,
+    BLOCK_WORDS, Ledger, LedgerError, Outcome, Trust, Words, new_words, words_needed, words_of,
 };
+pub use state::{STATE_MAGIC, StateError, StateHead, StateTarget};

@@ -7,9 +7,12 @@ use crate::files::{FilesClient, FilesSpec};
 use crate::jobs::{JobClient, JobSpec, JobsSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
-use crate::own::OwnSpec;
+use crate::own::{OwnCounts, OwnSpec};
 use crate::users::{UserClient, UsersSpec};
 use serde::{Deserialize, Serialize};
+
+/// What a client that is no user, and counts no units of its own, is done with.
+const OPERATIONS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Flush];
 
 /// What the clients of a trial do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,10 +76,14 @@ impl ClientSpec {
     #[must_use]
     pub fn counted_kinds(&self) -> Vec<OpKind> {
         match self {
-            Self::Mix(_) => vec![OpKind::Read, OpKind::Write, OpKind::Flush],
+            Self::Mix(_) => OPERATIONS.to_vec(),
             Self::Files(spec) => vec![spec.phase.last_kind()],
             Self::Control(_) | Self::Jobs(_) => vec![OpKind::Read, OpKind::Write],
-            Self::Users(_) | Self::Own(_) => Vec::new(),
+            Self::Users(_) => Vec::new(),
+            Self::Own(spec) => match spec.counts {
+                OwnCounts::Units => Vec::new(),
+                OwnCounts::Scheduled { .. } | OwnCounts::Operations => OPERATIONS.to_vec(),
+            },
         }
     }
 

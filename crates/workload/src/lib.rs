@@ -43,7 +43,7 @@ pub use jobs::{JobClient, JobPattern, JobRate, JobSpec, JobsSpec, NextFile};
 pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
-pub use own::{MakeClient, OwnSpec};
+pub use own::{MakeClient, OwnCounts, OwnSpec};
 pub use threads::{
     ConstraintError, IO_BYTES_MAX, IOS_PER_MESSAGE_MAX, THREADS_MAX, ThreadParameters,
     check_threads,

@@ -9,6 +9,22 @@ use crate::address::AddressError;
 use crate::client::Client;
 use crate::op::TargetId;
 
+/// What is counted of clients of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OwnCounts {
+    /// Units of work, which the clients report themselves.
+    #[default]
+    Units,
+    /// Operations that are due on a schedule, whatever the storage does.
+    Scheduled {
+        /// How many are due per second, on average.
+        per_second: f64,
+    },
+    /// Operations, each asked for when an earlier one is done.
+    Operations,
+}
+
 /// Makes the clients of a kind.
 pub trait MakeClient: fmt::Debug + Send + Sync {
     /// Client `client` of `clients`, with its streams drawn from `seed`.
@@ -19,8 +35,7 @@ pub trait MakeClient: fmt::Debug + Send + Sync {
     -> Result<Box<dyn Client>, AddressError>;
 }
 
-/// What must be known of clients without knowing them. They count units of work, which they report
-/// themselves.
+/// What must be known of clients without knowing them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OwnSpec {
     /// The kind of measurement.
@@ -41,6 +56,9 @@ pub struct OwnSpec {
     pub writes: bool,
     /// Whether each write survives a power loss once it is done.
     pub is_durable: bool,
+    /// What is counted.
+    #[serde(default)]
+    pub counts: OwnCounts,
     /// Makes them; a specification that was read from an archive has none.
     #[serde(skip)]
     pub maker: Option<Arc<dyn MakeClient>>,
@@ -59,6 +77,7 @@ impl PartialEq for OwnSpec {
             reads,
             writes,
             is_durable,
+            counts,
             maker: _,
         } = self;
         *kind == other.kind
@@ -66,6 +85,7 @@ impl PartialEq for OwnSpec {
             && (*target, *len) == (other.target, other.len)
             && (*unit, *len_max) == (other.unit, other.len_max)
             && (*reads, *writes, *is_durable) == (other.reads, other.writes, other.is_durable)
+            && *counts == other.counts
     }
 }
 

@@ -23,10 +23,10 @@ use lab::test_file::stopped;
 
 /// A pass, with the times of its calls by kind.
 #[derive(Serialize, Deserialize)]
-struct KeptPass {
-    pass: FilePass,
+pub(super) struct KeptPass {
+    pub pass: FilePass,
     #[serde(with = "as_text")]
-    times: BTreeMap<FileOpKind, Histogram>,
+    pub times: BTreeMap<FileOpKind, Histogram>,
 }
 
 /// Times in a journal.
@@ -66,7 +66,9 @@ impl Session<'_> {
     /// # Errors
     /// When a call fails, or somebody stopped it.
     pub(super) fn perform(&mut self, step: &FileStep) -> Result<(), BenchError> {
-        if let Some(stop) = stopped(self.interrupt) {
+        if let Some(stop) = stopped(self.interrupt)
+            && self.company.is_none()
+        {
             return Err(stop);
         }
         match *step {
@@ -139,10 +141,29 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// A pass of all hosts: each takes the steps before it, all begin together, and what they
+    /// found is added.
     fn measured(&mut self, cell: &FileCell, pass: u32) -> Result<KeptPass, BenchError> {
-        for before in std::mem::take(&mut self.put_off) {
-            self.act(&before)?;
+        let Some(mut company) = self.company.take() else {
+            self.act_put_off()?;
+            return self.measured_here(cell, pass);
+        };
+        let measured = company.measure(self, Self::act_put_off, |session| {
+            session.measured_here(cell, pass)
+        });
+        self.company = Some(company);
+        measured
+    }
+
+    fn act_put_off(&mut self) -> Result<(), BenchError> {
+        if let Some(stop) = stopped(self.interrupt) {
+            return Err(stop);
         }
+        let steps = std::mem::take(&mut self.put_off);
+        steps.iter().try_for_each(|before| self.act(before))
+    }
+
+    fn measured_here(&mut self, cell: &FileCell, pass: u32) -> Result<KeptPass, BenchError> {
         let device = self.subject(cell.role).device_of(cell.item);
         let before = Counters::take(device.as_deref());
         let played = self.play(cell, pass)?;
@@ -165,10 +186,11 @@ impl Session<'_> {
         let tree = self.request.tree();
         let seed = self.request.seed;
         let (item, scale) = (cell.item, cell.scale);
+        let share = self.request.share();
         let script = move |client: u32, hand: &Hand| -> FileScript {
             let order = FileOrder {
                 seed,
-                client,
+                client: share.client(client),
                 round: pass,
             };
             match (item, hand.device_bytes()) {
@@ -224,7 +246,7 @@ impl Session<'_> {
 
     fn drop_caches(&mut self, cell: &FileCell) -> Result<(), BenchError> {
         let kept = self.each_does(cell.role, FileOp::DropCaches, "dropping caches")?;
-        let bytes = self.bytes_read_again(cell) * u64::from(self.request.clients);
+        let bytes = self.bytes_read_again(cell) * u64::from(self.request.clients_here());
         self.kept = self.kept.max(kept as f64 / bytes.max(1) as f64);
         Ok(())
     }

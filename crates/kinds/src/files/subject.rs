@@ -164,7 +164,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
     let device = first_device(&description);
     if description.kind != TargetKind::Directory {
         let reader = || DeviceReader::new(path, clock).map_err(LaboratoryError::from);
-        let hands: Result<Vec<Hand>, _> = (0..request.clients)
+        let hands: Result<Vec<Hand>, _> = (0..request.clients_here())
             .map(|_| reader().map(Hand::Reader))
             .collect();
         return Ok(Subject {
@@ -286,7 +286,7 @@ fn open_directory(
         durability: Durability::Volatile,
         drop: request.cache_drop,
     };
-    let hands: Result<Vec<Hand>, TargetError> = (0..request.clients)
+    let hands: Result<Vec<Hand>, TargetError> = (0..request.clients_here())
         .map(|client| {
             FileSystemDriver::new(Arc::clone(&work), client, device, clock, options)
                 .map(|driver| Hand::Real(Box::new(driver)))
@@ -300,7 +300,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
     let needs = request.needs();
     let space = free_space(path).map_err(LaboratoryError::from)?;
     let refused = |error: TargetError| -> BenchError { LaboratoryError::from(error).into() };
-    let wanted = needs.names + NAMES_BESIDE + u64::from(request.clients);
+    let wanted = needs.names + NAMES_BESIDE + u64::from(request.clients_here());
     if let Some(available) = space.files.filter(|available| *available < wanted) {
         let path = path.to_owned();
         return Err(refused(TargetError::NoFiles {

@@ -12,9 +12,10 @@ use procedure::Ending;
 use results::Warning;
 use units::Duration;
 
-use super::follow::{Feed, LogTo, PhaseLogs, SameMoment, Tally, WhenFull, Writers};
+use super::follow::{LogTo, PhaseLogs, SameMoment, Tally, Writers};
 use super::plan::Phase;
 use super::run::{Bench, JobTimes};
+use crate::feed::{Feed, WhenFull};
 
 /// Reports while jobs run.
 pub struct Status<'a> {

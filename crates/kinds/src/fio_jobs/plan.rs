@@ -52,6 +52,8 @@ pub struct Row {
 /// Jobs that run side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Phase {
+    /// Of its measurement, as [`phase_names`] gives it.
+    pub name: String,
     /// One for each copy of each job.
     pub workloads: Vec<JobSpec>,
     /// The job of each, as a number among all jobs.
@@ -119,8 +121,29 @@ pub fn plan_jobs(
         planner.take(number, job)?;
     }
     let mut plan = planner.plan;
+    for (phase, name) in plan.phases.iter_mut().zip(phase_names(jobs)) {
+        phase.name = name;
+    }
     plan.verify = verification_of(jobs, &mut plan)?;
     Ok(plan)
+}
+
+/// Names of the phases' measurements: those of their jobs, `a+b` where several run side by
+/// side, and
+/// with `-2` where an earlier phase has that name.
+#[must_use]
+pub fn phase_names(jobs: &[Job]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for phase in jobs.chunk_by(|_, next| !next.is_behind_wall) {
+        let mut parts: Vec<&str> = phase.iter().map(|job| job.name.as_str()).collect();
+        parts.dedup();
+        let plain = parts.join("+");
+        let numbered = (2..).map(|number| format!("{plain}-{number}"));
+        let mut candidates = std::iter::once(plain.clone()).chain(numbered);
+        let name = candidates.find(|name| !names.contains(name));
+        names.extend(name);
+    }
+    names
 }
 
 pub(super) fn refused<T>(job: &Job, message: impl Into<String>) -> Result<T, PlanError> {

@@ -480,7 +480,7 @@ fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
         .all(|job| job.files.iter().all(|file| file.target.0 % 2 == 0));
     let depth = jobs.iter().map(|job| job.depth).sum();
     Trial {
-        name: format!("fio-{number}"),
+        name: phase.name.clone(),
         title: phase.names.join(", "),
         clients: jobs.len() as u32,
         depth,
@@ -503,6 +503,7 @@ fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
 /// The workloads that write all of each file that was made and is read.
 fn fill(files: &[PlannedFile]) -> Phase {
     let mut phase = Phase {
+        name: "fill".into(),
         names: vec!["laying out files".into()],
         ..Phase::default()
     };

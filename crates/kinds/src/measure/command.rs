@@ -17,6 +17,7 @@ use super::settings::{SettingFault, Settings, TextOrList};
 use host::process::{
     DROP_CACHES, Ended, ProcessError, ProcessSpec, drop_all_caches, run_process, shown,
 };
+use sys::Reads;
 
 /// The setting that says what is run.
 pub const COMMAND: &str = "command";
@@ -61,6 +62,19 @@ pub const KIND: Kind = Kind {
         ("real", "time from its start to its end"),
         ("user", "processor time in programs"),
         ("system", "processor time in the kernel"),
+        (
+            "reads",
+            "its calls that read, of files and of all else that has a descriptor",
+        ),
+        ("bytes read", "what they gave"),
+        (
+            "from storage",
+            "bytes that storage gave for them; those of pages mapped into memory count, too",
+        ),
+        (
+            "from the cache",
+            "share of the bytes read that no storage gave; 0 where it read ahead more",
+        ),
     ],
     in_place: Some("directory"),
     is_command: false,
@@ -176,6 +190,23 @@ impl Command {
     }
 }
 
+/// Who answered the reads.
+fn of_reads(reads: Reads) -> [Reading; 4] {
+    let (all, stored) = (reads.bytes.0 as f64, reads.from_storage.0 as f64);
+    let cached = if all > 0.0 {
+        (1.0 - stored / all).max(0.0)
+    } else {
+        0.0
+    };
+    let reading = |name: &str, unit, value| Reading::new(name, unit, value, Better::Neither);
+    [
+        reading("reads", Unit::Count, reads.calls as f64),
+        reading("bytes read", Unit::Bytes, all),
+        Reading::new("from storage", Unit::Bytes, stored, Better::Lower),
+        Reading::new("from the cache", Unit::Share, cached, Better::Higher),
+    ]
+}
+
 impl Measuring for Command {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
         self.directory(place)?;
@@ -202,10 +233,12 @@ impl Measuring for Command {
         let seconds = |name: &str, span: Duration| {
             Reading::new(name, Unit::Seconds, span.as_secs_f64(), Better::Lower)
         };
-        Ok(vec![
+        let mut readings = vec![
             seconds("real", elapsed),
             seconds("user", reaped.user),
             seconds("system", reaped.system),
-        ])
+        ];
+        readings.extend(reaped.reads.into_iter().flat_map(of_reads));
+        Ok(readings)
     }
 }

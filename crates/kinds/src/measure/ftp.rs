@@ -1,9 +1,11 @@
-//! `ftp`: one file from or to an FTP server, with the window, buffer and extents of the client.
+//! `ftp`: a file from or to an FTP server, once or several times at once, with the window, buffer
+//! and extents of the client.
 
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
-use drivers::free_space;
+use drivers::{WorkDirectory, free_space};
 use network::ftp::{Direction, FtpOutcome, FtpPlan, transfer};
 use network::name_space::run_in;
 use network::processor::Server;
@@ -21,7 +23,7 @@ use super::settings::{SettingFault, Settings};
 /// The kind.
 pub const KIND: Kind = Kind {
     name: "ftp",
-    about: "one file from or to an FTP server",
+    about: "a file from or to an FTP server",
     settings: &[
         Setting::required(
             "url",
@@ -35,6 +37,13 @@ pub const KIND: Kind = Kind {
             "which way it goes",
         ),
         Setting::or("size", "SIZE", "16MiB", "bytes of a file that is stored"),
+        Setting::or(
+            "transfers",
+            "NUMBER",
+            "1",
+            "how many go on at once, each over a connection of its own; several that are stored \
+             have the names PATH-1, PATH-2, ...",
+        ),
         Setting::or("user", "NAME", "anonymous", "as whom"),
         Setting::or(
             "password",
@@ -71,8 +80,9 @@ pub const KIND: Kind = Kind {
     readings: &[
         (
             "rate",
-            "bytes per second, from asking for the file to its end",
+            "bytes per second of all transfers, from asking for the file to its end",
         ),
+        ("rate each", "bytes per second of one transfer, on average"),
         ("time", "from connecting to the end of everything"),
         (
             "round trip",
@@ -94,8 +104,7 @@ pub const KIND: Kind = Kind {
 };
 
 const EXTENT_MAX: Bytes = Bytes::from_gib(16);
-/// The local file.
-const LOCAL: &str = "file";
+const TRANSFERS_MAX: u64 = 64;
 /// What is reckoned with for a file whose size only the server knows.
 const ROOM_BYTES: u64 = 64 << 20;
 
@@ -104,6 +113,7 @@ const ROOM_BYTES: u64 = 64 << 20;
 pub struct Ftp {
     file: Url,
     direction: Direction,
+    transfers: u64,
     user: String,
     password: String,
     has_local_file: bool,
@@ -155,6 +165,7 @@ impl Ftp {
                 Some(size) if stores => Direction::Store(size.0),
                 _ => Direction::Retrieve,
             },
+            transfers: settings.count("transfers", 1..=TRANSFERS_MAX)?.unwrap_or(1),
             user: text("user")?,
             password: text("password")?,
             has_local_file,
@@ -168,16 +179,35 @@ impl Ftp {
         })
     }
 
-    fn readings(&self, outcome: &FtpOutcome, server_cpu: Option<Duration>) -> Vec<Reading> {
+    /// Readings of all transfers together. What was moved is divided by the time of the slowest.
+    fn readings(&self, outcomes: &[FtpOutcome], server_cpu: Option<Duration>) -> Vec<Reading> {
+        let slowest = |time: fn(&FtpOutcome) -> Duration| {
+            let times = outcomes.iter().map(time);
+            times.max().unwrap_or_default()
+        };
+        let bytes: u64 = outcomes.iter().map(|it| it.bytes).sum();
+        let count = outcomes.len().max(1) as f64;
+        let each = outcomes.iter().map(|it| {
+            let seconds = it.transfer.as_secs_f64();
+            if seconds > 0.0 {
+                it.bytes as f64 / seconds
+            } else {
+                0.0
+            }
+        });
+        let each = each.sum::<f64>() / count;
+        let round_trip = outcomes.iter().map(|it| it.round_trip).sum::<Duration>();
+        let client_cpu = outcomes.iter().map(|it| it.client_cpu).sum();
         let mut readings = vec![
-            byte_rate("rate", outcome.bytes, outcome.transfer),
-            seconds("time", outcome.elapsed, Better::Lower),
-            seconds("round trip", outcome.round_trip, Better::Neither),
-            cpu_per_mib("client CPU", outcome.client_cpu, outcome.bytes),
+            byte_rate("rate", bytes, slowest(|it| it.transfer)),
+            Reading::new("rate each", Unit::BytesPerSecond, each, Better::Higher),
+            seconds("time", slowest(|it| it.elapsed), Better::Lower),
+            seconds("round trip", round_trip.div_f64(count), Better::Neither),
+            cpu_per_mib("client CPU", client_cpu, bytes),
         ];
-        readings.extend(server_cpu.map(|cpu| cpu_per_mib("server CPU", cpu, outcome.bytes)));
+        readings.extend(server_cpu.map(|cpu| cpu_per_mib("server CPU", cpu, bytes)));
         if self.extent > 0 {
-            let count = outcome.allocations as f64;
+            let count = outcomes.iter().map(|it| it.allocations).sum::<u64>() as f64;
             readings.push(Reading::new(
                 "allocations",
                 Unit::Count,
@@ -187,6 +217,66 @@ impl Ftp {
         }
         readings
     }
+
+    /// The files of the transfers: what is stored needs a name of its own.
+    fn files(&self) -> Vec<Url> {
+        let names_differ = self.transfers > 1 && matches!(self.direction, Direction::Store(_));
+        let file = |number: u64| {
+            let mut file = self.file.clone();
+            if names_differ {
+                file.path.push_str(&format!("-{number}"));
+            }
+            file
+        };
+        (1..=self.transfers).map(file).collect()
+    }
+
+    fn plan(
+        &self,
+        (number, file): (usize, Url),
+        place: &Place,
+        directory: Option<&WorkDirectory>,
+    ) -> Result<FtpPlan, MeasureError> {
+        let local = directory.map(|it| it.create_copy(&format!("file{number}")));
+        Ok(FtpPlan {
+            file,
+            user: self.user.clone(),
+            password: self.password.clone(),
+            direction: self.direction,
+            local: local.transpose()?,
+            room: match self.has_local_file {
+                true => room(place)? / self.transfers,
+                false => 0,
+            },
+            extent: self.extent,
+            is_durable: self.is_durable,
+            buffer: self.buffer,
+            socket: self.socket.clone(),
+            timeout: self.timeout,
+        })
+    }
+}
+
+/// Carry plans out at once, each in a thread of its own, which inherits the network namespace.
+fn transfer_all(
+    plans: &[FtpPlan],
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> std::io::Result<Vec<FtpOutcome>> {
+    if let [plan] = plans {
+        return Ok(vec![transfer(plan, &is_stopped)]);
+    }
+    thread::scope(|scope| {
+        let start = |plan| {
+            let threads = thread::Builder::new();
+            threads.spawn_scoped(scope, move || transfer(plan, &is_stopped))
+        };
+        let running: Vec<_> = plans.iter().map(start).collect::<Result<_, _>>()?;
+        let joined = running.into_iter().map(|thread| match thread.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        Ok(joined.collect())
+    })
 }
 
 impl Measuring for Ftp {
@@ -203,43 +293,36 @@ impl Measuring for Ftp {
             true => Some(place.work_directory(KIND.name, ROOM_BYTES + self.extent)?),
             false => None,
         };
-        let plan = FtpPlan {
-            file: self.file.clone(),
-            user: self.user.clone(),
-            password: self.password.clone(),
-            direction: self.direction,
-            local: match &directory {
-                Some(directory) => Some(directory.create_copy(LOCAL)?),
-                None => None,
-            },
-            room: match self.has_local_file {
-                true => room(place)?,
-                false => 0,
-            },
-            extent: self.extent,
-            is_durable: self.is_durable,
-            buffer: self.buffer,
-            socket: self.socket.clone(),
-            timeout: self.timeout,
-        };
+        let files = self.files().into_iter().enumerate();
+        let plans = files.map(|file| self.plan(file, place, directory.as_ref()));
+        let plans = plans.collect::<Result<Vec<_>, _>>()?;
         let clock = ServerClock::start(self.server.as_ref())?;
         let is_stopped = || stop.is_raised().is_some();
-        let outcome = run_in(self.namespace.as_deref(), || transfer(&plan, &is_stopped));
-        let outcome = outcome.map_err(|error| net::of_name_space(&error))?;
+        let done = run_in(self.namespace.as_deref(), || {
+            transfer_all(&plans, &is_stopped)
+        });
+        let done = done.map_err(|error| net::of_name_space(&error))?;
+        let outcomes = done.map_err(|error| {
+            MeasureError::Failed(format!(
+                "a thread cannot be started ({error}): raise the limit on processes (`ulimit -u`)"
+            ))
+        })?;
         if let Some(directory) = directory {
             directory.remove()?;
         }
-        if outcome.is_stopped {
+        if outcomes.iter().any(|it| it.is_stopped) {
             return Err(net::stopped(stop));
         }
-        if let Some(fault) = &outcome.fault {
+        let faults = plans.iter().zip(&outcomes);
+        let mut faults = faults.filter_map(|(plan, it)| Some((plan, it.fault.as_ref()?)));
+        if let Some((plan, fault)) = faults.next() {
             let server = self.file.authority();
-            let path = &self.file.path;
+            let path = &plan.file.path;
             return Err(MeasureError::Failed(format!(
                 "ftp://{server}{path}: {fault}"
             )));
         }
-        Ok(self.readings(&outcome, clock.stop()?))
+        Ok(self.readings(&outcomes, clock.stop()?))
     }
 }
 

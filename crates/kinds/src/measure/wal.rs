@@ -17,7 +17,7 @@ use procedure::{MAIN_DIRECT, Preparation, Trial};
 use results::{Access, Better, Measurement, Reading, Setup, Unit, percentile_name};
 use stats::Channel;
 use units::{Bytes, Duration};
-use workload::{ClientSpec, Durability, Gap, GapShape, OwnSpec};
+use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 
 use super::Stop;
 use super::kind::{Kind, Measured, Measuring, Setting, made};
@@ -229,6 +229,7 @@ impl Wal {
                 reads: false,
                 writes: true,
                 is_durable: true,
+                counts: OwnCounts::Units,
                 maker: Some(Arc::new(spec)),
             }),
         }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use host::process::DROP_CACHES;
 use kinds::measure::MeasureError;
 
 use crate::support::{assert_empty, measured, model, names, place, reading, refused, try_measured};
@@ -15,10 +16,47 @@ fn a_command_is_timed_with_all_that_it_waited_for() {
         &format!("command = \"sh -c '{busy}'; true\""),
         &place,
     );
-    assert_eq!(names(&readings), ["real", "user", "system"]);
+    let of_reads = ["reads", "bytes read", "from storage", "from the cache"];
+    assert_eq!(
+        names(&readings),
+        [&["real", "user", "system"][..], &of_reads].concat()
+    );
     let used = reading(&readings, "user") + reading(&readings, "system");
     assert!(used > 0.0, "{readings:?}");
     assert!(reading(&readings, "real") > 0.0);
+}
+
+/// The kernel's own counts: a job reads 8 MiB, which only the second time are all in the cache.
+#[test]
+#[expect(clippy::print_stderr, reason = "what is not shown is named")]
+fn what_the_cache_answered_is_told() {
+    let (directory, place) = place();
+    let data = directory.path().join("data");
+    fs::write(&data, vec![7; 8 << 20]).expect("a file");
+    fs::File::open(&data)
+        .and_then(|it| it.sync_all())
+        .expect("a file");
+    let of = |settings: &str| {
+        let text = format!("command = \"cat data > /dev/null\"\n{settings}");
+        measured("command", &text, &place)
+    };
+    let warm = of("warm = true");
+    assert!(reading(&warm, "reads") >= 8.0, "{warm:?}");
+    let bytes = reading(&warm, "bytes read") - 8.0 * 1_048_576.0;
+    assert!((0.0..100_000.0).contains(&bytes), "{warm:?}");
+    assert_eq!(reading(&warm, "from storage"), 0.0);
+    assert_eq!(reading(&warm, "from the cache"), 1.0);
+    let caches = fs::OpenOptions::new().write(true).open(DROP_CACHES);
+    if let Err(error) = caches {
+        eprintln!("skipped: what_the_cache_answered_is_told: {DROP_CACHES}: {error}");
+        return;
+    }
+    let cold = of("cold = true");
+    assert!(
+        reading(&cold, "from storage") >= 8.0 * 1_048_576.0,
+        "{cold:?}"
+    );
+    assert!(reading(&cold, "from the cache") < 0.1, "{cold:?}");
 }
 
 #[test]

@@ -40,22 +40,36 @@ impl Seen {
     /// What this host sees.
     #[must_use]
     pub fn of(target: &TargetDescription, facts: &CheckUpFacts) -> Self {
+        Self {
+            existing: facts.existing.map(|size| size.0),
+            ..Self::by_calls(target, facts.access, facts.room.0)
+        }
+    }
+
+    /// What this host sees of a target that was not opened for trials, with so much room.
+    #[must_use]
+    pub fn by_calls(target: &TargetDescription, access: Access, room: u64) -> Self {
         let file_system = target.file_system.as_ref();
         Self {
             kind: target.kind,
-            access: facts.access,
+            access,
             file_system: file_system.map(|it| it.kind.clone()),
             source: file_system.map(|it| it.source.clone()),
             path: target.path.clone(),
             is_remote: target.remote,
             identity: identity(Path::new(&target.path)),
-            room: facts.room.0,
-            existing: facts.existing.map(|size| size.0),
+            room,
+            existing: None,
         }
     }
 
+    /// Where it is.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Whether two hosts see one and the same file or device.
-    fn is_same_as(&self, other: &Self) -> bool {
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
         let is_same_here = self.identity.is_some() && self.identity == other.identity;
         let is_same_there =
             self.is_remote && self.source == other.source && self.path == other.path;
@@ -65,14 +79,21 @@ impl Seen {
 
 /// The boot of this machine, and the file's numbers on it.
 fn identity(path: &Path) -> Option<(String, u64, u64)> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let boot = boot_of_this_machine()?;
     let found = std::fs::metadata(path).ok()?;
     let device = match found.rdev() {
         0 => found.dev(),
         device => device,
     };
     let number = if found.rdev() == 0 { found.ino() } else { 0 };
-    Some((boot.trim().to_owned(), device, number))
+    Some((boot, device, number))
+}
+
+/// What no other machine has, and no other start of this one: ranks in containers of one machine
+/// have different names, and share its devices.
+pub(super) fn boot_of_this_machine() -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(boot.trim().to_owned())
 }
 
 impl Ground {

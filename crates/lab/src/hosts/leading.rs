@@ -1,7 +1,6 @@
 //! Rank 0: starts all hosts together, merges their slots while they work, decides, and adds up what
 //! they recorded.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::{Clock as _, DriverError, Follower, OnError, Record};
@@ -10,16 +9,18 @@ use procedure::{Circumstances, Ending, Monitor, Trial, TrialError, summarise};
 use results::{Measurement, Warning};
 use stats::Slot;
 use sys::MonotonicClock;
-use units::{Duration, Instant, format_counted, format_duration_ns};
+use units::{Duration, Instant, format_counted};
 
+use super::neighbours::{RankRow, judge_machines, machine_notes};
 use super::party::Party;
+use super::times::{End, Trust, widened};
 use super::wire::{Note, Order, Readiness, Report, TrialForm, from_bytes, to_bytes};
 use crate::company::Company;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
     monitor_of, trial_seed,
 };
-use crate::storage::StorageLaboratory;
+use crate::storage::{Part, StorageLaboratory};
 
 /// Questions in a burst by which another host's clock is read.
 const QUESTIONS: u32 = 16;
@@ -27,6 +28,12 @@ const QUESTIONS: u32 = 16;
 const START_AHEAD: Duration = Duration::from_millis(50);
 /// The same more for each rank.
 const START_AHEAD_EACH: Duration = Duration::from_micros(50);
+/// How often the clock of a host at work is read: each about once a second ...
+const GLANCE_EACH: Duration = Duration::from_secs(1);
+/// ... as long as that is not more often than this.
+const GLANCE_EVERY: Duration = Duration::from_millis(250);
+/// For how long rank 0 waits for a host at work to look up: each does every 50 ms.
+const GLANCE_MAX: Duration = Duration::from_millis(100);
 
 /// A laboratory of which this host is rank 0.
 pub struct FleetLaboratory {
@@ -36,25 +43,26 @@ pub struct FleetLaboratory {
     seed: u64,
     on_error: OnError,
     rows: Vec<Measurement>,
-    notes: Vec<String>,
+    notes: Vec<Warning>,
 }
 
 impl FleetLaboratory {
     /// Rank 0's laboratory; `notes` is what its hosts were found to differ in, a sentence each.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         local: StorageLaboratory,
         party: Party,
         (seed, on_error): (u64, OnError),
         notes: Vec<String>,
     ) -> Self {
+        let notes = notes.into_iter();
         Self {
             local,
             party,
             seed,
             on_error,
             rows: Vec::new(),
-            notes,
+            notes: notes.map(|text| Warning::note("hosts", text)).collect(),
         }
     }
 
@@ -72,9 +80,7 @@ impl FleetLaboratory {
     /// What the run should say of its hosts.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
-        let each = self.notes.iter();
-        each.map(|text| Warning::note("hosts", text.clone()))
-            .collect()
+        self.notes.clone()
     }
 
     /// Have the other ranks remove what they made, and part; what they could not remove, a
@@ -112,7 +118,7 @@ impl FleetLaboratory {
     fn add_up(
         &mut self,
         trial: &Trial,
-        own: (Outcome, Record),
+        own: Part,
         (mut leading, is_interrupted): (Leading, bool),
     ) -> Result<Outcome, LaboratoryError> {
         let fail = |error: TrialError| LaboratoryError::Trial {
@@ -120,35 +126,44 @@ impl FleetLaboratory {
             error,
         };
         let reports = leading.reports(&self.party);
-        let (mut outcome, mut record) = own;
-        let mut ends = vec![(outcome.elapsed, 0)];
+        let Part {
+            outcome,
+            mut record,
+            own,
+        } = own;
+        let mut ends = vec![End::of_leader(outcome.elapsed)];
+        let mut elapsed = (outcome.elapsed, outcome.elapsed);
         let mut failure = leading.lost.as_ref().map(|error| self.lost(error));
-        self.rows = vec![self.row(0, outcome.measurement.clone())];
+        let mut rows = vec![RankRow {
+            rank: 0,
+            measurement: self.row(0, outcome.measurement.clone()),
+            own,
+            elapsed: outcome.elapsed,
+        }];
         for (rank, report) in (1..).zip(reports) {
             let Some(report) = report else { continue };
-            match self.take_in(rank, &report, &mut record) {
-                Ok(has_row) => ends.extend(has_row.then_some((report.elapsed, rank))),
-                Err(error) => failure = failure.or(Some(error)),
+            let (row, error) = self.take_in(rank, report, &mut record);
+            if let Some(row) = &row {
+                ends.push(leading.end(rank, row.elapsed));
+                elapsed = (elapsed.0.min(row.elapsed), elapsed.1.max(row.elapsed));
             }
+            rows.extend(row);
+            failure = failure.or(error);
         }
-        if let Some(rank) = leading.ended_early.filter(|_| !is_interrupted) {
-            let reason = format!("{} stopped by itself", self.party.name(rank));
-            failure.get_or_insert(system_error("measuring on all hosts", reason));
-        }
-        ends.sort_unstable();
-        let (first, last) = (ends[0], ends[ends.len() - 1]);
+        self.judge_rows(rows, trial, &leading.at_work());
+        failure = failure.or_else(|| self.stopped_early(leading.ended_early, is_interrupted));
+        let (first, last) = elapsed;
         let Some(mut monitor) = leading.monitor.take() else {
-            let reason = "no rank was ready".into();
-            return Err(fail(system_error("starting", reason)));
+            return Err(fail(system_error("starting", "no rank was ready".into())));
         };
         // Later not all hosts were at work.
-        monitor.finish(first.0);
+        monitor.finish(first);
         let circumstances = Circumstances {
             driver: outcome.measurement.driver.clone(),
             workers: self.rows.iter().map(|row| row.workers).sum(),
             seed: trial_seed(self.seed, trial.salt),
             nominal_depth: self.rows.iter().map(|row| row.nominal_depth).sum(),
-            elapsed: last.0,
+            elapsed: last,
             on_error: trial.on_error(self.on_error),
         };
         let failure = failure
@@ -156,46 +171,76 @@ impl FleetLaboratory {
             .or(outcome.failure);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
-        let each = self.rows.iter();
-        let cpu = each.map(|it| Some(it.cpu?.per_operation_ns * it.completions_all as f64));
-        let cpu: Option<f64> = cpu.sum();
-        measurement.cpu = cpu.and_then(|ns| cpu_cost(&measurement, ns as u64, last.0));
+        measurement.cpu = cpu_of(&self.rows).and_then(|ns| cpu_cost(&measurement, ns as u64, last));
         measurement.page_cache_share = share_of_caches(&self.rows);
-        self.notes.push(leading.words(&self.party, first, last));
-        outcome = Outcome {
+        self.trust_clocks(&leading, &mut measurement, (ends, last));
+        Ok(Outcome {
             measurement,
             ending: leading.ending.unwrap_or(outcome.ending),
             failure,
-            elapsed: last.0,
+            elapsed: last,
             series: None,
             within: None,
             ..outcome
-        };
-        Ok(outcome)
+        })
     }
 
-    /// Add what a rank recorded; whether it has a measurement of its own to show.
-    fn take_in(
+    /// Widen the rates by what clocks do to them, and note who was done when.
+    fn trust_clocks(
         &mut self,
+        leading: &Leading,
+        measurement: &mut Measurement,
+        (ends, last): (Vec<End>, Duration),
+    ) {
+        let trust = leading.trust(last);
+        let error = trust.rate_error(last);
+        measurement.throughput = widened(&measurement.throughput, error);
+        measurement.bandwidth = measurement.bandwidth.map(|it| widened(&it, error));
+        let words = leading.words(&self.party, ends, &trust);
+        self.notes.push(Warning::note("hosts", words));
+    }
+
+    /// That a rank ended the trial, unless a signal did.
+    fn stopped_early(&self, rank: Option<u32>, is_interrupted: bool) -> Option<TrialError> {
+        let name = self.party.name(rank.filter(|_| !is_interrupted)?);
+        let reason = format!("{name} stopped by itself");
+        Some(system_error("measuring on all hosts", reason))
+    }
+
+    /// Have the rows say what others did, and keep them.
+    fn judge_rows(&mut self, mut rows: Vec<RankRow>, trial: &Trial, at_work: &[u32]) {
+        let Share { ranks, .. } = self.party.share();
+        let idle: Vec<u32> = (1..ranks).filter(|rank| !at_work.contains(rank)).collect();
+        let how = (trial, self.local.neighbours());
+        judge_machines(&mut rows, &self.party.machines(), &idle, how);
+        self.notes.extend(machine_notes(&rows, &self.party));
+        self.rows = rows.into_iter().map(|row| row.measurement).collect();
+    }
+
+    /// Add what a rank recorded; its row, if it has one to show, and why it failed, if it did.
+    fn take_in(
+        &self,
         rank: u32,
-        report: &Report,
+        report: Report,
         record: &mut Record,
-    ) -> Result<bool, TrialError> {
+    ) -> (Option<RankRow>, Option<TrialError>) {
         let name = self.party.name(rank);
         let Some(there) = report.record.record() else {
-            return Err(system_error("adding up", format!("{name} sent no record")));
+            let reason = format!("{name} sent no record");
+            return (None, Some(system_error("adding up", reason)));
         };
         record.merge(&there);
-        let row = report.measurement().map(|row| self.row(rank, row));
-        let has_row = row.is_some();
-        self.rows.extend(row);
-        match &report.failure {
-            Some(reason) => Err(system_error(
-                "measuring on all hosts",
-                format!("{name}: {reason}"),
-            )),
-            None => Ok(has_row),
-        }
+        let row = report.measurement().map(|row| RankRow {
+            rank,
+            measurement: self.row(rank, row),
+            own: report.own,
+            elapsed: report.elapsed,
+        });
+        let failure = report.failure.map(|reason| {
+            let reason = format!("{name}: {reason}");
+            system_error("measuring on all hosts", reason)
+        });
+        (row, failure)
     }
 
     /// A host's own measurement, under a name of its own.
@@ -223,7 +268,8 @@ impl Laboratory for FleetLaboratory {
             error: system_error("starting all hosts", error.reason()),
         })?;
         let mut leading = Leading::new(&self.party, trial);
-        match self.local.measure_among(trial, &mut leading, watch) {
+        let own = self.party.own_part(trial);
+        match self.local.measure_among(&own, &mut leading, watch) {
             Ok(own) => {
                 let is_interrupted = !watch(&Glimpse::default());
                 self.add_up(trial, own, (leading, is_interrupted))
@@ -278,6 +324,10 @@ struct Leading {
     /// Workers of this host.
     workers: usize,
     lines: Vec<ClockLine>,
+    /// What each rank's clock was to read at the start.
+    begun: Vec<Instant>,
+    /// The last rank whose clock was read during the trial, and when.
+    glanced: (u32, Instant),
     /// The start on the group's clock.
     start: Instant,
     lost: Option<FleetError>,
@@ -290,6 +340,8 @@ impl Leading {
     fn new(party: &Party, trial: &Trial) -> Self {
         Self {
             lines: vec![ClockLine::own(); party.share().ranks as usize],
+            begun: vec![Instant::START; party.share().ranks as usize],
+            glanced: (0, Instant::START),
             party: party.clone(),
             trial: trial.clone(),
             stage: Stage::Ordered,
@@ -325,6 +377,7 @@ impl Leading {
         let start = group.now() + ahead;
         for rank in 1..ranks {
             let start = self.lines[rank as usize].there(start);
+            self.begun[rank as usize] = start;
             group.note(rank, &to_bytes(&Note::Go { start }))?;
         }
         Ok(Ok(start))
@@ -332,9 +385,28 @@ impl Leading {
 
     fn read_clocks(&mut self, group: &mut Group) -> Result<(), FleetError> {
         for rank in 1..group.share().ranks {
-            let reading = group.read_clock(rank, QUESTIONS)?;
-            self.lines[rank as usize].add(reading);
+            let burst = group.read_clock(rank, QUESTIONS)?;
+            self.lines[rank as usize].add(&burst);
         }
+        Ok(())
+    }
+
+    /// Read the clock of the next host at work, where that is due. This thread and that host's
+    /// answer between them: no worker takes part.
+    fn glance(&mut self, group: &mut Group) -> Result<(), FleetError> {
+        let at_work = self.at_work();
+        let each = GLANCE_EACH.as_nanos() / (at_work.len() as u64).max(1);
+        let every = GLANCE_EVERY.max(Duration(each));
+        let now = group.now();
+        let is_due = now.since(self.glanced.1.max(self.start)) >= every;
+        if at_work.is_empty() || self.stage != Stage::Running || !is_due {
+            return Ok(());
+        }
+        let next = at_work.iter().find(|rank| **rank > self.glanced.0);
+        let next = next.copied().unwrap_or(at_work[0]);
+        let burst = group.glance_at_clock(next, QUESTIONS, now + GLANCE_MAX)?;
+        self.lines[next as usize].add(&burst);
+        self.glanced = (next, group.now());
         Ok(())
     }
 
@@ -411,36 +483,33 @@ impl Leading {
         }
     }
 
-    /// How well the hosts worked together, in a sentence.
-    fn words(&self, party: &Party, first: (Duration, u32), last: (Duration, u32)) -> String {
-        let end = self.start + last.0;
-        let others = self.lines.iter().skip(1);
-        let bound = |at: Instant| others.clone().map(|it| it.ahead(at).1).fold(0.0, f64::max);
-        // All start by what was known before; slots are counted from there on each host's clock.
-        let drifts = others
-            .clone()
-            .filter_map(|it| Some(it.drift_ppm()?.0.abs()));
-        let drift = drifts.fold(0.0, f64::max);
-        let apart = drift * last.0.as_nanos() as f64 / 1e6;
+    /// When a rank was done that took so long by its own clock.
+    fn end(&self, rank: u32, elapsed: Duration) -> End {
+        let (line, begun) = (&self.lines[rank as usize], self.begun[rank as usize]);
+        End::of(rank, line, (self.start, begun), elapsed)
+    }
+
+    /// How far the clocks can be trusted in a trial that took so long.
+    fn trust(&self, elapsed: Duration) -> Trust {
+        Trust::of(&self.lines[1..], &self.begun[1..], self.start, elapsed)
+    }
+
+    /// How well the hosts worked together, in a sentence or two.
+    fn words(&self, party: &Party, mut ends: Vec<End>, trust: &Trust) -> String {
+        ends.sort_by(|one, other| one.after_ns.total_cmp(&other.after_ns));
+        let (first, last) = (ends[0], ends[ends.len() - 1]);
         format!(
-            "{}, {} ranks: {} was done first, after {}, and {} last, after {}. Their clocks \
-             are known within {} and came {} apart; where slots of hosts are put together, they \
-             are that inexact.",
-            format_counted(hosts(party), "host"),
+            "{}, {} ranks: {} was done first, after {}, and {} last, {} later. {}; the rates' \
+             intervals include that.",
+            format_counted(party.machines().len() as u64, "host"),
             party.share().ranks,
-            party.name(first.1),
-            first.0,
-            party.name(last.1),
-            last.0,
-            format_duration_ns(bound(self.start).max(bound(end))),
-            format_duration_ns(apart),
+            party.name(first.rank),
+            first.words(),
+            party.name(last.rank),
+            last.later_than(&first),
+            trust.words(),
         )
     }
-}
-
-fn hosts(party: &Party) -> u64 {
-    let names = (0..party.share().ranks).filter_map(|rank| party.host(rank));
-    names.collect::<BTreeSet<_>>().len() as u64
 }
 
 impl Company for Leading {
@@ -486,7 +555,10 @@ impl Company for Leading {
     fn attend(&mut self) {
         let party = self.party.clone();
         let mut group = party.group();
-        let went = group.tick().and_then(|()| self.take_notes(&mut group));
+        let went = group
+            .tick()
+            .and_then(|()| self.glance(&mut group))
+            .and_then(|()| self.take_notes(&mut group));
         let silent = group.silent_since(self.start, &self.at_work());
         self.lost = self.lost.take().or(went.err()).or(silent);
     }
@@ -508,4 +580,11 @@ impl Company for Leading {
     fn shown<'a>(&'a self, own: &'a Monitor) -> &'a Monitor {
         self.monitor.as_ref().unwrap_or(own)
     }
+}
+
+/// Processor time of all hosts, in nanoseconds, where each knows its own.
+fn cpu_of(rows: &[Measurement]) -> Option<f64> {
+    let each = rows.iter();
+    let each = each.map(|it| Some(it.cpu?.per_operation_ns * it.completions_all as f64));
+    each.sum()
 }

@@ -1,14 +1,17 @@
 //! The ranks of a run, as the parts of this program share them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fleet::{Fleet, FleetError, Group, Share};
+use procedure::Trial;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
+use super::ground::boot_of_this_machine;
 use super::wire::{from_bytes, to_bytes};
 use crate::bench::BenchError;
 
@@ -28,12 +31,44 @@ pub struct Welcome {
     pub seed: u64,
 }
 
+impl Welcome {
+    /// Why this rank cannot measure with a rank 0 that says `told`.
+    fn differs_from(&self, told: &Self) -> Option<String> {
+        if told.version != self.version {
+            let (here, there) = (&self.version, &told.version);
+            return Some(format!(
+                "version {here} runs here, and {there} on rank 0: install one version"
+            ));
+        }
+        let (here, there) = (self.words.join(" "), told.words.join(" "));
+        let differs = told.words != self.words;
+        differs.then(|| format!("the command line is `{here}` here, and `{there}` on rank 0"))
+    }
+}
+
+/// Where a rank is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    name: String,
+    /// The same for ranks of one machine, whatever names its containers have.
+    machine: String,
+}
+
+impl Host {
+    /// This machine, under that name.
+    #[must_use]
+    pub fn named(name: String) -> Self {
+        let machine = boot_of_this_machine().unwrap_or_else(|| name.clone());
+        Self { name, machine }
+    }
+}
+
 /// The ranks of a run. Copies are the same party.
 #[derive(Clone)]
 pub struct Party {
     group: Arc<Mutex<Group>>,
     share: Share,
-    names: Arc<Mutex<Vec<String>>>,
+    hosts: Arc<Mutex<Vec<Host>>>,
     is_shared: bool,
     has_parted: Arc<AtomicBool>,
     is_broken: Arc<AtomicBool>,
@@ -62,7 +97,7 @@ impl Party {
         Self {
             share: group.share(),
             group: Arc::new(Mutex::new(group)),
-            names: Arc::default(),
+            hosts: Arc::default(),
             is_shared,
             has_parted: Arc::default(),
             is_broken: Arc::default(),
@@ -96,28 +131,15 @@ impl Party {
     ///
     /// # Errors
     /// When they differ, or a rank is silent.
-    pub fn meet(&self, own: &Welcome, host: &str) -> Result<u64, BenchError> {
+    pub fn meet(&self, own: &Welcome, host: Host) -> Result<u64, BenchError> {
         let told = self.round(|group| group.broadcast(&to_bytes(own)))?;
         let told: Welcome = from_bytes(0, &told).map_err(|error| self.failed(&error))?;
-        let differs = if told.version != own.version {
-            let (here, there) = (&own.version, &told.version);
-            Some(format!(
-                "version {here} runs here, and {there} on rank 0: install one version"
-            ))
-        } else if told.words != own.words {
-            let (here, there) = (own.words.join(" "), told.words.join(" "));
-            Some(format!(
-                "the command line is `{here}` here, and `{there}` on rank 0"
-            ))
-        } else {
-            None
-        };
-        let own = match differs {
-            None => Ok(host.to_owned()),
+        let own = match own.differs_from(&told) {
+            None => Ok(host),
             Some(text) => Err(BenchError::Usage(text)),
         };
-        let names = self.agree(own, Ok)?;
-        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        let hosts = self.agree(own, Ok)?;
+        *self.hosts.lock().unwrap_or_else(PoisonError::into_inner) = hosts;
         Ok(told.seed)
     }
 
@@ -133,8 +155,34 @@ impl Party {
     /// The name of a rank's host, once the ranks have met.
     #[must_use]
     pub fn host(&self, rank: u32) -> Option<String> {
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        names.get(rank as usize).cloned()
+        self.hosts().get(rank as usize).map(|it| it.name.clone())
+    }
+
+    /// A trial as this rank measures it: under its own name, by which its warnings then go.
+    pub(super) fn own_part(&self, trial: &Trial) -> Trial {
+        Trial {
+            title: self.name(self.share.rank),
+            ..trial.clone()
+        }
+    }
+
+    /// The ranks of each machine, by their first; each for itself before they have met.
+    #[must_use]
+    pub fn machines(&self) -> Vec<Vec<u32>> {
+        let hosts = self.hosts();
+        let mut machines: BTreeMap<Result<&str, u32>, Vec<u32>> = BTreeMap::new();
+        for rank in 0..self.share.ranks {
+            let host = hosts.get(rank as usize);
+            let machine = host.map(|it| it.machine.as_str()).ok_or(rank);
+            machines.entry(machine).or_default().push(rank);
+        }
+        let mut machines: Vec<Vec<u32>> = machines.into_values().collect();
+        machines.sort_unstable();
+        machines
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, Vec<Host>> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All ranks say how a step went; rank 0 judges. Either all go on, with what `judge` made of
@@ -255,5 +303,68 @@ impl Party {
             }
             FleetError::Transport { .. } => text,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet::{HostClock, Latency, Servant, VirtualFleet};
+    use units::Instant;
+
+    use super::*;
+
+    fn welcome(version: &str, words: &[&str]) -> Welcome {
+        Welcome {
+            version: version.into(),
+            words: words.iter().map(|it| (*it).into()).collect(),
+            seed: 7,
+        }
+    }
+
+    /// What rank 0 says of a rank that answers its welcome as `own` does.
+    fn met(own: &Welcome, leader: &Welcome) -> Result<u64, BenchError> {
+        let latency = Latency {
+            least: Duration::ZERO,
+            more: Duration::ZERO,
+        };
+        let own = own.clone();
+        let answer = move |told: &[u8]| {
+            let Ok(told) = from_bytes::<Welcome>(0, told) else {
+                return Vec::new();
+            };
+            let told: Told<Host> = match own.differs_from(&told) {
+                None => Ok(Host::named("far".into())),
+                Some(text) => Err((true, text)),
+            };
+            to_bytes(&told)
+        };
+        let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
+        let fleet = fleet.with(Servant { answer }, HostClock::default(), Instant::NEVER);
+        let party = Party::new(Box::new(fleet), false);
+        party.meet(leader, Host::named("near".into()))
+    }
+
+    #[test]
+    fn ranks_of_one_version_and_command_line_meet() {
+        let own = welcome("1.2.3", &["trial", "/data"]);
+        assert_eq!(met(&own, &own).expect("the same"), 7);
+    }
+
+    #[test]
+    fn another_version_or_command_line_is_a_mistake_named_with_its_rank() {
+        let leader = welcome("1.2.3", &["trial", "/data"]);
+        let check = |own: Welcome, expected: &str| {
+            let error = met(&own, &leader).expect_err("they differ");
+            assert!(error.is_usage(), "{error}");
+            assert_eq!(error.to_string(), expected);
+        };
+        check(
+            welcome("1.2.4", &["trial", "/data"]),
+            "rank 1: version 1.2.4 runs here, and 1.2.3 on rank 0: install one version",
+        );
+        check(
+            welcome("1.2.3", &["trial", "/other"]),
+            "rank 1: the command line is `trial /other` here, and `trial /data` on rank 0",
+        );
     }
 }

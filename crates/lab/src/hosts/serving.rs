@@ -1,6 +1,6 @@
 //! The other ranks: each carries out its share of the trials that rank 0 orders.
 
-use engine::{Clock as _, DriverError, Record};
+use engine::{Clock as _, DriverError};
 use fleet::{FleetError, Group, Share};
 use host::interrupt::Interrupt;
 use procedure::{Ending, Monitor, Trial};
@@ -12,8 +12,8 @@ use super::party::Party;
 use super::wire::{Note, Order, Readiness, RecordForm, Report, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::company::Company;
-use crate::laboratory::{LaboratoryError, Outcome, with_causes};
-use crate::storage::StorageLaboratory;
+use crate::laboratory::{LaboratoryError, with_causes};
+use crate::storage::{Part, StorageLaboratory};
 
 /// How often slots are sent.
 const SEND_EVERY: Duration = Duration::from_millis(100);
@@ -64,11 +64,12 @@ fn carry_out(
         serving.stand_by()?;
     } else {
         let mut go_on = |_: &_| interrupt.is_raised().is_none();
-        let measured = local.measure_among(trial, &mut serving, &mut go_on);
+        let trial = party.own_part(trial);
+        let measured = local.measure_among(&trial, &mut serving, &mut go_on);
         if let Err(error) = &measured
             && serving.stage == Stage::Ordered
         {
-            serving.refuse(&with_causes(error))?;
+            serving.refuse(&reason_of(error))?;
         }
         serving.found = Some(measured);
     }
@@ -93,7 +94,7 @@ struct Serving {
     closed: Vec<Duration>,
     sent: Instant,
     lost: Option<FleetError>,
-    found: Option<Result<(Outcome, Record), LaboratoryError>>,
+    found: Option<Result<Part, LaboratoryError>>,
 }
 
 impl Serving {
@@ -204,8 +205,8 @@ impl Serving {
         }
         let report = match self.found.take() {
             None => Ok(Report::of_nothing(None)),
-            Some(Ok((outcome, record))) => Report::of(&outcome, &record),
-            Some(Err(error)) => Ok(Report::of_nothing(Some(with_causes(&error)))),
+            Some(Ok(part)) => Report::of(&part),
+            Some(Err(error)) => Ok(Report::of_nothing(Some(reason_of(&error)))),
         };
         let report = report.unwrap_or_else(|error| Report::of_nothing(Some(error)));
         self.send(&mut group)?;
@@ -213,9 +214,23 @@ impl Serving {
     }
 }
 
+/// Why nothing was measured, without the name of this rank, which rank 0 adds.
+fn reason_of(error: &LaboratoryError) -> String {
+    match error {
+        LaboratoryError::Trial { error, .. } => with_causes(error),
+        other => with_causes(other),
+    }
+}
+
 impl Report {
-    fn of(outcome: &Outcome, record: &Record) -> Result<Self, String> {
+    fn of(part: &Part) -> Result<Self, String> {
+        let Part {
+            outcome,
+            record,
+            own,
+        } = part;
         Ok(Self {
+            own: *own,
             elapsed: outcome.elapsed,
             record: RecordForm::of(record).map_err(|error| error.to_string())?,
             row: serde_json::to_string(&outcome.measurement).ok(),
@@ -228,6 +243,7 @@ impl Report {
             elapsed: Duration::ZERO,
             record: RecordForm::default(),
             row: None,
+            own: None,
             failure,
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use engine::{KindRecord, Record, RoomWaits, Unfinished};
 use fleet::FleetError;
-use procedure::{Preparation, Trial};
+use procedure::{OwnWork, Preparation, Trial};
 use results::{Access, Measurement};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,8 @@ pub struct Report {
     pub record: RecordForm,
     /// The rank's own measurement, as JSON: it is shown, and never added.
     pub row: Option<String>,
+    /// What the rank can have caused on its device; `None` where that is not known.
+    pub own: Option<OwnWork>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Judges each trial on real storage by what its device did meanwhile: for others, or not at all.
 
-use procedure::{OwnIo, Trial, device_time, foreign_io, foreign_warning};
-use results::environment::{CountersDelta, DeviceTime, ForeignIo};
+use procedure::{OwnIo, OwnWork, Trial, device_time, foreign_io, foreign_warning};
+use results::environment::{CountersDelta, DeviceActivity, ForeignIo};
 use results::{Access, Interval, Measurement, Severity, Warning};
 use units::Duration;
 use workload::ClientSpec;
@@ -68,41 +68,116 @@ impl StorageLaboratory {
             .look(Counters::take(self.settings.device.as_deref()));
     }
 
-    /// Say what others did during `trial`. What was behind when it began is known.
-    pub(super) fn judge_neighbours(
-        &mut self,
-        measurement: &mut Measurement,
-        trial: &Trial,
-        elapsed: Duration,
-    ) {
-        let elsewhere = measurement
-            .counters
-            .as_ref()
-            .and_then(|counters| not_from_device(measurement, trial, counters));
-        measurement.warnings.extend(elsewhere);
-        let is_cached = measurement.page_cache_share > Some(CACHED_SHARE);
+    /// What this process can have caused at most during `trial`; what was behind when it began is
+    /// in it. `None` where the kernel does not count it.
+    pub(super) fn account(&mut self, measurement: &Measurement, trial: &Trial) -> Option<OwnWork> {
         let copies_on_write = self.space().is_none_or(|space| space.copies_on_write);
         let behind = (!copies_on_write).then_some(self.behind.bytes);
-        let foreign = match &measurement.counters {
-            Some(counters) if !is_cached => foreign(measurement, trial, counters, behind),
-            _ => None,
-        };
-        if let (Some(counters), Some((found, time))) = (&mut measurement.counters, foreign) {
-            counters.foreign = Some(found);
-            counters.device_time = time;
-            let device = counters.device.as_ref();
-            let warning = device
-                .and_then(|device| foreign_warning(&measurement.title, device, &found, elapsed));
-            measurement.warnings.extend(warning.map(|mut warning| {
-                if self.settings.neighbours == Neighbours::Known {
-                    warning.severity = warning.severity.min(Severity::Doubt);
-                }
-                warning
-            }));
-        }
+        let counters = measurement.counters.as_ref();
+        let own = counters.and_then(|it| own_work(measurement, trial, it, behind));
         self.look_behind();
         self.behind.bytes += METADATA_BYTES * metadata(measurement);
+        own
     }
+
+    /// Say what others did, of a process that measures by itself.
+    pub(super) fn judge_alone(
+        &self,
+        measurement: &mut Measurement,
+        trial: &Trial,
+        own: Option<OwnWork>,
+        elapsed: Duration,
+    ) {
+        let alone = Witness {
+            measurement,
+            own,
+            elapsed,
+        };
+        judge(&mut [alone], trial, self.settings.neighbours);
+    }
+}
+
+/// What a process of a host saw of a trial.
+pub(crate) struct Witness<'a> {
+    /// Its measurement, which gets what is said of others.
+    pub measurement: &'a mut Measurement,
+    /// What it can have caused; `None` where that is not known.
+    pub own: Option<OwnWork>,
+    /// How long the trial was there.
+    pub elapsed: Duration,
+}
+
+/// Say what others did during `trial` on the device that these processes of one host used: what
+/// any of them did is no work of others.
+pub(crate) fn judge(processes: &mut [Witness<'_>], trial: &Trial, neighbours: Neighbours) {
+    not_from_device(processes, trial);
+    share_what_was_cached(processes, trial);
+    let own = processes.iter().map(|it| it.own);
+    let own = own.reduce(|one, other| Some(one?.and(other?))).flatten();
+    let Some(own) = own.filter(|_| cached_share(processes) <= CACHED_SHARE) else {
+        return;
+    };
+    let least = OwnWork {
+        writes: Some(own.writes.unwrap_or_default()),
+        ..own
+    };
+    for process in processes {
+        let Witness {
+            measurement,
+            elapsed,
+            ..
+        } = process;
+        let Some(counters) = &mut measurement.counters else {
+            continue;
+        };
+        let Some(device) = counters.device.as_ref() else {
+            continue;
+        };
+        let found = foreign_io(device, own);
+        let time = device_time(device, &foreign_io(device, least));
+        let warning = foreign_warning(&measurement.title, device, &found, *elapsed);
+        counters.foreign = Some(found);
+        counters.device_time = time;
+        measurement.warnings.extend(warning.map(|mut warning| {
+            if neighbours == Neighbours::Known {
+                warning.severity = warning.severity.min(Severity::Doubt);
+            }
+            warning
+        }));
+    }
+}
+
+/// The share of the bytes of all processes that the page cache answered, as far as it is known.
+fn cached_share(processes: &[Witness<'_>]) -> f64 {
+    let each = processes.iter().map(|it| &it.measurement);
+    let cached = each.clone().map(|it| {
+        let share = it.page_cache_share.unwrap_or(0.0);
+        share * it.bytes_all as f64
+    });
+    let all: u64 = each.map(|it| it.bytes_all).sum();
+    cached.sum::<f64>() / all.max(1) as f64
+}
+
+/// Of writes the cache's share is what the device did not write, whichever process of the host
+/// asked for it.
+fn share_what_was_cached(processes: &mut [Witness<'_>], trial: &Trial) {
+    let is_alone = processes.len() == 1;
+    if is_alone || !trial.spec.changes_storage() {
+        return;
+    }
+    let written = processes.iter().filter_map(|it| device_of(it.measurement));
+    let written = written.map(|device| device.written_bytes).max();
+    let all: u64 = processes.iter().map(|it| it.measurement.bytes_all).sum();
+    let share = written.map(|it| (1.0 - it as f64 / all.max(1) as f64).clamp(0.0, 1.0));
+    for process in processes {
+        // It is not known of trials that read as well.
+        let known = &mut process.measurement.page_cache_share;
+        *known = known.and(share);
+    }
+}
+
+fn device_of(measurement: &Measurement) -> Option<&DeviceActivity> {
+    measurement.counters.as_ref()?.device.as_ref()
 }
 
 /// Intervals that blame others only where the whole trial does: what a file system adds and what is
@@ -118,17 +193,16 @@ pub(super) fn told_apart(mut intervals: Vec<Interval>, measurement: &Measurement
     intervals
 }
 
-/// What others did, where the kernel counts both the device's work and ours, and what a request
-/// took the device, where nearly all of its work was certainly ours. `behind` is what this
-/// process wrote before and the device may write now; `None` where the file system moves data by
+/// What this process did, where the kernel counts both that and the device's work. `behind` is
+/// what it wrote before and the device may write now; `None` where the file system moves data by
 /// itself.
-fn foreign(
+fn own_work(
     measurement: &Measurement,
     trial: &Trial,
     counters: &CountersDelta,
     behind: Option<u64>,
-) -> Option<(ForeignIo, Option<DeviceTime>)> {
-    let (device, io) = (counters.device.as_ref()?, counters.process_io?);
+) -> Option<OwnWork> {
+    let (_, io) = (counters.device.as_ref()?, counters.process_io?);
     // Of a file system that is served by another program, that program's I/O would be "others'".
     let is_counted = io.read_bytes + io.write_bytes >= measurement.bytes_all / 2;
     if trial.access == Access::Direct && !is_counted {
@@ -152,38 +226,50 @@ fn foreign(
         }
     };
     let writes = behind.filter(|_| !is_files).map(own_writes);
-    let most = foreign_io(device, reads, Some(writes.unwrap_or_default()));
-    Some((
-        foreign_io(device, reads, writes),
-        device_time(device, &most),
-    ))
+    Some(OwnWork { reads, writes })
 }
 
-/// Direct reads that neither the device nor this process's account of it has seen: of holes, of
+/// Direct reads that neither the device nor the processes' accounts of it have seen: of holes, of
 /// extents that were never written, of compressed data, or out of a cache.
-fn not_from_device(
-    measurement: &Measurement,
-    trial: &Trial,
-    counters: &CountersDelta,
-) -> Option<Warning> {
-    let (device, io) = (counters.device.as_ref()?, counters.process_io?);
-    let reads = measurement.kinds.iter().find(|it| it.kind == "read")?;
-    let missing = 1.0 - device.read_bytes.max(io.read_bytes) as f64 / reads.bytes.max(1) as f64;
-    if trial.access != Access::Direct || missing < ForeignIo::MARKED_SHARE {
-        return None;
+fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
+    if trial.access != Access::Direct {
+        return;
     }
-    let text = format!(
-        "{}: {:.0} % of what was read did not come from {}: it was never written, it is \
-         compressed, or a cache answered; fill the target with data that do not compress",
-        measurement.title,
-        missing * 100.0,
-        device.name,
-    );
-    Some(if missing < ForeignIo::VOID_SHARE {
-        Warning::doubt("not-from-device", text)
-    } else {
-        Warning::void("not-from-device", text)
-    })
+    let (mut asked, mut counted, mut from_device) = (0, 0, 0);
+    for it in processes.iter() {
+        let read = it.measurement.kinds.iter().find(|it| it.kind == "read");
+        let io = it
+            .measurement
+            .counters
+            .as_ref()
+            .and_then(|it| it.process_io);
+        let (Some(device), Some(io)) = (device_of(it.measurement), io) else {
+            return;
+        };
+        asked += read.map_or(0, |it| it.bytes);
+        counted += io.read_bytes;
+        from_device = device.read_bytes.max(from_device);
+    }
+    let missing = 1.0 - counted.max(from_device) as f64 / asked.max(1) as f64;
+    if asked == 0 || missing < ForeignIo::MARKED_SHARE {
+        return;
+    }
+    for Witness { measurement, .. } in processes {
+        let Some(device) = device_of(measurement) else {
+            continue;
+        };
+        let text = format!(
+            "{}: {:.0} % of what was read did not come from {}: it was never written, it is \
+             compressed, or a cache answered; fill the target with data that do not compress",
+            measurement.title,
+            missing * 100.0,
+            device.name,
+        );
+        measurement.warnings.push(match missing {
+            it if it < ForeignIo::VOID_SHARE => Warning::doubt("not-from-device", text),
+            _ => Warning::void("not-from-device", text),
+        });
+    }
 }
 
 fn synced(measurement: &Measurement, trial: &Trial) -> u64 {

@@ -1,5 +1,8 @@
 //! Targets whose writes carry headers, and reading them back.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
@@ -9,11 +12,14 @@ use host::limits::Limits;
 use results::Warning;
 use sys::drop_cached;
 use units::{Bytes, Instant};
-use verify::{Findings, Ledger, Trust, new_words, words_needed};
+use verify::{
+    Finding, Findings, Ledger, StateHead, StateTarget, Trust, Words, new_words, words_needed,
+};
 use workload::TargetId;
 
 use super::StorageLaboratory;
 use crate::laboratory::LaboratoryError;
+use crate::state_file;
 
 /// Bytes that are read back at once.
 const READ_BACK_BYTES: u64 = 1 << 20;
@@ -42,20 +48,45 @@ impl StorageLaboratory {
         };
         let lens = self.table.targets().iter().enumerate().map(len_of);
         let lens: Vec<u64> = lens.collect();
-        let words = words_needed(unit, &lens);
-        let needed = words.saturating_mul(size_of::<u64>() as u64);
-        let available = Limits::capture().memory_available_bytes;
-        if available.is_some_and(|available| needed > available / MEMORY_PART) {
-            return Err(LaboratoryError::LedgerMemory {
-                bytes: Bytes(lens.iter().sum()),
-                needed: Bytes(needed),
-            });
-        }
-        let ledger = Ledger::new(Seal::of_this_run().number(), unit, &lens, new_words(words))?;
+        let seed = Seal::of_this_run().number();
+        let words = self.words(seed, unit, &lens)?;
+        let ledger = Ledger::new(seed, unit, &lens, words)?;
         let inherited = inherited.iter().map(|id| self.table.stamp_id(*id).0);
         let verification = Verification::new(ledger, inherited.collect());
         self.payload.headers = Some(Arc::new(verification));
         Ok(())
+    }
+
+    /// The numbers of a new ledger: in the state file that was asked for, else in memory.
+    fn words(&self, seed: u64, unit: u64, lens: &[u64]) -> Result<Words, LaboratoryError> {
+        let count = words_needed(unit, lens);
+        if let Some(path) = &self.settings.verify_state {
+            let targets = self.table.targets().iter().zip(lens);
+            let targets = targets.map(|(target, &bytes)| {
+                let path = std::path::absolute(target.path());
+                let path = path.unwrap_or_else(|_| target.path().to_owned());
+                StateTarget {
+                    bytes,
+                    path: path.as_os_str().as_bytes().to_vec(),
+                }
+            });
+            let targets = targets.collect();
+            let head = StateHead {
+                seed,
+                unit,
+                targets,
+            };
+            return Ok(state_file::create(path, &head, count)?);
+        }
+        let needed = count.saturating_mul(size_of::<u64>() as u64);
+        let available = Limits::capture().memory_available_bytes;
+        match available.is_some_and(|available| needed > available / MEMORY_PART) {
+            true => Err(LaboratoryError::LedgerMemory {
+                bytes: Bytes(lens.iter().sum()),
+                needed: Bytes(needed),
+            }),
+            false => Ok(new_words(count)),
+        }
     }
 
     /// Verify all test files, or the named target, where the settings ask for it.
@@ -78,8 +109,8 @@ impl StorageLaboratory {
             .unwrap_or_default()
     }
 
-    /// Read all that was written to a target, while nobody writes. `watch` is told which share is
-    /// done, and returns whether to go on.
+    /// Read all that was written to a target, while nobody writes, and say how many bytes that
+    /// was. `watch` is told which share is done, and returns whether to go on.
     ///
     /// # Errors
     /// When the target cannot be read.
@@ -88,39 +119,34 @@ impl StorageLaboratory {
         id: TargetId,
         ends_at_first: bool,
         watch: &mut dyn FnMut(f64, Instant) -> bool,
-    ) -> Result<(), LaboratoryError> {
+    ) -> Result<u64, LaboratoryError> {
+        let mut read = 0;
         let Some(headers) = &self.payload.headers else {
-            return Ok(());
+            return Ok(read);
         };
         let stamp_id = self.table.stamp_id(id);
         let Some(target) = self.reader_of(stamp_id, headers.ledger().unit()) else {
-            return Ok(());
+            return Ok(read);
         };
         let in_context = |error| TargetError::io("read back", target.path(), error);
         if target.caching() == Caching::Buffered {
             drop_cached(target.file()).map_err(in_context)?;
         }
-        let memory = AlignedBuffer::zeroed(READ_BACK_BYTES.max(headers.ledger().unit()) as usize);
-        let mut memory = memory.map_err(|error| in_context(std::io::Error::other(error)))?;
         let size = target.size().max(1) as f64;
-        for (offset, len) in headers.ledger().written(stamp_id.0, READ_BACK_BYTES) {
-            if !watch(offset as f64 / size, self.clock.now()) {
-                return Ok(());
-            }
-            let bytes = &mut memory.as_mut_slice()[..len as usize];
-            target
-                .file()
-                .read_exact_at(bytes, offset)
-                .map_err(in_context)?;
-            let found = headers
-                .ledger()
-                .judge(stamp_id.0, offset, bytes, Trust::Acknowledged);
-            headers.note(&found, len);
-            if ends_at_first && !found.is_empty() {
-                return Ok(());
-            }
-        }
-        Ok(())
+        let file = target.file();
+        read_written(
+            headers.ledger(),
+            stamp_id.0,
+            file,
+            Trust::Acknowledged,
+            |at, len, found| {
+                headers.note(found, len);
+                read += len;
+                (found.is_empty() || !ends_at_first) && watch(at as f64 / size, self.clock.now())
+            },
+        )
+        .map_err(in_context)?;
+        Ok(read)
     }
 
     /// The target by which a file is read in pieces of `unit` bytes: past the page cache, where
@@ -133,6 +159,31 @@ impl StorageLaboratory {
         same.find(|(_, target)| target.caching() == Caching::Buffered || fits(target))
             .map(|(_, target)| target)
     }
+}
+
+/// Read all that was written to a target, while nobody writes. `see` is told where it was read, how
+/// many bytes, and what is wrong with them, and returns whether to go on.
+///
+/// # Errors
+/// When the target cannot be read, or there is no memory.
+pub(crate) fn read_written(
+    ledger: &Ledger,
+    target: u32,
+    file: &File,
+    trust: Trust,
+    mut see: impl FnMut(u64, u64, &[Finding]) -> bool,
+) -> io::Result<()> {
+    let memory = AlignedBuffer::zeroed(READ_BACK_BYTES.max(ledger.unit()) as usize);
+    let mut memory = memory.map_err(io::Error::other)?;
+    for (offset, len) in ledger.written(target, READ_BACK_BYTES) {
+        let bytes = &mut memory.as_mut_slice()[..len as usize];
+        file.read_exact_at(bytes, offset)?;
+        let found = ledger.judge(target, offset, bytes, trust);
+        if !see(offset, len, &found) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// What a report says of findings.

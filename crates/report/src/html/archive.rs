@@ -42,6 +42,7 @@ pub fn archive_html(rows: &[ListRow], archive: &str) -> String {
         sections: &[Section::new("runs", "Runs", body)],
         held: "",
         script: SCRIPT,
+        rules: "",
         policy: "form-action 'self'",
     }
     .html()

@@ -8,7 +8,7 @@ use units::format_counted;
 use super::charts::{overlaid, overlaid_nines};
 use super::facts::facts;
 use super::markup::{escaped, in_print, words};
-use super::plot::{Plot, pixel};
+use super::plot::{Drawn, Plot, pixel};
 use super::tables::{folded, level_in_print};
 use super::{Section, document, grid};
 use crate::axis::{Axis, ends};
@@ -66,18 +66,18 @@ pub fn comparison_html(runs: &[Run]) -> Result<String, ComparisonError> {
         escaped(&lead)
     );
     let [load, nines] = charts(runs);
-    let mut number = 1;
+    let mut drawn = Drawn::default();
     let sections = [
         Section::new("figures", "Ratios, new over base", compared),
-        Section::new("load", "Latency over load", grid("", &load, &mut number)),
+        Section::new("load", "Latency over load", grid("", &load, &mut drawn)),
         Section::new(
             "nines",
             "Latency by percentile",
-            grid("", &nines, &mut number),
+            grid("", &nines, &mut drawn),
         ),
         Section::new("setup", "What differs in the setup", differences),
     ];
-    Ok(document(&title, &header, &sections, ""))
+    Ok(document(&title, &header, &sections, "", ""))
 }
 
 /// Curves with equal titles in one chart, and distributions of measurements with equal names.
@@ -211,7 +211,7 @@ pub(super) fn targets(run: &Run) -> String {
             .iter()
             .filter(|it| it.level == level)
             .collect();
-        let words = cell.map_or_else(String::new, |cell| side_words(cell, &found));
+        let words = cell.map_or_else(String::new, |cell| side_words(study, cell, &found));
         text.push_str(&format!(
             "<h3>{} against {}</h3>\n<p>{}</p>\n{}",
             escaped(level),

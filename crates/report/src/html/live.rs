@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::markup::escaped;
-use super::{Page, SCRIPT as PAGE_SCRIPT, Section, digest};
+use super::{Page, SCRIPT as PAGE_SCRIPT, Section, digest, unindented};
 
 const SCRIPT: &str = include_str!("live.js");
 
@@ -64,11 +64,12 @@ pub fn live_html(name: &str) -> String {
                 <th scope=\"col\" class=\"n\">mean latency</th>\
                 <th scope=\"col\" class=\"n\">± 95 %</th>\
                 </tr></thead><tbody id=\"rows\"></tbody></table>\n";
-    // The page that takes its place brings a script of its own.
+    // The page that takes its place brings a script of its own, and names its columns in its style.
     let policy = format!(
-        "form-action 'none'; connect-src 'self'; script-src-elem '{}' '{}'",
-        digest(SCRIPT),
-        digest(PAGE_SCRIPT)
+        "form-action 'none'; connect-src 'self'; style-src-elem 'unsafe-inline'; \
+         script-src-elem '{}' '{}'",
+        digest(&unindented(SCRIPT)),
+        digest(&unindented(PAGE_SCRIPT))
     );
     Page {
         title: name,
@@ -79,6 +80,7 @@ pub fn live_html(name: &str) -> String {
         ],
         held: "",
         script: SCRIPT,
+        rules: "",
         policy: &policy,
     }
     .html()

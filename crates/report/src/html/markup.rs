@@ -37,6 +37,7 @@ pub(super) fn in_print(text: &str) -> String {
 pub(super) fn words(name: &str) -> String {
     let word = |word: &str| match word {
         "iops" | "tps" | "cpu" => word.to_uppercase(),
+        "io" => "I/O".to_owned(),
         word => word.to_owned(),
     };
     let words: Vec<String> = name.split('-').map(word).collect();
@@ -116,6 +117,6 @@ mod tests {
         let check = |name: &str, expected: &str| assert_eq!(words(name), expected);
         check("iops", "IOPS");
         check("latency-p99.9", "latency p99.9");
-        check("cpu-per-io", "CPU per io");
+        check("cpu-per-io", "CPU per I/O");
     }
 }

@@ -200,7 +200,9 @@ mod tests {
             interval_ns: 1_000_000_000,
             samples: samples.to_vec(),
         };
-        let drawn = plot(&series, LATENCY, Vec::new()).expect("a chart").html(1);
+        let drawn = plot(&series, LATENCY, Vec::new())
+            .expect("a chart")
+            .html(&mut super::super::plot::Drawn::default());
         let path = drawn.split("class=\"line\" d=\"").nth(1).expect("a line");
         let path = path.split('"').next().expect("its end");
         assert_eq!(path.matches('M').count(), 2, "{path}");

@@ -1,6 +1,7 @@
 //! A chart as inline SVG with a key: drawn here whole, so that it can be read and printed without a
 //! script. The script of the page only shows values and hides series.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::markup::escaped;
@@ -145,9 +146,19 @@ pub(super) struct Plot {
     pub guides: Vec<Guide>,
 }
 
+/// The charts of a page so far.
+#[derive(Default)]
+pub(super) struct Drawn {
+    charts: usize,
+    /// Axes, and the chart that has them: others repeat them by its number.
+    axes: BTreeMap<String, usize>,
+}
+
 impl Plot {
-    /// The chart with its title and key; `number` tells it from others of the page.
-    pub fn html(&self, number: usize) -> String {
+    /// The chart with its title and key.
+    pub fn html(&self, drawn: &mut Drawn) -> String {
+        drawn.charts += 1;
+        let number = drawn.charts;
         let mut text = format!(
             "<figure class=\"plot\" id=\"chart-{number}\"><figcaption>{}",
             escaped(&self.title)
@@ -166,7 +177,13 @@ impl Plot {
             escaped(&self.up.name),
             escaped(&self.across.name)
         ));
-        self.axes(&mut text);
+        let mut axes = String::new();
+        self.axes(&mut axes);
+        let first = *drawn.axes.entry(axes.clone()).or_insert(number);
+        text.push_str(&match first == number {
+            true => format!("<g id=\"axes-{number}\" class=\"axes\">{axes}</g>"),
+            false => format!("<use href=\"#axes-{first}\"/>"),
+        });
         for guide in &self.guides {
             self.guide(&mut text, guide);
         }

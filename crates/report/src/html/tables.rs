@@ -17,15 +17,57 @@ const STRIP_INSET: f64 = 6.0;
 /// The percentiles that a strip of times goes from and to.
 const SPREAD: [&str; 2] = ["-p50", "-p99"];
 
+/// What the columns of a page's tables are called where they do not stand below each other:
+/// rules for
+/// the page's style, a tenth of the bytes of a name in each cell.
+#[derive(Default)]
+pub(super) struct Labels {
+    rules: String,
+    tables: usize,
+}
+
+impl Labels {
+    /// Take up a table's columns, and give its class. Columns without a name are not labelled.
+    fn take<'a>(&mut self, columns: impl Iterator<Item = Option<&'a str>>) -> String {
+        self.tables += 1;
+        let class = format!("c{}", self.tables);
+        for (place, name) in columns.enumerate() {
+            if let Some(name) = name {
+                self.rules.push_str(&format!(
+                    ".{class} td:nth-child({}){{--l:\"{}\"}}\n",
+                    place + 1,
+                    quoted(&words(name))
+                ));
+            }
+        }
+        class
+    }
+
+    /// As part of a style.
+    pub(super) fn into_rules(self) -> String {
+        self.rules
+    }
+}
+
+/// Text that cannot end a quoted string of a style, nor the style.
+fn quoted(text: &str) -> String {
+    let one = |c: char| match c {
+        ' ' | '.' | '-' => c.to_string(),
+        c if c.is_alphanumeric() => c.to_string(),
+        c => format!("\\{:x} ", u32::from(c)),
+    };
+    text.chars().map(one).collect()
+}
+
 /// All tables, and what the words and signs in them mean.
-pub(super) fn all(run: &Run, tables: &[Table]) -> String {
+pub(super) fn all(run: &Run, tables: &[Table], labels: &mut Labels) -> String {
     let mut text = String::new();
     for table in tables {
         text.push_str(&format!(
             "<h3>{}</h3>\n",
             escaped(&capitalised(&words(&table.name)))
         ));
-        let shown = one(run, table, |role| role != Role::Detail);
+        let shown = one(run, table, labels, |role| role != Role::Detail);
         if table.rows.len() > ROWS_MAX {
             let rows = format_counted(table.rows.len() as u64, "row");
             text.push_str(&folded(&rows, &shown));
@@ -34,7 +76,7 @@ pub(super) fn all(run: &Run, tables: &[Table]) -> String {
         }
         let is_detail = |metric: &&Metric| metric.role == Role::Detail;
         if table.metrics().iter().any(is_detail) {
-            let details = one(run, table, |role| role == Role::Detail);
+            let details = one(run, table, labels, |role| role == Role::Detail);
             text.push_str(&folded("More figures", &details));
         }
     }
@@ -46,27 +88,36 @@ pub(super) fn folded(what: &str, body: &str) -> String {
     format!("<details><summary>{what}</summary>\n{body}</details>\n")
 }
 
-fn one(run: &Run, table: &Table, is_shown: impl Fn(Role) -> bool) -> String {
+fn one(run: &Run, table: &Table, labels: &mut Labels, is_shown: impl Fn(Role) -> bool) -> String {
     let metrics = table.metrics();
     let metrics: Vec<&Metric> = metrics.into_iter().filter(|it| is_shown(it.role)).collect();
     // The details of a row are as trustworthy as the rest of it, where that is said.
     let is_main = is_shown(Role::Headline);
     let strip = is_main.then(|| Strip::of(table)).flatten();
-    let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
     // A table of one row has no factor; its name is the row's.
     let factors = match table.factors.as_slice() {
         [] => vec![String::new()],
         _ => shown_factors(table)
-            .map(|place| words(&table.factors[place]))
+            .map(|place| table.factors[place].clone())
             .collect(),
     };
+    let named = factors.iter().skip(1).map(|name| Some(name.as_str()));
+    let columns = std::iter::once(None)
+        .chain(named)
+        .chain(strip.iter().map(|_| None))
+        .chain(metrics.iter().map(|it| Some(it.name.as_str())));
+    let class = labels.take(columns);
+    let mut text = format!("<div class=\"wide\"><table class=\"{class}\"><thead><tr>");
     for factor in &factors {
-        text.push_str(&format!("<th scope=\"col\">{}</th>", escaped(factor)));
+        text.push_str(&format!(
+            "<th scope=\"col\">{}</th>",
+            escaped(&words(factor))
+        ));
     }
     if let Some(strip) = &strip {
         text.push_str(&format!(
             "<th scope=\"col\" class=\"strip\">{}</th>",
-            strip.head()
+            strip.head(&class)
         ));
     }
     for metric in &metrics {
@@ -83,7 +134,10 @@ fn one(run: &Run, table: &Table, is_shown: impl Fn(Role) -> bool) -> String {
         text.push_str(&format!("<tr class=\"{}\">", row.trust.name()));
         text.push_str(&levels(run, table, row));
         if let Some(strip) = &strip {
-            text.push_str(&format!("<td class=\"strip\">{}</td>", strip.mark(row)));
+            text.push_str(&format!(
+                "<td class=\"strip\">{}</td>",
+                strip.mark(row, &class)
+            ));
         }
         for metric in &metrics {
             text.push_str(&cell(row, metric));
@@ -118,12 +172,8 @@ fn levels(run: &Run, table: &Table, row: &Row) -> String {
         [first, ..] => {
             let mut text = format!("<th scope=\"row\">{}</th>", name(first));
             for place in shown_factors(table).skip(1) {
-                let (factor, level) = (&table.factors[place], &row.levels[place]);
-                text.push_str(&format!(
-                    "<td data-l=\"{}\">{}</td>",
-                    escaped(&words(factor)),
-                    escaped(&level_in_print(level))
-                ));
+                let level = escaped(&level_in_print(&row.levels[place]));
+                text.push_str(&format!("<td>{level}</td>"));
             }
             text
         }
@@ -140,18 +190,14 @@ pub(super) fn level_in_print(level: &str) -> String {
 
 fn cell(row: &Row, metric: &Metric) -> String {
     let Some(figure) = row.figure(&metric.name) else {
-        return "<td class=\"n\"></td>".to_owned();
+        return "<td></td>".to_owned();
     };
     let printed = Printed::of(figure);
-    let class = if figure.metric.role == Role::Headline {
-        "n h"
-    } else {
-        "n"
+    let class = match figure.metric.role {
+        Role::Headline => " class=\"h\"",
+        _ => "",
     };
-    let mut text = format!(
-        "<td class=\"{class}\" data-l=\"{}\">",
-        escaped(&words(&metric.name))
-    );
+    let mut text = format!("<td{class}>");
     if figure.value.value.is_finite() {
         // The value to the last digit is for programs and for whoever copies it.
         text.push_str(&format!(
@@ -278,8 +324,8 @@ impl Strip {
         Some(Mark { from, at, to })
     }
 
-    /// What the strip shows, and its scale.
-    fn head(&self) -> String {
+    /// What the strip shows, and its scale, whose lines the rows of the table of this class repeat.
+    fn head(&self, class: &str) -> String {
         let what = match self.is_spread {
             true => format!("{}: p50 to p99, mean", words(&self.metric)),
             false => format!("{} and its interval", words(&self.metric)),
@@ -289,6 +335,13 @@ impl Strip {
             escaped(&what)
         );
         let ticks = self.axis.ticks();
+        let mut lines = String::new();
+        for tick in &ticks {
+            lines.push_str(&format!("M{} 0v16", pixel(self.axis.at(*tick))));
+        }
+        text.push_str(&format!(
+            "<defs><path id=\"grid-{class}\" class=\"grid\" d=\"{lines}\"/></defs>"
+        ));
         // Three labels are as many as fit.
         let every = ticks.len().div_ceil(3).max(1);
         for tick in ticks.iter().step_by(every) {
@@ -307,13 +360,10 @@ impl Strip {
         text + "</svg>"
     }
 
-    fn mark(&self, row: &Row) -> String {
-        let mut text = format!("<svg viewBox=\"0 0 {STRIP} 16\" aria-hidden=\"true\">");
-        let mut grid = String::new();
-        for tick in self.axis.ticks() {
-            grid.push_str(&format!("M{} 0v16", pixel(self.axis.at(tick))));
-        }
-        text.push_str(&format!("<path class=\"grid\" d=\"{grid}\"/>"));
+    fn mark(&self, row: &Row, class: &str) -> String {
+        let mut text = format!(
+            "<svg viewBox=\"0 0 {STRIP} 16\" aria-hidden=\"true\"><use href=\"#grid-{class}\"/>"
+        );
         if let Some(mark) = self.found(row) {
             let [from, at, to] = [mark.from, mark.at, mark.to].map(|it| self.axis.at(it));
             text.push_str(&format!(

@@ -51,6 +51,12 @@ pub fn kinds() -> Vec<(&'static str, Run, &'static [&'static str])> {
     add("files", &["files"], &|run| {
         run.files = Some(sample::files());
     });
+    add("ssd", &["ssd", "ssd-loads", "ssd-rounds"], &|run| {
+        run.ssd = Some(sample::ssd());
+    });
+    add("replay", &["replay"], &|run| {
+        run.replay = Some(sample::replay());
+    });
     add("study", &["transfer"], &|run| {
         run.study = Some(sample::study());
     });

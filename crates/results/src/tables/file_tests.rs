@@ -6,13 +6,17 @@ use crate::file_tests::{FilePass, FileTest, FileTests};
 use crate::reading::{Better, Unit};
 use crate::table::{Figure, Replicate, Role, Row, Table, Trust};
 
+/// What a pass moved, among the readings of a repetition.
+pub(crate) const BYTES: &str = "bytes";
+
 /// Each test in each state on each file system.
 pub(super) fn table(found: &FileTests) -> Table {
     let factors = ["test", "state", "place", "spacing", "scale"];
-    Table::new("files", &factors, found.tests.iter().map(row).collect())
+    let rows = found.tests.iter().map(|test| row(found, test));
+    Table::new("files", &factors, rows.collect())
 }
 
-fn row(test: &FileTest) -> Row {
+fn row(found: &FileTests, test: &FileTest) -> Row {
     let levels = vec![
         test.test.clone(),
         test.state.name().to_owned(),
@@ -32,6 +36,10 @@ fn row(test: &FileTest) -> Row {
         rate("calls-per-second", test.calls_per_second),
     ];
     figures.extend(test.bytes_per_second.map(Figure::throughput));
+    let over_memory = found.over_memory(test);
+    figures.extend(
+        over_memory.map(|ratio| Figure::new("over-memory", Unit::Ratio, Better::Lower, ratio)),
+    );
     let costs = [
         (
             "cpu-user",
@@ -87,7 +95,7 @@ fn replicate(pass: &FilePass) -> Replicate {
             seconds(pass.elapsed_ns),
         ),
         ("calls".to_owned(), Unit::Count, pass.calls as f64),
-        ("bytes".to_owned(), Unit::Bytes, pass.bytes as f64),
+        (BYTES.to_owned(), Unit::Bytes, pass.bytes as f64),
     ];
     Replicate {
         number: pass.number,

@@ -9,7 +9,7 @@ use procedure::Requirement;
 use results::Run;
 
 use crate::args::serve::parse_address;
-use crate::output::Output;
+use crate::output::{Content, Output};
 
 /// What every measuring command takes.
 #[derive(Args, Clone, Debug)]
@@ -75,23 +75,41 @@ pub struct Outputs {
     /// Write every figure as a gauge for Prometheus (OpenMetrics text).
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<Output>,
+    /// Write every figure as a Parquet file, with the columns of the CSV, for data frames.
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<Output>,
     /// What may be replaced.
     #[command(flatten)]
     pub force: Force,
 }
 
 /// A form of a run, and the option that asks for it.
-pub type Form = (&'static str, fn(&Run) -> String);
+pub type Form = (&'static str, fn(&Run) -> anyhow::Result<Content>);
 
 impl Outputs {
     /// The outputs that were asked for, each with its option and its form.
     pub fn asked(&self) -> impl Iterator<Item = (Form, &Output)> {
-        let all: [(Form, &Option<Output>); 5] = [
-            (("--json", results::json), &self.json),
-            (("--csv", report::csv_figures), &self.csv),
-            (("--markdown", report::markdown), &self.markdown),
-            (("--html", report::html), &self.html),
-            (("--openmetrics", report::openmetrics), &self.openmetrics),
+        let all: [(Form, &Option<Output>); 6] = [
+            (("--json", |it| Ok(results::json(it).into())), &self.json),
+            (
+                ("--csv", |it| Ok(report::csv_figures(it).into())),
+                &self.csv,
+            ),
+            (
+                ("--markdown", |it| Ok(report::markdown(it).into())),
+                &self.markdown,
+            ),
+            (("--html", |it| Ok(report::html(it).into())), &self.html),
+            (
+                ("--openmetrics", |it| Ok(report::openmetrics(it).into())),
+                &self.openmetrics,
+            ),
+            (
+                ("--parquet", |it| {
+                    Ok(Content::Bytes(report::parquet_figures(it)?))
+                }),
+                &self.parquet,
+            ),
         ];
         all.into_iter()
             .filter_map(|(form, output)| Some((form, output.as_ref()?)))

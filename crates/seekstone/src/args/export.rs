@@ -16,6 +16,8 @@ pub enum ExportForm {
     Html,
     /// Every figure as a gauge, for Prometheus (OpenMetrics text).
     Openmetrics,
+    /// Every figure, with the columns of the CSV, for data frames (Apache Parquet).
+    Parquet,
     /// Every repetition behind the figures: passes, rounds, runs, replicates.
     #[value(alias = "passes", alias = "times")]
     Replicates,

@@ -42,6 +42,11 @@ pub struct FioArgs {
     /// Print into this file.
     #[arg(long, value_name = "FILE")]
     pub output: Option<Output>,
+    /// Keep what verified jobs wrote in this new file, for `seekstone verify` after a kill or a
+    /// power
+    /// loss of the target.
+    #[arg(long, value_name = "FILE")]
+    pub verify_state: Option<PathBuf>,
     /// Print a report each time so much has passed, and go on; a number alone is seconds.
     #[arg(long, value_name = "TIME", value_parser = period)]
     pub status_interval: Option<Duration>,

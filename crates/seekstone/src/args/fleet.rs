@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use units::Duration;
 
 /// `seekstone fleet`.
 #[derive(Args, Debug)]
@@ -21,4 +22,79 @@ pub enum FleetCommand {
         #[arg(long, value_name = "MPICC", default_value = "mpicc")]
         mpicc: OsString,
     },
+    /// Write a Kubernetes MPIJob that starts a command on many hosts.
+    Manifest(ManifestArgs),
+    /// Write a batch script for Slurm that starts a command on many hosts.
+    Slurm(SlurmArgs),
+}
+
+/// What is started, and where.
+#[derive(Args, Debug)]
+pub struct LaunchArgs {
+    /// How many hosts.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub hosts: u32,
+    /// Ranks on each host.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub ranks_per_host: u32,
+    /// Name of the job.
+    #[arg(long, value_name = "NAME", default_value = "seekstone")]
+    pub name: String,
+    /// When the scheduler ends it.
+    #[arg(long, value_name = "TIME", default_value = "1h")]
+    pub time: Duration,
+    /// The command: trial or curve, its target and its options.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `seekstone fleet manifest`.
+#[derive(Args, Debug)]
+pub struct ManifestArgs {
+    /// The image, with this program, its shim, mpirun and sshd.
+    #[arg(long, value_name = "IMAGE")]
+    pub image: String,
+    /// The PersistentVolumeClaim that is measured; all hosts mount it.
+    #[arg(long, value_name = "NAME")]
+    pub claim: String,
+    /// Where it is mounted.
+    #[arg(long, value_name = "DIR")]
+    pub mount: String,
+    /// Whose mpirun the image has.
+    #[arg(long, value_name = "LIBRARY", default_value = "open-mpi")]
+    pub mpi: MpiChoice,
+    /// An Indexed Job whose first pod runs mpirun, where there is no MPI operator.
+    #[arg(long)]
+    pub indexed_job: bool,
+    /// What is started, and where.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+}
+
+/// An MPI library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MpiChoice {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH.
+    Mpich,
+}
+
+/// `seekstone fleet slurm`.
+#[derive(Args, Debug)]
+pub struct SlurmArgs {
+    /// The partition.
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// The plugin by which srun brings ranks together, such as pmix or pmi2 (`srun --mpi=list`).
+    #[arg(long, value_name = "PLUGIN")]
+    pub mpi: Option<String>,
+    /// What is started, and where.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
 }

@@ -11,6 +11,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "trial",
             "curve",
             "random",
+            "ssd",
+            "replay",
             "transfer",
             "transactions",
             "files",
@@ -29,6 +31,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Look and tidy",
         &[
             "inspect",
+            "verify",
             "devices",
             "runs",
             "serve",
@@ -84,6 +87,6 @@ mod tests {
         }
         let widest = help.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{widest:?}");
-        assert!(help.lines().count() <= 57, "{help}");
+        assert!(help.lines().count() <= 58, "{help}");
     }
 }

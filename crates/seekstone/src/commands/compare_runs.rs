@@ -147,7 +147,7 @@ fn write_forms(
 
 fn write(output: &Output, args: &CompareArgs, text: &str) -> anyhow::Result<()> {
     output.prepare("the output", &args.common.outputs.force)?;
-    output.write(text)
+    output.write(&text.to_owned().into())
 }
 
 /// Void before exceeded before undecided, as of one run.

@@ -63,6 +63,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         title: title(&args.workload, None),
         question: Question::Curve(options),
         goals: args.common.goals.clone(),
+        follower: None,
     };
     let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);

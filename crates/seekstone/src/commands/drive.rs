@@ -2,28 +2,28 @@
 //! for removal, signals caught; then the command measures, and its run is delivered.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use archive::Archive;
 use host::interrupt::Interrupt;
-use kinds::check_up::Show;
+use kinds::check_up::{Show, Stage};
 use lab::bench::{BenchRequest, directory_of};
 use lab::cells::{Cells, GoOn};
 use lab::hosts::Party;
 use lab::run_journal::RunJournal;
 use procedure::Requirement;
 use results::{Run, Setup};
+use study::StudyStage;
 
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
-use crate::commands::finish::deliver;
-use crate::commands::live::Live;
+use crate::commands::finish::{Delivery, deliver};
+use crate::commands::live::{self, Live};
 use crate::commands::offers;
-use crate::commands::runs::show;
 use crate::commands::setup::open_archive;
 use crate::commands::{
-    curve, files, rab, random, run, time, transactions, transfer, trial, unfinished,
+    curve, files, rab, random, replay, run, ssd, time, transactions, transfer, trial, unfinished,
 };
 use crate::exit::{Exit, UsageError};
 use crate::progress::Progress;
@@ -44,8 +44,9 @@ pub struct Ready<'a> {
     pub places: Vec<PathBuf>,
     /// All settings as resolved, with the seed.
     pub setup: Setup,
-    /// Where what is measured is kept, against a kill.
-    pub cells: Cells,
+    /// Where what is measured is kept, against a kill; none where the command does so itself, or
+    /// nothing is kept.
+    pub cells: Option<Cells>,
     /// Measures.
     pub measure: Measure<'a>,
 }
@@ -62,14 +63,14 @@ impl<'a> Ready<'a> {
             goals: common.goals.clone(),
             places: directory_of(&bench.target).into_iter().collect(),
             setup: bench.setup.clone(),
-            cells: bench.cells.clone(),
+            cells: Some(bench.cells.clone()),
             measure: Box::new(move |looking| looking.watch(measure)),
         }
     }
 }
 
-/// From what was checked to a run.
-pub type Measure<'a> = Box<dyn FnOnce(&Onlooking<'_>) -> anyhow::Result<Run> + 'a>;
+/// From what was checked to a run, and to what its command does with it.
+pub type Measure<'a> = Box<dyn FnOnce(&Onlooking<'_>) -> anyhow::Result<(Run, Delivery<'a>)> + 'a>;
 
 /// Who looks on, and who may stop it.
 pub struct Onlooking<'a> {
@@ -77,28 +78,64 @@ pub struct Onlooking<'a> {
     pub interrupt: &'a Interrupt,
     /// Whether nobody wants to see how far it is.
     pub is_quiet: bool,
+    /// Whether the report is to hold everything.
+    pub all: bool,
     /// A page that follows it.
     pub live: Option<&'a RefCell<Live>>,
+    /// Where the run will be archived.
+    pub archive: Option<&'a Path>,
 }
 
-impl Onlooking<'_> {
-    /// Measure, and show how far it is.
+impl<'a> Onlooking<'a> {
+    /// Measure, show how far it is, and report the run.
     ///
     /// # Errors
     /// Those of `measure`.
-    pub fn watch<E: Into<anyhow::Error>>(
+    pub fn watch<'d, E: Into<anyhow::Error>>(
         &self,
         measure: impl FnOnce(&Interrupt, Show<'_>) -> Result<Run, E>,
-    ) -> anyhow::Result<Run> {
-        let mut progress = Progress::new(self.is_quiet);
-        let measured = measure(self.interrupt, &mut |stage| {
-            progress.show(stage);
-            if let Some(live) = self.live {
-                live.borrow_mut().show(stage);
-            }
-        });
-        progress.finish();
-        measured.map_err(Into::into)
+    ) -> anyhow::Result<(Run, Delivery<'d>)> {
+        let mut watcher = self.watcher(Progress::new(self.is_quiet));
+        let measured = measure(self.interrupt, &mut |stage| watcher.show(stage));
+        watcher.finish();
+        Ok((measured.map_err(Into::into)?, Delivery::report(self.all)))
+    }
+
+    /// Shows how far it is: on the terminal as `progress` does, and on the page that follows it.
+    pub const fn watcher(&self, progress: Progress) -> Watcher<'a> {
+        Watcher {
+            progress,
+            live: self.live,
+        }
+    }
+}
+
+/// Shows stages to all who look on.
+pub struct Watcher<'a> {
+    progress: Progress,
+    live: Option<&'a RefCell<Live>>,
+}
+
+impl Watcher<'_> {
+    /// Show a stage.
+    pub fn show(&mut self, stage: &Stage<'_>) {
+        self.progress.show(stage);
+        if let Some(live) = self.live {
+            live.borrow_mut().show(stage);
+        }
+    }
+
+    /// Show where a study is.
+    pub fn show_study(&mut self, stage: &StudyStage) {
+        self.progress.show_study(stage);
+        if let Some(live) = self.live {
+            live.borrow_mut().show_study(stage);
+        }
+    }
+
+    /// Take it away from the terminal.
+    pub fn finish(self) {
+        self.progress.finish();
     }
 }
 
@@ -114,6 +151,8 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
         Command::Curve(args) => curve::ready(args, setup),
         Command::Rab(args) => rab::ready(args, setup),
         Command::Random(args) => random::ready(args, setup),
+        Command::Replay(args) => replay::ready(args, setup),
+        Command::Ssd(args) => ssd::ready(args, setup),
         Command::Transfer(args) => transfer::ready(args, setup),
         Command::Transactions(args) => transactions::ready(args, setup),
         Command::Files(args) => files::ready(args, setup),
@@ -122,35 +161,32 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
     }
 }
 
-/// Measure what is ready, and deliver the run; `name` is what a page that follows it is titled.
+/// Measure what is ready, and deliver the run.
 ///
 /// # Errors
 /// When nothing could be measured, or the run cannot be delivered.
-pub fn drive(ready: Ready<'_>, name: &str) -> anyhow::Result<Exit> {
+pub fn drive(ready: Ready<'_>) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
     if let Some(archive) = &archive {
         unfinished::offer(archive);
         // Of what several hosts measure together nothing goes on.
-        if ready.common.party.is_none() {
-            unfinished::keep(&ready.cells, &ready.setup, archive);
+        if let (None, Some(cells)) = (&ready.common.party, &ready.cells) {
+            unfinished::keep(cells, &ready.setup, archive);
         }
     }
-    measured(ready, archive, name, false)
+    measured(ready, archive, false)
 }
 
 /// Go on with a run whose program was killed, or take what it measured for all that it is.
 ///
 /// # Errors
 /// Those of [`drive`].
-pub fn go_on(
-    ready: Ready<'_>,
-    name: &str,
-    journal: RunJournal,
-    go_on: GoOn,
-) -> anyhow::Result<Exit> {
+pub fn go_on(ready: Ready<'_>, journal: RunJournal, go_on: GoOn) -> anyhow::Result<Exit> {
     let archive = opened(&ready)?;
-    ready.cells.keep_in(journal, go_on);
-    measured(ready, archive, name, true)
+    if let Some(cells) = &ready.cells {
+        cells.keep_in(journal, go_on);
+    }
+    measured(ready, archive, true)
 }
 
 /// The archive, once it is known that there is room for a run.
@@ -168,12 +204,7 @@ fn leads(common: &Common) -> bool {
     common.party.as_ref().is_none_or(Party::leads)
 }
 
-fn measured(
-    ready: Ready<'_>,
-    archive: Option<Archive>,
-    name: &str,
-    is_resumed: bool,
-) -> anyhow::Result<Exit> {
+fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> anyhow::Result<Exit> {
     let common = ready.common;
     let leads = leads(common);
     for place in ready.places.iter().filter(|_| leads) {
@@ -181,17 +212,20 @@ fn measured(
     }
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    let live = common.live.map(|at| Live::start(at, name));
+    let title = live::title(&ready.setup);
+    let live = common.live.map(|at| Live::start(at, &title));
     let live = live.transpose()?.map(RefCell::new);
     let measured = (ready.measure)(&Onlooking {
         interrupt: &interrupt,
         is_quiet: common.quiet || !leads,
+        all: common.all,
         live: live.as_ref(),
+        archive: archive.as_ref().map(Archive::path),
     });
     let live = live.map(RefCell::into_inner);
-    let cells = ready.cells;
-    let mut run = match measured {
-        Ok(run) => run,
+    let cells = ready.cells.unwrap_or_default();
+    let (mut run, delivery) = match measured {
+        Ok(measured) => measured,
         Err(error) => {
             live.into_iter().for_each(|live| live.end(None));
             let (journal, told, _) = cells.done();
@@ -202,7 +236,7 @@ fn measured(
     };
     run.goals = ready.goals.iter().map(|goal| goal.judge(&run)).collect();
     let journal = unfinished::told(&cells, &mut run);
-    let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
+    let delivered = deliver(&mut run, archive, common, delivery);
     live.into_iter().for_each(|live| live.end(Some(&run)));
     // What could not be written elsewhere is in the archive.
     if delivered.is_ok() || run.id.is_some() {

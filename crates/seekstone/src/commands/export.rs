@@ -8,7 +8,7 @@ use units::Duration;
 use crate::args::ExportForm;
 use crate::commands::runs::shown;
 use crate::exit::UsageError;
-use crate::output::{Output, form_of_ending, mismatch};
+use crate::output::{Content, Output, form_of_ending, mismatch};
 
 /// The form that was asked for, or that of the output's ending.
 ///
@@ -46,7 +46,7 @@ pub fn exported(
     run: &Run,
     form: ExportForm,
     (beside, every): (Option<i64>, Option<Duration>),
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Content> {
     if every.is_some() && form != ExportForm::Series {
         let text = "--every joins the intervals of a series: add --form series";
         return Err(UsageError(text.into()).into());
@@ -57,9 +57,13 @@ pub fn exported(
     }
     if form == ExportForm::Svg {
         let other = beside.map(|other| archive.load(other)).transpose()?;
-        return Ok(picture(run, other.as_ref())?);
+        return Ok(picture(run, other.as_ref())?.into());
     }
-    Ok(written(run, form, every).ok_or_else(|| nothing(run, form))?)
+    if form == ExportForm::Parquet {
+        return Ok(Content::Bytes(report::parquet_figures(run)?));
+    }
+    let text = written(run, form, every).ok_or_else(|| nothing(run, form))?;
+    Ok(text.into())
 }
 
 /// The run in a form of text; `None` where it has nothing of that form.
@@ -76,6 +80,7 @@ fn written(run: &Run, form: ExportForm, every: Option<Duration>) -> Option<Strin
         ExportForm::Intervals => report::csv_intervals(run),
         ExportForm::Series => report::csv_series(run, every),
         ExportForm::Svg => picture(run, None).ok(),
+        ExportForm::Parquet => None,
     }
 }
 
@@ -87,7 +92,8 @@ const fn held(form: ExportForm) -> (&'static str, &'static str) {
         | ExportForm::Csv
         | ExportForm::Markdown
         | ExportForm::Html
-        | ExportForm::Openmetrics => ("figures", "every command"),
+        | ExportForm::Openmetrics
+        | ExportForm::Parquet => ("figures", "every command"),
         ExportForm::Replicates => (
             "repetitions",
             "`seekstone transfer`, `random`, `files`, `time` and `study`",

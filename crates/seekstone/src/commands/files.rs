@@ -20,7 +20,7 @@ use crate::exit::UsageError;
 /// The most passes of a test that does not become precise.
 const PASSES_MAX: u32 = 1000;
 /// In the place of a directory: no memory disk.
-const NO_MEMORY: &str = "none";
+pub const NO_MEMORY: &str = "none";
 
 /// Measure programs that use files.
 ///
@@ -38,7 +38,7 @@ pub fn ready(args: &FilesArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         goals: args.common.goals.clone(),
         places: places.into_iter().flatten().collect(),
         setup: request.setup.clone(),
-        cells: request.cells.clone(),
+        cells: Some(request.cells.clone()),
         measure: Box::new(move |looking| {
             looking.watch(|interrupt, show| measure_files(&request, interrupt, show))
         }),
@@ -87,13 +87,15 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         } else {
             CacheDrop::OwnFiles
         },
-        memory: if is_without {
+        // What several hosts do is compared with one another, not with their memory.
+        memory: if is_without || args.common.party.is_some() {
             MemoryDisk::Without
         } else {
             MemoryDisk::Beside
         },
         memory_directory: memory.filter(|_| !is_without),
         cells: Cells::default(),
+        party: args.common.party.clone(),
     })
 }
 

@@ -7,13 +7,51 @@ use host::interrupt::Wait;
 use results::{Run, Status};
 
 use crate::args::Common;
+use crate::commands::runs::show;
 use crate::exit::Exit;
 use crate::output;
 
 /// The warning of a run that could not remove what it made.
 const LEFT_BEHIND: &str = "left-behind";
 
-/// Deliver a run; `text` is what the command prints of it.
+/// Shows a run; told whether standard output is free, or takes a form that was asked for.
+type ShowRun<'a> = Box<dyn FnOnce(&Run, bool) -> anyhow::Result<()> + 'a>;
+/// What is left to do with a run.
+type AfterRun<'a> = Box<dyn FnOnce(&Run) -> anyhow::Result<()> + 'a>;
+
+/// What a command does with its run, besides what all do.
+pub struct Delivery<'a> {
+    /// Shows it.
+    pub show: ShowRun<'a>,
+    /// Whether a program reads what is shown: then nothing else goes to standard output.
+    pub is_for_programs: bool,
+    /// Once the run is archived, or is not to be.
+    pub after: AfterRun<'a>,
+}
+
+impl<'a> Delivery<'a> {
+    /// The report is printed, in full if `all`, and nothing is left to do.
+    pub fn report(all: bool) -> Self {
+        Self {
+            show: Box::new(move |run, is_free| match is_free {
+                true => output::print(show(run, all).trim_end()).map(drop),
+                false => Ok(()),
+            }),
+            is_for_programs: false,
+            after: Box::new(|_| Ok(())),
+        }
+    }
+
+    /// With something left to do.
+    pub fn and_after(self, after: impl FnOnce(&Run) -> anyhow::Result<()> + 'a) -> Self {
+        Self {
+            after: Box::new(after),
+            ..self
+        }
+    }
+}
+
+/// Deliver a run.
 ///
 /// # Errors
 /// When the run cannot be printed, archived or written. Printing comes first, so that a full disk
@@ -22,30 +60,38 @@ pub fn deliver(
     run: &mut Run,
     archive: Option<Archive>,
     common: &Common,
-    text: impl Fn(&Run) -> String,
+    delivery: Delivery<'_>,
 ) -> anyhow::Result<Exit> {
-    let form_takes_stdout = common.outputs.asked().any(|(_, output)| output.is_stdout());
+    let is_free = !common.outputs.asked().any(|(_, output)| output.is_stdout());
     // Nothing looks at the flag of signals any more.
     Wait::begin().to_the_end();
-    let printed = if form_takes_stdout {
-        Ok(Exit::Done)
-    } else {
-        output::print(text(run).trim_end())
-    };
-    let saved = save(run, archive).and_then(|id| match id {
-        Some(id) if !form_takes_stdout => {
-            output::print(&format!("\nSaved as run {id}: seekstone runs show {id}"))
+    let Delivery {
+        show,
+        is_for_programs,
+        after,
+    } = delivery;
+    let shown = show(run, is_free);
+    let saved = save(run, archive).and_then(|id| match (id, is_for_programs) {
+        (Some(id), true) if !common.quiet => {
+            output::complain(&saved_as(id));
+            Ok(())
         }
-        _ => Ok(Exit::Done),
+        (Some(id), false) if is_free => output::print(&format!("\n{}", saved_as(id))).map(drop),
+        _ => Ok(()),
     });
     let run: &Run = run;
     let mut written = Ok(());
     for ((_, form), output) in common.outputs.asked() {
-        written = written.and(output.write(&form(run)));
+        written = written.and(form(run).and_then(|content| output.write(&content)));
     }
     complain_of(run);
-    printed.and(saved).and(written)?;
+    let after = after(run);
+    shown.and(saved).and(written).and(after)?;
     Ok(Exit::of_run(run))
+}
+
+fn saved_as(id: i64) -> String {
+    format!("Saved as run {id}: seekstone runs show {id}")
 }
 
 fn save(run: &mut Run, archive: Option<Archive>) -> anyhow::Result<Option<i64>> {

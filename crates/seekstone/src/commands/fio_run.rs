@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use archive::Archive;
 use engine::{RowRecord, WINDOW};
 use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
-use host::interrupt::{Interrupt, Wait};
-use kinds::fio_jobs::{Beside, FioRequest, FioRun, JobTimes, Status, run_jobs};
+use kinds::fio_jobs::{Beside, FioRequest, FioRun, JobTimes, Status, phase_names, run_jobs};
 use results::{Measurement, Run, Setup};
 use serde_json::{Value, json};
 use units::Duration;
 use workload::OpKind;
 
 use crate::args::{EtaChoice, FioArgs, FormatChoice};
-use crate::commands::clean::offer_removal;
+use crate::commands::drive::{Onlooking, Ready, drive};
+use crate::commands::finish::Delivery;
 use crate::commands::fio_disks::Disks;
 use crate::commands::fio_logs::LogFiles;
-use crate::commands::setup::{open_archive, reached};
+use crate::commands::offers::check_fio;
+use crate::commands::setup::reached;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Filling, Output};
 use crate::progress::Progress;
@@ -48,23 +49,42 @@ pub fn carry_out(
     if jobs.is_empty() {
         return Err(UsageError("there is no job to carry out".into()).into());
     }
-    let storage = reached(&args.reach, &args.common, &mut setup)?;
-    let archive = open_archive(&args.common)?;
-    let directories = jobs.iter().flat_map(|job| &job.files.directories);
-    for directory in directories {
-        offer_removal(directory.as_ref(), args.common.yes)?;
+    check_fio(phase_names(&jobs), &args.common.goals)?;
+    if args.verify_state.is_some() && !jobs.iter().any(|job| job.verify.is_on) {
+        let text = "--verify-state keeps what verified jobs write, and no job has verify=";
+        return Err(UsageError(text.into()).into());
     }
+    let mut storage = reached(&args.reach, &args.common, &mut setup)?;
+    storage.verify_state.clone_from(&args.verify_state);
+    let directories = jobs.iter().flat_map(|job| &job.files.directories);
+    let places = directories.map(PathBuf::from).collect();
     let request = FioRequest {
         jobs,
         storage,
         overwrite: args.reach.overwrite,
         confirmed: args.reach.confirm.clone(),
         reserve: args.reach.reserve,
-        setup,
+        setup: setup.clone(),
     };
+    drive(Ready {
+        common: &args.common,
+        goals: args.common.goals.clone(),
+        places,
+        setup,
+        cells: None,
+        measure: Box::new(|looking| measure(args, files, &request, looking)),
+    })
+}
+
+/// Carry them out; what fio would print is printed in the end.
+fn measure<'a>(
+    args: &'a FioArgs,
+    files: &'a [JobFile],
+    request: &'a FioRequest,
+    looking: &Onlooking<'_>,
+) -> anyhow::Result<(Run, Delivery<'a>)> {
     let mut logs = LogFiles::open(args, &request.jobs)?;
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
-    let mut progress = progress(args);
+    let mut watcher = looking.watcher(progress(args));
     let mut printer = Printer::new(args, files, &request.jobs)?;
     let mut tell = |rows: &[JobTimes]| printer.print_status(rows);
     let beside = Beside {
@@ -75,45 +95,28 @@ pub fn carry_out(
             tell: &mut tell,
         }),
     };
-    let done = run_jobs(&request, &interrupt, beside, &mut |stage| {
-        progress.show(stage);
+    let done = run_jobs(request, looking.interrupt, beside, &mut |stage| {
+        watcher.show(stage);
     });
-    progress.finish();
+    watcher.finish();
     let FioRun {
-        mut run,
+        run,
         rows,
         found,
         log_error,
     } = done?;
-    Wait::begin().to_the_end();
-    printer.print_last(&rows, &run)?;
-    let logged = logs.finish(log_error.as_ref(), args.common.quiet);
-    keep(&mut run, archive, args)?;
-    for line in &found {
-        output::complain(line);
-    }
-    logged?;
-    if let results::Status::Partial { reason } = &run.status {
-        output::complain(&format!(
-            "error: {reason}; what was measured before is above"
-        ));
-    }
-    Ok(Exit::of_run(&run))
-}
-
-/// Archive the run, and write the forms that were asked for.
-fn keep(run: &mut Run, archive: Option<Archive>, args: &FioArgs) -> anyhow::Result<()> {
-    if let Some(mut archive) = archive {
-        let saved = archive.save(run);
-        let id = saved.context("the run could not be archived")?;
-        if !args.common.quiet {
-            output::complain(&format!("Saved as run {id}: seekstone runs show {id}"));
-        }
-    }
-    for ((_, form), file) in args.common.outputs.asked() {
-        file.write(&form(run))?;
-    }
-    Ok(())
+    let delivery = Delivery {
+        show: Box::new(move |run, is_free| printer.print_last(&rows, run, is_free)),
+        is_for_programs: true,
+        after: Box::new(move |run| {
+            // Standard output is fio's.
+            for line in found.iter().chain(&report::goal_lines(run)) {
+                output::complain(line);
+            }
+            logs.finish(log_error.as_ref(), args.common.quiet)
+        }),
+    };
+    Ok((run, delivery))
 }
 
 fn progress(args: &FioArgs) -> Progress {
@@ -161,7 +164,11 @@ impl<'a> Printer<'a> {
         let _ = self.show(&text);
     }
 
-    fn print_last(mut self, rows: &[JobTimes], run: &Run) -> anyhow::Result<()> {
+    /// The last report: into its file, or to standard output if that is free.
+    fn print_last(mut self, rows: &[JobTimes], run: &Run, is_free: bool) -> anyhow::Result<()> {
+        if self.stream.is_none() && !is_free {
+            return Ok(());
+        }
         let reports = reports(self.files, self.jobs, rows, &run.measurements);
         let around = Around {
             started_at: &run.environment.started_at,

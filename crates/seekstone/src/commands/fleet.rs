@@ -2,16 +2,18 @@
 //! before.
 
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use fleet::Share;
 use kinds::single_load::NULL_TARGET;
 use lab::bench::BenchError;
-use lab::hosts::{Party, Welcome};
+use lab::hosts::{Host, Party, Welcome};
 use mpi::Launched;
 use sim::SIM_PREFIX;
 
-use crate::args::{Command, Common, FleetArgs, FleetCommand};
+use crate::args::{Command, Common, FilesArgs, FleetArgs, FleetCommand, TrialArgs};
+use crate::commands::files::NO_MEMORY;
+use crate::commands::fleet_launch;
 use crate::commands::setup::fresh_seed;
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -20,10 +22,12 @@ use crate::written;
 /// Carry out `seekstone fleet`.
 ///
 /// # Errors
-/// When the shim cannot be built.
+/// When the shim cannot be built, or options do not go together.
 pub fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
     match &args.command {
         FleetCommand::Shim { mpicc } => shim(mpicc),
+        FleetCommand::Manifest(args) => fleet_launch::manifest(args),
+        FleetCommand::Slurm(args) => fleet_launch::slurm(args),
     }
 }
 
@@ -37,7 +41,7 @@ fn shim(mpicc: &OsStr) -> anyhow::Result<Exit> {
     ))
 }
 
-fn cache() -> Option<std::path::PathBuf> {
+fn cache() -> Option<PathBuf> {
     mpi::cache_directory(variable)
 }
 
@@ -85,7 +89,7 @@ fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Resul
         .nodename()
         .to_string_lossy()
         .into_owned();
-    let seed = party.meet(&welcome, &host)?;
+    let seed = party.meet(&welcome, Host::named(host))?;
     if let Some(common) = common_of(command) {
         common.seed = Some(seed);
         common.party = Some(party.clone());
@@ -99,18 +103,34 @@ fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Resul
     agreed(party, can_write.and_then(|()| Ok(can_answer?)))
 }
 
-/// Whether another rank is on this rank's host, whose I/O is then none of strangers.
-pub fn shares_host(party: &Party) -> bool {
-    let Share { rank, ranks } = party.share();
-    let own = party.host(rank);
-    (0..ranks).any(|it| it != rank && party.host(it) == own)
+/// Options that many hosts give no answer to.
+///
+/// # Errors
+/// When there is one of them.
+pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
+    match command {
+        Command::Trial(args) => check_trial(args, ranks),
+        Command::Files(args) => check_files(args, ranks),
+        _ => Ok(()),
+    }
 }
 
-/// Options that many hosts give no answer to.
-fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
-    let Command::Trial(args) = command else {
-        return Ok(());
-    };
+fn check_files(args: &FilesArgs, ranks: u32) -> Result<(), UsageError> {
+    let is_compared = |memory: &PathBuf| memory.as_path() != Path::new(NO_MEMORY);
+    if args.memory.as_ref().is_some_and(is_compared) {
+        return Err(UsageError(
+            "--memory compares one host with its memory: leave it out, or start one rank".into(),
+        ));
+    }
+    if args.device.is_some() {
+        return Err(UsageError(
+            "--device is read by one host: leave it out, or start one rank".into(),
+        ));
+    }
+    check_clients(args.clients, ranks)
+}
+
+fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
     if args.interval.is_some() {
         return Err(UsageError(
             "--interval lists what one host did: leave it out, or start one rank".into(),
@@ -121,11 +141,14 @@ fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
             "--verify reads back on one host: leave it out, or start one rank".into(),
         ));
     }
-    if args.clients < ranks {
+    check_clients(args.clients, ranks)
+}
+
+fn check_clients(clients: u32, ranks: u32) -> Result<(), UsageError> {
+    if clients < ranks {
         return Err(UsageError(format!(
-            "--clients {}: {ranks} ranks have at least one client each; ask for --clients {ranks} \
-             or more",
-            args.clients
+            "--clients {clients}: {ranks} ranks have at least one client each; ask for --clients \
+             {ranks} or more",
         )));
     }
     Ok(())
@@ -147,10 +170,22 @@ pub fn agreed<T>(party: &Party, own: anyhow::Result<T>) -> anyhow::Result<T> {
     own
 }
 
+/// The ranks that a command measures with, where there are several.
+pub fn party_of(command: &Command) -> Option<&Party> {
+    let common = match command {
+        Command::Trial(args) => &args.common,
+        Command::Curve(args) => &args.common,
+        Command::Files(args) => &args.common,
+        _ => return None,
+    };
+    common.party.as_ref()
+}
+
 fn common_of(command: &mut Command) -> Option<&mut Common> {
     match command {
         Command::Trial(args) => Some(&mut args.common),
         Command::Curve(args) => Some(&mut args.common),
+        Command::Files(args) => Some(&mut args.common),
         _ => None,
     }
 }
@@ -161,7 +196,9 @@ fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, b
     let name = match command {
         Command::Trial(args) => return Ok(Some((args.target.clone(), args.workload.shared))),
         Command::Curve(args) => return Ok(Some((args.target.clone(), args.workload.shared))),
+        Command::Files(args) => return Ok(Some((args.target.clone(), false))),
         Command::Inspect(_)
+        | Command::Verify(_)
         | Command::Devices(_)
         | Command::Whatif(_)
         | Command::Wire(_)
@@ -174,9 +211,10 @@ fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, b
         | Command::Classic(_) => return Ok(None),
         Command::Run(_) => "run",
         Command::Random(_) => "random",
+        Command::Ssd(_) => "ssd",
+        Command::Replay(_) => "replay",
         Command::Transfer(_) => "transfer",
         Command::Transactions(_) => "transactions",
-        Command::Files(_) => "files",
         Command::Time(_) => "time",
         Command::Rab(_) => "rab",
         Command::Positioning(_) => "positioning",
@@ -191,7 +229,7 @@ fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, b
     };
     Err(UsageError(format!(
         "{name} measures on one host, and {} started it on several: start it without a launcher, \
-         or use trial or curve, which measure on all of them together",
+         or use trial, curve or files, which measure on all of them together",
         launched.by
     )))
 }

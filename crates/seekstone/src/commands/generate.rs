@@ -1,17 +1,19 @@
 //! Completions and the manual page, from the one definition of the command line.
 
 use crate::args::{CompletionsArgs, ManArgs, definition};
+use crate::completion::registration;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
-/// Print completions for a shell.
+/// Print the lines that let a shell complete words.
 ///
 /// # Errors
 /// When standard output cannot be written.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
-    let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut definition(), "seekstone", &mut text);
-    output::print(String::from_utf8_lossy(&text).trim_end())
+    let shell = args.shell.to_string();
+    let text = registration(&shell)?;
+    let unknown = || UsageError(format!("completions of {shell} are not known"));
+    output::print(text.ok_or_else(unknown)?.trim_end())
 }
 
 /// Print the manual page, commands included, or that of one command.

@@ -46,6 +46,11 @@ pub fn import(archive: &mut Archive, file: &Path) -> anyhow::Result<Exit> {
     if found.is_empty() {
         return Err(no_log(file, "it holds no sums"));
     }
+    if found.iter().all(|one| one.curve.points.is_empty()) {
+        let why = "it holds results without the sums behind them, as a report of rpt does: import \
+                   its log, as in rpt.rpl";
+        return Err(no_log(file, why));
+    }
     let runs = found.iter().map(|one| run_of(&log, one, file)).collect();
     save_all(archive, runs, file, &log.strange)
 }

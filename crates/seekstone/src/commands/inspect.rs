@@ -1,30 +1,84 @@
-//! `seekstone inspect`: what a target is, and what would mislead.
+//! `seekstone inspect`: what a target is, and what would mislead; or what a trace asks for.
 
 use anyhow::Context as _;
+use host::interrupt::Interrupt;
+use kinds::replay::TraceFile;
+use serde_json::Value;
+use trace::{fit, summarise};
 
-use crate::args::InspectArgs;
-use crate::exit::Exit;
+use crate::args::{InspectArgs, TraceFormat};
+use crate::exit::{Exit, UsageError};
 use crate::output;
 
-/// Describe a target.
+/// Describe a target or a trace.
 ///
 /// # Errors
 /// When it cannot be looked at.
 pub fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
+    if is_trace(args) {
+        return inspect_trace(args);
+    }
+    if args.job.is_some() || !args.devices.is_empty() {
+        let text = format!(
+            "--job and --device apply to a trace, and {} is none that is known; name its format \
+             with --format",
+            args.target.display()
+        );
+        return Err(UsageError(text).into());
+    }
     let (target, cautions) = host::inspect::inspect(&args.target)?;
     let environment = host::environment::capture();
-    if let Some(path) = &args.json {
-        let document = serde_json::json!({
-            "target": target,
-            "environment": environment,
-            "cautions": cautions,
-        });
-        let text = serde_json::to_string_pretty(&document).context("JSON")?;
-        path.write(&format!("{text}\n"))?;
-        if path.is_stdout() {
-            return Ok(Exit::Done);
-        }
+    let document = serde_json::json!({
+        "target": target,
+        "environment": environment,
+        "cautions": cautions,
+    });
+    if write_json(args, &document)? {
+        return Ok(Exit::Done);
     }
     let style = output::style(true);
     output::print(report::inspection(&target, &environment, &cautions, &style).trim_end())
+}
+
+/// Whether a regular file begins as a trace does, or is said to be one.
+fn is_trace(args: &InspectArgs) -> bool {
+    let is_file = args.target.metadata().is_ok_and(|it| it.is_file());
+    args.format.is_some() || (is_file && TraceFile::find(&args.target, None, Vec::new()).is_ok())
+}
+
+fn inspect_trace(args: &InspectArgs) -> anyhow::Result<Exit> {
+    let format = args.format.map(TraceFormat::format);
+    let file = TraceFile::find(&args.target, format, args.devices.clone())?;
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let summary = summarise(file.read()?.as_mut(), || interrupt.is_raised().is_none());
+    if let Some(signal) = interrupt.is_raised() {
+        anyhow::bail!("stopped by {} before the end of the trace", signal.name);
+    }
+    let summary = summary.map_err(|error| UsageError(error.to_string()))?;
+    if summary.requests() == 0 {
+        let text = format!("{}: there is no request in it", file.name());
+        return Err(UsageError(text).into());
+    }
+    let name = file.name();
+    let fitted = fit(&summary, &name);
+    let named = (name.as_str(), file.recognised.name);
+    if let (Some(path), Some(fitted)) = (&args.job, &fitted) {
+        path.write(&fitted.job.clone().into())?;
+    }
+    let to_stdout = args.job.as_ref().is_some_and(output::Output::is_stdout);
+    if write_json(args, &report::trace_json(named, &summary, fitted.as_ref()))? || to_stdout {
+        return Ok(Exit::Done);
+    }
+    let style = output::style(true);
+    output::print(report::trace_sheet(named, &summary, fitted.as_ref(), &style).trim_end())
+}
+
+/// Write the description, where that is asked for; says whether it went to standard output.
+fn write_json(args: &InspectArgs, document: &Value) -> anyhow::Result<bool> {
+    let Some(path) = &args.json else {
+        return Ok(false);
+    };
+    let text = serde_json::to_string_pretty(document).context("JSON")?;
+    path.write(&format!("{text}\n").into())?;
+    Ok(path.is_stdout())
 }

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use kinds::check_up::Stage;
 use report::LiveGlimpse;
 use results::{Run, Setup};
+use study::StudyStage;
 use web::{Answer, Feed, Server, feed};
 
-use crate::args::{Command, Common};
-use crate::exit::UsageError;
 use crate::output;
 
 /// A browser is told something new at most this often.
@@ -47,21 +46,37 @@ impl Live {
 
     /// Tell how far the run is.
     pub fn show(&mut self, stage: &Stage<'_>) {
-        let is_told =
-            |(at, title): &(Instant, String)| at.elapsed() < TELL_EVERY && title == stage.title;
-        if self.told.as_ref().is_some_and(is_told) {
-            return;
-        }
-        self.told = Some((Instant::now(), stage.title.to_owned()));
         let response = stage.glimpse.and_then(|it| it.response);
-        let glimpse = LiveGlimpse {
+        self.tell(&LiveGlimpse {
             title: stage.title.to_owned(),
             done: stage.done,
             elapsed_s: stage.elapsed.as_secs_f64(),
             iops: stage.glimpse.and_then(|it| it.throughput),
             mean_us: response.map(|(mean_ns, _)| mean_ns / MICROSECOND),
             error: response.map(|(_, half_width)| half_width),
-        };
+        });
+    }
+
+    /// Tell where a study is, whose replicates have figures of many kinds.
+    pub fn show_study(&mut self, stage: &StudyStage) {
+        self.tell(&LiveGlimpse {
+            title: stage.title.clone(),
+            done: stage.done,
+            elapsed_s: stage.elapsed.as_secs_f64(),
+            iops: None,
+            mean_us: None,
+            error: None,
+        });
+    }
+
+    /// Tell it, unless something of the same was told a moment ago.
+    fn tell(&mut self, glimpse: &LiveGlimpse) {
+        let is_told =
+            |(at, title): &(Instant, String)| at.elapsed() < TELL_EVERY && *title == glimpse.title;
+        if self.told.as_ref().is_some_and(is_told) {
+            return;
+        }
+        self.told = Some((Instant::now(), glimpse.title.clone()));
         self.feed.tell(glimpse.json());
     }
 
@@ -72,31 +87,11 @@ impl Live {
     }
 }
 
-/// What a page that follows a run is titled.
-pub fn name(setup: &Setup) -> String {
-    let target = setup.value("target").unwrap_or_default();
-    format!("{} {target}", setup.command).trim_end().to_owned()
-}
-
-/// Refuse `--live` where nobody would be told anything.
-///
-/// # Errors
-/// When the command does not show how far it is in this way.
-pub fn check(command: &Command) -> Result<(), UsageError> {
-    let common: Option<&Common> = match command {
-        Command::Rab(args) => Some(&args.common),
-        Command::Compare(args) => Some(&args.common),
-        Command::Study(args) => Some(&args.common),
-        Command::Fio(args) => Some(&args.common),
-        Command::Kind(args) => Some(&args.rules.common),
-        _ => None,
-    };
-    match common.and_then(|common| common.live) {
-        Some(_) => Err(UsageError(
-            "--live follows `run`, `trial`, `curve`, `random`, `transfer`, `transactions`, \
-             `files` and `time`; leave it out here"
-                .into(),
-        )),
-        None => Ok(()),
-    }
+/// What a page that follows a run is titled: the command, and what it measures.
+pub fn title(setup: &Setup) -> String {
+    let measured = ["target", "study", "files"].map(|name| setup.value(name));
+    let measured = measured.into_iter().flatten().next().unwrap_or_default();
+    format!("{} {measured}", setup.command)
+        .trim_end()
+        .to_owned()
 }

@@ -99,9 +99,11 @@ impl Measures for Everything {
         let looking = Onlooking {
             interrupt: stop,
             is_quiet: true,
+            all: false,
             live: None,
+            archive: None,
         };
-        let run = (ready.measure)(&looking).map_err(|it| in_words(&it))?;
+        let (run, _) = (ready.measure)(&looking).map_err(|it| in_words(&it))?;
         match &run.status {
             Status::Complete => Ok(Measured {
                 readings: run.readings(),

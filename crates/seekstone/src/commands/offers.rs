@@ -1,7 +1,7 @@
 //! Figures of the commands whose rows are known when they were measured. `run`, `trial` and `curve`
 //! know theirs once they have looked at their target.
 
-use procedure::{LATENCIES, Offer, OfferedRow};
+use procedure::{LATENCIES, Offer, OfferedRow, Requirement};
 use results::Unit;
 
 use crate::args::Command;
@@ -37,6 +37,22 @@ const COMMANDS: [(&str, Unit); 3] = [
     ("cpu-system", Unit::Seconds),
 ];
 
+/// Whether jobs of fio, in phases of these names, can give what the goals are on.
+///
+/// # Errors
+/// When they cannot.
+pub fn check_fio(phases: Vec<String>, goals: &[Requirement]) -> Result<(), UsageError> {
+    let metrics = [&LATENCIES[..], &SERVICE_TIMES].concat();
+    let row = match phases.as_slice() {
+        [_] => OfferedRow::Only,
+        _ => OfferedRow::Named,
+    };
+    let offer = phases.into_iter().fold(Offer::default(), |offer, name| {
+        offer.and(row(name), &metrics)
+    });
+    offer.check(goals).map_err(UsageError)
+}
+
 /// Whether a command can give what its goals are on.
 ///
 /// # Errors
@@ -48,6 +64,8 @@ pub fn check(command: &Command) -> Result<(), UsageError> {
             [&RABMARKS[..], &RATES, &SERVICE_TIMES].concat(),
         ),
         Command::Random(args) => (&args.common, [&SERVICE_TIMES[..], &RATES[..1]].concat()),
+        Command::Ssd(args) => (&args.common, LATENCIES.to_vec()),
+        Command::Replay(args) => (&args.common, [&LATENCIES[..], &SERVICE_TIMES].concat()),
         Command::Transfer(args) => (&args.common, RATES[1..].to_vec()),
         Command::Transactions(args) => {
             (&args.common, [&TRANSACTIONS[..], &LATENCIES[2..]].concat())

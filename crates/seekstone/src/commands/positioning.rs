@@ -48,10 +48,10 @@ pub fn positioning(args: &PositioningArgs) -> anyhow::Result<Exit> {
         output::print(report::positioning(&found, &output::style(true)).trim_end())?;
     }
     if let Some(path) = &args.svg {
-        path.write(&report::positioning_svg(&found))?;
+        path.write(&report::positioning_svg(&found).into())?;
     }
     if let Some(path) = &args.json {
-        path.write(&report::positioning_json(&found))?;
+        path.write(&report::positioning_json(&found).into())?;
     }
     Ok(if found.rounds < args.rounds {
         Exit::Failed

@@ -13,6 +13,7 @@ use workload::Definition;
 use crate::args::RabArgs;
 use crate::args::parse::same_percentile;
 use crate::commands::drive::{Onlooking, Ready};
+use crate::commands::finish::Delivery;
 use crate::commands::setup::bench_request;
 use crate::exit::{Exit, UsageError};
 use crate::onlooker::Onlooker;
@@ -82,19 +83,23 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         goals: args.common.goals.clone(),
         places: directory_of(&args.target).into_iter().collect(),
         setup: request.bench.setup.clone(),
-        cells: request.bench.cells.clone(),
+        cells: Some(request.bench.cells.clone()),
         measure: Box::new(move |looking| on_screen(args, &request, looking)),
     })
 }
 
-fn on_screen(args: &RabArgs, request: &RabRequest, looking: &Onlooking<'_>) -> anyhow::Result<Run> {
-    let mut onlooker = Onlooker::new("seekstone rab", args.no_screen, looking.is_quiet);
+fn on_screen<'a>(
+    args: &RabArgs,
+    request: &RabRequest,
+    looking: &Onlooking<'_>,
+) -> anyhow::Result<(Run, Delivery<'a>)> {
+    let mut onlooker = Onlooker::new("seekstone rab", args.no_screen, looking);
     let measured = measure_rab(request, looking.interrupt, &mut onlooker);
     if args.stay && measured.is_ok() {
         onlooker.linger(looking.interrupt);
     }
     onlooker.close();
-    Ok(measured?)
+    Ok((measured?, Delivery::report(looking.all)))
 }
 
 /// The workloads asked for, with their numbers.

@@ -1,12 +1,14 @@
 //! `seekstone runs`: the archive.
 
+use std::fs;
 use std::path::Path;
 
+use anyhow::Context;
 use archive::{Archive, ArchiveError, RunSummary};
-use report::ListRow;
+use report::{ListRow, SystemsTable};
 use results::Run;
 
-use crate::args::{RepeatArgs, RunChoice, RunsArgs, RunsCommand, TableChoice};
+use crate::args::{CompareRunsArgs, RepeatArgs, RunChoice, RunsArgs, RunsCommand, TableChoice};
 use crate::commands::export::{exported, form_of};
 use crate::commands::import::import;
 use crate::commands::repeat::repeat;
@@ -67,22 +69,7 @@ pub fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
         RunsCommand::Import { .. } | RunsCommand::Merge { .. } | RunsCommand::Resume(_) => {
             unreachable!("done above")
         }
-        RunsCommand::Compare {
-            ids,
-            all,
-            table,
-            against,
-            html,
-            force: _,
-        } => {
-            let runs: Result<Vec<Run>, _> = ids.iter().map(|id| run_of(&archive, *id)).collect();
-            let runs = runs?;
-            let text = compared(&runs, *table, *against, *all)?;
-            match html {
-                Some(html) => write_page(&runs, html, &text),
-                None => output::print(text.trim_end()),
-            }
-        }
+        RunsCommand::Compare(args) => compared(&archive, args),
         RunsCommand::Delete { ids } => {
             archive.delete(ids)?;
             output::print(&format!("deleted: {}", ids.len()))
@@ -112,7 +99,7 @@ fn listed(runs: Vec<RunSummary>, json: Option<&Output>) -> anyhow::Result<Exit> 
     let Some(json) = json else {
         return output::print(report::run_list(&rows).trim_end());
     };
-    json.write(&report::run_list_json(&rows))?;
+    json.write(&report::run_list_json(&rows).into())?;
     Ok(Exit::Done)
 }
 
@@ -123,24 +110,60 @@ pub fn shown(run: &Run, all: bool) -> String {
 }
 
 /// Runs compared with the first of them, or in the table that was asked for.
-fn compared(
-    runs: &[Run],
-    table: Option<TableChoice>,
-    against: Option<u32>,
-    all: bool,
-) -> Result<String, UsageError> {
-    let compared = match table {
-        Some(TableChoice::Files) => report::files_comparison(runs, against, &output::style(true))
-            .map_err(|error| error.to_string()),
-        None => report::comparison(runs, &output::style(all)).map_err(|error| error.to_string()),
+fn compared(archive: &Archive, args: &CompareRunsArgs) -> anyhow::Result<Exit> {
+    let runs: Result<Vec<Run>, _> = args.ids.iter().map(|id| run_of(archive, *id)).collect();
+    let runs = runs?;
+    let whole = output::style(true);
+    let text = match args.table {
+        None => report::comparison(&runs, &output::style(args.all)).map_err(usage)?,
+        Some(TableChoice::Files) if args.facts.is_some() || !args.metrics.is_empty() => {
+            let advice = "--metric and --facts belong to --table systems, which takes any runs";
+            return Err(UsageError(advice.to_owned()).into());
+        }
+        Some(TableChoice::Files) => {
+            report::files_comparison(&runs, args.against, &whole).map_err(usage)?
+        }
+        Some(TableChoice::Systems) => {
+            let known = args.facts.as_ref().map(|path| facts_of(path)).transpose()?;
+            let wanted = SystemsTable {
+                against: args.against,
+                metrics: args.metrics.clone(),
+                ..known.unwrap_or_default()
+            };
+            report::systems_comparison(&runs, &wanted, &whole).map_err(usage)?
+        }
     };
-    compared.map_err(UsageError)
+    match &args.html {
+        Some(html) => write_page(&runs, html, &text),
+        None => output::print(text.trim_end()),
+    }
+}
+
+/// What a file says of systems.
+fn facts_of(path: &Path) -> anyhow::Result<SystemsTable> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("reading {shown}"))?;
+    toml::from_str(&text).map_err(|error| {
+        let line = error
+            .span()
+            .map(|it| text[..it.start].matches('\n').count() + 1);
+        let line = line.map_or_else(String::new, |it| format!(", line {it}"));
+        UsageError(format!(
+            "{shown}{line}: {}",
+            error.message().replace('\n', " ")
+        ))
+        .into()
+    })
+}
+
+fn usage(error: impl std::error::Error) -> UsageError {
+    UsageError(error.to_string())
 }
 
 /// Write a comparison as a page, and print its `text` unless the page is printed.
 fn write_page(runs: &[Run], html: &Output, text: &str) -> anyhow::Result<Exit> {
     let page = report::comparison_html(runs).map_err(|error| UsageError(error.to_string()))?;
-    html.write(&page)?;
+    html.write(&page.into())?;
     match html.is_stdout() {
         true => Ok(Exit::Done),
         false => output::print(text.trim_end()),

@@ -9,13 +9,12 @@ use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, default_settings};
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
-use lab::storage::{Neighbours, StorageSettings};
+use lab::storage::StorageSettings;
 use procedure::{Levels, OnError};
 use results::{SettingOrigin, Setup};
 use units::{Bytes, Duration};
 
 use crate::args::{Common, DriverChoice, ErrorsChoice, Processors, Reach};
-use crate::commands::fleet;
 use crate::exit::UsageError;
 use crate::output;
 
@@ -39,9 +38,6 @@ pub fn bench_request(
     keep_texts(target, &mut setup);
     let mut storage = reached(reach, common, &mut setup)?;
     storage.caching = caching;
-    if common.party.as_ref().is_some_and(fleet::shares_host) {
-        storage.neighbours = Neighbours::Known;
-    }
     Ok(BenchRequest {
         target: target.into(),
         purpose: purpose.into(),

@@ -6,22 +6,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use drivers::{ReadFileError, open_regular_file};
-use host::interrupt::Interrupt;
 use kinds::measure::{Default as SettingDefault, KINDS, Kind};
+use lab::bench::directory_of;
 use lab::simulated::{definition_text, keep_texts};
 use procedure::study::{
     Limit, STUDY_BYTES_MAX, StudyDefinition, StudyOverrides, digest, read_study,
 };
-use results::{Setup, Status};
+use results::{Run, Setup, Status};
 use study::{Beginning, StudyRequest, missing, run_study, study_kinds};
 use units::{Bytes, format_counted};
 
 use crate::args::{Common, StudyArgs, StudyCommand};
-use crate::commands::clean::offer_removal;
-use crate::commands::finish::deliver;
+use crate::commands::drive::{Onlooking, Ready, drive};
+use crate::commands::finish::Delivery;
 use crate::commands::measures::{COMMANDS, Everything, command, options};
-use crate::commands::runs::show;
-use crate::commands::setup::{archive_path, open_archive, seeded};
+use crate::commands::setup::seeded;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -225,21 +224,29 @@ pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
     let definition = read(&asked.file, &asked.overrides)?;
     check_written(&asked, &definition)?;
     keep_models(&definition, &mut setup)?;
-    let archive = open_archive(common)?;
-    if let Some(directory) = lab::bench::directory_of(&definition.target) {
-        offer_removal(&directory, common.yes)?;
-    }
-    let journal = match &archive {
-        None => None,
-        Some(_) => Some(journal_path(
-            &archive_path(common.archive.as_ref())?,
-            &definition,
-        )),
-    };
-    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let seed = seeded(common.seed.or(definition.seed), &mut setup);
+    drive(Ready {
+        common,
+        goals: common.goals.clone(),
+        places: directory_of(&definition.target).into_iter().collect(),
+        setup: setup.clone(),
+        // It has a journal of its own.
+        cells: None,
+        measure: Box::new(move |looking| measure(asked, definition, (setup, seed), looking)),
+    })
+}
+
+/// Measure it; its journal is removed once the archive has its run.
+fn measure<'a>(
+    asked: Asked<'a>,
+    definition: StudyDefinition,
+    (setup, seed): (Setup, u64),
+    looking: &Onlooking<'_>,
+) -> anyhow::Result<(Run, Delivery<'a>)> {
+    let journal = looking.archive.map(|it| journal_path(it, &definition));
     let request = StudyRequest {
         measures: &Everything,
-        seed: seeded(common.seed.or(definition.seed), &mut setup),
+        seed,
         definition,
         source: asked.file.source,
         text: asked.file.text,
@@ -254,32 +261,34 @@ pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
         limits: asked.limits,
         setup,
     };
-    let mut progress = Progress::new(common.quiet);
-    let measured = run_study(&request, &interrupt, &mut |stage| {
-        progress.show_study(stage);
+    let mut watcher = looking.watcher(Progress::new(looking.is_quiet));
+    let measured = run_study(&request, looking.interrupt, &mut |stage| {
+        watcher.show_study(stage);
     });
-    progress.finish();
-    let (mut run, journal) = measured?;
-    let is_resumable = archive.is_some();
-    run.goals = common.goals.iter().map(|goal| goal.judge(&run)).collect();
-    let delivered = deliver(&mut run, archive, common, |run| show(run, common.all));
-    if let Some(svg) = asked.svg {
-        match report::sides_svg(&run) {
-            Some(drawn) => svg.write(&drawn)?,
-            None => output::complain("--svg: no ratio was found, and nothing is drawn"),
+    watcher.finish();
+    let (run, journal) = measured?;
+    let is_resumable = looking.archive.is_some();
+    let (svg, again) = (asked.svg, asked.again);
+    let after = move |run: &Run| {
+        if let Some(svg) = svg {
+            match report::sides_svg(run) {
+                Some(drawn) => svg.write(&drawn.into())?,
+                None => output::complain("--svg: no ratio was found, and nothing is drawn"),
+            }
         }
-    }
-    let kept = format!("What was measured is kept: {}.", asked.again);
-    if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
-        output::complain(&kept);
-    }
-    match journal {
-        // The replicates are in the archive now.
-        Some(journal) if run.id.is_some() => journal.remove()?,
-        Some(_) => output::complain(&kept),
-        None => {}
-    }
-    delivered
+        let kept = format!("What was measured is kept: {again}.");
+        if let (Status::Partial { .. }, true) = (&run.status, is_resumable) {
+            output::complain(&kept);
+        }
+        match journal {
+            // The replicates are in the archive now.
+            Some(journal) if run.id.is_some() => journal.remove()?,
+            Some(_) => output::complain(&kept),
+            None => {}
+        }
+        Ok(())
+    };
+    Ok((run, Delivery::report(looking.all).and_after(after)))
 }
 
 /// What the study measures and reads is not written over.

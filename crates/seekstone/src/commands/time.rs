@@ -52,7 +52,7 @@ pub fn ready(args: &TimeArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         goals: args.common.goals.clone(),
         places: Vec::new(),
         setup: request.setup.clone(),
-        cells: request.cells.clone(),
+        cells: Some(request.cells.clone()),
         measure: Box::new(move |looking| {
             let looking = Onlooking {
                 is_quiet: looking.is_quiet || args.show_output,

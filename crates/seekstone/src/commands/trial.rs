@@ -16,6 +16,7 @@ use workload::{
 use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
+use crate::commands::trial_iolog;
 use crate::exit::UsageError;
 
 /// Requests outstanding unless asked for otherwise.
@@ -47,6 +48,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     reach_as_asked(&args.workload, &mut bench)?;
     if args.verify {
         bench.storage.verify_unit = Some(verify_unit(&args.target, args.workload.block)?);
+        bench.storage.verify_state.clone_from(&args.verify_state);
     }
     let pacing = match args.rate {
         Some(rate) => Pacing::Open {
@@ -57,15 +59,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         },
         None => think(&args.workload),
     };
-    let depth = match args.rate {
-        Some(rate) => open_depth(
-            bench.storage.driver,
-            args.clients.min(DEPTH_DEFAULT_MAX),
-            rate.per_second(),
-            args.workload.block,
-        ),
-        None => args.clients.min(DEPTH_DEFAULT_MAX),
-    };
+    let depth = depth(args, bench.storage.driver);
     let (goal, duration_max) = match args.duration {
         Some(duration) => (None, duration),
         None => {
@@ -85,17 +79,30 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         ),
         question: Question::Trial {
             clients: args.clients,
-            depth: args.depth.unwrap_or(depth),
+            depth,
             goal,
             duration_max,
             sample_every: args.interval,
             warm_up: args.warm_up,
         },
         goals: args.common.goals.clone(),
+        follower: None,
     };
     let bench = request.bench.clone();
-    let measure = move |interrupt: &_, show: Show<'_>| measure_load(&request, interrupt, show);
+    let measure = move |interrupt: &_, show: Show<'_>| match &args.iolog {
+        Some(iolog) => trial_iolog::measure(iolog, request, interrupt, show),
+        None => Ok(measure_load(&request, interrupt, show)?),
+    };
     Ok(Ready::new(&args.common, &bench, measure))
+}
+
+/// Requests outstanding, as asked for or as the load takes.
+fn depth(args: &TrialArgs, driver: DriverKind) -> u32 {
+    let least = args.clients.min(DEPTH_DEFAULT_MAX);
+    args.depth.unwrap_or_else(|| match args.rate {
+        Some(rate) => open_depth(driver, least, rate.per_second(), args.workload.block),
+        None => least,
+    })
 }
 
 /// The blocks in which writes are verified: test files are written in other sizes, too.

@@ -13,7 +13,6 @@ use units::format_counted;
 
 use crate::args::ResumeArgs;
 use crate::commands::drive::{go_on, ready};
-use crate::commands::live;
 use crate::commands::repeat::{Recorded, commanded};
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -196,6 +195,5 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     let (command, setup) = commanded(&recorded, path, &args.again)?;
     written::check_command(&command)?;
     let how = if args.keep { GoOn::No } else { GoOn::Measuring };
-    let name = live::name(&setup);
-    go_on(ready(&command, setup)?, &name, journal, how)
+    go_on(ready(&command, setup)?, journal, how)
 }

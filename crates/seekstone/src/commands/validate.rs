@@ -29,7 +29,7 @@ pub fn validate(args: &ValidateArgs) -> anyhow::Result<Exit> {
         output::print(report::validation(&found, &output::style(true)).trim_end())?;
     }
     if let Some(path) = &args.json {
-        path.write(&report::validation_json(&found))?;
+        path.write(&report::validation_json(&found).into())?;
     }
     if let Some(reason) = &found.stopped {
         output::complain(&format!("error: {reason}; the tables before it are above"));

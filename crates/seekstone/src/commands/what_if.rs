@@ -107,7 +107,7 @@ fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
         output::print(report::what_if(found, &output::style(true)).trim_end())?;
     }
     if let Some(path) = &args.json {
-        path.write(&report::what_if_json(found))?;
+        path.write(&report::what_if_json(found).into())?;
     }
     Ok(if found.refusal.is_some() {
         output::complain("error: the model is too far off to predict from; its scores are above");

@@ -75,6 +75,7 @@ pub fn same_load(
                 warm_up: None,
             },
             goals: Vec::new(),
+            follower: None,
         };
         let measured = measure_load(&request, &interrupt, &mut |stage| progress.show(stage));
         if interrupt.is_raised().is_some() {

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 /// Forms, as options and `--form` name them, with the endings that stand for them.
-const ENDINGS: [(&str, &[&str]); 6] = [
+const ENDINGS: [(&str, &[&str]); 7] = [
     ("json", &["json"]),
     ("csv", &["csv"]),
     ("markdown", &["md", "markdown"]),
     ("html", &["html", "htm"]),
     ("svg", &["svg"]),
     ("openmetrics", &["prom", "om"]),
+    ("parquet", &["parquet"]),
 ];
 
 /// The form that the name's ending stands for, if it does for one.

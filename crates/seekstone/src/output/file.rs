@@ -42,6 +42,21 @@ pub struct Output {
     opened: Arc<OnceLock<Destination>>,
 }
 
+/// What is written into an output.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Lines for people and programs.
+    Text(String),
+    /// A form that is no text.
+    Bytes(Vec<u8>),
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
 /// Where the text goes.
 #[derive(Debug)]
 enum Destination {
@@ -220,13 +235,18 @@ impl Output {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, text: &str) -> anyhow::Result<()> {
-        if self.is_stdout() {
-            return super::print(text.trim_end()).map(drop);
-        }
+    pub fn write(&self, content: &Content) -> anyhow::Result<()> {
+        let bytes = match content {
+            Content::Text(text) if self.is_stdout() => {
+                return super::print(text.trim_end()).map(drop);
+            }
+            Content::Text(text) => text.as_bytes(),
+            Content::Bytes(bytes) if self.is_stdout() => return super::print_bytes(bytes),
+            Content::Bytes(bytes) => bytes,
+        };
         let mut filling = self.begin()?;
         let _wait = Wait::begin();
-        let written = filling.write_all(text.as_bytes());
+        let written = filling.write_all(bytes);
         written.with_context(|| self.unwritable())?;
         filling.finish()
     }

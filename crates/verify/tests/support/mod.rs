@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use fastrand::Rng;
 use verify::{
     BLOCK_WORDS, Finding, Ledger, Outcome, SECTOR_BYTES, Trust, Words, new_words, words_needed,
+    words_of,
 };
 
 const UNIT: u64 = 4096;
@@ -209,25 +210,25 @@ impl World {
 
     /// Keep what the ledger knows now.
     pub fn remember(&mut self) {
-        self.remembered = self.words.iter().map(|word| word.load(Relaxed)).collect();
+        let words = (*self.words).as_ref().iter();
+        self.remembered = words.map(|word| word.load(Relaxed)).collect();
     }
 
     /// Read all that was written, judged by a ledger in which each block is as it is now, or as it
     /// was when it was remembered.
     pub fn read_back_by_old_state(&mut self) -> Vec<Finding> {
-        let now = Words::clone(&self.words);
-        let old = new_words(now.len() as u64);
         let mut is_old = false;
-        for (place, word) in old.iter().enumerate() {
+        let mut old = Vec::new();
+        for (place, now) in (*self.words).as_ref().iter().enumerate() {
             if place.is_multiple_of(BLOCK_WORDS) {
                 is_old = self.rng.bool();
             }
-            let value = match is_old && place >= BLOCK_WORDS {
+            old.push(match is_old && place >= BLOCK_WORDS {
                 true => self.remembered[place],
-                false => now[place].load(Relaxed),
-            };
-            word.store(value, Relaxed);
+                false => now.load(Relaxed),
+            });
         }
+        let old = words_of(old.into_iter());
         self.words = Words::clone(&old);
         self.ledger = Ledger::new(self.ledger.seed(), UNIT, &[LEN], old).expect("a ledger");
         self.read_back(Trust::Flushed)

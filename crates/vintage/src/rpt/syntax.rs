@@ -34,11 +34,8 @@ pub(crate) enum Line<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     /// It is too large.
-    #[error(
-        "is no test or parameter file: it has {0} bytes, and {FILE_BYTES_MAX} are the most that \
-         are read"
-    )]
-    TooLarge(u64),
+    #[error("is no test or parameter file: those have {FILE_BYTES_MAX} bytes at most")]
+    TooLarge,
     /// It has bytes that no text has.
     #[error(
         "is no text file (line {line} holds a byte 0x{byte:02x}): name a test or parameter file"
@@ -57,7 +54,7 @@ pub enum NotText {
 /// When it is too large, not UTF-8, or holds control characters.
 pub fn text_of(bytes: &[u8]) -> Result<&str, NotText> {
     if bytes.len() > FILE_BYTES_MAX {
-        return Err(NotText::TooLarge(bytes.len() as u64));
+        return Err(NotText::TooLarge);
     }
     let at = |place: usize| NotText::Binary {
         line: 1 + bytes[..place].iter().filter(|&&byte| byte == b'\n').count(),
@@ -203,7 +200,7 @@ mod tests {
         assert_eq!(text_of(b"\xff\xfe"), binary(1, 0xff));
         assert!(matches!(
             text_of(&vec![b'a'; 1 << 20]),
-            Err(NotText::TooLarge(_))
+            Err(NotText::TooLarge)
         ));
     }
 }

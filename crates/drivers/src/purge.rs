@@ -1,0 +1,132 @@
+//! Makes a device or file forget what was written, and reads samples back.
+//!
+//! Only a target that was opened for overwriting can be purged: every check of that stands before.
+//! A discard says which blocks are worthless; what a device makes of it is its own affair, so that
+//! what is read back is part of the result. Formatting and sanitizing is left to
+//! the vendor's tools.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+use rustix::fs::{Advice, FallocateFlags};
+
+use crate::target::{AccessMode, Target, TargetKind};
+use crate::target_error::TargetError;
+
+/// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
+const DISCARD: u32 = 0x1277;
+/// So much at a time, so that it can be stopped between.
+const PIECE: u64 = 1 << 30;
+/// Blocks that are read back, and their bytes.
+const SAMPLES: u64 = 64;
+const SAMPLE_BYTES: usize = 4096;
+
+/// How a target is made to forget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurgeMethod {
+    /// `BLKDISCARD` of all of a device.
+    Discard,
+    /// The blocks of a file are given back to the file system.
+    Punch,
+}
+
+impl PurgeMethod {
+    /// The word of the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Discard => "discard",
+            Self::Punch => "punch",
+        }
+    }
+}
+
+/// What reading back found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadBack {
+    /// Blocks of 4 KiB that were read.
+    pub sampled: u32,
+    /// Those that held only zeroes.
+    pub zero: u32,
+}
+
+/// Make all of `target` forget. `go_on` is asked between pieces; `Ok(None)` when it says no.
+///
+/// # Errors
+/// When the target is of another kind, may not be overwritten, or the system refuses.
+pub fn purge(
+    target: &Target,
+    method: PurgeMethod,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<ReadBack>, TargetError> {
+    let wanted = match method {
+        PurgeMethod::Discard => TargetKind::Device,
+        PurgeMethod::Punch => TargetKind::File,
+    };
+    assert_eq!(
+        target.kind(),
+        wanted,
+        "the method was checked against the kind"
+    );
+    assert_eq!(
+        target.access(),
+        AccessMode::Overwrite,
+        "it may be overwritten"
+    );
+    let failed = |error| TargetError::io("purge", target.path(), error);
+    target.file().sync_all().map_err(failed)?;
+    let mut at = 0;
+    while at < target.size() {
+        if !go_on() {
+            return Ok(None);
+        }
+        let len = PIECE.min(target.size() - at);
+        let done = match method {
+            PurgeMethod::Discard => discard(target.file(), at, len),
+            PurgeMethod::Punch => punch(target.file(), at, len),
+        };
+        done.map_err(failed)?;
+        at += len;
+    }
+    target.file().sync_all().map_err(failed)?;
+    read_back(target).map(Some)
+}
+
+fn discard(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
+    let range = [offset, len];
+    // SAFETY: the request reads two numbers of 64 bits, and `range` outlives the call.
+    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), DISCARD as _, range.as_ptr()) };
+    match outcome {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+fn punch(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(rustix::fs::fallocate(file, flags, offset, len)?)
+}
+
+/// Read blocks spread over the target, from its first to its last.
+fn read_back(target: &Target) -> Result<ReadBack, TargetError> {
+    let failed = |error| TargetError::io("read", target.path(), error);
+    let buffered = target.open_again(crate::target::Caching::Buffered)?;
+    let file = buffered.file();
+    // What the page cache holds would say nothing of the device.
+    rustix::fs::fadvise(file, 0, None, Advice::DontNeed).map_err(|error| failed(error.into()))?;
+    let blocks = target.size() / SAMPLE_BYTES as u64;
+    let sampled = SAMPLES.min(blocks);
+    let mut zero = 0;
+    let mut block = [0; SAMPLE_BYTES];
+    for number in 0..sampled {
+        let place = number * (blocks - 1) / (sampled - 1).max(1);
+        file.read_exact_at(&mut block, place * SAMPLE_BYTES as u64)
+            .map_err(failed)?;
+        zero += u32::from(block.iter().all(|&byte| byte == 0));
+    }
+    Ok(ReadBack {
+        sampled: sampled as u32,
+        zero,
+    })
+}

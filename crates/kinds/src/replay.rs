@@ -1,0 +1,372 @@
+//! Runs `replay`: from a trace and a target's name to a [`Run`] that tells how the target took what
+//! another storage was asked for.
+//!
+//! The trace is read twice: once to know what it asks for, before anything is written, and once for
+//! the replay, ahead of it. It is never loaded.
+
+mod client;
+mod doubts;
+mod file;
+mod fitting;
+mod scan;
+mod source;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use host::environment;
+use host::interrupt::Interrupt;
+use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::laboratory::{Glimpse, Outcome};
+use lab::test_file::{make_test_file, stop_of, stopped, whole_size};
+use procedure::{Ending, MAIN_DIRECT, Preparation, Trial};
+use results::{Access, Behind, Replay, ReplayPace, Run, Setup, Status};
+use stats::{Channel, Histogram};
+use units::{Bytes, Duration, format_counted};
+use workload::{ClientSpec, OwnCounts, OwnSpec};
+
+use crate::check_up::{Show, Stage};
+use crate::single_load::open_depth;
+
+pub use self::file::TraceFile;
+pub use self::fitting::Fit;
+
+use self::client::{MakeReplay, Seen};
+use self::fitting::Fitting;
+use self::scan::Scan;
+use self::source::{Patience, Source};
+
+/// The kind, and its one trial.
+const KIND: &str = "replay";
+/// A replay that is slower than its trace goes on for this long at most.
+const DURATION_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+/// A test file is made larger by this until it holds the trace.
+const SIZE_STEP: u64 = 4 << 20;
+
+/// What is asked for, as resolved from the command line.
+#[derive(Clone, Debug)]
+pub struct ReplayRequest {
+    /// What is measured, and what may be done to it.
+    pub bench: BenchRequest,
+    /// What is replayed.
+    pub trace: TraceFile,
+    /// When requests are due.
+    pub pace: ReplayPace,
+    /// Requests outstanding at the target at most; chosen from the trace's rate when absent.
+    pub depth: Option<u32>,
+    /// What becomes of requests beyond the target's end.
+    pub fit: Fit,
+    /// When to stop before the trace's end.
+    pub duration: Option<Duration>,
+}
+
+/// Replay a trace.
+///
+/// # Errors
+/// When nothing could be measured. What was measured before something went wrong is a partial run.
+pub fn measure_replay(
+    request: &ReplayRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> Result<Run, BenchError> {
+    show(&Stage {
+        title: "reading the trace",
+        done: 0.0,
+        elapsed: Duration::ZERO,
+        left: Duration::ZERO,
+        glimpse: None,
+    });
+    let scan = Scan::of(&request.trace, interrupt)?;
+    let mut opened = open_bench(&request.bench)?;
+    let environment = environment::capture();
+    let begun = opened.bench.laboratory_itself().now();
+    let mut session = Session {
+        request,
+        interrupt,
+        show,
+        scan,
+    };
+    let replayed = session
+        .lay_out(&mut opened)
+        .and_then(|size| Ok((size, session.replay(&mut opened, size)?)));
+    let (size, (outcome, mut seen)) = match replayed {
+        Ok(replayed) => replayed,
+        Err(error) => return Err(opened.bench.abandon(error)),
+    };
+    let Opened {
+        mut bench,
+        description,
+        cautions,
+        ..
+    } = opened;
+    let elapsed = bench.laboratory_itself().now().since(begun);
+    let broken = seen.broken.take();
+    let status = session.status(&outcome, broken);
+    let found = session.found(&seen);
+    let own_ns = outcome.measurement.lateness.mean_ns;
+    let mut warnings = bench.warnings(&cautions);
+    warnings.extend(doubts::doubts(&found, &seen, &session.scan.notes, own_ns));
+    warnings.extend(bench.clean_up());
+    let findings = vec![doubts::sentence(&found, own_ns)];
+    Ok(Run {
+        status,
+        elapsed_ns: elapsed.as_nanos(),
+        measurements: vec![outcome.measurement],
+        replay: Some(found),
+        findings,
+        warnings,
+        ..Run::empty(session.resolved(size), environment, description)
+    })
+}
+
+struct Session<'a> {
+    request: &'a ReplayRequest,
+    interrupt: &'a Interrupt,
+    show: Show<'a>,
+    scan: Scan,
+}
+
+impl Session<'_> {
+    /// Refuse what cannot be replayed here, and make the test file of a directory; returns the
+    /// bytes that are used.
+    fn lay_out(&mut self, opened: &mut Opened) -> Result<u64, BenchError> {
+        let (request, scan, facts) = (self.request, &self.scan, &opened.facts);
+        let target = &request.bench.target;
+        if scan.writes() && !facts.makes_files && !facts.may_overwrite {
+            return Err(BenchError::Usage(format!(
+                "the trace has {} and {}, and {target} is not written to without --overwrite; \
+                 everything in it may be lost then",
+                format_counted(scan.writes, "write"),
+                format_counted(scan.syncs, "sync"),
+            )));
+        }
+        let unit = match &opened.bench {
+            Bench::Real(real) => real.unit(),
+            _ => 1,
+        };
+        if !scan.unit.is_multiple_of(u64::from(unit)) {
+            return Err(BenchError::Usage(format!(
+                "the trace has requests at multiples of {} bytes, and direct I/O on {target} \
+                 moves multiples of {unit}: use --buffered",
+                scan.unit
+            )));
+        }
+        if let Some(existing) = facts.existing {
+            let size = existing.0 / scan.unit * scan.unit;
+            self.refuse_beyond(size)?;
+            return Ok(size);
+        }
+        let asked = request.bench.size.unwrap_or(holding(scan.extent)?);
+        let asked = asked.min(facts.room);
+        let size = whole_size(asked)?;
+        self.refuse_beyond(size.0)?;
+        let access = facts.access;
+        let show = &mut self.show;
+        let mut shown = |title: &str, glimpse: &Glimpse| {
+            show(&Stage::of_filling(title, glimpse));
+        };
+        let bench = &mut opened.bench;
+        let made = make_test_file(bench, asked, access, self.interrupt, &mut shown)?;
+        if let Bench::Real(real) = bench {
+            real.settle_main()?;
+        }
+        Ok(made.0 / self.scan.unit * self.scan.unit)
+    }
+
+    fn refuse_beyond(&self, size: u64) -> Result<(), BenchError> {
+        let extent = self.scan.extent;
+        if self.request.fit != Fit::Refuse || extent <= size {
+            return Ok(());
+        }
+        Err(BenchError::Usage(format!(
+            "the trace reaches to byte {extent} ({}), and {} offers {}: use --fit modulo to begin \
+             again at the first byte, --fit clip to leave such requests out, or a larger target",
+            Bytes(extent),
+            self.request.bench.target,
+            Bytes(size)
+        )))
+    }
+
+    fn replay(&mut self, opened: &mut Opened, size: u64) -> Result<(Outcome, Seen), BenchError> {
+        let patience = match &opened.bench {
+            Bench::Simulated(_) => Patience::Wait,
+            _ => Patience::Never,
+        };
+        let fitting = Fitting {
+            fit: self.request.fit,
+            target: MAIN_DIRECT,
+            size,
+            unit: self.scan.unit,
+            bases: self.scan.bases.clone(),
+        };
+        let source = Source::begin(self.request.trace.read()?, fitting, patience)?;
+        let told = Arc::new(Mutex::new(Seen::default()));
+        let maker = MakeReplay {
+            pace: self.request.pace,
+            source: Mutex::new(Some(source)),
+            seen: Arc::clone(&told),
+        };
+        let trial = self.trial(maker, size, opened.facts.access);
+        let expected = self.expected();
+        let all = self.scan.requests().max(1) as f64;
+        let (interrupt, show) = (self.interrupt, &mut self.show);
+        let mut watch = |glimpse: &Glimpse| {
+            let elapsed = glimpse.elapsed.as_secs_f64();
+            let done = match expected {
+                Some(expected) => elapsed / expected.as_secs_f64().max(1e-9),
+                None => glimpse.operations as f64 / all,
+            };
+            show(&Stage {
+                title: &trial.title,
+                done: done.min(1.0),
+                elapsed: glimpse.elapsed,
+                left: expected.unwrap_or_default().saturating_sub(glimpse.elapsed),
+                glimpse: Some(glimpse),
+            });
+            interrupt.is_raised().is_none()
+        };
+        // What becomes of each request is known here alone: nothing of a replay is kept.
+        let measured = opened.bench.laboratory_itself().measure(&trial, &mut watch);
+        drop(trial);
+        let mut outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
+        outcome.measurement.series = outcome.series.take();
+        outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
+        let seen = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok((outcome, seen))
+    }
+
+    /// How long the replay should take, where it has a schedule.
+    fn expected(&self) -> Option<Duration> {
+        match self.request.pace {
+            ReplayPace::Recorded { scale } => {
+                Some(Duration::from_nanos(self.scan.span_ns).mul_f64(1.0 / scale))
+            }
+            ReplayPace::Fast { .. } => None,
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        if let ReplayPace::Fast { depth } = self.request.pace {
+            return depth;
+        }
+        let driver = self.request.bench.storage.driver;
+        let block = Bytes(self.scan.length_max);
+        let chosen = || open_depth(driver, 1, self.per_second(), block);
+        self.request.depth.unwrap_or_else(chosen)
+    }
+
+    /// Requests per second of the schedule, on average.
+    fn per_second(&self) -> f64 {
+        let seconds = self.expected().unwrap_or_default().as_secs_f64();
+        self.scan.requests() as f64 / seconds.max(1e-3)
+    }
+
+    fn trial(&self, maker: MakeReplay, size: u64, access: Access) -> Trial {
+        let scan = &self.scan;
+        let counts = match self.request.pace {
+            ReplayPace::Recorded { .. } => OwnCounts::Scheduled {
+                per_second: self.per_second(),
+            },
+            ReplayPace::Fast { .. } => OwnCounts::Operations,
+        };
+        Trial {
+            name: KIND.into(),
+            title: KIND.into(),
+            clients: 1,
+            depth: self.depth(),
+            access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: self.request.duration.unwrap_or(DURATION_MAX),
+            salt: 0,
+            sample_every: None,
+            limit: None,
+            // Every request of a trace counts.
+            warm_up: Some(Duration::ZERO),
+            spec: ClientSpec::Own(OwnSpec {
+                kind: KIND.into(),
+                settings: vec![("trace".into(), self.request.trace.name())],
+                target: MAIN_DIRECT,
+                len: size,
+                unit: scan.unit as u32,
+                len_max: scan.length_max as u32,
+                reads: scan.reads > 0,
+                writes: scan.writes(),
+                is_durable: false,
+                counts,
+                maker: Some(Arc::new(maker)),
+            }),
+        }
+    }
+
+    fn status(&self, outcome: &Outcome, broken: Option<BenchError>) -> Status {
+        let reason = match (&outcome.ending, broken) {
+            (_, Some(error)) => error.to_string(),
+            (Ending::Finished, None) if outcome.failure.is_none() => return Status::Complete,
+            (Ending::Interrupted | Ending::Failed, None) => {
+                stop_of(KIND, outcome.failure.clone(), self.interrupt).reason()
+            }
+            _ => match self.request.duration {
+                Some(duration) => format!("the {duration} of --duration ended before the trace"),
+                None => stop_of(KIND, outcome.failure.clone(), self.interrupt).reason(),
+            },
+        };
+        Status::Partial { reason }
+    }
+
+    fn found(&self, seen: &Seen) -> Replay {
+        let scan = &self.scan;
+        let has_schedule = matches!(self.request.pace, ReplayPace::Recorded { .. });
+        let quantile = |p| quantile_of_all(&seen.behind, p);
+        Replay {
+            format: self.request.trace.recognised.name.into(),
+            pace: self.request.pace,
+            files: scan.bases.len() as u32,
+            extent_bytes: scan.extent,
+            recorded: scan.requests() + scan.trims,
+            requests: seen.requests,
+            bytes: seen.bytes,
+            moved: seen.moved,
+            left_out: seen.left_out,
+            length_ns: match has_schedule {
+                true => seen.last_due.as_nanos(),
+                false => 0,
+            },
+            took_ns: seen.last_issued.as_nanos(),
+            behind: has_schedule.then(|| Behind {
+                mean_ns: seen.behind.mean(),
+                p50_ns: quantile(0.5),
+                p99_ns: quantile(0.99),
+                longest_ns: seen.behind.max(),
+                late_share: seen.late as f64 / seen.requests.max(1) as f64,
+            }),
+        }
+    }
+
+    fn resolved(&self, size: u64) -> Setup {
+        let mut setup = self.request.bench.resolved(Bytes(size));
+        setup.resolve("depth", [self.depth().to_string()]);
+        setup
+    }
+}
+
+/// The time within which a share of all requests lies. These are all there are, no sample.
+fn quantile_of_all(times: &Histogram, share: f64) -> u64 {
+    let wanted = (share * times.len() as f64).ceil() as u64;
+    let mut counted = 0;
+    let mut buckets = times.iter_recorded();
+    let bucket = buckets.find(|bucket| {
+        counted += bucket.count;
+        counted >= wanted
+    });
+    bucket.map_or(0, |bucket| bucket.high.min(times.max()))
+}
+
+/// The size of a test file that holds `extent` bytes: it has whole passes of its writers.
+fn holding(extent: u64) -> Result<Bytes, BenchError> {
+    let mut size = Bytes(extent.max(SIZE_STEP));
+    while whole_size(size)?.0 < extent {
+        size = Bytes(size.0 + SIZE_STEP);
+    }
+    Ok(size)
+}

@@ -1,0 +1,191 @@
+//! The client that asks for what a trace recorded.
+//!
+//! On a schedule each request is due at its recorded instant, whatever the storage does: what it
+//! waits before it is issued is in its latency. A trace that comes too slowly from its file is our
+//! own limit: what it held up is due when it came.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lab::bench::BenchError;
+use results::ReplayPace;
+use stats::Histogram;
+use units::{Duration, Instant};
+use workload::{AddressError, Agenda, Client, Completion, Event, MakeClient};
+
+use super::source::{Next, Source};
+
+/// Requests that are due and not done, at most: further ones keep their due instants.
+const OUTSTANDING_MAX: u32 = 16_384;
+/// From one look at an empty buffer to the next.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
+
+/// What was seen of a replay.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Requests done, failed ones included, and bytes they moved.
+    pub requests: u64,
+    pub bytes: u64,
+    /// From due to issued, nanoseconds.
+    pub behind: Histogram,
+    pub late: u64,
+    /// From the start to the last due instant, and to the last issue.
+    pub last_due: Duration,
+    pub last_issued: Duration,
+    pub moved: u64,
+    pub left_out: u64,
+    /// Requests that came from the trace's file after they were due, and by how much at most.
+    pub held: u64,
+    pub held_longest: Duration,
+    /// Why the trace could not be read to its end.
+    pub broken: Option<BenchError>,
+}
+
+/// Makes the one client of a replay.
+#[derive(Debug)]
+pub(super) struct MakeReplay {
+    pub pace: ReplayPace,
+    pub source: Mutex<Option<Source>>,
+    pub seen: Arc<Mutex<Seen>>,
+}
+
+impl MakeClient for MakeReplay {
+    fn client(&self, _: u64, _: u32, _: u32) -> Result<Box<dyn Client>, AddressError> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = source.take().ok_or_else(|| AddressError::Unmade {
+            kind: super::KIND.into(),
+        })?;
+        Ok(Box::new(ReplayClient {
+            pace: self.pace,
+            source,
+            start: Instant::START,
+            outstanding: 0,
+            armed: None,
+            is_starved: false,
+            not_before: Instant::START,
+            seen: Seen::default(),
+            told: Arc::clone(&self.seen),
+        }))
+    }
+}
+
+struct ReplayClient {
+    pace: ReplayPace,
+    source: Source,
+    start: Instant,
+    /// Requests asked for and not done.
+    outstanding: u32,
+    /// When its timer fires next.
+    armed: Option<Instant>,
+    is_starved: bool,
+    /// When what was late from the file came.
+    not_before: Instant,
+    seen: Seen,
+    told: Arc<Mutex<Seen>>,
+}
+
+impl Client for ReplayClient {
+    fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
+        let now = match event {
+            Event::Started { at } => {
+                (self.start, self.not_before) = (at, at);
+                at
+            }
+            Event::Due { at } => {
+                if self.armed == Some(at) {
+                    self.armed = None;
+                }
+                at
+            }
+            Event::Completed(done) => {
+                self.note(done);
+                done.completed
+            }
+        };
+        self.ask(now, agenda);
+    }
+}
+
+impl ReplayClient {
+    fn note(&mut self, done: &Completion) {
+        let seen = &mut self.seen;
+        self.outstanding -= 1;
+        seen.requests += 1;
+        seen.bytes += done.result.map_or(0, u64::from);
+        let due = done.request.due;
+        let behind = done.issued.since(due);
+        seen.behind.record(behind.as_nanos());
+        seen.late += u64::from(behind.as_nanos() > results::Behind::LATE_NS);
+        seen.last_due = seen.last_due.max(due.since(self.start));
+        seen.last_issued = seen.last_issued.max(done.issued.since(self.start));
+    }
+
+    /// Ask for everything that is due.
+    fn ask(&mut self, now: Instant, agenda: &mut Agenda) {
+        let most = match self.pace {
+            ReplayPace::Recorded { .. } => OUTSTANDING_MAX,
+            ReplayPace::Fast { depth } => depth,
+        };
+        while self.outstanding < most {
+            let timed = match self.source.peek() {
+                Next::Request(timed) => timed,
+                Next::Starved => {
+                    self.is_starved = true;
+                    self.wake(now + LOOK_AGAIN, agenda);
+                    return;
+                }
+                Next::End => {
+                    if self.outstanding == 0 {
+                        agenda.finish();
+                    }
+                    return;
+                }
+            };
+            if std::mem::take(&mut self.is_starved) {
+                self.not_before = now;
+            }
+            let due = match self.pace {
+                ReplayPace::Recorded { scale } => match self.due(timed.at, scale) {
+                    due if due > now => return self.wake(due, agenda),
+                    due => due,
+                },
+                ReplayPace::Fast { .. } => now,
+            };
+            self.source.take();
+            self.outstanding += 1;
+            agenda.issue(due, timed.op);
+        }
+    }
+
+    /// When a request is due that was recorded at an instant.
+    fn due(&mut self, at: u64, scale: f64) -> Instant {
+        let at = match scale {
+            1.0 => at,
+            scale => (at as f64 / scale) as u64,
+        };
+        let due = self.start + Duration::from_nanos(at);
+        if due < self.not_before {
+            self.seen.held += 1;
+            let held = self.not_before.since(due);
+            self.seen.held_longest = self.seen.held_longest.max(held);
+            return self.not_before;
+        }
+        due
+    }
+
+    fn wake(&mut self, at: Instant, agenda: &mut Agenda) {
+        if self.armed.is_none_or(|armed| at < armed) {
+            self.armed = Some(at);
+            agenda.wake_at(at);
+        }
+    }
+}
+
+impl Drop for ReplayClient {
+    /// Whatever ended the trial, what was seen is told.
+    fn drop(&mut self) {
+        let mut seen = std::mem::take(&mut self.seen);
+        (seen.moved, seen.left_out) = (self.source.moved, self.source.left_out);
+        seen.broken = self.source.broken.take();
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+    }
+}

@@ -1,0 +1,137 @@
+//! The first pass over a trace: what it asks for, so that everything that can be refused is refused
+//! before anything is written.
+
+use host::interrupt::Interrupt;
+use lab::bench::BenchError;
+use lab::test_file::stopped;
+use trace::{Notes, Op, Record, TraceReader};
+use units::Bytes;
+
+use super::file::{TraceFile, mistake};
+
+/// Bytes of a request, at most.
+const LENGTH_MAX: u64 = 1 << 30;
+/// Parts of the target for files of a trace begin at multiples of this.
+const PART_UNIT: u64 = 1 << 20;
+/// Alignments above this are of no interest.
+const UNIT_MAX: u64 = 4096;
+/// Records between two looks at whether somebody wants to stop.
+const RECORDS_TOGETHER: u64 = 1 << 16;
+
+/// What a trace asks for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scan {
+    pub reads: u64,
+    pub writes: u64,
+    pub syncs: u64,
+    pub trims: u64,
+    /// From the first record to the last that is replayed, nanoseconds.
+    pub span_ns: u64,
+    /// The longest read or write, bytes.
+    pub length_max: u64,
+    /// All offsets and lengths are multiples of this, at most [`UNIT_MAX`].
+    pub unit: u64,
+    /// Where the part of each file begins in the target.
+    pub bases: Vec<u64>,
+    /// Where the last one ends.
+    pub extent: u64,
+    pub notes: Notes,
+}
+
+impl Scan {
+    /// Read a trace to its end.
+    pub fn of(file: &TraceFile, interrupt: &Interrupt) -> Result<Self, BenchError> {
+        let mut reader = file.read()?;
+        let mut scan = Self::default();
+        let mut ends: Vec<u64> = Vec::new();
+        let mut count = 0_u64;
+        while let Some(record) = reader.next_record().map_err(|error| mistake(&error))? {
+            scan.add(&record, &mut ends)
+                .map_err(|text| BenchError::Usage(format!("{}: {text}", file.name())))?;
+            count += 1;
+            if count.is_multiple_of(RECORDS_TOGETHER) {
+                stopped(interrupt).map_or(Ok(()), Err)?;
+            }
+        }
+        scan.finish(file, reader.as_ref(), &ends)
+    }
+
+    fn add(&mut self, record: &Record, ends: &mut Vec<u64>) -> Result<(), String> {
+        match record.op {
+            Op::Read => self.reads += 1,
+            Op::Write => self.writes += 1,
+            Op::Sync => self.syncs += 1,
+            Op::Trim => {
+                self.trims += 1;
+                return Ok(());
+            }
+        }
+        self.span_ns = record.at;
+        if record.op == Op::Sync {
+            return Ok(());
+        }
+        if record.length > LENGTH_MAX {
+            return Err(format!(
+                "a {} of {} at offset {} is larger than 1 GiB, the most of one request",
+                record.op.name(),
+                Bytes(record.length),
+                record.offset
+            ));
+        }
+        self.length_max = self.length_max.max(record.length);
+        let zeroes = (record.offset | record.length | UNIT_MAX).trailing_zeros();
+        let unit = 1 << zeroes;
+        self.unit = if self.unit == 0 {
+            unit
+        } else {
+            self.unit.min(unit)
+        };
+        let file = record.file as usize;
+        if ends.len() <= file {
+            ends.resize(file + 1, 0);
+        }
+        ends[file] = ends[file].max(record.end());
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        file: &TraceFile,
+        reader: &dyn TraceReader,
+        ends: &[u64],
+    ) -> Result<Self, BenchError> {
+        if self.reads + self.writes == 0 {
+            let which = match file.devices.as_slice() {
+                [] => String::new(),
+                names => format!(" of {}", names.join(", ")),
+            };
+            let text = format!("{}: there is no read or write{which} in it", file.name());
+            return Err(BenchError::Usage(text));
+        }
+        for end in ends {
+            self.bases.push(self.extent);
+            let next = end.checked_next_multiple_of(PART_UNIT);
+            let next = next.and_then(|it| it.checked_add(self.extent));
+            self.extent = next.ok_or_else(|| {
+                let text = "its files side by side do not fit into 64 bits; choose with --device";
+                BenchError::Usage(format!("{}: {text}", file.name()))
+            })?;
+        }
+        // A single file needs no whole part.
+        if let [end] = ends {
+            self.extent = *end;
+        }
+        self.notes = reader.notes().clone();
+        Ok(self)
+    }
+
+    /// Requests that are replayed, where all fit.
+    pub fn requests(&self) -> u64 {
+        self.reads + self.writes + self.syncs
+    }
+
+    /// Whether the target is changed.
+    pub fn writes(&self) -> bool {
+        self.writes + self.syncs > 0
+    }
+}

@@ -1,0 +1,173 @@
+//! Reads a trace ahead of its replay, in a thread of its own and a bounded buffer.
+
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread;
+
+use lab::bench::BenchError;
+use trace::TraceReader;
+use workload::Op;
+
+use super::fitting::{Fitted, Fitting};
+
+/// Requests that are handed over together ...
+const TOGETHER: usize = 1024;
+/// ... and how many such lists wait at most.
+const LISTS_MAX: usize = 256;
+
+/// A request, with its instant in nanoseconds since the trace's first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timed {
+    pub at: u64,
+    pub op: Op,
+}
+
+/// Some requests, and what became of those that did not fit.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    requests: Vec<Timed>,
+    pub moved: u64,
+    pub left_out: u64,
+}
+
+/// Who waits when the buffer is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// The client: no time passes meanwhile.
+    Wait,
+    /// Nobody: operations under way must be attended to.
+    Never,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub(super) enum Next {
+    Request(Timed),
+    /// The reader is behind.
+    Starved,
+    /// The trace is over.
+    End,
+}
+
+/// The end of the buffer at which requests come out.
+#[derive(Debug)]
+pub(super) struct Source {
+    receiver: Receiver<Result<List, BenchError>>,
+    patience: Patience,
+    list: std::vec::IntoIter<Timed>,
+    next: Option<Timed>,
+    pub moved: u64,
+    pub left_out: u64,
+    /// Why the trace could not be read to its end.
+    pub broken: Option<BenchError>,
+    is_over: bool,
+}
+
+impl Source {
+    /// Begin to read; returns when the first requests are there.
+    pub fn begin(
+        mut reader: Box<dyn TraceReader>,
+        fitting: Fitting,
+        patience: Patience,
+    ) -> Result<Self, BenchError> {
+        let (sender, receiver) = sync_channel(LISTS_MAX);
+        // It ends with the trace, or when nobody listens any more.
+        let begun = thread::Builder::new()
+            .name("trace".into())
+            .spawn(move || read_all(reader.as_mut(), &fitting, &sender));
+        if let Err(error) = begun {
+            let text = format!("a thread that reads the trace cannot be started: {error}");
+            return Err(BenchError::Refused(text));
+        }
+        let mut source = Self {
+            receiver,
+            patience: Patience::Wait,
+            list: Vec::new().into_iter(),
+            next: None,
+            moved: 0,
+            left_out: 0,
+            broken: None,
+            is_over: false,
+        };
+        source.peek();
+        source.patience = patience;
+        Ok(source)
+    }
+
+    /// What comes next, without taking it.
+    pub fn peek(&mut self) -> Next {
+        loop {
+            if self.next.is_none() {
+                self.next = self.list.next();
+            }
+            if let Some(next) = self.next {
+                return Next::Request(next);
+            }
+            if self.is_over {
+                return Next::End;
+            }
+            let received = match self.patience {
+                Patience::Wait => self.receiver.recv().map_err(|_| TryRecvError::Disconnected),
+                Patience::Never => self.receiver.try_recv(),
+            };
+            match received {
+                Ok(Ok(list)) => {
+                    self.moved += list.moved;
+                    self.left_out += list.left_out;
+                    self.list = list.requests.into_iter();
+                }
+                Ok(Err(error)) => {
+                    self.broken = Some(error);
+                    self.is_over = true;
+                }
+                Err(TryRecvError::Disconnected) => self.is_over = true,
+                Err(TryRecvError::Empty) => return Next::Starved,
+            }
+        }
+    }
+
+    /// Take what [`Source::peek`] returned.
+    pub fn take(&mut self) {
+        self.next = None;
+    }
+}
+
+fn read_all(
+    reader: &mut dyn TraceReader,
+    fitting: &Fitting,
+    sender: &SyncSender<Result<List, BenchError>>,
+) {
+    let mut list = List::default();
+    loop {
+        let record = match reader.next_record() {
+            Ok(record) => record,
+            Err(error) => {
+                // Whoever listened no more was stopped.
+                let _ = sender.send(Ok(list));
+                let _ = sender.send(Err(super::file::mistake(&error)));
+                return;
+            }
+        };
+        let is_last = record.is_none();
+        if let Some(record) = record {
+            let op = match fitting.place(&record) {
+                Fitted::Kept(op) => Some(op),
+                Fitted::Moved(op) => {
+                    list.moved += 1;
+                    Some(op)
+                }
+                Fitted::LeftOut => {
+                    list.left_out += 1;
+                    None
+                }
+            };
+            let at = record.at;
+            list.requests.extend(op.map(|op| Timed { at, op }));
+        }
+        if is_last || list.requests.len() == TOGETHER {
+            let full = std::mem::take(&mut list);
+            if sender.send(Ok(full)).is_err() || is_last {
+                return;
+            }
+        }
+    }
+}

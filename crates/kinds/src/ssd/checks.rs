@@ -1,0 +1,152 @@
+//! What is refused before anything is written, and what must be known of a target.
+
+use drivers::PurgeMethod;
+use lab::bench::{Bench, BenchError};
+use lab::laboratory::LaboratoryError;
+use lab::test_file::{SIZE_DEFAULT, whole_size};
+use procedure::{CheckUpFacts, SsdPhasePlan};
+use results::Warning;
+use results::environment::TargetKind;
+use sim::SIM_PREFIX;
+
+use super::SsdRequest;
+use crate::single_load::NULL_TARGET;
+use host::limits::check_budget;
+
+/// Open files of a run.
+const FILES_NEEDED: u64 = 16;
+/// Sizes are multiples of this: every load but the largest blocks reaches every byte.
+const UNIT: u64 = 4096;
+
+/// Every test writes: a target that is there must be given for that.
+pub(super) fn refuse_unwritable(request: &SsdRequest) -> Result<(), BenchError> {
+    let target = &request.bench.target;
+    if target == NULL_TARGET {
+        let text =
+            format!("{NULL_TARGET} holds no blocks: name a device, a file, a directory or a model");
+        return Err(BenchError::Usage(text));
+    }
+    let path = std::path::Path::new(target);
+    let is_named = !target.starts_with(SIM_PREFIX) && path.exists() && !path.is_dir();
+    if is_named && !request.bench.overwrite {
+        return Err(BenchError::Usage(format!(
+            "{target}: every test of an SSD writes all of it, and everything in it is lost: give \
+             --overwrite, or name a directory, in which a test file is made"
+        )));
+    }
+    Ok(())
+}
+
+/// A purge is named for what the target is.
+pub(super) fn purge_of(request: &SsdRequest, bench: &Bench) -> Result<(), BenchError> {
+    let Some(asked) = request.purge else {
+        return Ok(());
+    };
+    let target = &request.bench.target;
+    let why = match bench {
+        Bench::Simulated(_) => {
+            "a model begins as its definition says: name it with ?content=fresh, and \
+             leave --purge out"
+        }
+        Bench::Real(real) => match (real.purge_method(), asked) {
+            (Some(possible), asked) if possible == asked => return Ok(()),
+            (Some(PurgeMethod::Punch), _) => {
+                "it is a file, and only a device can be discarded: use --purge punch"
+            }
+            (Some(PurgeMethod::Discard), _) => {
+                "it is a device, and only a file can be punched out: use --purge discard"
+            }
+            (None, _) => "the test file in a directory is a new one each time: leave --purge out",
+        },
+        _ => return Ok(()),
+    };
+    Err(BenchError::Usage(format!(
+        "{target}: --purge {}: {why}",
+        asked.name()
+    )))
+}
+
+/// Bytes in play.
+pub(super) fn size_of(request: &SsdRequest, facts: &CheckUpFacts) -> Result<u64, BenchError> {
+    let size = match facts.existing {
+        Some(existing) => existing.0 / UNIT * UNIT,
+        None => {
+            let asked = request.bench.size.unwrap_or(SIZE_DEFAULT);
+            whole_size(asked.min(facts.room))?.0
+        }
+    };
+    Ok(size)
+}
+
+/// Loads that the target cannot take.
+pub(super) fn refuse_impossible(
+    plans: &[SsdPhasePlan],
+    size: u64,
+    unit: u32,
+) -> Result<(), BenchError> {
+    let depths = plans
+        .iter()
+        .flat_map(|plan| plan.loads.iter().map(|it| it.depth));
+    let depth = depths.max().unwrap_or(1);
+    let block = plans
+        .iter()
+        .map(SsdPhasePlan::block_max)
+        .max()
+        .unwrap_or(UNIT);
+    let least = block * u64::from(depth);
+    if size < least {
+        let (size, least) = (units::Bytes(size), units::Bytes(least));
+        return Err(BenchError::Usage(format!(
+            "{size} are too small for {depth} outstanding operations of {}: allow at least {least} \
+             (--size), or use a smaller --depth",
+            units::Bytes(block)
+        )));
+    }
+    let tracked = plans.iter().map(SsdPhasePlan::tracked);
+    let misfit = tracked
+        .map(|it| it.block_bytes)
+        .find(|block| !block.is_multiple_of(u64::from(unit)));
+    if let Some(block) = misfit {
+        return Err(LaboratoryError::Misaligned { block, unit }.into());
+    }
+    Ok(check_budget(FILES_NEEDED, block * u64::from(depth)).map_err(LaboratoryError::from)?)
+}
+
+/// What the target and the settings do to the meaning of the figures.
+pub(super) fn cautions(
+    request: &SsdRequest,
+    kind: TargetKind,
+    facts: &CheckUpFacts,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if matches!(kind, TargetKind::Directory | TargetKind::File) {
+        warnings.push(Warning::doubt(
+            "ssd-through-file-system",
+            "What is measured is a file system over an SSD: it places the blocks, and the rest of \
+             the device is spare for its cleaning. For the device itself name it, with \
+             --overwrite.",
+        ));
+    }
+    let is_part = facts.existing.is_some() && request.bench.size.is_some();
+    if is_part && kind == TargetKind::BlockDevice {
+        warnings.push(Warning::doubt(
+            "ssd-part-of-device",
+            "Only a part of the device is written: what was never written, or was discarded, is \
+             spare for its cleaning, and makes it faster than it is when full.",
+        ));
+    }
+    if request.options.time.is_quick() {
+        warnings.push(Warning::note(
+            "ssd-quick",
+            "Quick: rounds end on precision, and not after the time of the standard; its rule is \
+             applied to shorter rounds than it is meant for.",
+        ));
+    }
+    if request.purge.is_none() && kind == TargetKind::BlockDevice {
+        warnings.push(Warning::note(
+            "ssd-not-purged",
+            "Nothing was purged: what was written before the run has a part in its first rounds.",
+        ));
+    }
+    warnings
+}

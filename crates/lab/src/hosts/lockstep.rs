@@ -1,0 +1,265 @@
+//! Steps that all ranks take at once, each on its own: files are made, looked up and removed by
+//! calls that go through no trial, so ranks agree before and after each step instead.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration as StdDuration;
+
+use fleet::{ClockLine, FleetError, Group};
+use results::environment::TargetKind;
+use results::{Access, TargetDescription};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration, Instant};
+
+use super::ground::{Ground, Seen};
+use super::party::Party;
+use super::wire::{Note, from_bytes, to_bytes};
+use crate::bench::BenchError;
+
+/// Questions in a burst by which another host's clock is read before each step.
+const QUESTIONS: u32 = 8;
+/// From "all ready" to the step: by then all ranks must have heard of it.
+const START_AHEAD: Duration = Duration::from_millis(5);
+/// The same more for each rank.
+const START_AHEAD_EACH: Duration = Duration::from_micros(50);
+/// How often a rank at work says that it is alive.
+const BEAT_EVERY: StdDuration = StdDuration::from_millis(500);
+/// How long a wait for rank 0 lasts before it is seen whether it is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// The directory in which a rank makes files, and what it means to do there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    seen: Seen,
+    kind: TargetKind,
+    /// What its files take, bytes.
+    needs: u64,
+    /// What may be taken, bytes.
+    space: u64,
+    /// What it measures, in words: the same on all ranks.
+    plan: String,
+}
+
+impl Place {
+    /// A target in which files of so many bytes are made where so many may be, by that plan.
+    #[must_use]
+    pub fn of(target: &TargetDescription, (needs, space): (u64, u64), plan: String) -> Self {
+        Self {
+            seen: Seen::by_calls(target, Access::Buffered, space),
+            kind: target.kind,
+            needs,
+            space,
+            plan,
+        }
+    }
+}
+
+impl Party {
+    /// All ranks have a directory for their files, with one plan and space for all that share it;
+    /// else none goes on. Returns how they differ where that is no mistake.
+    ///
+    /// # Errors
+    /// When it is not so, or a rank could not open its own.
+    pub fn agree_on_place(
+        &self,
+        own: Result<Place, BenchError>,
+    ) -> Result<Vec<String>, BenchError> {
+        self.agree(own, |all| judged(&all, self))
+    }
+
+    /// The same bytes on all ranks: those of rank 0.
+    ///
+    /// # Errors
+    /// When rank 0 is silent.
+    pub fn from_leader(&self, own: u64) -> Result<u64, BenchError> {
+        let told = self.round(|group| group.broadcast(&to_bytes(&own)))?;
+        self.checked(from_bytes(0, &told))
+    }
+
+    /// Wait for the instant at which all ranks begin; by how much this one is late for it.
+    ///
+    /// # Errors
+    /// When a rank is silent.
+    pub fn begin_together(&self) -> Result<Duration, BenchError> {
+        let start = self.round(|group| {
+            if group.leads() {
+                call(group)
+            } else {
+                await_call(group)
+            }
+        })?;
+        let left = start.since(self.group().now());
+        thread::sleep(left.to_std());
+        Ok(self.group().now().since(start))
+    }
+
+    /// Do some work, and say meanwhile that this rank is alive.
+    pub fn beating<T>(&self, work: impl FnOnce() -> T) -> T {
+        thread::scope(|scope| {
+            let (done, is_done) = channel::<()>();
+            scope.spawn(move || {
+                while is_done.recv_timeout(BEAT_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    self.beat();
+                }
+            });
+            let worked = work();
+            drop(done);
+            worked
+        })
+    }
+
+    /// Part, when everything was removed that this rank made. Rank 0 gets what could not be, a
+    /// sentence each.
+    ///
+    /// # Errors
+    /// When a rank is silent.
+    pub fn part_with(&self, left: &str) -> Result<Vec<String>, BenchError> {
+        if self.has_parted() {
+            return Ok(Vec::new());
+        }
+        let all = self.round(|group| group.gather(&to_bytes(&left)))?;
+        self.part();
+        let mut texts = Vec::new();
+        for (rank, bytes) in (0..).zip(&all).skip(1) {
+            let text: String = self.checked(from_bytes(rank, bytes))?;
+            if !text.is_empty() {
+                texts.push(format!("{}: {text}", self.name(rank)));
+            }
+        }
+        Ok(texts)
+    }
+}
+
+/// Hear that all are here, read their clocks, and tell each when to begin.
+fn call(group: &mut Group) -> Result<Instant, FleetError> {
+    group.gather(&[])?;
+    let ranks = group.share().ranks;
+    let mut lines = Vec::with_capacity(ranks as usize);
+    for rank in 1..ranks {
+        let mut line = ClockLine::own();
+        line.add(&group.read_clock(rank, QUESTIONS)?);
+        lines.push(line);
+    }
+    let start = group.now() + START_AHEAD + START_AHEAD_EACH * u64::from(ranks);
+    for (rank, line) in (1..).zip(&lines) {
+        let start = line.there(start);
+        group.note(rank, &to_bytes(&Note::Go { start }))?;
+    }
+    Ok(start)
+}
+
+/// Say that this rank is here, and hear when to begin.
+fn await_call(group: &mut Group) -> Result<Instant, FleetError> {
+    group.gather(&[])?;
+    let begun = group.now();
+    loop {
+        let until = group.now() + LOOK_EVERY;
+        match group.next_note(until)? {
+            Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
+                Note::Go { start } => return Ok(start),
+                _ => {
+                    let what = "no word of the start".into();
+                    return Err(FleetError::Unexpected { rank, what });
+                }
+            },
+            None => group.silent_since(begun, &[0]).map_or(Ok(()), Err)?,
+        }
+        group.tick()?;
+    }
+}
+
+fn judged(all: &[Place], party: &Party) -> Result<Vec<String>, BenchError> {
+    for (rank, place) in (0..).zip(all) {
+        let name = party.name(rank);
+        if place.kind != TargetKind::Directory {
+            return Err(BenchError::Usage(format!(
+                "{name}: {} is no directory: on several hosts files are made, each rank's in a \
+                 directory of its own; name a directory, or start one rank",
+                place.seen.path()
+            )));
+        }
+        if place.plan != all[0].plan {
+            return Err(BenchError::Usage(format!(
+                "{name}: {} can be measured there, and {} on {}: name what all hosts can do \
+                 (--state)",
+                place.plan,
+                all[0].plan,
+                party.name(0)
+            )));
+        }
+    }
+    let seen: Vec<Seen> = all.iter().map(|it| it.seen.clone()).collect();
+    let ground = Ground::of(&seen, party)?;
+    for (rank, place) in (0..).zip(all) {
+        let sharing = all.iter().filter(|it| it.seen.is_same_as(&place.seen));
+        let needs: u64 = sharing.map(|it| it.needs).sum();
+        if needs > place.space {
+            return Err(BenchError::Usage(format!(
+                "{}: the ranks that share {} make files of up to {} there, and {} may be taken: \
+                 ask for less, or free some space",
+                party.name(rank),
+                place.seen.path(),
+                Bytes(needs),
+                Bytes(place.space)
+            )));
+        }
+    }
+    Ok(ground.differences)
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet::{HostClock, Latency, VirtualFleet};
+
+    use super::*;
+
+    fn place(path: &str, needs: u64, space: u64) -> Place {
+        let target = TargetDescription {
+            kind: TargetKind::Directory,
+            remote: true,
+            ..TargetDescription::simulated(path, path, None)
+        };
+        Place::of(&target, (needs, space), "as-is".into())
+    }
+
+    fn judge(all: &[Place]) -> Result<Vec<String>, String> {
+        let latency = Latency {
+            least: Duration::ZERO,
+            more: Duration::ZERO,
+        };
+        let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
+        let party = Party::new(Box::new(fleet), false);
+        judged(all, &party).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ranks_that_share_a_directory_share_its_space() {
+        let apart = [place("/a", 60, 100), place("/b", 60, 100)];
+        assert_eq!(judge(&apart), Ok(Vec::new()));
+        let shared = [place("/a", 60, 100), place("/a", 60, 100)];
+        assert_eq!(
+            judge(&shared).expect_err("120 of 100 bytes"),
+            "rank 0: the ranks that share /a make files of up to 120 B there, and 100 B may be \
+             taken: ask for less, or free some space"
+        );
+    }
+
+    #[test]
+    fn what_one_host_cannot_do_is_named_with_it() {
+        let other = Place {
+            plan: "as-is, cold".into(),
+            ..place("/b", 1, 100)
+        };
+        let error = judge(&[place("/a", 1, 100), other]).expect_err("another plan");
+        assert!(
+            error.starts_with("rank 1: as-is, cold can be measured there, and as-is on rank 0"),
+            "{error}"
+        );
+        let file = Place {
+            kind: TargetKind::File,
+            ..place("/a", 1, 100)
+        };
+        let error = judge(&[file]).expect_err("a file");
+        assert!(error.starts_with("rank 0: /a is no directory"), "{error}");
+    }
+}

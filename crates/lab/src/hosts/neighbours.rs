@@ -1,0 +1,102 @@
+//! Ranks of one machine share its devices: what one of them did is no work of others to the next.
+
+use std::collections::BTreeMap;
+
+use procedure::{OwnWork, Trial};
+use results::environment::ForeignIo;
+use results::{Measurement, Warning};
+use units::Duration;
+
+use super::party::Party;
+use crate::storage::{Neighbours, Witness, judge};
+
+/// What a rank measured, and what it can have caused.
+pub(super) struct RankRow {
+    pub rank: u32,
+    pub measurement: Measurement,
+    pub own: Option<OwnWork>,
+    pub elapsed: Duration,
+}
+
+impl RankRow {
+    fn device(&self) -> Option<String> {
+        let device = self.measurement.counters.as_ref()?.device.as_ref()?;
+        Some(device.name.clone())
+    }
+}
+
+/// Say what others did, of each device of each machine. Where a rank at work did not report, its
+/// I/O cannot be told from others', and nothing is said; `idle` ranks did nothing.
+pub(super) fn judge_machines(
+    rows: &mut [RankRow],
+    machines: &[Vec<u32>],
+    idle: &[u32],
+    (trial, neighbours): (&Trial, Neighbours),
+) {
+    for ranks in machines {
+        let reported: Vec<u32> = rows.iter().map(|row| row.rank).collect();
+        let is_heard = |rank: &u32| reported.contains(rank) || idle.contains(rank);
+        if !ranks.iter().all(is_heard) {
+            continue;
+        }
+        let mut devices: BTreeMap<Option<String>, Vec<Witness<'_>>> = BTreeMap::new();
+        for row in rows.iter_mut().filter(|row| ranks.contains(&row.rank)) {
+            let device = devices.entry(row.device()).or_default();
+            device.push(Witness {
+                measurement: &mut row.measurement,
+                own: row.own,
+                elapsed: row.elapsed,
+            });
+        }
+        for witnesses in devices.values_mut() {
+            judge(witnesses, trial, neighbours);
+        }
+    }
+}
+
+/// What each machine with several ranks did as a whole, a note each.
+pub(super) fn machine_notes(rows: &[RankRow], party: &Party) -> Vec<Warning> {
+    let machines = party.machines();
+    let several = machines.iter().filter(|ranks| ranks.len() > 1);
+    let note = |ranks: &Vec<u32>| {
+        let here: Vec<&RankRow> = rows.iter().filter(|it| ranks.contains(&it.rank)).collect();
+        let words = machine_words(&here, &party.host(ranks[0]).unwrap_or_default());
+        words.map(|text| Warning::note("hosts", text))
+    };
+    several.filter_map(note).collect()
+}
+
+/// The processors, cache and devices of one machine, in a sentence; `None` where fewer than two
+/// ranks reported.
+fn machine_words(rows: &[&RankRow], name: &str) -> Option<String> {
+    if rows.len() < 2 {
+        return None;
+    }
+    let each = rows.iter().map(|it| &it.measurement);
+    let busy = each.clone().filter_map(|it| Some(it.cpu?.cores_busy));
+    let mut said = vec![format!("{:.2} processors busy", busy.sum::<f64>())];
+    let bytes: u64 = each.clone().map(|it| it.bytes_all).sum();
+    let cached = each.map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
+    if let Some(cached) = cached.sum::<Option<f64>>().filter(|_| bytes > 0) {
+        let percent = cached / bytes as f64 * 100.0;
+        said.push(format!("{percent:.0} % of the bytes from the page cache"));
+    }
+    let mut devices: BTreeMap<String, ForeignIo> = BTreeMap::new();
+    for row in rows {
+        let counters = row.measurement.counters.as_ref();
+        if let (Some(device), Some(foreign)) = (row.device(), counters.and_then(|it| it.foreign)) {
+            let most = devices.entry(device).or_default();
+            most.share = most.share.max(foreign.share);
+        }
+    }
+    let foreign = devices.iter();
+    said.extend(foreign.map(|(device, it)| {
+        let percent = it.share * 100.0;
+        format!("{percent:.0} % of the I/O of {device} foreign")
+    }));
+    Some(format!(
+        "{} ranks on {name}: {}.",
+        rows.len(),
+        said.join(", ")
+    ))
+}

@@ -1,0 +1,298 @@
+//! A ledger of verified writes in a file: what was written where is known after a kill, and after
+//! the target lost its power.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use drivers::{NewFile, open_directory};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fallocate, flock};
+use rustix::io::Errno;
+use sys::{SharedWords, drop_cached};
+use verify::{
+    Finding, Findings, Ledger, LedgerError, StateError, StateHead, StateTarget, Trust, Words,
+    words_needed, words_of,
+};
+
+use crate::storage::read_written;
+
+/// Direct reads fit any device in pieces of this.
+const DIRECT_UNIT: u64 = 4096;
+/// A state names paths: it is its owner's.
+const MODE: u32 = 0o600;
+
+/// Why a state cannot be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StateFileError {
+    /// There is a file of that name.
+    #[error(
+        "{} exists: --verify-state takes the name of a new file; verify by an old state with \
+         `seekstone verify`, then remove it",
+        .0.display()
+    )]
+    Exists(PathBuf),
+    /// The file cannot be made, opened or read.
+    #[error("{}: cannot {what}: {why}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What could not be done with it.
+        what: &'static str,
+        /// Why.
+        why: io::Error,
+    },
+    /// It is no state, or a damaged one.
+    #[error("{}: {why}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: StateError,
+    },
+    /// Its words do not belong to its head.
+    #[error("{}: {why}", path.display())]
+    Ledger {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with them.
+        why: LedgerError,
+    },
+    /// The run is not over.
+    #[error(
+        "{}: the run that writes this state is still going on; it verifies by itself at its end",
+        .0.display()
+    )]
+    InUse(PathBuf),
+    /// A target is not there any more.
+    #[error(
+        "{}: it is not there: a run that ends in order removes the test files that it made; name \
+         it with --target if it was moved",
+        .0.display()
+    )]
+    Gone(PathBuf),
+    /// A target is smaller than it was.
+    #[error(
+        "{}: it has {there} bytes, and was verified up to byte {needed}: it is another file or \
+         device, or was cut",
+        path.display()
+    )]
+    Shrunk {
+        /// The target.
+        path: PathBuf,
+        /// Bytes that it has.
+        there: u64,
+        /// Bytes that it had.
+        needed: u64,
+    },
+}
+
+/// Words in a file that stays locked as long as they are in use.
+struct Kept {
+    words: SharedWords,
+    _file: File,
+}
+
+impl AsRef<[AtomicU64]> for Kept {
+    fn as_ref(&self) -> &[AtomicU64] {
+        self.words.as_ref()
+    }
+}
+
+/// Make a state, and give the words of its ledger: what is stored there survives this process.
+/// Nobody sees the file before it is whole.
+pub(crate) fn create(path: &Path, head: &StateHead, words: u64) -> Result<Words, StateFileError> {
+    let made = match path.symlink_metadata() {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => make(path, head, words),
+    };
+    made.map_err(|why: io::Error| match why.kind() {
+        io::ErrorKind::AlreadyExists => StateFileError::Exists(path.to_owned()),
+        _ => StateFileError::Io {
+            path: path.to_owned(),
+            what: "be made",
+            why,
+        },
+    })
+}
+
+fn make(path: &Path, head: &StateHead, words: u64) -> io::Result<Words> {
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let directory = open_directory(parent.unwrap_or(Path::new(".")))?;
+    let mut new = NewFile::create(directory, MODE)?;
+    let file = new.file().try_clone()?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    let begin = fill(&file, head, words)?;
+    let words = SharedWords::of(&file, begin, words as usize)?;
+    new.publish(name)?;
+    Ok(Arc::new(Kept { words, _file: file }))
+}
+
+/// Write the head, and take space for all words: a store to a page without space would be a fault.
+fn fill(mut file: &File, head: &StateHead, words: u64) -> io::Result<u64> {
+    let head = head.encode();
+    file.write_all(&head)?;
+    let begin = head.len() as u64;
+    let bytes = words * size_of::<u64>() as u64;
+    match fallocate(file, FallocateFlags::empty(), begin, bytes) {
+        Ok(()) => {}
+        Err(Errno::OPNOTSUPP) => {
+            io::copy(&mut io::repeat(0).take(bytes), &mut file)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    file.sync_all()?;
+    Ok(begin)
+}
+
+/// A state of a run that is over, or was killed.
+pub struct StateFile {
+    head: StateHead,
+    ledger: Ledger,
+}
+
+/// What reading the targets of a state back came to.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// What was wrong; targets by their numbers.
+    pub findings: Findings,
+}
+
+impl StateFile {
+    /// Read a state.
+    ///
+    /// # Errors
+    /// When it is none, is damaged, or its run goes on.
+    pub fn read(path: &Path) -> Result<Self, StateFileError> {
+        let failed = |why| StateFileError::Io {
+            path: path.to_owned(),
+            what: "be read",
+            why,
+        };
+        let wrong = |why| StateFileError::State {
+            path: path.to_owned(),
+            why,
+        };
+        // A pipe or a terminal would wait for somebody to write.
+        let is_file = std::fs::metadata(path).map_err(failed)?.is_file();
+        if !is_file {
+            return Err(wrong(StateError::Foreign));
+        }
+        let mut file = File::open(path).map_err(failed)?;
+        if flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK) {
+            return Err(StateFileError::InUse(path.to_owned()));
+        }
+        let there = file.metadata().map_err(failed)?.len();
+        let mut bytes = Vec::new();
+        let first = StateHead::FIRST_BYTES as u64;
+        let mut take = |more: u64, bytes: &mut Vec<u8>| {
+            let part = Read::by_ref(&mut file).take(more).read_to_end(bytes);
+            part.map_err(failed)
+        };
+        take(first, &mut bytes)?;
+        let begin = StateHead::encoded_len(&bytes).map_err(wrong)?;
+        take((begin as u64).saturating_sub(first), &mut bytes)?;
+        let head = StateHead::decode(&bytes).map_err(wrong)?;
+        let lens = head.lens();
+        let count = match head.unit {
+            0 => 0,
+            unit => words_needed(unit, &lens),
+        };
+        let needed = (begin as u64).saturating_add(count.saturating_mul(size_of::<u64>() as u64));
+        if there < needed {
+            return Err(wrong(StateError::Short { needed, there }));
+        }
+        let words = words_in(&mut file, count).map_err(failed)?;
+        let ledger = Ledger::new(head.seed, head.unit, &lens, words);
+        let ledger = ledger.map_err(|why| StateFileError::Ledger {
+            path: path.to_owned(),
+            why,
+        })?;
+        Ok(Self { head, ledger })
+    }
+
+    /// The verified targets: their numbers, and where they were.
+    pub fn targets(&self) -> impl Iterator<Item = (u32, &Path)> {
+        let numbered = (0..).zip(&self.head.targets);
+        let verified = numbered.filter(|(_, target)| target.bytes > 0);
+        verified.map(|(number, target)| (number, path_of(target)))
+    }
+
+    /// Read all that was written to a target, from where it is now, and add what is wrong to
+    /// `checked`. `watch` is told which share is done, and returns whether to go on.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn check(
+        &self,
+        (number, path): (u32, &Path),
+        trust: Trust,
+        checked: &mut Checked,
+        watch: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), StateFileError> {
+        let failed = |why: io::Error| match why.kind() {
+            io::ErrorKind::NotFound => StateFileError::Gone(path.to_owned()),
+            _ => StateFileError::Io {
+                path: path.to_owned(),
+                what: "be read",
+                why,
+            },
+        };
+        let mut file = self.open(path).map_err(failed)?;
+        let there = file.seek(SeekFrom::End(0)).map_err(failed)?;
+        let most = there.max(1) as f64;
+        let written = self.ledger.written(number, u64::MAX);
+        let needed = written.last().map_or(0, |(offset, len)| offset + len);
+        if there < needed {
+            return Err(StateFileError::Shrunk {
+                path: path.to_owned(),
+                there,
+                needed,
+            });
+        }
+        let see = |at: u64, len: u64, found: &[Finding]| {
+            checked.bytes += len;
+            for finding in found {
+                checked.findings.note(*finding);
+            }
+            watch(at as f64 / most)
+        };
+        read_written(&self.ledger, number, &file, trust, see).map_err(failed)
+    }
+
+    /// Past the page cache where that takes such blocks; else what is cached is dropped first.
+    fn open(&self, path: &Path) -> io::Result<File> {
+        if self.ledger.unit().is_multiple_of(DIRECT_UNIT) {
+            let mut options = OpenOptions::new();
+            let flags = OFlags::DIRECT.bits().cast_signed();
+            if let Ok(file) = options.read(true).custom_flags(flags).open(path) {
+                return Ok(file);
+            }
+        }
+        let file = File::open(path)?;
+        drop_cached(&file)?;
+        Ok(file)
+    }
+}
+
+fn path_of(target: &StateTarget) -> &Path {
+    Path::new(OsStr::from_bytes(&target.path))
+}
+
+fn words_in(file: &mut File, count: u64) -> io::Result<Words> {
+    let mut reader = io::BufReader::with_capacity(1 << 20, file);
+    let mut numbers = Vec::new();
+    for _ in 0..count {
+        let mut word = [0; size_of::<u64>()];
+        reader.read_exact(&mut word)?;
+        numbers.push(u64::from_ne_bytes(word));
+    }
+    Ok(words_of(numbers.into_iter()))
+}

@@ -1,0 +1,484 @@
+//! SSDs brought to their steady state: rounds of the loads of a test, until a trend of more than a
+//! limit is excluded, with the verdict that the letter of SNIA SSS PTS gives each round.
+//!
+//! Nothing is steady before all was written twice, whatever the rounds look like: as long as blocks
+//! are spare, an SSD is as fast, and as even, as it will not stay. And one round that looks steady
+//! is not believed before the next agrees. Source of the tests: SNIA, "Solid State Storage
+//! Performance Test Specification" 2.0.2, 2020.
+
+mod conclusions;
+mod loads;
+mod rules;
+
+use results::{Access, Measurement, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdRound, Tracked};
+use stats::{Channel, DriftVerdict, Estimate, Goal};
+use units::{Bytes, Duration};
+use workload::{
+    AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
+    Size, Start,
+};
+
+use crate::checkup::MAIN_DIRECT;
+use crate::rounds::rounds_mean;
+use crate::trial::{Preparation, Trial};
+
+pub use conclusions::{ssd_findings, ssd_warnings};
+pub use loads::{SsdPhasePlan, SsdTest};
+pub use rules::{pts_window, round_trend};
+
+/// How often all must have been written before anything is steady.
+pub const LAPS_MIN: u64 = 2;
+/// Writers of the passes before the first round.
+const WRITERS: u32 = 4;
+/// A pass is given up after this long.
+const PASS_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Sequential rounds go on where the last one ended as long as this part of the target follows.
+const REST_MIN: u64 = 4;
+
+/// How long a load of a round is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RoundTime {
+    /// As the standard has it.
+    Whole(Duration),
+    /// Until the mean response time is that precise, or time is up.
+    Precise {
+        /// Relative half-width.
+        precision: f64,
+        /// The most.
+        most: Duration,
+    },
+}
+
+impl RoundTime {
+    /// The most time of a load in a round.
+    #[must_use]
+    pub const fn most(self) -> Duration {
+        match self {
+            Self::Whole(time) | Self::Precise { most: time, .. } => time,
+        }
+    }
+
+    /// Whether the timing is not that of the standard.
+    #[must_use]
+    pub const fn is_quick(self) -> bool {
+        matches!(self, Self::Precise { .. })
+    }
+}
+
+/// How a test is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SsdOptions {
+    /// How long a load of a round is.
+    pub time: RoundTime,
+    /// The most rounds; none where time is the only limit.
+    pub rounds_max: Option<u32>,
+    /// No round of a test begins after so much time of rounds.
+    pub budget: Duration,
+    /// A change over the last half of the rounds that counts as none, divided by the mean.
+    pub trend_limit: f64,
+}
+
+/// Where loads go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SsdPlace {
+    /// Bytes in play, from the first on.
+    pub size: u64,
+    /// How they are reached.
+    pub access: Access,
+}
+
+/// One load of one round, before it is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SsdStep {
+    /// Its place in the round.
+    pub load: usize,
+    /// Number of the round, from 1.
+    pub round: u32,
+    /// What is done.
+    pub trial: Trial,
+}
+
+/// What a load gave in a round.
+#[derive(Clone, Debug)]
+struct Part {
+    round: SsdCellRound,
+    tracked: Estimate,
+    p99: Option<Estimate>,
+    p999: Option<Estimate>,
+    max_ns: u64,
+    errors: u64,
+}
+
+/// Says which load is next, and what the rounds amount to.
+pub struct SsdProcedure {
+    plan: SsdPhasePlan,
+    options: SsdOptions,
+    place: SsdPlace,
+    /// Which of the tests of the run it is: each draws afresh.
+    number: u64,
+    parts: Vec<Vec<Part>>,
+    rounds: Vec<SsdRound>,
+    next: usize,
+    written: u64,
+    elapsed: Duration,
+    /// Bytes that each sequential load has moved.
+    moved: Vec<u64>,
+    steady_round: Option<u32>,
+    pts_round: Option<u32>,
+}
+
+impl SsdProcedure {
+    /// A procedure for one test, the `number`th of the run, after `written` bytes were written.
+    #[must_use]
+    pub fn new(
+        plan: SsdPhasePlan,
+        options: SsdOptions,
+        place: SsdPlace,
+        (number, written): (u64, u64),
+    ) -> Self {
+        let loads = plan.loads.len();
+        Self {
+            plan,
+            options,
+            place,
+            number,
+            parts: vec![Vec::new(); loads],
+            rounds: Vec::new(),
+            next: 0,
+            written,
+            elapsed: Duration::ZERO,
+            moved: vec![0; loads],
+            steady_round: None,
+            pts_round: None,
+        }
+    }
+
+    /// The next load; `None` at the end of the last round.
+    #[must_use]
+    pub fn next_step(&self) -> Option<SsdStep> {
+        if self.next == 0 && self.is_over() {
+            return None;
+        }
+        let round = self.rounds.len() as u32 + 1;
+        let load = self.next;
+        Some(SsdStep {
+            load,
+            round,
+            trial: self.trial(load, round),
+        })
+    }
+
+    /// What became of a step, and how long it took.
+    pub fn record(&mut self, step: &SsdStep, measured: &Measurement, took: Duration) {
+        let load = self.plan.loads[step.load];
+        let writes = measured.kinds.iter().filter(|kind| kind.kind == "write");
+        self.written += writes.map(|kind| kind.bytes).sum::<u64>();
+        self.moved[step.load] += measured.bytes_all;
+        self.elapsed += took;
+        let part = self.part(step.round, load, measured);
+        self.parts[step.load].push(part);
+        self.next += 1;
+        if self.next == self.plan.loads.len() {
+            self.next = 0;
+            self.end_round(step.round);
+        }
+    }
+
+    /// The trial of the load that is followed, in the first round.
+    #[must_use]
+    pub fn tracked_trial(&self) -> Trial {
+        self.trial(self.plan.tracked_load, 1)
+    }
+
+    /// Rounds that were ended.
+    #[must_use]
+    pub fn rounds(&self) -> &[SsdRound] {
+        &self.rounds
+    }
+
+    /// The round from which on it is steady, and the first at which the letter of the standard is
+    /// met.
+    #[must_use]
+    pub const fn verdicts(&self) -> (Option<u32>, Option<u32>) {
+        (self.steady_round, self.pts_round)
+    }
+
+    /// Bytes written so far.
+    #[must_use]
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Time of its rounds so far.
+    #[must_use]
+    pub const fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// How much of what it may take is done, 0 to 1.
+    #[must_use]
+    pub fn share_done(&self) -> f64 {
+        let loads = self.plan.loads.len() as f64;
+        let done = self.rounds.len() as f64 + self.next as f64 / loads;
+        let rounds = self
+            .options
+            .rounds_max
+            .map_or(0.0, |most| done / f64::from(most));
+        let time = self.elapsed.as_secs_f64() / self.options.budget.as_secs_f64();
+        rounds.max(time).min(1.0)
+    }
+
+    /// Each load over the rounds of the trend, or over all where there are too few for one. A load
+    /// that was never measured is left out.
+    #[must_use]
+    pub fn cells(&self) -> Vec<SsdCell> {
+        let trend = self.rounds.last().and_then(|round| round.trend);
+        let first = trend.map_or(1, |it| it.first_round);
+        let loads = self.plan.loads.iter().zip(&self.parts);
+        loads
+            .filter_map(|(&load, parts)| cell(load, parts, first))
+            .collect()
+    }
+
+    fn part(&self, number: u32, load: SsdLoad, measured: &Measurement) -> Part {
+        let round = SsdCellRound {
+            number,
+            iops: measured.throughput,
+            latency_ns: measured.response.mean,
+        };
+        let tracked = match self.plan.tracked {
+            Tracked::Iops => round.iops,
+            Tracked::Latency => round.latency_ns,
+            Tracked::Throughput => round.iops.scale(load.block_bytes as f64),
+        };
+        Part {
+            round,
+            tracked,
+            p99: measured.response.percentile(0.99),
+            p999: measured.response.percentile(0.999),
+            max_ns: measured.response.max_ns,
+            errors: measured.errors_total(),
+        }
+    }
+
+    fn end_round(&mut self, number: u32) {
+        let parts = &self.parts[self.plan.tracked_load];
+        let tracked: Vec<Estimate> = parts.iter().map(|part| part.tracked).collect();
+        let values: Vec<f64> = tracked.iter().map(|it| it.value).collect();
+        let pts = pts_window(&values, self.stride());
+        let mut trend = round_trend(&values, self.options.trend_limit);
+        if let Some(trend) = &mut trend
+            && trend.verdict == DriftVerdict::Steady
+            && self.written < LAPS_MIN * self.place.size
+        {
+            trend.verdict = DriftVerdict::Undecided;
+        }
+        if pts.is_some_and(|window| window.is_met) {
+            self.pts_round.get_or_insert(number);
+        }
+        let is_steady = |trend: Option<results::RoundTrend>| {
+            trend.is_some_and(|it| it.verdict == DriftVerdict::Steady)
+        };
+        let was_steady = is_steady(self.rounds.last().and_then(|round| round.trend));
+        match is_steady(trend) {
+            true if was_steady => {
+                self.steady_round.get_or_insert(number);
+            }
+            true => {}
+            false => self.steady_round = None,
+        }
+        self.rounds.push(SsdRound {
+            number,
+            end_ns: self.elapsed.as_nanos(),
+            written_bytes: self.written,
+            tracked: tracked[tracked.len() - 1],
+            pts,
+            trend,
+        });
+    }
+
+    /// Rounds from one of a window to the next; short rounds have no timing to keep.
+    #[must_use]
+    pub const fn stride(&self) -> u32 {
+        match self.options.time.is_quick() {
+            true => 1,
+            false => self.plan.stride,
+        }
+    }
+
+    /// It ends when it is steady and the letter of the standard had its window, or at a limit.
+    fn is_over(&self) -> bool {
+        let done = self.rounds.len() as u32;
+        let has_window = done > (rules::WINDOW - 1) * self.stride();
+        let is_steady = self.steady_round.is_some() && has_window;
+        let is_last = self.options.rounds_max.is_some_and(|most| done >= most);
+        is_steady || is_last || done > 0 && self.elapsed >= self.options.budget
+    }
+
+    fn trial(&self, place: usize, round: u32) -> Trial {
+        let load = self.plan.loads[place];
+        let salt = self.number << 48 | u64::from(round) << 16 | place as u64;
+        let goal = match self.options.time {
+            RoundTime::Whole(_) => None,
+            RoundTime::Precise { precision, .. } => Some(Goal::result(precision)),
+        };
+        let start = match load.pattern {
+            SsdPattern::Random => 0,
+            SsdPattern::Sequential => self.sequential_start(place, load),
+        };
+        let test = self.plan.name;
+        Trial {
+            name: format!("ssd-{test}-{}-round-{round}", name(&load)),
+            title: title(&load),
+            spec: ClientSpec::Mix(spec(&load, start, self.place.size)),
+            clients: load.depth,
+            depth: load.depth,
+            access: self.place.access,
+            preparation: Preparation::None,
+            goal,
+            channel: Channel::Response,
+            duration_max: self.options.time.most(),
+            salt,
+            sample_every: None,
+            limit: None,
+            // What the standard averages is the whole round.
+            warm_up: Some(Duration::ZERO),
+        }
+    }
+
+    /// Where a sequential load goes on. It wraps to where it began, so that it begins anew at the
+    /// first byte where little follows.
+    fn sequential_start(&self, place: usize, load: SsdLoad) -> u64 {
+        let size = self.place.size;
+        let stripe = load.block_bytes * u64::from(load.depth);
+        let start = self.moved[place] % size / stripe * stripe;
+        let rest = size - start;
+        if rest >= (size / REST_MIN).max(stripe) {
+            start
+        } else {
+            0
+        }
+    }
+}
+
+impl SsdPhasePlan {
+    /// The sequential writes before the first round, `passes` times from end to end.
+    #[must_use]
+    pub fn precondition_trial(&self, place: SsdPlace, passes: u32, number: u64) -> Trial {
+        let block = self.precondition_block;
+        let load = SsdLoad {
+            block_bytes: block,
+            read_percent: 0,
+            pattern: SsdPattern::Sequential,
+            depth: WRITERS,
+        };
+        let mut spec = spec(&load, 0, place.size);
+        let each = (place.size / block).div_ceil(u64::from(WRITERS));
+        spec.operations = Some(each * u64::from(passes));
+        Trial {
+            name: format!("ssd-{}-precondition", self.name),
+            title: format!("writing {} {passes} times", Bytes(place.size)),
+            spec: ClientSpec::Mix(spec),
+            clients: WRITERS,
+            depth: WRITERS,
+            access: place.access,
+            preparation: Preparation::None,
+            goal: None,
+            channel: Channel::Response,
+            duration_max: PASS_MAX,
+            salt: number << 48,
+            sample_every: None,
+            limit: None,
+            warm_up: None,
+        }
+    }
+}
+
+/// What a load does, in words.
+fn title(load: &SsdLoad) -> String {
+    let what = match load.read_percent {
+        100 => "read".to_owned(),
+        0 => "write".to_owned(),
+        reads => format!("{reads}/{} mix", 100 - reads),
+    };
+    let (pattern, block) = (load.pattern.name(), Bytes(load.block_bytes));
+    format!("{pattern} {what} {block}, depth {}", load.depth)
+}
+
+fn name(load: &SsdLoad) -> String {
+    let (pattern, block, reads) = (load.pattern.name(), load.block_bytes, load.read_percent);
+    format!("{pattern}-{block}-read-{reads}")
+}
+
+fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
+    let (partition, pattern, begin) = match load.pattern {
+        SsdPattern::Random => (Partition::Contending, Pattern::Uniform, Start::Random),
+        SsdPattern::Sequential => (
+            Partition::Interleaved,
+            Pattern::Sequential { step: 1 },
+            Start::First,
+        ),
+    };
+    MixSpec {
+        addresses: AddressSpec {
+            region: Region {
+                target: MAIN_DIRECT,
+                offset: start,
+                len: (size - start) / load.block_bytes * load.block_bytes,
+                block: load.block_bytes,
+            },
+            partition,
+            pattern,
+            start: begin,
+        },
+        mix: Mix {
+            read: load.read_percent,
+            write: 100 - load.read_percent,
+            flush: 0,
+        },
+        sizes: vec![Size {
+            len: load.block_bytes as u32,
+            weight: 1,
+        }],
+        durability: Durability::Volatile,
+        pacing: Pacing::Closed { think: Gap::NONE },
+        operations: None,
+        spread: None,
+    }
+}
+
+fn cell(load: SsdLoad, parts: &[Part], first: u32) -> Option<SsdCell> {
+    let of_result = || parts.iter().filter(move |part| part.round.number >= first);
+    let rounds: Vec<SsdCellRound> = of_result().map(|part| part.round).collect();
+    let last = rounds.last()?;
+    let known = |of: fn(&Part) -> Option<Estimate>| {
+        let found: Vec<Estimate> = of_result().filter_map(of).collect();
+        mean_of(&found)
+    };
+    Some(SsdCell {
+        load,
+        iops: mean_of(&rounds.iter().map(|it| it.iops).collect::<Vec<_>>()).unwrap_or(last.iops),
+        latency_ns: mean_of(&rounds.iter().map(|it| it.latency_ns).collect::<Vec<_>>())
+            .unwrap_or(last.latency_ns),
+        p99_ns: known(|part| part.p99),
+        p999_ns: known(|part| part.p999),
+        max_ns: of_result().map(|part| part.max_ns).max().unwrap_or(0),
+        errors: parts.iter().map(|part| part.errors).sum(),
+        rounds,
+    })
+}
+
+/// The mean of rounds; of a single one what it says itself.
+fn mean_of(rounds: &[Estimate]) -> Option<Estimate> {
+    let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
+    mean_of_rounds(&values).or(rounds.last().copied())
+}
+
+/// The mean of rates or times, which are not below zero.
+fn mean_of_rounds(values: &[f64]) -> Option<Estimate> {
+    let mean = rounds_mean(values)?;
+    Some(Estimate {
+        low: mean.low.max(0.0),
+        ..mean
+    })
+}

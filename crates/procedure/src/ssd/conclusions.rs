@@ -1,0 +1,171 @@
+//! What the rounds of a test amount to, in sentences, and what must be known of them.
+
+use results::{SsdPhase, SsdTests, Tracked, Warning};
+use stats::{DriftVerdict, Estimate};
+use units::{
+    Bytes, format_count, format_counted, format_duration_ns, format_interval_count,
+    format_interval_ns, format_interval_rate, format_rate,
+};
+
+use super::LAPS_MIN;
+
+/// What each test found.
+#[must_use]
+pub fn ssd_findings(found: &SsdTests) -> Vec<String> {
+    found
+        .phases
+        .iter()
+        .filter_map(|it| finding(it, found))
+        .collect()
+}
+
+fn finding(phase: &SsdPhase, found: &SsdTests) -> Option<String> {
+    let last = phase.rounds.last()?;
+    let (name, what) = (&phase.name, phase.tracked.name());
+    let Some(trend) = phase.trend() else {
+        let rounds = format_counted(u64::from(last.number), "round");
+        return Some(format!(
+            "{name}: {rounds}, too few to tell whether it is steady (8 at least)."
+        ));
+    };
+    let (value, interval) = printed(phase.tracked, trend.mean);
+    let change = format!("{:+.1} %", trend.total * 100.0);
+    let limit = found.trend_limit * 100.0;
+    Some(match phase.verdict() {
+        DriftVerdict::Steady => format!(
+            "{name}: steady, {what} {value} ({interval}); over rounds {} to {} it moved by \
+             {change}, and a change above {limit:.0} % is excluded.",
+            trend.first_round, last.number
+        ),
+        DriftVerdict::Drifting => format!(
+            "{name}: not steady: {what} moved by {change} over rounds {} to {}; it was {value} on \
+             average.",
+            trend.first_round, last.number
+        ),
+        DriftVerdict::Undecided => format!(
+            "{name}: {} cannot tell whether it is steady: {}.",
+            format_counted(u64::from(last.number), "round"),
+            undecided(phase, found)
+        ),
+    })
+}
+
+/// Why there is no verdict.
+fn undecided(phase: &SsdPhase, found: &SsdTests) -> String {
+    let written = phase.rounds.last().map_or(0, |round| round.written_bytes);
+    let size = found.size_bytes;
+    if is_plateau(phase, found) {
+        return format!(
+            "{} of {} were written, and nothing is called steady before {LAPS_MIN} times all was",
+            Bytes(written),
+            Bytes(size)
+        );
+    }
+    match phase.trend() {
+        Some(trend) if trend.bound.is_finite() => format!(
+            "a change of up to {:.0} % is not excluded, and {:.0} % is the limit",
+            trend.bound * 100.0,
+            found.trend_limit * 100.0
+        ),
+        _ => "the rounds are too few".into(),
+    }
+}
+
+/// Whether too little was written for anything to be steady.
+fn is_plateau(phase: &SsdPhase, found: &SsdTests) -> bool {
+    let last = phase.rounds.last();
+    last.is_none_or(|round| round.written_bytes < LAPS_MIN * found.size_bytes)
+}
+
+/// A tracked figure and its interval.
+fn printed(tracked: Tracked, estimate: Estimate) -> (String, String) {
+    let Estimate {
+        value, low, high, ..
+    } = estimate;
+    if !estimate.is_bounded() {
+        let value = match tracked {
+            Tracked::Iops => format!("{}/s", format_count(value)),
+            Tracked::Latency => format_duration_ns(value),
+            Tracked::Throughput => format_rate(value),
+        };
+        return (value, "no interval".into());
+    }
+    match tracked {
+        Tracked::Iops => {
+            let (value, interval) = format_interval_count(value, low, high);
+            (format!("{value}/s"), interval)
+        }
+        Tracked::Latency => format_interval_ns(value, low, high),
+        Tracked::Throughput => format_interval_rate(value, low, high),
+    }
+}
+
+/// What must be known of a test.
+#[must_use]
+pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let name = &phase.name;
+    match phase.verdict() {
+        DriftVerdict::Steady => {}
+        DriftVerdict::Drifting => warnings.push(Warning::doubt(
+            "ssd-drifting",
+            format!(
+                "{name}: the rounds still move; what they give is of this moment. Allow more \
+                 rounds (--rounds, --budget)."
+            ),
+        )),
+        DriftVerdict::Undecided => warnings.push(Warning::doubt(
+            "ssd-undecided",
+            format!(
+                "{name}: it is not known to be steady: {}. Allow more rounds (--rounds, --budget).",
+                undecided(phase, found)
+            ),
+        )),
+    }
+    warnings.extend(misled(phase, found));
+    let errors: u64 = phase.cells.iter().map(|cell| cell.errors).sum();
+    if errors > 0 {
+        let errors = format_counted(errors, "operation");
+        let text = format!("{name}: {errors} failed; no figure has them.");
+        warnings.push(Warning::void("ssd-failed-operations", text));
+    }
+    warnings
+}
+
+/// Where the two rules do not agree.
+fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
+    let name = &phase.name;
+    let window = phase.pts_window()?;
+    if let (Some(round), Some(trend)) = (phase.pts_round, phase.trend()) {
+        let off = window.mean / trend.mean.value - 1.0;
+        let is_outside = !trend.mean.contains(window.mean) && off.abs() > OFF_MIN;
+        let why = match phase.verdict() {
+            DriftVerdict::Steady if is_outside => "quote the steady figure",
+            DriftVerdict::Drifting => "the rounds still move",
+            DriftVerdict::Undecided if is_plateau(phase, found) => {
+                "spare blocks may not be used up yet"
+            }
+            _ => return None,
+        };
+        let text = format!(
+            "{name}: the letter of SSS PTS is met at round {round}, {:.0} % {} the mean of the \
+             last rounds; {why}.",
+            off.abs() * 100.0,
+            if off < 0.0 { "below" } else { "above" }
+        );
+        return Some(Warning::doubt("pts-too-early", text));
+    }
+    (phase.verdict() == DriftVerdict::Steady).then(|| {
+        let text = format!(
+            "{name}: steady, though the letter of SSS PTS is not met: its rounds differ by {:.0} % \
+             (20 % are allowed) and their line moves by {:.0} % (10 %). Its rounds are noisy, and \
+             do not drift.",
+            window.range * 100.0,
+            window.excursion.abs() * 100.0
+        );
+        Warning::note("pts-not-met", text)
+    })
+}
+
+/// Below this the standard's figure and the steady one are not told apart.
+const OFF_MIN: f64 = 0.03;

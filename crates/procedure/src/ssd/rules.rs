@@ -1,0 +1,153 @@
+//! Two rules for steady state: the letter of SNIA SSS PTS 2.0.2, and a trend with its error.
+//!
+//! The standard looks at five rounds: their range may be 20 % of their mean, and the least-squares
+//! line may move by 10 % of it. No error is looked at, so that what it says depends on chance where
+//! rounds are noisy, and on nothing that came before its window where a device changes slowly.
+//! docs/ssd.md has the rates.
+//!
+//! The trend is that of the last half of all rounds: a window that grows sees a slow change that
+//! five rounds hide. Its error is what the rounds scatter around the line, widened by the
+//! correlation of neighbours: what a round says of its own error need not be believed.
+
+use results::{PtsWindow, RoundTrend};
+use stats::{DriftVerdict, student_t};
+
+use super::mean_of_rounds;
+
+/// Rounds of a window of the standard.
+pub(super) const WINDOW: u32 = 5;
+/// The fewest rounds of a trend: five do not tell a decay of 2 % a round from noise of 2 %.
+const TREND_MIN: usize = 8;
+/// The largest range of a window that passes, divided by its mean.
+const RANGE_MAX: f64 = 0.20;
+/// The most that the line of a window may move, divided by its mean.
+const EXCURSION_MAX: f64 = 0.10;
+/// A smaller change is of no interest, however certain: that of `stats::Drift`.
+const RELEVANT: f64 = 0.02;
+/// A change is certain at the two-sided 1 % level ...
+const CERTAIN: f64 = 0.995;
+/// ... and excluded at the one-sided 5 % level.
+const EXCLUDED: f64 = 0.95;
+/// A correlation above this is a trend, which the line has.
+const CORRELATION_MAX: f64 = 0.9;
+/// However much neighbours resemble each other, so many rounds stand for themselves.
+const FREEDOM_MIN: f64 = 3.0;
+
+/// The letter of the standard over the last five of `values` that lie `stride` rounds apart;
+/// `None` before there are as many.
+#[must_use]
+pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
+    let stride = stride.max(1) as usize;
+    let mut taken: Vec<f64> = values
+        .iter()
+        .rev()
+        .step_by(stride)
+        .take(5)
+        .copied()
+        .collect();
+    if taken.len() < WINDOW as usize {
+        return None;
+    }
+    taken.reverse();
+    let mean = taken.iter().sum::<f64>() / taken.len() as f64;
+    let largest = taken.iter().copied().fold(f64::MIN, f64::max);
+    let smallest = taken.iter().copied().fold(f64::MAX, f64::min);
+    let line = Line::through(&taken);
+    let (range, excursion) = ((largest - smallest) / mean, line.change() / mean);
+    let last_round = values.len() as u32;
+    Some(PtsWindow {
+        first_round: last_round - (WINDOW - 1) * stride as u32,
+        last_round,
+        mean,
+        range,
+        excursion,
+        is_met: range <= RANGE_MAX && excursion.abs() <= EXCURSION_MAX,
+    })
+}
+
+/// The trend over the last half of the rounds, and over eight at least; `None` before there are as
+/// many. Steady means that a change of more than `limit` of the mean is excluded.
+#[must_use]
+pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
+    let len = (rounds.len() / 2).max(TREND_MIN);
+    let window = &rounds[rounds.len().checked_sub(len)?..];
+    let line = Line::through(window);
+    let mean = mean_of_rounds(window).filter(|mean| mean.value > 0.0)?;
+    let (scatter, freedom) = line.scatter(window);
+    let standard_error = scatter / mean.value;
+    let total = line.change() / mean.value;
+    let bound = total.abs() + student_t(EXCLUDED, freedom) * standard_error;
+    let is_certain = total.abs() > student_t(CERTAIN, freedom) * standard_error;
+    let verdict = if is_certain && total.abs() > RELEVANT {
+        DriftVerdict::Drifting
+    } else if bound <= limit {
+        DriftVerdict::Steady
+    } else {
+        DriftVerdict::Undecided
+    };
+    Some(RoundTrend {
+        first_round: (rounds.len() - len + 1) as u32,
+        mean,
+        total,
+        standard_error,
+        bound,
+        verdict,
+    })
+}
+
+/// A least-squares line through values at equal steps.
+struct Line {
+    centre: f64,
+    mean: f64,
+    /// For each step.
+    slope: f64,
+    /// Sum of the squared distances from the middle.
+    spread: f64,
+    steps: f64,
+}
+
+impl Line {
+    fn through(values: &[f64]) -> Self {
+        let len = values.len() as f64;
+        let centre = (len - 1.0) / 2.0;
+        let mean = values.iter().sum::<f64>() / len;
+        let at = |place: usize| place as f64 - centre;
+        let places = values.iter().enumerate();
+        let products: f64 = places.map(|(place, it)| at(place) * (it - mean)).sum();
+        let spread: f64 = (0..values.len()).map(|place| at(place).powi(2)).sum();
+        Self {
+            centre,
+            mean,
+            slope: products / spread,
+            spread,
+            steps: len - 1.0,
+        }
+    }
+
+    /// From the first value to the last.
+    fn change(&self) -> f64 {
+        self.slope * self.steps
+    }
+
+    /// Standard error of the change by what lies off the line, and its degrees of freedom. What is
+    /// alike in neighbours counts as in an autoregressive series; the correlation of residuals of a
+    /// line is found too low by about `(2 + 4 r) / n`.
+    fn scatter(&self, values: &[f64]) -> (f64, f64) {
+        let on_line = |place: usize| self.mean + self.slope * (place as f64 - self.centre);
+        let off = values.iter().enumerate();
+        let off: Vec<f64> = off.map(|(place, it)| it - on_line(place)).collect();
+        let squares: f64 = off.iter().map(|it| it * it).sum();
+        let freedom = values.len() as f64 - 2.0;
+        let products: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let found = if squares > 0.0 {
+            products / squares
+        } else {
+            0.0
+        };
+        let most = found + (2.0 + 4.0 * found.max(0.0)) / off.len() as f64;
+        let correlation = most.clamp(0.0, CORRELATION_MAX);
+        let dependence = (1.0 + correlation) / (1.0 - correlation);
+        let error = (squares / freedom * dependence / self.spread).sqrt() * self.steps;
+        (error, (freedom / dependence).max(FREEDOM_MIN))
+    }
+}

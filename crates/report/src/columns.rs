@@ -1,0 +1,62 @@
+//! All figures of a run as one table with typed columns: the same for every kind of measurement,
+//! and for every form that has columns.
+
+use results::{Figure, Row, Run, Table};
+
+/// One line: a figure, and where it stands.
+pub(crate) struct Line<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) table: &'a Table,
+    pub(crate) row: &'a Row,
+    pub(crate) figure: &'a Figure,
+}
+
+/// What a column holds, and how it is found.
+pub(crate) enum Cells {
+    Text(fn(&Line<'_>) -> String),
+    /// May be not finite, which a form leaves out.
+    Number(fn(&Line<'_>) -> f64),
+    Whole(fn(&Line<'_>) -> Option<i64>),
+    Flag(fn(&Line<'_>) -> bool),
+}
+
+use Cells::{Flag, Number, Text, Whole};
+
+pub(crate) const COLUMNS: [(&str, Cells); 17] = [
+    ("run", Whole(|it| it.run.id)),
+    ("command", Text(|it| it.run.settings.command.clone())),
+    ("target", Text(|it| it.run.target.given.clone())),
+    ("table", Text(|it| it.table.name.clone().into_owned())),
+    ("row", Text(|it| it.table.row_name(it.row))),
+    ("metric", Text(|it| it.figure.metric.name.clone())),
+    ("unit", Text(|it| it.figure.metric.unit.name().to_owned())),
+    (
+        "better",
+        Text(|it| it.figure.metric.better.name().to_owned()),
+    ),
+    ("role", Text(|it| it.figure.metric.role.name().to_owned())),
+    ("value", Number(|it| it.figure.value.value)),
+    ("low", Number(|it| it.figure.value.low)),
+    ("high", Number(|it| it.figure.value.high)),
+    ("confidence", Number(|it| it.figure.value.confidence)),
+    ("samples", Number(|it| it.figure.value.samples)),
+    ("indicative", Flag(|it| it.figure.is_indicative)),
+    ("trust", Text(|it| it.row.trust.name().to_owned())),
+    ("warnings", Text(|it| it.row.warnings.join(" "))),
+];
+
+/// Do something with each line.
+pub(crate) fn for_each_line(run: &Run, mut then: impl FnMut(&Line<'_>)) {
+    for table in &run.tables() {
+        for row in &table.rows {
+            for figure in &row.figures {
+                then(&Line {
+                    run,
+                    table,
+                    row,
+                    figure,
+                });
+            }
+        }
+    }
+}

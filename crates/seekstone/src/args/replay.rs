@@ -1,0 +1,163 @@
+//! Arguments of `seekstone replay`, and formats of traces.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use kinds::replay::Fit;
+use trace::Format;
+use units::{Bytes, Duration};
+
+use super::parse::{parse_level, parse_size};
+use super::{Common, Reach};
+
+/// `seekstone replay`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Each request is due when the trace has it, whatever the storage does: latency \
+counts from then, and the report says how far the replay was behind. The trace is read twice and \
+never loaded (docs/replay.md).\n\n\
+Examples:\n  \
+seekstone replay app.log /data                        fio's iolog, on a test file\n  \
+seekstone replay app.log /dev/nvme1n1 --overwrite     a trace with writes; all there is lost\n  \
+seekstone replay sda.blktrace.0 sim:nvme --scale 2x   twice as fast, on a model\n  \
+seekstone replay web_0.csv /data --fit modulo         a large volume on a small one\n  \
+seekstone replay app.log /data --as-fast-as-possible --depth 32"
+)]
+pub struct ReplayArgs {
+    /// fio's iolog (version 2 or 3), blktrace's NAME.blktrace.0 (the other processors' files are
+    /// found next to it), or CSV; its beginning tells which.
+    pub trace: PathBuf,
+    /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
+    pub target: String,
+    /// The trace's format, where its beginning does not tell.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<TraceFormat>,
+    /// Replay this file or device of the trace alone; may be given several times [default: all,
+    /// side by side on the target].
+    #[arg(long = "device", value_name = "NAME")]
+    pub devices: Vec<String>,
+    /// How many times as fast as recorded, as in 2x or 0.5x.
+    #[arg(
+        long, value_name = "FACTOR", default_value = "1x", value_parser = parse_scale,
+        allow_hyphen_values = true
+    )]
+    pub scale: Scale,
+    /// Ignore the recorded times: keep --depth requests outstanding.
+    #[arg(long, conflicts_with = "scale")]
+    pub as_fast_as_possible: bool,
+    /// Requests outstanding at most [default: as many as arrive in 100 ms, 256 at least; with
+    /// --as-fast-as-possible 32].
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=drivers::DEPTH_MAX as i64)
+    )]
+    pub depth: Option<u32>,
+    /// What becomes of requests beyond the target's end.
+    #[arg(long, value_enum, default_value_t = FitChoice::Refuse)]
+    pub fit: FitChoice,
+    /// Stop after this long, wherever the trace is.
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub duration: Option<Duration>,
+    /// Size of the test file in a directory [default: what the trace takes], or the part of a
+    /// device or file that is used.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    pub size: Option<Bytes>,
+    /// Go through the page cache.
+    #[arg(long)]
+    pub buffered: bool,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How many times as fast as recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale(pub f64);
+
+fn parse_scale(text: &str) -> Result<Scale, String> {
+    const BOUNDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
+    let number = text.strip_suffix(['x', 'X']).unwrap_or(text);
+    match number.parse::<f64>() {
+        Ok(factor) if BOUNDS.contains(&factor) => Ok(Scale(factor)),
+        Ok(_) => Err("is between 0.001x and 1000x".into()),
+        Err(_) => Err("write a factor, such as 2x or 0.5x".into()),
+    }
+}
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// fio's I/O log, version 2 or 3.
+    Iolog,
+    /// blktrace's binary files.
+    Blktrace,
+    /// MSR Cambridge: time (100 ns), host, disk, Read or Write, offset, size, response time.
+    Msr,
+    /// Alibaba: device, R or W, offset, length, time (us).
+    Alibaba,
+    /// Tencent: time (s), offset and size (sectors), 0 or 1, volume.
+    Tencent,
+    /// Storage Performance Council: unit, block, size, R or W, time (s).
+    Spc,
+    /// VMware vscsiStats: time (us), block, length, operation code of SCSI.
+    Vscsi,
+}
+
+impl TraceFormat {
+    /// The format.
+    pub const fn format(self) -> Format {
+        match self {
+            Self::Iolog => Format::Iolog,
+            Self::Blktrace => Format::Blktrace,
+            Self::Msr => Format::Msr,
+            Self::Alibaba => Format::Alibaba,
+            Self::Tencent => Format::Tencent,
+            Self::Spc => Format::Spc,
+            Self::Vscsi => Format::Vscsi,
+        }
+    }
+}
+
+/// What becomes of requests beyond the target's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FitChoice {
+    /// They begin again at its first byte.
+    Modulo,
+    /// They are left out.
+    Clip,
+    /// The trace is not replayed.
+    Refuse,
+}
+
+impl FitChoice {
+    /// The same for the replay.
+    pub const fn fit(self) -> Fit {
+        match self {
+            Self::Modulo => Fit::Modulo,
+            Self::Clip => Fit::Clip,
+            Self::Refuse => Fit::Refuse,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_a_factor() {
+        let check = |text, expected: Result<f64, &str>| {
+            let found = parse_scale(text).map(|it| it.0);
+            assert_eq!(found, expected.map_err(Into::into), "{text}");
+        };
+        check("2x", Ok(2.0));
+        check("0.5", Ok(0.5));
+        for text in ["0x", "-1x", "1e9x", "NaN", "inf"] {
+            check(text, Err("is between 0.001x and 1000x"));
+        }
+        check("fast", Err("write a factor, such as 2x or 0.5x"));
+    }
+}

@@ -1,0 +1,133 @@
+//! Arguments of `seekstone ssd`.
+
+use clap::{Args, ValueEnum};
+use procedure::SsdTest;
+use units::{Bytes, Duration};
+
+use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
+use super::{Common, Reach};
+
+/// `seekstone ssd`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A fresh SSD is faster than it stays. Rounds of a load are repeated until a \
+change of more than --trend over the last half of them is excluded; each round also gets the \
+verdict of SNIA SSS PTS 2.0.2 to the letter (docs/ssd.md). Nothing is steady before all was \
+written twice.\n\n\
+Every test writes: a device or file needs --overwrite, and everything in it is lost. A directory \
+gets a test file that is removed.\n\n\
+Examples:\n  \
+seekstone ssd /dev/nvme1n1 --overwrite --purge discard     write saturation; hours\n  \
+seekstone ssd /dev/nvme1n1 --overwrite --test iops,lat,tp  the other tests; a day and more\n  \
+seekstone ssd /data --quick --size 8GiB                    a file, in minutes\n  \
+seekstone ssd 'sim:nvme?cleaning=fifo&blocks=32' --quick --seed 1"
+)]
+pub struct SsdArgs {
+    /// A block device or file (with --overwrite), a directory, or `sim:NAME`.
+    pub target: String,
+    /// Tests of the standard: wsat (write saturation), iops (7 mixes of 8 block sizes), lat (depth
+    /// 1), tp (sequential); a comma list.
+    #[arg(
+        long = "test",
+        value_enum,
+        value_name = "TESTS",
+        default_value = "wsat",
+        value_delimiter = ','
+    )]
+    pub tests: Vec<SsdTestChoice>,
+    /// Short rounds that end on precision, in place of the standard's timing.
+    #[arg(long)]
+    pub quick: bool,
+    /// Time of each load in a round [default: 60s; with --quick 5s at most].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub round: Option<Duration>,
+    /// With --quick: how precise the mean latency of each load in a round shall be [default: 5%].
+    #[arg(
+        long, value_name = "PERCENT", value_parser = parse_precision, allow_hyphen_values = true,
+        requires = "quick"
+    )]
+    pub precision: Option<f64>,
+    /// The most rounds of a test [default: 25; of wsat as many as --budget allows].
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
+    )]
+    pub rounds: Option<u32>,
+    /// The largest change over the last half of the rounds that counts as steady.
+    #[arg(
+        long, value_name = "PERCENT", default_value = "10%", value_parser = parse_precision,
+        allow_hyphen_values = true
+    )]
+    pub trend: f64,
+    /// How often all is written, one block after the other, before the first round [default: 2; of
+    /// wsat 0]. Filling a test file counts.
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(0..=100)
+    )]
+    pub precondition: Option<u32>,
+    /// Forget earlier writes before each test, and read samples back: `discard` for a device
+    /// (BLKDISCARD), `punch` for a file.
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = PurgeChoice::None)]
+    pub purge: PurgeChoice,
+    /// Operations outstanding, but for lat.
+    #[arg(
+        long, value_name = "N", default_value_t = 32, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=1024)
+    )]
+    pub depth: u32,
+    /// Size of the test file in a directory [default: 1 GiB or half the free space], or the part
+    /// of a device or file that is used.
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
+    pub size: Option<Bytes>,
+    /// No round of a test begins after so much time of its rounds [default: 24h; with --quick
+    /// 10min].
+    #[arg(long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true)]
+    pub budget: Option<Duration>,
+    /// How storage is reached.
+    #[command(flatten)]
+    pub reach: Reach,
+    /// What every measuring command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// A test of the standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SsdTestChoice {
+    /// Random writes of 4 KiB from the first on.
+    Wsat,
+    /// Seven mixes of reads and writes with eight block sizes.
+    Iops,
+    /// Three mixes with three block sizes, one operation at a time.
+    Lat,
+    /// Sequential reads and writes of 128 KiB, then of 1 MiB.
+    Tp,
+}
+
+impl SsdTestChoice {
+    /// The test.
+    pub const fn test(self) -> SsdTest {
+        match self {
+            Self::Wsat => SsdTest::Wsat,
+            Self::Iops => SsdTest::Iops,
+            Self::Lat => SsdTest::Lat,
+            Self::Tp => SsdTest::Tp,
+        }
+    }
+}
+
+/// How earlier writes are forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PurgeChoice {
+    /// Not at all.
+    None,
+    /// BLKDISCARD of all of a device.
+    Discard,
+    /// The blocks of a file are given back to its file system.
+    Punch,
+    /// NVMe format: shown, and left to you.
+    Format,
+    /// NVMe or SCSI sanitize: shown, and left to you.
+    Sanitize,
+}

@@ -1,0 +1,101 @@
+//! `seekstone fleet manifest` and `seekstone fleet slurm`: what starts a command on a cluster.
+
+use std::path::{Component, Path};
+
+use fleet::{Batch, Launch, LaunchError, Mpi, Pods};
+
+use crate::args::{self, Command, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
+use crate::commands::fleet::check_options;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// Print a Kubernetes manifest.
+///
+/// # Errors
+/// When options do not go together.
+pub fn manifest(args: &ManifestArgs) -> anyhow::Result<Exit> {
+    let (launch, target) = launch(&args.launch)?;
+    check_target(&target, &args.mount)?;
+    let pods = Pods {
+        image: args.image.clone(),
+        claim: args.claim.clone(),
+        mount: args.mount.clone(),
+        mpi: match args.mpi {
+            MpiChoice::OpenMpi => Mpi::OpenMpi,
+            MpiChoice::Mpich => Mpi::Mpich,
+        },
+    };
+    let text = match args.indexed_job {
+        true => launch.indexed_job(&pods),
+        false => launch.mpi_job(&pods),
+    };
+    print(text)
+}
+
+/// Print a batch script.
+///
+/// # Errors
+/// When options do not go together.
+pub fn slurm(args: &SlurmArgs) -> anyhow::Result<Exit> {
+    let (launch, _) = launch(&args.launch)?;
+    let batch = Batch {
+        partition: args.partition.clone(),
+        plugin: args.mpi.clone(),
+    };
+    print(launch.slurm(&batch))
+}
+
+fn print(text: Result<String, LaunchError>) -> anyhow::Result<Exit> {
+    let text = text.map_err(|error| UsageError(error.to_string()))?;
+    output::print(text.trim_end())
+}
+
+/// What is started, and the target that it names: a mistake in the command is found here, not by
+/// the last of a thousand hosts.
+fn launch(args: &LaunchArgs) -> Result<(Launch, String), UsageError> {
+    let launch = Launch {
+        name: args.name.clone(),
+        hosts: args.hosts,
+        ranks_per_host: args.ranks_per_host,
+        time: args.time,
+        command: args.command.clone(),
+    };
+    let words = std::iter::once("seekstone").chain(args.command.iter().map(String::as_str));
+    let read = args::definition().try_get_matches_from(words);
+    let read = read.and_then(|matches| args::typed(&matches));
+    let Seekstone { command, .. } = read.map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let first = first.trim_start_matches("error: ");
+        UsageError(format!("what follows --: {first}"))
+    })?;
+    let target = match &command {
+        Command::Trial(args) => args.target.clone(),
+        Command::Curve(args) => args.target.clone(),
+        _ => {
+            return Err(UsageError(
+                "what follows --: trial and curve measure on many hosts, other commands on one"
+                    .into(),
+            ));
+        }
+    };
+    let ranks = launch.ranks();
+    let ranks = ranks.map_err(|error| UsageError(error.to_string()))?;
+    check_options(&command, ranks)?;
+    Ok((launch, target))
+}
+
+/// Pods have nothing else that is worth measuring: what is outside of the volume is a layer of the
+/// image.
+fn check_target(target: &str, mount: &str) -> Result<(), UsageError> {
+    let path = Path::new(target);
+    let leaves = path.components().any(|it| it == Component::ParentDir);
+    let is_outside = path.is_absolute() && !path.starts_with(mount);
+    if leaves || is_outside || target.contains(':') {
+        return Err(UsageError(format!(
+            "{target} is not on the volume, which is mounted at --mount {mount}: name a directory \
+             there, or one relative to it"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! `seekstone ssd`: the steady state of an SSD.
+
+use drivers::{Caching, PurgeMethod};
+use kinds::check_up::Show;
+use kinds::ssd::{SsdRequest, measure_ssd};
+use procedure::{RoundTime, SsdOptions, SsdTest};
+use results::Setup;
+use units::Duration;
+
+use crate::args::{PurgeChoice, SsdArgs};
+use crate::commands::drive::Ready;
+use crate::commands::setup::bench_request;
+use crate::exit::UsageError;
+
+/// Rounds of the standard: time, and number of tests that are no write saturation.
+const ROUND: Duration = Duration::from_secs(60);
+const ROUNDS: u32 = 25;
+const BUDGET: Duration = Duration::from_secs(24 * 3600);
+/// The same of a quick run.
+const ROUND_QUICK: Duration = Duration::from_secs(5);
+const BUDGET_QUICK: Duration = Duration::from_secs(600);
+const PRECISION_QUICK: f64 = 0.05;
+/// Shorter rounds hold no second of anything.
+const ROUND_MIN: Duration = Duration::from_millis(100);
+
+/// Measure the steady state of an SSD.
+///
+/// # Errors
+/// When options do not go together.
+pub fn ready(args: &SsdArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
+    let mut tests: Vec<SsdTest> = Vec::new();
+    for test in args.tests.iter().map(|it| it.test()) {
+        if tests.contains(&test) {
+            return Err(UsageError(format!("--test: {} is there twice", test.name())).into());
+        }
+        tests.push(test);
+    }
+    let options = options(args, &tests)?;
+    let purge = purge(args)?;
+    let bench = bench_request(
+        &args.target,
+        "steady state of an SSD",
+        args.size,
+        Caching::Direct,
+        &args.reach,
+        (&args.common, setup),
+    )?;
+    let request = SsdRequest {
+        bench,
+        tests,
+        depth: args.depth,
+        options,
+        precondition: args.precondition,
+        purge,
+    };
+    let bench = request.bench.clone();
+    let measure = move |interrupt: &_, show: Show<'_>| measure_ssd(&request, interrupt, show);
+    Ok(Ready::new(&args.common, &bench, measure))
+}
+
+fn options(args: &SsdArgs, tests: &[SsdTest]) -> Result<SsdOptions, UsageError> {
+    let (round, budget) = match args.quick {
+        true => (ROUND_QUICK, BUDGET_QUICK),
+        false => (ROUND, BUDGET),
+    };
+    let round = args.round.unwrap_or(round);
+    if round < ROUND_MIN {
+        return Err(UsageError(format!(
+            "--round {round}: a load of a round needs at least {ROUND_MIN}"
+        )));
+    }
+    let time = match args.quick {
+        true => RoundTime::Precise {
+            precision: args.precision.unwrap_or(PRECISION_QUICK),
+            most: round,
+        },
+        false => RoundTime::Whole(round),
+    };
+    let is_saturation = tests == [SsdTest::Wsat];
+    Ok(SsdOptions {
+        time,
+        rounds_max: args.rounds.or((!is_saturation).then_some(ROUNDS)),
+        budget: args.budget.unwrap_or(budget),
+        trend_limit: args.trend,
+    })
+}
+
+/// What no program should do unasked to a device is shown as the command that does it.
+fn purge(args: &SsdArgs) -> Result<Option<PurgeMethod>, UsageError> {
+    let own = |command: &str| {
+        Err(UsageError(format!(
+            "--purge: this is not done here; run `{command}` yourself, wait until it is done, and \
+             leave --purge out"
+        )))
+    };
+    match args.purge {
+        PurgeChoice::None => Ok(None),
+        PurgeChoice::Discard => Ok(Some(PurgeMethod::Discard)),
+        PurgeChoice::Punch => Ok(Some(PurgeMethod::Punch)),
+        PurgeChoice::Format => own(&format!("nvme format {} --ses=1", args.target)),
+        PurgeChoice::Sanitize => own(&format!("nvme sanitize {} --sanact=2", args.target)),
+    }
+}

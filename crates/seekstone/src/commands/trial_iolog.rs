@@ -1,0 +1,52 @@
+//! `trial --iolog FILE`: the operations of a trial as fio's I/O log.
+
+use std::io::BufWriter;
+
+use anyhow::Context as _;
+use host::interrupt::Interrupt;
+use kinds::check_up::Show;
+use kinds::iolog::TrialLog;
+use kinds::single_load::{LoadRequest, measure_load};
+use results::{Run, Warning};
+use sim::SIM_PREFIX;
+use units::format_counted;
+
+use crate::output::Output;
+
+/// Measure a load, and write what it asks for.
+///
+/// # Errors
+/// When nothing could be measured, or the log not be written.
+pub fn measure(
+    output: &Output,
+    mut request: LoadRequest,
+    interrupt: &Interrupt,
+    show: Show<'_>,
+) -> anyhow::Result<Run> {
+    let unwritten = || format!("{} cannot be written", output.path().display());
+    let target = request.bench.target.clone();
+    let is_virtual = target.starts_with(SIM_PREFIX);
+    let file = BufWriter::new(output.begin()?);
+    let log = TrialLog::begin(file, &target, is_virtual).with_context(unwritten)?;
+    request.follower = Some(log.follower());
+    let measured = measure_load(&request, interrupt, show);
+    let (file, left_out) = log.finish().with_context(unwritten)?;
+    let mut run = measured?;
+    let file = file.into_inner().map_err(|error| error.into_error());
+    file.with_context(unwritten)?.finish()?;
+    run.warnings.extend(missing(left_out));
+    Ok(run)
+}
+
+fn missing(left_out: u64) -> Option<Warning> {
+    (left_out > 0).then(|| {
+        Warning::doubt(
+            "iolog-incomplete",
+            format!(
+                "{} are missing in the I/O log: its disk was slower than they came. Write it to \
+                 another disk, or offer less.",
+                format_counted(left_out, "operation")
+            ),
+        )
+    })
+}

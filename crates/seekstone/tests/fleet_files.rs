@@ -1,0 +1,141 @@
+//! File tests on several ranks: files of each rank's own, passes of all together, one run.
+
+mod support;
+
+use serde_json::Value;
+use support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
+use support::{Scratch, finish};
+
+const METADATA: [&str; 12] = [
+    "files",
+    "target",
+    "--workload",
+    "metadata",
+    "--files",
+    "240",
+    "--passes",
+    "2",
+    "--state",
+    "as-is",
+    "--clients",
+    "6",
+];
+
+fn metadata(scratch: &Scratch, library: &Library, count: u32) -> Value {
+    let target = scratch.target();
+    let options = [
+        "--memory",
+        "none",
+        "--reserve",
+        "0",
+        "--quiet",
+        "--no-save",
+        "--json",
+        "run.json",
+    ];
+    let args = [&METADATA[..], &options].concat();
+    let ended = finish(ranks(scratch, library, count, &args));
+    assert!(ended.error().is_empty(), "{count} ranks: {ended:?}");
+    scratch.assert_clean(&target);
+    json(&scratch.path("run.json"))
+}
+
+/// Phase, and the calls and bytes of each pass.
+fn work(run: &Value) -> Vec<(String, Vec<(u64, u64)>)> {
+    let tests = run["files"]["tests"].as_array().expect("rows").iter();
+    let number = |pass: &Value, key: &str| pass[key].as_u64().expect("a number");
+    let row = |row: &Value| {
+        let passes = row["passes"].as_array().expect("passes").iter();
+        let passes = passes.map(|it| (number(it, "calls"), number(it, "bytes")));
+        (row["test"].to_string(), passes.collect())
+    };
+    tests.map(row).collect()
+}
+
+fn check_same_work(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let alone = metadata(&scratch, library, 1);
+    let together = metadata(&scratch, library, 3);
+    assert_eq!(work(&alone), work(&together));
+    assert!(work(&alone).len() >= 9, "{alone}");
+    assert_eq!(together["files"]["clients"], 6);
+    let said = together["warnings"].to_string();
+    assert!(said.contains("1 host, 3 ranks: rank "), "{said}");
+    assert!(!alone["warnings"].to_string().contains("ranks"));
+}
+
+#[test]
+fn three_ranks_make_the_files_that_one_would_under_mpich() {
+    check_same_work(
+        "three_ranks_make_the_files_that_one_would_under_mpich",
+        &MPICH,
+    );
+}
+
+#[test]
+fn three_ranks_make_the_files_that_one_would_under_open_mpi() {
+    let test = "three_ranks_make_the_files_that_one_would_under_open_mpi";
+    check_same_work(test, &OPEN_MPI);
+}
+
+#[test]
+fn decus_tests_are_one_run_of_two_ranks() {
+    let test = "decus_tests_are_one_run_of_two_ranks";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    let args = [
+        "files",
+        "target",
+        "--tests",
+        "1,4",
+        "--passes",
+        "2",
+        "--clients",
+        "2",
+    ];
+    let args = [&args[..], &["--reserve", "0", "--quiet"]].concat();
+    let ended = finish(ranks(&scratch, &MPICH, 2, &args));
+    ended.check(&args, 0, "Saved as run 1");
+    scratch.assert_clean(&target);
+}
+
+/// What cannot be done is said before any file is made, once, and by rank 0.
+#[test]
+fn what_ranks_cannot_do_with_files_is_one_sentence() {
+    let test = "what_ranks_cannot_do_with_files_is_one_sentence";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    std::fs::write(scratch.path("data"), vec![1; 4 << 20]).expect("a file");
+    let check = |args: &[&str], expected: &str| {
+        let ended = finish(ranks(&scratch, &MPICH, 2, args));
+        ended.check(args, 2, expected);
+        scratch.assert_clean(&target);
+    };
+    check(
+        &["files", "target"],
+        "--clients 1: 2 ranks have at least one client each",
+    );
+    let two = ["--clients", "2"];
+    check(
+        &[&["files", "data", "--tests", "11"], &two[..]].concat(),
+        "is no directory: on several hosts files are made",
+    );
+    let memory = ["files", "target", "--memory", "/dev/shm"];
+    check(
+        &[&memory, &two[..]].concat(),
+        "--memory compares one host with its memory",
+    );
+    let device = ["files", "target", "--device", "data"];
+    check(
+        &[&device, &two[..]].concat(),
+        "--device is read by one host",
+    );
+    let sim = ["files", "sim:rt11"];
+    check(&[&sim[..], &two].concat(), "sim:rt11 is on no host");
+}

@@ -1,0 +1,64 @@
+//! The program in several ranks of this machine, under the libraries that Debian's packages bring.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{PROGRAM, Scratch, finish, is_installed, skipped};
+
+/// An MPI library.
+pub struct Library {
+    pub mpirun: &'static [&'static str],
+    pub mpicc: &'static str,
+}
+
+pub const MPICH: Library = Library {
+    mpirun: &["mpirun.mpich"],
+    mpicc: "mpicc.mpich",
+};
+pub const OPEN_MPI: Library = Library {
+    mpirun: &["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    mpicc: "mpicc.openmpi",
+};
+
+/// A scratch with the library's shim in its cache; `None` where the library is not installed.
+pub fn with_shim(test: &str, library: &Library) -> Option<Scratch> {
+    if !is_installed(library.mpirun[0]) || !is_installed(library.mpicc) {
+        skipped(test, &format!("{} is missing", library.mpicc));
+        return None;
+    }
+    let scratch = Scratch::new();
+    let mut shim = scratch.seekstone(["fleet", "shim", "--mpicc", library.mpicc]);
+    shim.env_remove("XDG_CACHE_HOME");
+    finish(shim).check(&["fleet", "shim"], 0, "Wrote ");
+    Some(scratch)
+}
+
+/// A launcher, with options of its own, that starts nothing yet.
+pub fn launcher(scratch: &Scratch, library: &Library, options: &[&str]) -> Command {
+    let mut command = Command::new(library.mpirun[0]);
+    command.args(&library.mpirun[1..]).args(options);
+    scratch.settle(&mut command);
+    command.env_remove("XDG_CACHE_HOME");
+    command
+}
+
+/// The program in so many ranks.
+pub fn ranks(scratch: &Scratch, library: &Library, count: u32, args: &[&str]) -> Command {
+    let mut command = launcher(scratch, library, &["-n", &count.to_string(), PROGRAM]);
+    command.args(args);
+    command
+}
+
+/// What rank 0 wrote as JSON.
+pub fn json(path: &Path) -> Value {
+    let text = fs::read_to_string(path).expect("what rank 0 wrote");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// The measurements of a run: the trial's, and one for each rank.
+pub fn rows(run: &Value) -> &[Value] {
+    run["measurements"].as_array().expect("measurements")
+}

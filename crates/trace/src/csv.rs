@@ -1,0 +1,396 @@
+//! Traces of one request a line, its fields parted by commas: one reader, and a map of columns for
+//! each of the collections that are common.
+//!
+//! Columns as the collections document them: MSR Cambridge (SNIA IOTTA), Alibaba block traces,
+//! Tencent CBS, SPC trace format 1.0.1, and VMware's vscsiStats as text.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use crate::error::TraceError;
+use crate::lines::{Lines, check_end, whole};
+use crate::record::{Notes, Op, Record, TraceReader};
+use crate::timeline::{Names, Timeline};
+
+const SECTOR_BYTES: u64 = 512;
+const SECOND_NS: u64 = 1_000_000_000;
+/// Records of one second that are spread over it together, at most.
+const SECOND_RECORDS_MAX: usize = 1 << 20;
+/// Columns of a line, at most; further ones are not looked at.
+const COLUMNS_MAX: usize = 16;
+
+/// How a column says what is done.
+#[derive(Clone, Copy, Debug)]
+enum OpWords {
+    /// A word that begins with r or w.
+    Letters,
+    /// 0 for a read, 1 for a write.
+    ZeroOne,
+    /// The operation code of a SCSI command.
+    Scsi,
+}
+
+/// Where a format has what. Columns count from 0.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    name: &'static str,
+    /// Columns of a line, at least.
+    count: usize,
+    time: usize,
+    /// Nanoseconds of a unit of time.
+    time_ns: u64,
+    is_whole_seconds: bool,
+    op: usize,
+    words: OpWords,
+    offset: usize,
+    offset_unit: u64,
+    length: usize,
+    length_unit: u64,
+    /// Columns that together name a device.
+    device: &'static [usize],
+}
+
+/// The formats.
+pub(crate) const MSR: Columns = Columns {
+    name: "msr",
+    count: 6,
+    time: 0,
+    time_ns: 100,
+    is_whole_seconds: false,
+    op: 3,
+    words: OpWords::Letters,
+    offset: 4,
+    offset_unit: 1,
+    length: 5,
+    length_unit: 1,
+    device: &[1, 2],
+};
+pub(crate) const ALIBABA: Columns = Columns {
+    name: "alibaba",
+    count: 5,
+    time: 4,
+    time_ns: 1000,
+    is_whole_seconds: false,
+    op: 1,
+    words: OpWords::Letters,
+    offset: 2,
+    offset_unit: 1,
+    length: 3,
+    length_unit: 1,
+    device: &[0],
+};
+pub(crate) const TENCENT: Columns = Columns {
+    name: "tencent",
+    count: 5,
+    time: 0,
+    time_ns: SECOND_NS,
+    is_whole_seconds: true,
+    op: 3,
+    words: OpWords::ZeroOne,
+    offset: 1,
+    offset_unit: SECTOR_BYTES,
+    length: 2,
+    length_unit: SECTOR_BYTES,
+    device: &[4],
+};
+pub(crate) const SPC: Columns = Columns {
+    name: "spc",
+    count: 5,
+    time: 4,
+    time_ns: SECOND_NS,
+    is_whole_seconds: false,
+    op: 3,
+    words: OpWords::Letters,
+    offset: 1,
+    offset_unit: SECTOR_BYTES,
+    length: 2,
+    length_unit: 1,
+    device: &[0],
+};
+pub(crate) const VSCSI: Columns = Columns {
+    name: "vscsi",
+    count: 4,
+    time: 0,
+    time_ns: 1000,
+    is_whole_seconds: false,
+    op: 3,
+    words: OpWords::Scsi,
+    offset: 1,
+    offset_unit: SECTOR_BYTES,
+    length: 2,
+    length_unit: 1,
+    device: &[],
+};
+
+/// What a line says.
+enum Said {
+    Request(Line),
+    Skipped(&'static str),
+}
+
+/// A request before it is placed in time.
+struct Line {
+    stamp_ns: u64,
+    op: Op,
+    offset: u64,
+    length: u64,
+    file: u32,
+}
+
+impl Columns {
+    /// Whether a line looks like one of these. Two formats never take the same line.
+    pub fn fits(&self, line: &str) -> bool {
+        let mut names = Names::default();
+        let is_request = self.read(line, &mut names).is_ok();
+        let count = line.split(',').count();
+        let mut fields = line.split(',').map(str::trim);
+        match self.name {
+            "msr" => is_request && (6..=7).contains(&count),
+            // The time of the one has a fraction, and the device of the other comes first.
+            "alibaba" => is_request && count == 5,
+            "spc" => is_request && count >= 5 && fields.nth(4).is_some_and(|it| it.contains('.')),
+            "tencent" => is_request && count == 5,
+            _ => is_request && (4..=5).contains(&count),
+        }
+    }
+
+    fn read(&self, line: &str, names: &mut Names) -> Result<Said, String> {
+        let mut fields = [""; COLUMNS_MAX];
+        let mut count = 0;
+        for (place, field) in line.split(',').take(COLUMNS_MAX).enumerate() {
+            fields[place] = field.trim();
+            count = place + 1;
+        }
+        if count < self.count {
+            return Err(format!(
+                "{count} fields, and {} has {}: {}",
+                self.name,
+                self.count,
+                self.described()
+            ));
+        }
+        let time = fields[self.time];
+        if self.is_whole_seconds && time.contains('.') {
+            return Err(format!("the time {time:?} is no whole number of seconds"));
+        }
+        let stamp_ns = instant(time, self.time_ns)?;
+        let op = match self.words.op(fields[self.op])? {
+            Ok(op) => op,
+            Err(what) => return Ok(Said::Skipped(what)),
+        };
+        let scaled = |text: &str, unit: u64, what: &str| {
+            let value = whole(text, what)?.checked_mul(unit);
+            value.ok_or_else(|| format!("{what} {text} does not fit into 64 bits as bytes"))
+        };
+        let offset = scaled(fields[self.offset], self.offset_unit, "the offset")?;
+        let length = scaled(fields[self.length], self.length_unit, "the length")?;
+        check_end(offset, length)?;
+        let file = match self.device {
+            [] => names.number("disk")?,
+            [one] => names.number(fields[*one])?,
+            several => {
+                let parts: Vec<&str> = several.iter().map(|&it| fields[it]).collect();
+                names.number(&parts.join("."))?
+            }
+        };
+        if length == 0 && op.has_extent() {
+            return Ok(Said::Skipped("requests without bytes"));
+        }
+        Ok(Said::Request(Line {
+            stamp_ns,
+            op,
+            offset,
+            length,
+            file,
+        }))
+    }
+
+    fn described(&self) -> &'static str {
+        match self.name {
+            "msr" => "time, host, disk, Read or Write, offset, size, response time",
+            "alibaba" => "device, R or W, offset, length, time",
+            "tencent" => "time, offset, size, 0 or 1, volume",
+            "spc" => "unit, block, size, R or W, time",
+            _ => "time, block, length, operation code",
+        }
+    }
+}
+
+impl OpWords {
+    /// The operation, or what is skipped.
+    fn op(self, word: &str) -> Result<Result<Op, &'static str>, String> {
+        let first = word.bytes().next().map(|it| it.to_ascii_lowercase());
+        match (self, first) {
+            (Self::Letters, Some(b'r')) => Ok(Ok(Op::Read)),
+            (Self::Letters, Some(b'w')) => Ok(Ok(Op::Write)),
+            (Self::Letters, _) => Err(format!("{word:?} is neither a read nor a write (R or W)")),
+            (Self::ZeroOne, _) => match word {
+                "0" => Ok(Ok(Op::Read)),
+                "1" => Ok(Ok(Op::Write)),
+                _ => Err(format!(
+                    "{word:?} is neither 0 for a read nor 1 for a write"
+                )),
+            },
+            (Self::Scsi, _) => scsi(word),
+        }
+    }
+}
+
+/// What a SCSI command does (SBC-3).
+fn scsi(word: &str) -> Result<Result<Op, &'static str>, String> {
+    let code = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    };
+    let code: u8 = code.ok_or_else(|| format!("{word:?} is no operation code of SCSI"))?;
+    Ok(match code {
+        0x08 | 0x28 | 0xa8 | 0x88 => Ok(Op::Read),
+        0x0a | 0x2a | 0xaa | 0x8a => Ok(Op::Write),
+        0x35 | 0x91 => Ok(Op::Sync),
+        0x42 => Ok(Op::Trim),
+        _ => Err("SCSI commands that neither read nor write"),
+    })
+}
+
+/// A time in units, which may have a fraction, as nanoseconds.
+fn instant(text: &str, unit_ns: u64) -> Result<u64, String> {
+    let (units, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let units = whole(units, "the time")?;
+    let mut at = units.checked_mul(unit_ns);
+    let mut place_ns = unit_ns;
+    for digit in fraction.bytes() {
+        if !digit.is_ascii_digit() {
+            return Err(format!("the time {text:?} is no number"));
+        }
+        place_ns /= 10;
+        at = at.and_then(|it| it.checked_add(u64::from(digit - b'0') * place_ns));
+    }
+    at.ok_or_else(|| format!("the time {text} does not fit into 64 bits as nanoseconds"))
+}
+
+/// A reader of any of them.
+pub(crate) struct CsvReader<R> {
+    lines: Lines<R>,
+    columns: &'static Columns,
+    is_first: bool,
+    timeline: Timeline,
+    names: Names,
+    notes: Notes,
+    second: Second,
+}
+
+/// Records of one second whose stamps say no more, and the first of the next one.
+#[derive(Default)]
+struct Second {
+    spread: VecDeque<Record>,
+    next: Option<Line>,
+    /// The last instant that was given: a second may have more records than are spread together.
+    last: u64,
+}
+
+impl<R: BufRead> CsvReader<R> {
+    pub fn new(file: &str, input: R, columns: &'static Columns) -> Self {
+        let notes = Notes {
+            has_whole_seconds: columns.is_whole_seconds,
+            ..Notes::default()
+        };
+        Self {
+            lines: Lines::new(file, input),
+            columns,
+            is_first: true,
+            timeline: Timeline::default(),
+            names: Names::default(),
+            notes,
+            second: Second::default(),
+        }
+    }
+
+    fn next_line(&mut self) -> Result<Option<Line>, TraceError> {
+        loop {
+            let Some(line) = self.lines.next_line()? else {
+                return Ok(None);
+            };
+            let is_first = std::mem::take(&mut self.is_first);
+            if line.trim().is_empty() {
+                continue;
+            }
+            // Only a header has no digit where numbers belong.
+            let is_header = is_first && !line.contains(|it: char| it.is_ascii_digit());
+            if is_header {
+                self.notes.skip("headers");
+                continue;
+            }
+            match self.columns.read(line, &mut self.names) {
+                Ok(Said::Request(line)) => return Ok(Some(line)),
+                Ok(Said::Skipped(what)) => self.notes.skip(what),
+                Err(message) => return Err(self.lines.fault(message)),
+            }
+        }
+    }
+
+    fn place(&mut self, line: &Line) -> Record {
+        Record {
+            at: self.timeline.place(line.stamp_ns, &mut self.notes),
+            op: line.op,
+            offset: line.offset,
+            length: line.length,
+            file: line.file,
+        }
+    }
+
+    /// Take all records of the next second, and spread them over it.
+    fn next_second(&mut self) -> Result<(), TraceError> {
+        let first = match self.second.next.take() {
+            Some(line) => line,
+            None => match self.next_line()? {
+                Some(line) => line,
+                None => return Ok(()),
+            },
+        };
+        let stamp = first.stamp_ns;
+        let record = self.place(&first);
+        self.second.spread.push_back(record);
+        while self.second.spread.len() < SECOND_RECORDS_MAX {
+            match self.next_line()? {
+                // A stamp that goes back is taken as simultaneous.
+                Some(line) if line.stamp_ns <= stamp => {
+                    let record = self.place(&line);
+                    self.second.spread.push_back(record);
+                }
+                next => {
+                    self.second.next = next;
+                    break;
+                }
+            }
+        }
+        let count = self.second.spread.len() as u64;
+        let last = &mut self.second.last;
+        for (number, record) in (0..count).zip(&mut self.second.spread) {
+            let at = record.at.saturating_add(SECOND_NS * number / count);
+            *last = at.max(*last);
+            record.at = *last;
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead + Send> TraceReader for CsvReader<R> {
+    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+        if !self.columns.is_whole_seconds {
+            let line = self.next_line()?;
+            return Ok(line.map(|line| self.place(&line)));
+        }
+        if self.second.spread.is_empty() {
+            self.next_second()?;
+        }
+        Ok(self.second.spread.pop_front())
+    }
+
+    fn files(&self) -> &[String] {
+        self.names.all()
+    }
+
+    fn notes(&self) -> &Notes {
+        &self.notes
+    }
+}

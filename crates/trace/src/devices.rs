@@ -1,0 +1,76 @@
+//! Some devices of a trace alone.
+
+use crate::error::TraceError;
+use crate::record::{Notes, Record, TraceReader};
+
+/// Records of chosen files or devices, with instants that count from the first of them.
+pub struct Chosen<R> {
+    inner: R,
+    wanted: Vec<String>,
+    /// By the trace's own number: the number among those that were wanted and met.
+    numbers: Vec<Option<u32>>,
+    met: Vec<String>,
+    first: Option<u64>,
+}
+
+impl<R: TraceReader> Chosen<R> {
+    /// Those of these names.
+    pub fn new(inner: R, wanted: Vec<String>) -> Self {
+        Self {
+            inner,
+            wanted,
+            numbers: Vec::new(),
+            met: Vec::new(),
+            first: None,
+        }
+    }
+
+    fn number(&mut self, file: u32) -> Option<u32> {
+        for name in &self.inner.files()[self.numbers.len()..] {
+            let is_wanted = self.wanted.contains(name);
+            self.numbers.push(is_wanted.then(|| {
+                self.met.push(name.clone());
+                self.met.len() as u32 - 1
+            }));
+        }
+        self.numbers[file as usize]
+    }
+}
+
+impl<R: TraceReader> TraceReader for Chosen<R> {
+    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+        while let Some(record) = self.inner.next_record()? {
+            if let Some(file) = self.number(record.file) {
+                let first = *self.first.get_or_insert(record.at);
+                return Ok(Some(Record {
+                    at: record.at - first,
+                    file,
+                    ..record
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn files(&self) -> &[String] {
+        &self.met
+    }
+
+    fn notes(&self) -> &Notes {
+        self.inner.notes()
+    }
+}
+
+impl<R: TraceReader + ?Sized> TraceReader for Box<R> {
+    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+        (**self).next_record()
+    }
+
+    fn files(&self) -> &[String] {
+        (**self).files()
+    }
+
+    fn notes(&self) -> &Notes {
+        (**self).notes()
+    }
+}

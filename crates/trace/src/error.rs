@@ -1,0 +1,71 @@
+//! A mistake in a trace, with its place.
+
+use std::fmt;
+
+/// Where something stands in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line, counted from 1.
+    Line(u64),
+    /// A byte, counted from 0.
+    Byte(u64),
+    /// The trace as a whole.
+    Whole,
+}
+
+/// What is wrong, in half a sentence, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The trace does not keep to its format.
+    #[error("{0}")]
+    Format(String),
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(#[from] std::io::Error),
+}
+
+/// A mistake in a trace.
+#[derive(Debug)]
+pub struct TraceError {
+    /// The file as it was named.
+    pub file: String,
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl TraceError {
+    pub(crate) fn new(file: &str, place: Place, fault: impl Into<Fault>) -> Self {
+        Self {
+            file: file.to_owned(),
+            place,
+            fault: fault.into(),
+        }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self::Format(message)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Self {
+        Self::Format(message.to_owned())
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, place, fault } = self;
+        match place {
+            Place::Line(line) => write!(f, "{file}:{line}: {fault}"),
+            Place::Byte(byte) => write!(f, "{file}, byte {byte}: {fault}"),
+            Place::Whole => write!(f, "{file}: {fault}"),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Formats: their names, how one is recognised, and the reader of each.
+
+use std::io::BufRead;
+
+use crate::blktrace::{BlktraceReader, is_blktrace};
+use crate::csv::{ALIBABA, Columns, CsvReader, MSR, SPC, TENCENT, VSCSI};
+use crate::error::{Place, TraceError};
+use crate::iolog::{HEADER_2, HEADER_3, IologReader};
+use crate::record::TraceReader;
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// fio's I/O log, version 2 or 3.
+    Iolog,
+    /// blktrace's binary files.
+    Blktrace,
+    /// MSR Cambridge.
+    Msr,
+    /// Alibaba's block traces.
+    Alibaba,
+    /// Tencent's block storage.
+    Tencent,
+    /// Storage Performance Council.
+    Spc,
+    /// VMware's vscsiStats, as text.
+    Vscsi,
+}
+
+/// A format with what reports call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognised {
+    /// The format.
+    pub format: Format,
+    /// Its name, with its version.
+    pub name: &'static str,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 7] = [
+        Self::Iolog,
+        Self::Blktrace,
+        Self::Msr,
+        Self::Alibaba,
+        Self::Tencent,
+        Self::Spc,
+        Self::Vscsi,
+    ];
+
+    /// What it is called where no version is known.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iolog => "fio iolog",
+            Self::Blktrace => "blktrace",
+            Self::Msr => "CSV (msr)",
+            Self::Alibaba => "CSV (alibaba)",
+            Self::Tencent => "CSV (tencent)",
+            Self::Spc => "CSV (spc)",
+            Self::Vscsi => "CSV (vscsi)",
+        }
+    }
+
+    const fn columns(self) -> Option<&'static Columns> {
+        match self {
+            Self::Iolog | Self::Blktrace => None,
+            Self::Msr => Some(&MSR),
+            Self::Alibaba => Some(&ALIBABA),
+            Self::Tencent => Some(&TENCENT),
+            Self::Spc => Some(&SPC),
+            Self::Vscsi => Some(&VSCSI),
+        }
+    }
+}
+
+/// The format of a file that begins with these bytes, if it is one of them.
+#[must_use]
+pub fn recognise(bytes: &[u8]) -> Option<Recognised> {
+    let named = |format: Format, name| Some(Recognised { format, name });
+    if is_blktrace(bytes) {
+        return named(Format::Blktrace, Format::Blktrace.name());
+    }
+    let end = bytes.iter().position(|&it| it == b'\n');
+    let first = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).ok()?;
+    match first.trim_end() {
+        HEADER_2 => return named(Format::Iolog, "fio iolog v2"),
+        HEADER_3 => return named(Format::Iolog, "fio iolog v3"),
+        _ => {}
+    }
+    let has_columns = |it: &Format| it.columns().is_some_and(|columns| columns.fits(first));
+    let format = Format::ALL.into_iter().find(has_columns)?;
+    named(format, format.name())
+}
+
+/// A reader of files that belong together, each with its name: one, or blktrace's of all
+/// processors.
+///
+/// # Errors
+/// When there are several of a format that has one.
+pub fn open<R: BufRead + Send + 'static>(
+    format: Format,
+    mut inputs: Vec<(String, R)>,
+) -> Result<Box<dyn TraceReader>, TraceError> {
+    if format == Format::Blktrace {
+        return Ok(Box::new(BlktraceReader::new(inputs)));
+    }
+    let (Some((name, input)), true) = (inputs.pop(), inputs.is_empty()) else {
+        let names: Vec<String> = inputs.into_iter().map(|(name, _)| name).collect();
+        let text = "only blktrace has several files; name one";
+        return Err(TraceError::new(&names.join(", "), Place::Whole, text));
+    };
+    Ok(match format.columns() {
+        Some(columns) => Box::new(CsvReader::new(&name, input, columns)),
+        None => Box::new(IologReader::new(&name, input)),
+    })
+}

@@ -1,0 +1,28 @@
+//! Recorded traces of block I/O: readers of fio's I/O logs, blktrace and CSV, a writer of fio's
+//! logs, statistics of a trace, and a job file fitted to them.
+//!
+//! A trace is read record by record, in memory that does not grow with it. Knows nothing about
+//! targets, drivers or how a trace is replayed; opens no file itself.
+
+mod blktrace;
+mod csv;
+mod devices;
+mod error;
+mod fit;
+mod format;
+mod heat;
+mod iolog;
+mod lines;
+mod record;
+mod summary;
+mod timeline;
+mod writer;
+
+pub use devices::Chosen;
+pub use error::{Fault, Place, TraceError};
+pub use fit::{Fit, fit};
+pub use format::{Format, Recognised, open, recognise};
+pub use heat::Heat;
+pub use record::{Notes, Op, Record, TraceReader};
+pub use summary::{HotSpot, OpCount, SizeShare, Summary, summarise};
+pub use writer::IologWriter;

@@ -1,0 +1,94 @@
+//! What every format comes down to.
+
+use crate::error::TraceError;
+
+/// What a record asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Op {
+    /// Bytes are read.
+    Read,
+    /// Bytes are written.
+    Write,
+    /// Blocks are given back.
+    Trim,
+    /// Everything written so far is to survive a power loss.
+    Sync,
+}
+
+impl Op {
+    /// The word that reports and fio's logs use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// Whether the offset and the length say anything.
+    #[must_use]
+    pub const fn has_extent(self) -> bool {
+        !matches!(self, Self::Sync)
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Nanoseconds since the first record; never less than that of the record before.
+    pub at: u64,
+    /// What is asked for.
+    pub op: Op,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes; the end lies within 64 bits.
+    pub length: u64,
+    /// The number of the file or device, in the order in which the trace names them.
+    pub file: u32,
+}
+
+impl Record {
+    /// The byte behind the last.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.offset + self.length
+    }
+}
+
+/// What a reader came across besides records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Records whose stamp was earlier than that of the record before; they were taken as
+    /// simultaneous with it.
+    pub reordered: u64,
+    /// Lines or events that are no requests, by what they are.
+    pub skipped: Vec<(&'static str, u64)>,
+    /// Whether stamps are whole seconds, over which their records were spread evenly.
+    pub has_whole_seconds: bool,
+}
+
+impl Notes {
+    pub(crate) fn skip(&mut self, what: &'static str) {
+        match self.skipped.iter_mut().find(|(it, _)| *it == what) {
+            Some((_, count)) => *count += 1,
+            None => self.skipped.push((what, 1)),
+        }
+    }
+}
+
+/// A trace under way.
+pub trait TraceReader: Send {
+    /// The next record; `None` behind the last.
+    ///
+    /// # Errors
+    /// At the first mistake, with its place. Nothing is read after it.
+    fn next_record(&mut self) -> Result<Option<Record>, TraceError>;
+
+    /// Names of the files or devices that were met so far, by their numbers.
+    fn files(&self) -> &[String];
+
+    /// What was met so far besides records.
+    fn notes(&self) -> &Notes;
+}
