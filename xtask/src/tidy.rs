@@ -38,7 +38,7 @@ pub fn tidy() -> Result<()> {
     }
     layers(&mut faults)?;
     documents(&sources, &mut faults)?;
-    warnings(&sources, &mut faults)?;
+    warnings(&mut faults)?;
     words(&sources, &mut faults)?;
     schema::check(&mut faults)?;
     if faults.is_empty() {

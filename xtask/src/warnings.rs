@@ -1,97 +1,65 @@
-//! Every warning that this program can print has its row in docs/warnings.md, and every row its
-//! warning.
+//! docs/warnings.md is the list of warnings that the program has: each code with its weight and its
+//! meaning, and no other.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
+use results::WarningCode;
 
-use crate::source::{Source, root};
+use crate::source::root;
 
 const TABLE: &str = "docs/warnings.md";
-/// What stands right before a code.
-const MARKS: [&str; 8] = [
-    "Warning::note(",
-    "Warning::doubt(",
-    "Warning::void(",
-    "(Severity::Note, ",
-    "(Severity::Doubt, ",
-    "(Severity::Void, ",
-    "code: ",
-    "found.add(",
-];
-/// Before the code stands a severity.
-const WITH_SEVERITY: &str = "Warning::new(";
 
-/// Name the warnings without a row, and the rows without a warning.
-pub fn warnings(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
-    let products = sources.iter().filter(|it| {
-        let is_invented = ["report", "sample", "xtask"].contains(&it.krate.as_str());
-        it.is_product() && !is_invented
-    });
-    let known: BTreeSet<String> = products.flat_map(codes).collect();
+/// A row of the page for one code: what it weighs, and what it means.
+type Row = (String, String);
+
+/// Name the codes without a row, the rows without a code, and those that say something else.
+pub fn warnings(faults: &mut Vec<String>) -> Result<()> {
     let path = root().join(TABLE);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let rows = rows(&text);
-    for code in known.difference(&rows) {
-        faults.push(format!("{TABLE}: no row for the warning `{code}`"));
-    }
-    for code in rows.difference(&known) {
-        faults.push(format!("{TABLE}: a row for `{code}`, which no code says"));
-    }
+    compare(&rows(&text), faults);
     Ok(())
 }
 
-/// The codes that the first column of a table names.
-fn rows(text: &str) -> BTreeSet<String> {
-    let firsts = text.lines().filter_map(|line| line.strip_prefix("| "));
-    let firsts = firsts.filter_map(|line| line.split(" |").next());
-    let named = firsts.flat_map(|first| first.split(", "));
-    let quoted = named.filter_map(|it| it.strip_prefix('`')?.strip_suffix('`'));
-    quoted.map(str::to_owned).collect()
-}
-
-/// The codes of the warnings that a source makes.
-fn codes(source: &Source) -> Vec<String> {
-    let lines: Vec<&str> = source.product_lines().map(|(_, line)| line).collect();
-    let text = lines.join("\n");
-    let is_of_inspection = source
-        .path
-        .starts_with(Path::new("crates/host/src/inspect"));
-    let mut found = Vec::new();
-    for mark in MARKS {
-        if mark == "found.add(" && !is_of_inspection {
-            continue;
+fn compare(rows: &BTreeMap<String, Row>, faults: &mut Vec<String>) {
+    for code in WarningCode::ALL {
+        let weights: Vec<&str> = code.severities().iter().map(|it| it.name()).collect();
+        let weights = weights.join(", ");
+        let meaning = code.meaning().unwrap_or_default();
+        match rows.get(code.as_str()) {
+            None => faults.push(format!("{TABLE}: no row for the warning `{code}`")),
+            Some((weight, _)) if *weight != weights => faults.push(format!(
+                "{TABLE}: `{code}` may weigh {weights}, and the page has {weight}"
+            )),
+            Some((_, told)) if !told.starts_with(meaning) => faults.push(format!(
+                "{TABLE}: `{code}` means {meaning:?}, and the page has {told:?}"
+            )),
+            Some(_) => {}
         }
-        let after = text
-            .match_indices(mark)
-            .map(|(at, _)| &text[at + mark.len()..]);
-        found.extend(after.filter_map(|rest| code(&text, rest)));
     }
-    let after = text.match_indices(WITH_SEVERITY);
-    let after = after.filter_map(|(at, _)| text[at..].split_once(','));
-    found.extend(after.filter_map(|(_, rest)| code(&text, rest)));
-    found
+    for code in rows.keys() {
+        if WarningCode::ALL.iter().all(|it| it.as_str() != code) {
+            faults.push(format!("{TABLE}: a row for `{code}`, which no warning has"));
+        }
+    }
 }
 
-/// The code at the beginning of `rest`: a word in quotes, or the constant that holds one.
-fn code(text: &str, rest: &str) -> Option<String> {
-    let rest = rest.trim_start();
-    if let Some(quoted) = rest.strip_prefix('"') {
-        let word = quoted.split('"').next()?;
-        return is_code(word).then(|| word.to_owned());
+/// The rows of the page's tables, by the codes in their first column.
+fn rows(text: &str) -> BTreeMap<String, Row> {
+    let mut rows = BTreeMap::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("| ")) {
+        let mut cells = line.trim_end_matches([' ', '|']).split(" | ");
+        let (Some(first), Some(weight), Some(meaning)) = (cells.next(), cells.next(), cells.next())
+        else {
+            continue;
+        };
+        let named = first.split(", ");
+        let quoted = named.filter_map(|it| it.strip_prefix('`')?.strip_suffix('`'));
+        for code in quoted {
+            rows.insert(code.to_owned(), (weight.to_owned(), meaning.to_owned()));
+        }
     }
-    let name = rest
-        .split(|it: char| !it.is_ascii_uppercase() && it != '_')
-        .next()?;
-    let (_, value) = text.split_once(&format!("const {name}: &str = \""))?;
-    let word = value.split('"').next()?;
-    (!name.is_empty() && is_code(word)).then(|| word.to_owned())
-}
-
-/// Kebab case.
-fn is_code(word: &str) -> bool {
-    !word.is_empty() && word.chars().all(|it| it.is_ascii_lowercase() || it == '-')
+    rows
 }
 
 #[cfg(test)]
@@ -99,31 +67,37 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: &[&str]) {
-        let source = Source {
-            path: "crates/procedure/src/doubts.rs".into(),
-            krate: "procedure".into(),
-            text: text.into(),
-        };
-        assert_eq!(codes(&source), expected);
+    fn check(from: &str, to: &str, expected: &str) {
+        let page = std::fs::read_to_string(root().join(TABLE)).expect("the page");
+        assert!(page.contains(from), "{from}");
+        let mut faults = Vec::new();
+        compare(&rows(&page.replacen(from, to, 1)), &mut faults);
+        let found = faults.iter().any(|fault| fault.contains(expected));
+        assert!(found, "{expected}: {faults:#?}");
     }
 
     #[test]
-    fn codes_are_found_however_they_are_written() {
-        check("Warning::note(\n    \"a-note\",\n    text)", &["a-note"]);
-        check("Warning::new(severity, \"a-code\", text)", &["a-code"]);
+    fn a_page_that_differs_from_the_list_is_named() {
+        check("| `stall` |", "| stall |", "no row for the warning `stall`");
+        check("| `stall` |", "| `stal` |", "a row for `stal`");
         check(
-            "const CODE: &str = \"named\";\nWarning::doubt(CODE, text)",
-            &["named"],
+            "| `stall` | doubt |",
+            "| `stall` | note |",
+            "`stall` may weigh doubt",
         );
-        check("Finding::Late => (Severity::Doubt, \"late\"),", &["late"]);
-        check("Warning::note(&caution.code, text)", &[]);
-        check("#[cfg(test)]\nWarning::note(\"of-a-test\", \"\")", &[]);
+        check(
+            "nothing completed for long",
+            "it stood still",
+            "`stall` means",
+        );
     }
 
     #[test]
-    fn a_row_may_name_several() {
-        let rows = rows("| code | when |\n| --- | --- |\n| `a`, `b-c` | always |\n");
-        assert_eq!(rows.into_iter().collect::<Vec<_>>(), ["a", "b-c"]);
+    fn a_row_may_name_several_and_have_more_columns() {
+        let rows =
+            rows("| code | weight | when |\n| --- | --- | --- |\n| `a`, `b-c` | note | x | 0 |\n");
+        let expected = ("note".to_owned(), "x".to_owned());
+        assert_eq!(rows.get("b-c"), Some(&expected));
+        assert_eq!(rows.len(), 2);
     }
 }

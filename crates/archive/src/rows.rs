@@ -1,6 +1,6 @@
 //! A run as rows of the tables.
 
-use results::{CurvePoint, Figure, Row, Run, Severity, Status, Table, Warning};
+use results::{CurvePoint, Figure, Row, Run, Status, Table, Warning};
 use rusqlite::{Transaction, named_params, params};
 use stats::Estimate;
 
@@ -160,11 +160,6 @@ fn insert_warning(
     scope: &str,
     warning: &Warning,
 ) -> rusqlite::Result<()> {
-    let severity = match warning.severity {
-        Severity::Note => "note",
-        Severity::Doubt => "doubt",
-        Severity::Void => "void",
-    };
     let mut statement =
         transaction.prepare_cached("INSERT INTO warnings VALUES (?, ?, ?, ?, ?, ?)")?;
     statement
@@ -172,9 +167,9 @@ fn insert_warning(
             id,
             position as i64,
             scope,
-            warning.code,
-            severity,
-            warning.text
+            warning.code.as_str(),
+            warning.severity.name(),
+            warning.text()
         ])
         .map(|_| ())
 }

@@ -14,7 +14,7 @@ use results::environment::{Caution, RaidActivity, TargetKind};
 const SHARED_MEMORY: &str = "/dev/shm";
 
 fn has(cautions: &[Caution], code: &str) -> bool {
-    cautions.iter().any(|caution| caution.code == code)
+    cautions.iter().any(|caution| caution.code.as_str() == code)
 }
 
 #[test]

@@ -18,7 +18,7 @@ use procedure::{
 use results::environment::TargetKind;
 use results::{
     Environment, FileState, FileSystemRole, FileTests, MetadataTree, Run, Setup, Status,
-    TargetDescription, Warning,
+    TargetDescription, Warning, WarningCode,
 };
 use sim::SIM_PREFIX;
 use sys::MonotonicClock;
@@ -324,7 +324,7 @@ fn open(
     let mut warnings: Vec<Warning> = target
         .cautions
         .iter()
-        .map(|caution| Warning::note(&caution.code, caution.text.clone()))
+        .map(|caution| Warning::note(caution.code.clone(), caution.text.clone()))
         .collect();
     warnings.extend(left_out);
     let mut subjects = vec![target];
@@ -346,7 +346,7 @@ fn with_left(error: BenchError, left: Vec<Warning>) -> BenchError {
     if left.is_empty() {
         return error;
     }
-    let texts: Vec<String> = left.into_iter().map(|warning| warning.text).collect();
+    let texts: Vec<String> = left.into_iter().map(|warning| warning.text()).collect();
     BenchError::LeftBehind {
         error: Box::new(error),
         left: texts.join("; "),
@@ -402,7 +402,7 @@ fn states_of(
     }
     if !reasons.is_empty() {
         let text = format!("States left out: {}.", reasons.join("; "));
-        warnings.push(Warning::note("state-left-out", text));
+        warnings.push(Warning::note(WarningCode::StateLeftOut, text));
     }
     if let Some(device) = request.named_device()
         && states.contains(&FileState::Durable)
@@ -411,7 +411,7 @@ fn states_of(
             "TEST11 durable is left out: {} is only read, and nothing is written.",
             device.display()
         );
-        warnings.push(Warning::note("test-left-out", text));
+        warnings.push(Warning::note(WarningCode::TestLeftOut, text));
     }
     Ok(states)
 }
@@ -482,7 +482,7 @@ impl Session<'_> {
                  are warmer than their name says.",
                 100.0 * self.kept
             );
-            doubts.push(Warning::doubt("still-cached", text));
+            doubts.push(Warning::doubt(WarningCode::StillCached, text));
         }
         let is_11 = |cell: &FileCell| {
             matches!(cell.item, FileItem::Decus(DecusTest::Test11, _))
@@ -495,14 +495,14 @@ impl Session<'_> {
             let text = "TEST11: all clients read the same bytes of the device, so all but the \
                         first find them in memory: ask for one client to see the device's own \
                         figure of merit.";
-            doubts.push(Warning::doubt("same-device", text));
+            doubts.push(Warning::doubt(WarningCode::SameDevice, text));
         }
         let is_cold = self.played.keys().any(|cell| cell.state == FileState::Cold);
         if is_cold && self.request.cache_drop == CacheDrop::OwnFiles && !self.request.is_simulated()
         {
             let text = "Cold means that the pages of the test's own files were dropped; names and \
                         inodes stayed in memory. As root, --drop-caches drops them, too.";
-            doubts.push(Warning::note("names-stay-cached", text));
+            doubts.push(Warning::note(WarningCode::NamesStayCached, text));
         }
         let wide = self
             .procedure
@@ -517,7 +517,7 @@ impl Session<'_> {
                 counted(self.played.len() as u64, "row"),
                 if wide == 1 { "is" } else { "are" },
             );
-            doubts.push(Warning::note("not-precise", text));
+            doubts.push(Warning::note(WarningCode::NotPrecise, text));
         }
         doubts
     }

@@ -222,8 +222,8 @@ fn advice(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let warning = |advice: Advice, text: String| match advice.is_doubt {
-        true => Warning::doubt(advice.code, text),
-        false => Warning::note(advice.code, text),
+        true => Warning::doubt(advice.code.into(), text),
+        false => Warning::note(advice.code.into(), text),
     };
     for (number, definition) in &request.workloads {
         let definition = definition.at_rate(request.iops_per_client);

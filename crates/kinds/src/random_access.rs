@@ -7,7 +7,7 @@ use procedure::{
     CellPlan, Cells, CheckUpFacts, RandomOptions, RandomProcedure, RandomShape, RandomStep, Trial,
     TrialError, random_doubts, random_findings, warm_up_left_out,
 };
-use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning};
+use results::{Measurement, RandomAccess, RandomKind, Run, Setup, Status, Warning, WarningCode};
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
 
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
                 "The last {} bytes are no whole block and were left out.",
                 size.0 - cells.size
             );
-            warnings.push(Warning::note("part-left-out", text));
+            warnings.push(Warning::note(WarningCode::PartLeftOut, text));
         }
         let left_out = |warm_up| warm_up_left_out(warm_up, "round of a cell");
         warnings.extend(request.options.warm_up.map(left_out));
@@ -215,7 +215,8 @@ impl<'a> Session<'a> {
                  times do not hold that stall.",
                 trial.title, step.duration_max, step.round
             );
-            self.warnings.push(Warning::doubt("no-answer", text));
+            self.warnings
+                .push(Warning::doubt(WarningCode::NoAnswer, text));
             step.duration_max = (step.duration_max * 4).min(self.request.options.trial_max);
         }
     }
@@ -311,7 +312,7 @@ fn allowed_shape(
         "{target} exists and was only read: writes need --overwrite, with which everything in it \
          may be lost."
     );
-    warnings.push(Warning::note("writes-left-out", text));
+    warnings.push(Warning::note(WarningCode::WritesLeftOut, text));
     Ok(shape)
 }
 

@@ -8,7 +8,9 @@ use procedure::{
     CurveOptions, CurveStep, LATENCIES, LoadCurve, MAIN_DIRECT, Offer, OfferedRow, Preparation,
     Requirement, Trial, TrialError, rated_name,
 };
-use results::{Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning};
+use results::{
+    Access, Curve, Measurement, Run, Setup, Status, TargetDescription, Warning, WarningCode,
+};
 use stats::{Channel, Goal, Verdict};
 use units::{Bytes, Duration, format_count, format_counted};
 use workload::{ClientSpec, Gap, GapShape, MixSpec, Pacing, Spread};
@@ -141,7 +143,7 @@ pub fn measure_load(
 /// That verification found nothing is a result, too.
 fn verified(read: Bytes) -> Warning {
     Warning::note(
-        "verified",
+        WarningCode::Verified,
         format!(
             "All that was written was read back ({read}) and is what was written last: nothing \
              lost, stale, misplaced, torn or flipped."
@@ -235,7 +237,7 @@ fn on_null(
         elapsed_ns: elapsed.as_nanos(),
         measurements: asker.measurements,
         warnings: vec![Warning::note(
-            "null-target",
+            WarningCode::NullTarget,
             "Nothing was read or written: the figures are what this program itself costs.",
         )],
         ..Run::empty(setup, environment, null_description(size))
@@ -526,13 +528,14 @@ fn too_short(measurement: &Measurement) -> Option<Warning> {
     let is_short = measurement.verdict == Verdict::Timed { is_citable: false };
     (is_short && !measurement.is_all_failed()).then(|| {
         Warning::doubt(
-            "not-citable",
+            WarningCode::NotCitable,
             format!(
                 "{}: only {:.0} independent samples in the time that was asked for; do not cite \
-                 the number. Allow more time with --duration.",
+                 the number.",
                 measurement.title, measurement.response.mean.samples
             ),
         )
+        .advise("Allow more time with --duration.")
     })
 }
 

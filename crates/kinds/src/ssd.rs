@@ -8,7 +8,7 @@ use procedure::{
     ssd_findings, ssd_warnings,
 };
 use results::environment::TargetKind;
-use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning};
+use results::{PurgeRecord, Run, Setup, SsdPhase, SsdTests, Status, Warning, WarningCode};
 use stats::Estimate;
 use units::Bytes;
 use workload::ClientSpec;
@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
             let text = format!(
                 "Blocks smaller than {unit} bytes were left out: direct I/O cannot move them here."
             );
-            warnings.push(Warning::note("ssd-blocks-left-out", text));
+            warnings.push(Warning::note(WarningCode::SsdBlocksLeftOut, text));
         }
         let time = request.options.time;
         Ok(Self {
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
                 record.sampled
             );
             self.warnings
-                .push(Warning::doubt("ssd-purge-unproven", text));
+                .push(Warning::doubt(WarningCode::SsdPurgeUnproven, text));
         }
         Ok(Some(record))
     }

@@ -9,7 +9,9 @@ use procedure::{
     CheckUpFacts, Ending, MAIN_DIRECT, Preparation, SearchOptions, Trial, UnitCounts,
     transaction_load, usual_interval, warm_up_left_out,
 };
-use results::{Access, Measurement, Run, Setup, Status, TransactionLoad, Transactions, Warning};
+use results::{
+    Access, Measurement, Run, Setup, Status, TransactionLoad, Transactions, Warning, WarningCode,
+};
 use sim::SIM_PREFIX;
 use stats::{Channel, Goal};
 use units::{Bytes, Duration, format_counted, format_duration_ns};
@@ -334,13 +336,12 @@ impl<'a> Asker<'a> {
         let is_cut = trial.goal.is_none() && outcome.ending == Ending::Budget;
         if is_cut && load.profiles.iter().any(|it| it.transactions.is_some()) {
             outcome.measurement.warnings.push(Warning::doubt(
-                "not-finished",
+                WarningCode::NotFinished,
                 format!(
-                    "{}: stopped by its time limit before all users had made their transactions. \
-                     Allow more time with --budget.",
+                    "{}: stopped by its time limit before all users had made their transactions.",
                     trial.title
                 ),
-            ));
+            ).advise("Allow more time with --budget."));
         }
         let found = self.keep(&trial, &mut outcome);
         self.check(&trial, outcome)?;

@@ -12,7 +12,7 @@ use procedure::{
 };
 use results::{
     Caution, Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode,
-    TransferPass, TransferSeries, Warning,
+    TransferPass, TransferSeries, Warning, WarningCode,
 };
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
@@ -211,7 +211,7 @@ fn warnings_of(
         .any(|block| !u64::from(*block).is_multiple_of(drivers::BLOCK_BYTES as u64));
     if is_odd && check_word(request, !shape.writers.is_empty()) != "none" {
         warnings.push(Warning::note(
-            "not-checked",
+            WarningCode::NotChecked,
             "Blocks that are no multiple of 4 KiB are read without being checked.",
         ));
     }
@@ -221,7 +221,7 @@ fn warnings_of(
         && request.bench.size.is_none()
     {
         warnings.push(Warning::note(
-            "part-left-out",
+            WarningCode::PartLeftOut,
             format!(
                 "The last {} bytes are no whole block{} and were not read.",
                 whole - shape.size.0,

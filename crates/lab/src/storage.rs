@@ -26,7 +26,7 @@ use drivers::{
 use engine::{Clock as _, Follower, OnError};
 use fleet::Share;
 use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
-use results::{Access, Measurement, Warning};
+use results::{Access, Measurement, Warning, WarningCode};
 use sys::{MonotonicClock, drop_cached};
 use units::{Duration, Instant};
 use workload::{ClientSpec, FilesPhase};
@@ -399,7 +399,7 @@ impl StorageLaboratory {
             .and_then(|log| log.first())
         {
             measurement.warnings.push(Warning::void(
-                "wrong-data",
+                WarningCode::WrongData,
                 format!(
                     "{}: {wrong}. The storage returned something else than was written.",
                     measurement.title

@@ -7,7 +7,7 @@ mod arrivals;
 mod findings;
 mod phases;
 
-use results::{Access, Curve, Measurement, Warning};
+use results::{Access, Curve, Measurement, Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
@@ -241,12 +241,13 @@ impl CheckUp {
     pub fn doubts(&self) -> Option<Warning> {
         (!self.left_out.is_empty()).then(|| {
             Warning::note(
-                "rows-left-out",
+                WarningCode::RowsLeftOut,
                 format!(
-                    "not measured, since the time was up: {}. Allow more time with --budget.",
+                    "not measured, since the time was up: {}.",
                     self.left_out.join(", ")
                 ),
             )
+            .advise("Allow more time with --budget.")
         })
     }
 

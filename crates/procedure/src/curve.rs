@@ -16,7 +16,9 @@ mod visit;
 
 use crate::failures::{FAILED_OPERATIONS, Failures};
 use crate::own_limits::BUSY_WORKER;
-use results::{Arrivals, Curve, CurvePoint, Level, Measurement, Resolution, Severity, Warning};
+use results::{
+    Arrivals, Curve, CurvePoint, Level, Measurement, Resolution, Severity, Warning, WarningCode,
+};
 use stats::{Channel, Goal};
 use units::Duration;
 use workload::ClientSpec;
@@ -114,10 +116,10 @@ const GROWTH_MIN: f64 = 1.05;
 const BEYOND_MIN: f64 = 10.0;
 /// What may make a scout's load wrong, which is never cited: more random arrivals than the storage
 /// answers fill all the room that there is, and among few of ours any I/O of others is much.
-const MAY_MISLEAD_SCOUTS: [&str; 2] = ["own-limit", "foreign-io"];
+const MAY_MISLEAD_SCOUTS: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode::ForeignIo];
 /// Doubts about the load of a point that is cited are the curve's: a thread of ours that had no
 /// time for more, and I/O of others.
-const KEPT_DOUBTS: [&str; 2] = [BUSY_WORKER, "foreign-io"];
+const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::ForeignIo];
 /// So many sources of random arrivals offer what one client does that never thinks: few enough for
 /// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
 const SOURCES_PER_CLIENT: f64 = 32.0;
@@ -130,10 +132,10 @@ pub(crate) fn kept_of<'a>(
 ) -> impl Iterator<Item = &'a Warning> {
     let is_scout = plan.is_scout;
     measurement.warnings.iter().filter(move |warning| {
-        let is_about_load = is_scout && MAY_MISLEAD_SCOUTS.contains(&&*warning.code);
+        let is_about_load = is_scout && MAY_MISLEAD_SCOUTS.contains(&warning.code);
         // What failed is judged over all points.
         let is_of_all = warning.code == FAILED_OPERATIONS;
-        let is_cited = KEPT_DOUBTS.contains(&&*warning.code) && !is_scout;
+        let is_cited = KEPT_DOUBTS.contains(&warning.code) && !is_scout;
         let is_void = warning.severity == Severity::Void && !is_about_load && !is_of_all;
         is_void || is_cited
     })

@@ -1,6 +1,6 @@
 //! What must be said beside a measurement before anybody believes it.
 
-use results::{Measurement, Severity, Unfinished, Warning};
+use results::{Measurement, Severity, Unfinished, Warning, WarningCode};
 use stats::{Finding, Verdict};
 use units::format_duration_ns;
 use workload::ClientSpec;
@@ -63,11 +63,13 @@ pub fn doubts(
 
 fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Option<Warning> {
     let (severity, code) = match finding {
-        Finding::Rare { .. } => (Severity::Note, "rare-episodes"),
-        Finding::Bimodal { .. } => (Severity::Note, "two-modes"),
-        Finding::Oscillation { .. } => (Severity::Note, "oscillation"),
-        Finding::Outlier { .. } | Finding::HeavyTail { .. } => (Severity::Doubt, "heavy-tail"),
-        Finding::Drifting { .. } => (Severity::Doubt, "drift"),
+        Finding::Rare { .. } => (Severity::Note, WarningCode::RareEpisodes),
+        Finding::Bimodal { .. } => (Severity::Note, WarningCode::TwoModes),
+        Finding::Oscillation { .. } => (Severity::Note, WarningCode::Oscillation),
+        Finding::Outlier { .. } | Finding::HeavyTail { .. } => {
+            (Severity::Doubt, WarningCode::HeavyTail)
+        }
+        Finding::Drifting { .. } => (Severity::Doubt, WarningCode::Drift),
         Finding::Shifted {
             before_ns,
             after_ns,
@@ -86,7 +88,7 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             if *longest_ns < STALL_NS && !is_long {
                 return None;
             }
-            (Severity::Doubt, "stall")
+            (Severity::Doubt, WarningCode::Stall)
         }
         Finding::Late { .. } => {
             // Without a schedule there is nothing to be late for but the issue itself, which shows
@@ -94,13 +96,13 @@ fn of_finding(trial: &Trial, measurement: &Measurement, finding: &Finding) -> Op
             if trial.is_saturating() {
                 return None;
             }
-            (Severity::Doubt, "late-generator")
+            (Severity::Doubt, WarningCode::LateGenerator)
         }
         Finding::Unaccounted { .. } => {
             if trial.offered().is_some() || !measurement.is_converged() {
                 return None;
             }
-            (Severity::Doubt, "time-unaccounted")
+            (Severity::Doubt, WarningCode::TimeUnaccounted)
         }
     };
     Some(Warning::new(
@@ -132,21 +134,19 @@ fn shifted(measurement: &Measurement, finding: &Finding, at_ns: u64, is_slower: 
         };
         return Warning::new(
             severity,
-            "warm-up",
+            WarningCode::WarmUp,
             format!("{title}: warm-up: {finding}: {advice}"),
         );
     }
     if is_slower && writes {
         return Warning::doubt(
-            "write-cliff",
-            format!(
-                "{title}: write cliff: {finding}: a cache is full or a spare area used up; \
-                 precondition the target with writes until it no longer changes"
-            ),
-        );
+            WarningCode::WriteCliff,
+            format!("{title}: write cliff: {finding}: a cache is full or a spare area used up"),
+        )
+        .advise("precondition the target with writes until it no longer changes");
     }
     Warning::doubt(
-        "step",
+        WarningCode::Step,
         format!(
             "{title}: {finding}: look at what else happened then, and measure each level by itself"
         ),
@@ -158,14 +158,14 @@ fn cut_differs(measurement: &Measurement, finding: &Finding, is_slower: bool) ->
     let title = &measurement.title;
     if is_slower {
         return Warning::doubt(
-            "warm-up-differs",
+            WarningCode::WarmUpDiffers,
             format!(
                 "{title}: it slowed down: {finding}. The value is that of the later time: \
                  precondition the target, or measure for as long as you will use it"
             ),
         );
     }
-    Warning::note("warm-up-differs", format!("{title}: {finding}"))
+    Warning::note(WarningCode::WarmUpDiffers, format!("{title}: {finding}"))
 }
 
 fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
@@ -177,44 +177,42 @@ fn precision(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         Verdict::Timed { .. } => None,
         _ if !has_goal && measurement.verdict != Verdict::NotStationary => None,
         Verdict::Budget { is_citable: true } => Some(Warning::note(
-            "not-converged",
+            WarningCode::NotConverged,
             format!(
                 "{title}: stopped by its time limit; the interval is right but wider than was \
-                 asked for. Allow more time with --budget."
+                 asked for."
             ),
-        )),
+        ).advise("Allow more time with --budget.")),
         Verdict::Short { is_citable: true } => Some(Warning::note(
-            "too-short",
+            WarningCode::TooShort,
             format!(
-                "{title}: too short to test whether results are correlated; nothing suggests it. \
-                 Allow more time with --budget."
+                "{title}: too short to test whether results are correlated; nothing suggests it."
             ),
-        )),
+        ).advise("Allow more time with --budget.")),
         Verdict::Budget { .. } | Verdict::Short { .. } => {
             let samples = measurement.response.mean.samples;
             Some(Warning::doubt(
-                "not-citable",
+                WarningCode::NotCitable,
                 format!(
                     "{title}: stopped by its time limit with only {samples:.0} independent \
-                     samples; do not cite the number. Allow more time with --budget."
+                     samples; do not cite the number."
                 ),
-            ))
+            ).advise("Allow more time with --budget."))
         }
         Verdict::NotStationary => Some(Warning::doubt(
-            "not-stationary",
+            WarningCode::NotStationary,
             format!(
-                "{title}: still changing when its time was up ({}), so there is no single value. \
-                 Allow more time.",
+                "{title}: still changing when its time was up ({}), so there is no single value.",
                 moved(measurement.drift.total)
             ),
-        )),
+        ).advise("Allow more time.")),
         Verdict::Correlated => Some(Warning::note(
-            "correlated",
+            WarningCode::Correlated,
             format!(
                 "{title}: latency rises and falls too slowly for this trial; the interval allows \
-                 for that. Allow more time with --budget to narrow it."
+                 for that."
             ),
-        )),
+        ).advise("Allow more time with --budget to narrow it.")),
     }
 }
 
@@ -233,7 +231,7 @@ fn warm_up(measurement: &Measurement, mean_whole_ns: f64) -> Option<Warning> {
     let is_outside = mean_whole_ns > mean.high && mean_whole_ns > WARM_UP_FACTOR * mean.value;
     (measurement.warmup_ns > 0 && is_outside).then(|| {
         Warning::doubt(
-            "warm-up-differs",
+            WarningCode::WarmUpDiffers,
             format!(
                 "{}: the first {} were left out as warm-up; with them the mean latency would \
                  be {} instead of {}. If that was a stall and no warm-up, it belongs to the \
@@ -260,7 +258,7 @@ fn offered_load(measurement: &Measurement) -> Option<Warning> {
         return None;
     }
     Some(Warning::doubt(
-        "load-not-carried",
+        WarningCode::LoadNotCarried,
         format!(
             "{}: {:.0} operations per second were offered and only {:.0} were done: the storage is \
              saturated and the latency grows as long as one measures.",
@@ -313,7 +311,7 @@ fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Op
         format!(": with them the mean latency is at least {with}")
     });
     Some(Warning::doubt(
-        "kept-back",
+        WarningCode::KeptBack,
         format!(
             "{}: {count} operations were due and not done when the trial ended, after {waited} on \
              average, and are in no other figure{}. {}",
@@ -333,11 +331,11 @@ fn depth(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
         return None;
     }
     Some(Warning::note(
-        "depth-not-reached",
+        WarningCode::DepthNotReached,
         format!(
             "{}: {:.1} requests were with the device on average, of {nominal:.0} wanted: the rest \
-             waited in this program. More workers may help.",
+             waited in this program.",
             measurement.title, measurement.effective_depth
         ),
-    ))
+    ).advise("More workers may help."))
 }

@@ -1,7 +1,7 @@
 //! What failed operations do to a measurement: its latency and throughput are of the others.
 
 use engine::OnError;
-use results::{ErrorClass, ErrorCount, Measurement, Severity, Warning};
+use results::{ErrorClass, ErrorCount, Measurement, Severity, Warning, WarningCode};
 use units::{format_count, format_duration_ns};
 
 /// With this share of failed operations no 99th percentile of all operations exists: a failed one
@@ -15,13 +15,13 @@ const NAMED_MAX: usize = 3;
 const NOTHING_WHOLE: &str = " Not one transaction or file was completed, so there is no latency.";
 
 /// The code of the warning that names failed operations.
-pub const FAILED_OPERATIONS: &str = "failed-operations";
+pub const FAILED_OPERATIONS: WarningCode = WarningCode::FailedOperations;
 
 /// Transfers that ended early.
 pub fn short_operations(measurement: &Measurement) -> Option<Warning> {
     (measurement.short > 0).then(|| {
         Warning::void(
-            "short-operations",
+            WarningCode::ShortOperations,
             format!(
                 "{}: {} operations moved fewer bytes than asked for: the target is shorter than \
                  it was when the trial began. Latency and throughput leave them out.",
@@ -57,8 +57,8 @@ impl Failures {
         let done: u64 = measurement.kinds.iter().map(|kind| kind.count).sum();
         self.operations += done + measurement.errors_total();
         self.completed += measurement.completions_all;
-        let mut codes = measurement.warnings.iter().map(|it| &*it.code);
-        if codes.any(|code| code == FAILED_OPERATIONS) {
+        let mut codes = measurement.warnings.iter().map(|it| &it.code);
+        if codes.any(|code| *code == FAILED_OPERATIONS) {
             self.on_error = OnError::Count;
         }
         for error in &measurement.errors {
@@ -191,7 +191,7 @@ mod tests {
         let found = warning.as_ref().map(|it| it.severity);
         assert_eq!(found, expected.map(|(severity, _)| severity), "{warning:?}");
         if let (Some(warning), Some((_, part))) = (&warning, expected) {
-            assert!(warning.text.contains(part), "{}", warning.text);
+            assert!(warning.text().contains(part), "{warning}");
         }
     }
 

@@ -5,8 +5,8 @@
 //! system adds I/O of its own. Whatever could be ours is taken for ours, so that a quiet machine is
 //! never blamed; what is left was others'.
 
-use results::Warning;
 use results::environment::{DeviceActivity, DeviceTime, ForeignIo};
+use results::{Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, format_count};
 
@@ -136,9 +136,9 @@ pub fn foreign_warning(
     );
     let is_void = foreign.share >= ForeignIo::VOID_SHARE && of_bytes >= ForeignIo::MARKED_SHARE;
     Some(if is_void {
-        Warning::void("foreign-io", text)
+        Warning::void(WarningCode::ForeignIo, text)
     } else {
-        Warning::doubt("foreign-io", text)
+        Warning::doubt(WarningCode::ForeignIo, text)
     })
 }
 

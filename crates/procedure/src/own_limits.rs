@@ -6,7 +6,7 @@
 //! have carried more, and what was measured is the room.
 
 use engine::{Record, RoomWaits};
-use results::{Measurement, RoomWait, Severity, Warning};
+use results::{Measurement, RoomWait, Severity, Warning, WarningCode};
 use stats::Finding;
 use workload::{ClientSpec, OpKind};
 
@@ -26,7 +26,7 @@ const STALL_FACTOR: f64 = 4.0;
 /// A worker that is at work for this share of the time has no time left for more.
 const WORKER_FULL: f64 = 0.95;
 /// The code of the warning that a worker was the limit.
-pub(crate) const BUSY_WORKER: &str = "busy-worker";
+pub(crate) const BUSY_WORKER: WarningCode = WarningCode::BusyWorker;
 /// Operations of either kind without which their service times are not compared.
 const COMPARED_MIN: u64 = 30;
 
@@ -89,17 +89,20 @@ pub(crate) fn own_limit(
     } else {
         "a storage that takes more at a time would answer sooner"
     };
-    Some(Warning::new(
-        severity,
-        "own-limit",
-        format!(
-            "{}: {:.0} % of the latency was spent waiting for one of the {} requests that may \
-             be outstanding to end: {what}. Raise --depth.",
-            measurement.title,
-            room.share * 100.0,
-            measurement.nominal_depth,
-        ),
-    ))
+    Some(
+        Warning::new(
+            severity,
+            WarningCode::OwnLimit,
+            format!(
+                "{}: {:.0} % of the latency was spent waiting for one of the {} requests that may \
+             be outstanding to end: {what}.",
+                measurement.title,
+                room.share * 100.0,
+                measurement.nominal_depth,
+            ),
+        )
+        .advise("Raise --depth."),
+    )
 }
 
 /// The doubt that a load is as high as one thread of this program can make it. A worker that has
@@ -211,7 +214,7 @@ mod tests {
                 }),
                 ..Measurement::empty()
             };
-            let text = busy_worker(&measurement).map(|it| it.text);
+            let text = busy_worker(&measurement).map(|it| it.text());
             let is_told = text.as_deref().unwrap_or_default();
             assert_eq!(text.is_some(), expected.is_some(), "{clients} on {workers}");
             assert!(is_told.contains(expected.unwrap_or_default()), "{is_told}");

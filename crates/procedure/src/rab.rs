@@ -185,7 +185,7 @@ impl RabProcedure {
         let mut curve = self.service()?.found(title)?;
         // Several workloads' warnings stand in one list.
         for warning in &mut curve.warnings {
-            warning.text = format!("{title}: {}", warning.text);
+            warning.cause = format!("{title}: {}", warning.cause);
         }
         Some(curve)
     }

@@ -6,7 +6,7 @@
 //! rounds is said by `rounds`.
 
 use random::{Purpose, Stream};
-use results::{CommandComparison, TimedCommand, TimedRun, Warning};
+use results::{CommandComparison, TimedCommand, TimedRun, TimingVerdict, Warning, WarningCode};
 use stats::{
     CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, compare_pairs, holm, median, outliers,
 };
@@ -149,14 +149,16 @@ pub fn summarise_command(
     warn_of_exits(&mut warnings, &runs);
     warn_of_short_times(&mut warnings, median(&real), shell_s);
     if outliers.first() == Some(&1) {
-        warnings.push(Warning::doubt(
-            "first-run-differs",
-            "The first run that counted lies far from the others: caches were filled by it. Ask \
-             for more --warm-ups, or for --cold.",
-        ));
+        warnings.push(
+            Warning::doubt(
+                WarningCode::FirstRunDiffers,
+                "The first run that counted lies far from the others: caches were filled by it.",
+            )
+            .advise("Ask for more --warm-ups, or for --cold."),
+        );
     }
     for warning in &mut warnings {
-        warning.text = format!("{name}: {}", warning.text);
+        warning.cause = format!("{name}: {}", warning.cause);
     }
     TimedCommand {
         name,
@@ -189,20 +191,22 @@ fn mean(seconds: &[f64]) -> Option<Estimate> {
 fn warn_of_short_times(warnings: &mut Vec<Warning>, median_s: f64, shell_s: Option<f64>) {
     if let Some(shell) = shell_s.filter(|shell| median_s < SHELL_SHARE * shell) {
         warnings.push(Warning::doubt(
-            "mostly-shell",
+            WarningCode::MostlyShell,
             format!(
                 "Half of its runs take less than {:.2} ms, and the shell alone takes about {:.2} \
-                 ms. Give the program after -- instead, which starts it without a shell.",
+                 ms.",
                 1e3 * median_s,
                 1e3 * shell
             ),
-        ));
+        ).advise("Give the program after -- instead, which starts it without a shell."));
     } else if median_s < SHORT_S {
-        warnings.push(Warning::note(
-            "mostly-start",
-            "It takes less than 5 ms, much of which is the start of a process. Let it do its work \
-             several times.",
-        ));
+        warnings.push(
+            Warning::note(
+                WarningCode::MostlyStart,
+                "It takes less than 5 ms, much of which is the start of a process.",
+            )
+            .advise("Let it do its work several times."),
+        );
     }
 }
 
@@ -210,7 +214,7 @@ fn warn_of_exits(warnings: &mut Vec<Warning>, runs: &[TimedRun]) {
     let failed = runs.iter().filter(|run| run.exit != 0).count();
     if failed > 0 {
         warnings.push(Warning::doubt(
-            "failed-runs",
+            WarningCode::FailedRuns,
             format!(
                 "{failed} of {} runs ended with an exit status other than 0, and count.",
                 runs.len()
@@ -243,22 +247,22 @@ pub fn compare_commands(commands: &[TimedCommand], margin: f64) -> Vec<CommandCo
             ratio: found.ratio,
             p_value,
             pairs: found.pairs as u32,
-            verdict: verdict(&found, p_value, margin).to_owned(),
+            verdict: verdict(&found, p_value, margin),
         })
         .collect()
 }
 
 /// A difference is claimed only if it survives the correction as well.
-fn verdict(found: &Comparison, p_value: f64, margin: f64) -> &'static str {
+fn verdict(found: &Comparison, p_value: f64, margin: f64) -> TimingVerdict {
     if found.pairs < PAIRS_MIN {
-        return "too-few";
+        return TimingVerdict::TooFew;
     }
     let survives = p_value <= 1.0 - CONFIDENCE;
     match found.difference(margin) {
-        Difference::Larger if survives => "slower",
-        Difference::Smaller if survives => "faster",
-        Difference::Equivalent => "equivalent",
-        _ => "not-shown",
+        Difference::Larger if survives => TimingVerdict::Slower,
+        Difference::Smaller if survives => TimingVerdict::Faster,
+        Difference::Equivalent => TimingVerdict::Equivalent,
+        _ => TimingVerdict::NotShown,
     }
 }
 

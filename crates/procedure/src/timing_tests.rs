@@ -125,8 +125,8 @@ fn a_true_ratio_lies_in_its_interval_and_its_verdict_is_right() {
         let (commands, _) = simulate(&[1.0, 1.1], RULE, seed);
         let found = &compare_commands(&commands, 0.02)[0];
         covered += u32::from(found.ratio.contains(1.1));
-        slower += u32::from(found.verdict == "slower");
-        assert_ne!(found.verdict, "faster", "seed {seed}");
+        slower += u32::from(found.verdict == TimingVerdict::Slower);
+        assert_ne!(found.verdict, TimingVerdict::Faster, "seed {seed}");
     }
     // .95 of 400 less three standard deviations.
     assert!(covered >= 367, "{covered} of 400, nominal 380");
@@ -140,7 +140,9 @@ fn equal_commands_are_seldom_told_apart_however_many_they_are() {
         let (commands, _) = simulate(&[1.0; 4], RULE, seed);
         let found = compare_commands(&commands, 0.0);
         assert_eq!(found.len(), 3);
-        let is_claim = |it: &CommandComparison| ["slower", "faster"].contains(&&*it.verdict);
+        let is_claim = |it: &CommandComparison| {
+            [TimingVerdict::Slower, TimingVerdict::Faster].contains(&it.verdict)
+        };
         false_claims += u32::from(found.iter().any(is_claim));
     }
     // 5 % of 400, and three standard deviations.
@@ -186,7 +188,7 @@ fn rounds_that_hold_one_of_two_are_no_pairs() {
     slow.runs.remove(2);
     let found = compare_commands(&[command("first", &[1.0; 6]), slow], 0.02);
     assert_eq!((found[0].pairs, found[0].ratio.value), (5, 2.0));
-    assert_eq!(found[0].verdict, "slower");
+    assert_eq!(found[0].verdict, TimingVerdict::Slower);
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn what_cannot_be_compared_is_left_out() {
 #[test]
 fn doubts_are_told() {
     let codes = |command: &TimedCommand| {
-        let codes = command.warnings.iter().map(|it| it.code.clone());
+        let codes = command.warnings.iter().map(|it| it.code.to_string());
         codes.collect::<Vec<String>>()
     };
     let cold = command("cold", &[3.0, 1.0, 1.01, 0.99, 1.02, 0.98]);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use engine::KindRecord;
 use results::{
     Measurement, SystemSample, SystemSeries, Times, TransactionLoad, UserTimes, Warning,
+    WarningCode,
 };
 use stats::{CONFIDENCE, Estimate, Histogram, PercentileEstimate};
 use units::{Duration, format_count, format_duration_ns};
@@ -224,44 +225,42 @@ fn doubts(spec: &UsersSpec, m: &Measurement, counts: &UnitCounts<'_>, laws: &Law
     let lasted = counts.elapsed.as_secs_f64();
     if ramp >= lasted {
         warnings.push(Warning::doubt(
-            "ramp-not-over",
+            WarningCode::RampNotOver,
             format!(
                 "{}: at the rate of --ramp the last of {} users would have started after {}, and \
-                 the trial took {}: not all of them were at work. Measure longer, or start them \
-                 faster.",
+                 the trial took {}: not all of them were at work.",
                 m.title,
                 format_count(users),
                 format_duration_ns(ramp * 1e9),
                 format_duration_ns(lasted * 1e9),
             ),
-        ));
+        ).advise("Measure longer, or start them faster."));
     }
     if ramp < lasted && m.window.is_none() && m.clients > 1 {
         warnings.push(Warning::doubt(
-            "users-not-together",
+            WarningCode::UsersNotTogether,
             format!(
                 "{}: the time from the first think time of the last user to the end of the first \
                  one who left was too short, or there was none: rate and times are those of the \
-                 whole run, in which {} users were at work on average. Start all users together \
-                 with --synchronise=0s, or give them more --transactions.",
+                 whole run, in which {} users were at work on average.",
                 m.title,
                 format_count(laws.users.value),
             ),
-        ));
+        ).advise("Start all users together with --synchronise=0s, or give them more \
+                --transactions."));
     }
     // The laws are about a number that stays: what is measured while all users are at work.
     if m.window.is_some() && ramp < lasted && !laws.holds(users) {
         warnings.push(Warning::doubt(
-            "law-broken",
+            WarningCode::LawBroken,
             format!(
                 "{}: throughput times response and think time makes {} users, and there are {}: \
-                 the trial was too short for its think times, or this program lost time. Measure \
-                 longer.",
+                 the trial was too short for its think times, or this program lost time.",
                 m.title,
                 format_count(laws.users.value),
                 format_count(users),
             ),
-        ));
+        ).advise("Measure longer."));
     }
     warnings
 }
@@ -276,14 +275,15 @@ fn shared_processors(
     let others = total.cpu_share? - total.cpu_own_share?;
     (others >= OTHERS_MAX).then(|| {
         Warning::doubt(
-            "processors-shared",
+            WarningCode::ProcessorsShared,
             format!(
                 "{}: other processes had {:.0} % of all processors meanwhile, and the processor \
-                 work of users waited for them. Stop them, and measure again.",
+                 work of users waited for them.",
                 m.title,
                 others * 100.0
             ),
         )
+        .advise("Stop them, and measure again.")
     })
 }
 

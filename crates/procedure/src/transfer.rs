@@ -6,6 +6,7 @@
 
 use results::{
     Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
+    WarningCode,
 };
 use stats::{Channel, Estimate};
 use units::{Bytes, Duration};
@@ -318,12 +319,12 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
     let mut warnings = Vec::new();
     if !is_precise {
         warnings.push(Warning::doubt(
-            "not-converged",
+            WarningCode::NotConverged,
             format!(
                 "{title}: stopped by its limit of time or passes; the interval is wider than was \
-                 asked for. Allow more with --budget, or ask for less with --precision."
+                 asked for."
             ),
-        ));
+        ).advise("Allow more with --budget, or ask for less with --precision."));
     }
     warnings.extend(drift(title, passes));
     let shares = || passes.iter().filter_map(|pass| pass.page_cache_share);
@@ -331,16 +332,21 @@ pub fn transfer_doubts(title: &str, passes: &[TransferPass], is_precise: bool) -
         (low.min(share), high.max(share))
     });
     if high - low > SHARE_SPREAD {
-        warnings.push(Warning::doubt(
-            "cache-changes",
-            format!(
-                "{title}: the page cache answered {:.0} % of one pass and {:.0} % of another: \
-                 there is no one rate. Use --mode direct or cold for the device, or a file much \
-                 smaller than memory.",
-                low * 100.0,
-                high * 100.0
+        warnings.push(
+            Warning::doubt(
+                WarningCode::CacheChanges,
+                format!(
+                    "{title}: the page cache answered {:.0} % of one pass and {:.0} % of another: \
+                 there is no one rate.",
+                    low * 100.0,
+                    high * 100.0
+                ),
+            )
+            .advise(
+                "Use --mode direct or cold for the device, or a file much smaller than \
+                memory.",
             ),
-        ));
+        );
     }
     warnings
 }
@@ -364,14 +370,14 @@ fn drift(title: &str, passes: &[TransferPass]) -> Option<Warning> {
         (after - before).abs() > DRIFT_ERRORS * (before_error + after_error).sqrt();
     (is_beyond_chance && change.abs() > DRIFT_MIN).then(|| {
         Warning::doubt(
-            "drift",
+            WarningCode::Drift,
             format!(
                 "{title}: the later half of the passes took {:+.0} % of time against the earlier \
-                 one: the rate is still changing, and its interval does not know that. Measure \
-                 longer, or look for what else uses the storage.",
+                 one: the rate is still changing, and its interval does not know that.",
                 change * 100.0
             ),
         )
+        .advise("Measure longer, or look for what else uses the storage.")
     })
 }
 

@@ -7,7 +7,7 @@
 //! clear the limit, given how steeply the percentile rises with users. Time that is left goes into
 //! the gap between the two ends.
 
-use results::{UserSearchResult, UserSearchStep};
+use results::{UserSearchOutcome, UserSearchResult, UserSearchStep};
 use stats::Estimate;
 
 /// Scouts stop when the gap is this share of the users.
@@ -68,24 +68,6 @@ pub enum SearchStep {
     Measure(SearchPlan),
     /// The answer is found, as well as it can be.
     Finish,
-}
-
-/// What a trial says about the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Meets,
-    Misses,
-    Unclear,
-}
-
-impl Outcome {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Meets => "meets",
-            Self::Misses => "misses",
-            Self::Unclear => "unclear",
-        }
-    }
 }
 
 /// The search, as a state machine that is told what was measured.
@@ -154,25 +136,25 @@ impl UserSearch {
         let limit = self.options.limit_ns as f64;
         let wanted = self.options.share;
         let outcome = match within {
-            Some(within) if within.low >= wanted => Outcome::Meets,
-            Some(within) if within.high < wanted => Outcome::Misses,
-            _ => Outcome::Unclear,
+            Some(within) if within.low >= wanted => UserSearchOutcome::Meets,
+            Some(within) if within.high < wanted => UserSearchOutcome::Misses,
+            _ => UserSearchOutcome::Unclear,
         };
         self.steps.push(UserSearchStep {
             users: plan.users,
             is_final: plan.is_final,
             percentile,
             within,
-            outcome: outcome.name().into(),
+            outcome,
         });
         if plan.is_final {
             match outcome {
-                Outcome::Meets => self.meets = self.meets.max(plan.users),
-                Outcome::Misses => {
+                UserSearchOutcome::Meets => self.meets = self.meets.max(plan.users),
+                UserSearchOutcome::Misses => {
                     let known = self.misses.unwrap_or(u32::MAX);
                     self.misses = Some(known.min(plan.users));
                 }
-                Outcome::Unclear => {}
+                UserSearchOutcome::Unclear => {}
             }
             return;
         }
@@ -181,7 +163,7 @@ impl UserSearch {
         let is_far_above = within.is_none() && percentile.value > limit / FAR;
         if percentile.value <= limit {
             self.low = self.low.max(plan.users);
-        } else if self.high.is_some() || outcome == Outcome::Misses || is_far_above {
+        } else if self.high.is_some() || outcome == UserSearchOutcome::Misses || is_far_above {
             self.high = Some(self.high.unwrap_or(u32::MAX).min(plan.users));
         }
     }
@@ -204,7 +186,9 @@ impl UserSearch {
     }
 
     fn largest_below(&self, users: u32) -> u32 {
-        let met = self.finals().filter(|step| step.outcome == "meets");
+        let met = self
+            .finals()
+            .filter(|step| step.outcome == UserSearchOutcome::Meets);
         let below = met.map(|step| step.users).filter(|&met| met < users);
         below.max().unwrap_or(0)
     }
@@ -283,7 +267,7 @@ impl UserSearch {
     fn is_worth_repeating(&self, step: &UserSearchStep) -> bool {
         let enough = 1.0 - (1.0 - self.options.share) * WELL_WITHIN;
         let again = self.finals().filter(|other| other.users == step.users);
-        step.outcome == "unclear"
+        step.outcome == UserSearchOutcome::Unclear
             && step.within.is_some_and(|within| within.value >= enough)
             && again.count() == 1
     }
@@ -353,7 +337,8 @@ impl UserSearch {
     /// row left doubt, the further.
     fn gap(&self) -> f64 {
         let last = self.steps.iter().rev();
-        let doubts = last.take_while(|step| step.is_final && step.outcome == "unclear");
+        let doubts =
+            last.take_while(|step| step.is_final && step.outcome == UserSearchOutcome::Unclear);
         GAP * f64::from(1 << doubts.count().saturating_sub(1).min(2))
     }
 
@@ -448,8 +433,11 @@ mod tests {
     fn a_trial_that_leaves_doubt_says_how_far_the_next_is() {
         let found = search(7_775, 100_000, 0.25);
         let finals = || found.steps.iter().filter(|step| step.is_final);
-        let first = |outcome: &str| finals().position(|step| step.outcome == outcome);
-        let (met, missed) = (first("meets"), first("misses"));
+        let first = |outcome| finals().position(|step| step.outcome == outcome);
+        let (met, missed) = (
+            first(UserSearchOutcome::Meets),
+            first(UserSearchOutcome::Misses),
+        );
         assert!(met <= Some(2) && missed <= Some(5), "{found:?}");
         assert!(found.meets > 0 && found.misses.is_some(), "{found:?}");
     }

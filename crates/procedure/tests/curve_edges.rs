@@ -4,7 +4,7 @@
 mod support;
 
 use procedure::{CurveOptions, Levels};
-use results::{Curve, ErrorCount, LevelOutcome, Measurement, Warning};
+use results::{Curve, ErrorCount, LevelOutcome, Measurement, Warning, WarningCode};
 use support::curves::{run_adjusted_curve, run_curve};
 use support::{Coverage, thinking};
 use units::Duration;
@@ -26,7 +26,10 @@ fn options(levels_ms: &[u64], clients_max: u32) -> CurveOptions {
 }
 
 fn has_warning(curve: &Curve, code: &str) -> bool {
-    curve.warnings.iter().any(|warning| warning.code == code)
+    curve
+        .warnings
+        .iter()
+        .any(|warning| warning.code.as_str() == code)
 }
 
 fn thinking_50_ms() -> workload::Pacing {
@@ -277,19 +280,21 @@ fn a_load_that_bends_back_is_told_and_its_top_is_saturation() {
 #[test]
 fn what_may_mislead_a_scout_does_not_make_the_curve_void() {
     for (code, is_void) in [
-        ("foreign-io", false),
-        ("own-limit", false),
-        ("wrong-data", true),
+        (WarningCode::ForeignIo, false),
+        (WarningCode::OwnLimit, false),
+        (WarningCode::WrongData, true),
     ] {
         let is_first = std::cell::Cell::new(true);
         let spoil = |measurement: &mut Measurement| {
             if is_first.replace(false) {
-                measurement.warnings.push(Warning::void(code, "spoilt"));
+                measurement
+                    .warnings
+                    .push(Warning::void(code.clone(), "spoilt"));
             }
         };
         let pacing = thinking(Duration::from_millis(20));
         let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 16), 1, spoil);
-        assert_eq!(has_warning(&run.curve, code), is_void, "{code}");
+        assert_eq!(has_warning(&run.curve, code.as_str()), is_void, "{code}");
     }
 }
 
@@ -307,16 +312,16 @@ fn what_others_did_during_a_point_that_is_cited_is_told() {
         let run = run_adjusted_curve("sim:mmc?mean=5ms", pacing, options(&[10], 16), 1, spoil);
         let mut warnings = run.curve.warnings.into_iter();
         warnings
-            .find(|it| it.code == "foreign-io")
+            .find(|it| it.code == WarningCode::ForeignIo)
             .map(|it| it.severity)
     };
-    let doubt = |_| Some(Warning::doubt("foreign-io", "30 % was foreign"));
+    let doubt = |_| Some(Warning::doubt(WarningCode::ForeignIo, "30 % was foreign"));
     assert_eq!(severity(doubt), Some(Severity::Doubt));
     let worse = |count| {
         Some(if count % 2 == 0 {
-            Warning::doubt("foreign-io", "30 % was foreign")
+            Warning::doubt(WarningCode::ForeignIo, "30 % was foreign")
         } else {
-            Warning::void("foreign-io", "60 % was foreign")
+            Warning::void(WarningCode::ForeignIo, "60 % was foreign")
         })
     };
     assert_eq!(severity(worse), Some(Severity::Void));
@@ -362,7 +367,10 @@ fn fail_all(measurement: &mut Measurement) {
     *measurement = Measurement {
         title: "reads, 8 at a time".into(),
         errors: vec![failed],
-        warnings: vec![Warning::void("failed-operations", "all operations failed")],
+        warnings: vec![Warning::void(
+            WarningCode::FailedOperations,
+            "all operations failed",
+        )],
         ..Measurement::empty()
     };
 }

@@ -14,7 +14,9 @@ fn open(device: &str, rate: f64, depth: u32, seconds: f64) -> Measurement {
 
 fn severity(measurement: &Measurement, code: &str) -> Option<Severity> {
     let mut warnings = measurement.warnings.iter();
-    warnings.find(|it| it.code == code).map(|it| it.severity)
+    warnings
+        .find(|it| it.code.as_str() == code)
+        .map(|it| it.severity)
 }
 
 /// Bug: 256 requests at a time on a delay of 5 ms carry 51,200 a second. At 50,000 the mean
@@ -31,7 +33,7 @@ fn room_for_too_few_requests_makes_a_number_void() {
             "{rate}"
         );
         assert_eq!(severity(&found, "load-not-carried"), None, "{rate}");
-        let said: String = found.warnings.iter().map(|it| it.text.as_str()).collect();
+        let said: String = found.warnings.iter().map(|it| it.text()).collect();
         assert!(
             !said.contains("saturated") && !said.contains("storage stalled"),
             "{said}"

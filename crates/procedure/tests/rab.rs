@@ -14,7 +14,9 @@ use std::ops::RangeInclusive;
 use procedure::{
     CurveStep, PointPlan, Preparation, RabOptions, RabProcedure, RabSubject, Trial, busy_worker,
 };
-use results::{Access, Generator, Group, LevelOutcome, Measurement, Mode, RabWorkload};
+use results::{
+    Access, Generator, Group, LevelOutcome, Measurement, Mode, RabWorkload, WarningCode,
+};
 use sim::SimSpec;
 use stats::Channel;
 use support::Coverage;
@@ -226,7 +228,9 @@ fn a_worker_that_was_the_limit_is_told_of_a_workload() {
             });
             measurement.warnings.extend(busy_worker(measurement));
         });
-        found.all_warnings().any(|it| it.code == "busy-worker")
+        found
+            .all_warnings()
+            .any(|it| it.code == WarningCode::BusyWorker)
     };
     assert!(told("batch", &|_| true));
     assert!(!told("batch", &|_| false));

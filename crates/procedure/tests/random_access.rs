@@ -7,7 +7,7 @@ use procedure::{
     RandomOptions, RandomProcedure, RandomShape, RandomStep, random_doubts, random_findings,
 };
 use random::{Purpose, Stream};
-use results::{Access, RandomAccess, RandomKind};
+use results::{Access, RandomAccess, RandomKind, WarningCode};
 use sim::SimSpec;
 use support::{Coverage, run_trial};
 use units::{Bytes, Duration};
@@ -216,9 +216,11 @@ fn a_device_that_changes_between_rounds_is_told() {
     let codes: Vec<&str> = doubts.iter().map(|doubt| doubt.code.as_str()).collect();
     assert_eq!(codes[0], "rounds-differ");
     assert!(
-        doubts[0].text.contains("read 4 KiB within 1 MiB, depth 1"),
+        doubts[0]
+            .text()
+            .contains("read 4 KiB within 1 MiB, depth 1"),
         "{}",
-        doubts[0].text
+        doubts[0]
     );
 }
 
@@ -316,6 +318,8 @@ fn time_that_is_left_goes_to_cells_that_need_it() {
     let doubts = random_doubts(&found);
     assert_eq!(
         is_wide,
-        doubts.iter().any(|doubt| doubt.code == "not-converged")
+        doubts
+            .iter()
+            .any(|doubt| doubt.code == WarningCode::NotConverged)
     );
 }

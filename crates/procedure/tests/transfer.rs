@@ -130,7 +130,10 @@ fn doubts(seconds: &[f64]) -> Vec<String> {
         })
         .collect();
     let found = transfer_doubts("read", &passes, true);
-    found.into_iter().map(|warning| warning.code).collect()
+    found
+        .into_iter()
+        .map(|warning| warning.code.to_string())
+        .collect()
 }
 
 #[test]

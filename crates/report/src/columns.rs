@@ -42,7 +42,7 @@ pub(crate) const COLUMNS: [(&str, Cells); 17] = [
     ("samples", Number(|it| it.figure.value.samples)),
     ("indicative", Flag(|it| it.figure.is_indicative)),
     ("trust", Text(|it| it.row.trust.name().to_owned())),
-    ("warnings", Text(|it| it.row.warnings.join(" "))),
+    ("warnings", Text(|it| it.row.codes().join(" "))),
 ];
 
 /// Do something with each line.

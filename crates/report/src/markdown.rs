@@ -31,7 +31,7 @@ pub fn markdown(run: &Run) -> String {
     let findings: Vec<String> = run.findings.iter().map(|it| plain(it)).collect();
     let warnings = run.scoped_warnings();
     let warnings: Vec<String> = warnings
-        .map(|(scope, warning)| format!("{}: {}", plain(&scope), plain(&warning.text)))
+        .map(|(scope, warning)| format!("{}: {}", plain(&scope), plain(&warning.text())))
         .collect();
     let goals = run.goals.iter().map(|goal| {
         let (_, verdict, evidence) = goal_in_words(goal);

@@ -1,7 +1,9 @@
 //! Everything about one measurement.
 
 use results::environment::{CountersDelta, DeviceTime};
-use results::{ErrorCount, KindTimes, Law, Measurement, Resolution, Work, percentile_name};
+use results::{
+    ErrorCount, KindTimes, Law, Measurement, Resolution, WarningCode, Work, percentile_name,
+};
 use stats::{DriftVerdict, Estimate, PercentileEstimate};
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
@@ -216,7 +218,10 @@ fn times(page: &mut Page<'_>, m: &Measurement) {
         );
         table.row(Tone::Plain, cells);
     }
-    let is_kept_back = m.warnings.iter().any(|warning| warning.code == "kept-back");
+    let is_kept_back = m
+        .warnings
+        .iter()
+        .any(|warning| warning.code == WarningCode::KeptBack);
     table.row(
         Tone::Plain,
         row(

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use results::{Row, Run, Severity, Table, Unit};
+use results::{Row, Run, Table, Unit};
 
 /// All figures and warnings of a run, ending in the mark of the format's end.
 #[must_use]
@@ -128,12 +128,10 @@ fn info(run: &Run) -> String {
 fn warnings(run: &Run) -> String {
     let mut counted: BTreeMap<(&str, &'static str), u32> = BTreeMap::new();
     for warning in run.all_warnings() {
-        let severity = match warning.severity {
-            Severity::Note => "note",
-            Severity::Doubt => "doubt",
-            Severity::Void => "void",
-        };
-        *counted.entry((&warning.code, severity)).or_default() += 1;
+        let severity = warning.severity.name();
+        *counted
+            .entry((warning.code.as_str(), severity))
+            .or_default() += 1;
     }
     let mut text = String::from("# TYPE seekstone_warnings gauge\n");
     for ((code, severity), count) in counted {

@@ -56,7 +56,7 @@ pub(crate) fn note(run: &Run, study: &Study) -> String {
     if !doubts.is_empty() {
         text.push_str("\n## Warnings\n\n");
         for warning in doubts {
-            text.push_str(&format!("- {}\n", plain(&warning.text)));
+            text.push_str(&format!("- {}\n", plain(&warning.text())));
         }
     }
     text

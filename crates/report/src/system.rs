@@ -1,13 +1,13 @@
 //! One system among others: the paper's appendix B, from what the machine says of itself.
 
 use results::environment::TargetKind;
-use results::{FileSystemRole, Run, Status, TargetDescription};
+use results::{FileSystemRole, Run, Status, TargetDescription, WarningCode};
 use units::Bytes;
 
 use crate::target;
 
 /// The note of a run that another archive exported.
-const IMPORTED: &str = "imported";
+const IMPORTED: WarningCode = WarningCode::Imported;
 
 /// What the name of a simulated system begins with.
 const SIM_PREFIX: &str = "sim:";

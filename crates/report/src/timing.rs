@@ -1,6 +1,6 @@
 //! Commands timed side by side.
 
-use results::{CommandComparison, TimedCommand, TimedRun, Timing};
+use results::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 use stats::{Estimate, PAIRS_MIN};
 use units::{Bytes, format_counted, format_duration_ns};
 
@@ -129,13 +129,13 @@ fn every_run(page: &mut Page<'_>, timing: &Timing) {
 fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
     let (name, first) = (&found.name, &found.reference);
     let margin = format!("{:.1} %", margin * 100.0);
-    match found.verdict.as_str() {
-        "slower" => {
+    match found.verdict {
+        TimingVerdict::Slower => {
             let times = factor(found.ratio);
             let text = format!("{name} takes {times} times as long as {first}");
             (Tone::Strong, text)
         }
-        "faster" => {
+        TimingVerdict::Faster => {
             let inverse = Estimate {
                 value: 1.0 / found.ratio.value,
                 low: 1.0 / found.ratio.high,
@@ -145,13 +145,13 @@ fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
             let text = format!("{name} is {} times as fast as {first}", factor(inverse));
             (Tone::Strong, text)
         }
-        "equivalent" => {
+        TimingVerdict::Equivalent => {
             let times = factor(found.ratio);
             let text =
                 format!("{name} takes as long as {first}, within {margin}: {times} times as long");
             (Tone::Plain, text)
         }
-        "too-few" => {
+        TimingVerdict::TooFew => {
             let times = factor(found.ratio);
             let text = format!(
                 "{name} takes {times} times as long as {first} in {}: too few to claim a \
@@ -160,7 +160,7 @@ fn sentence(found: &CommandComparison, margin: f64) -> (Tone, String) {
             );
             (Tone::Plain, text)
         }
-        _ => {
+        TimingVerdict::NotShown => {
             let times = factor(found.ratio);
             let text = format!(
                 "no difference of more than {margin} shown between {name} and {first}: {name} \

@@ -362,7 +362,7 @@ fn step_row(search: &UserSearchResult, step: &UserSearchStep) -> [String; 7] {
         if is_known { interval } else { String::new() },
         within,
         span,
-        step.outcome.clone(),
+        step.outcome.name().to_owned(),
     ]
 }
 

@@ -1,19 +1,19 @@
 //! Warnings in the order of their weight, each once.
 
-use results::{FileTest, Run, Severity, Warning};
+use results::{FileTest, Run, Severity, Warning, WarningCode};
 
 use crate::page::Page;
 use crate::style::Tone;
 
 /// What the interval says by itself comes last.
-const WIDE: [&str; 4] = [
-    "not-converged",
-    "too-short",
-    "correlated",
-    "level-not-settled",
+const WIDE: [WarningCode; 4] = [
+    WarningCode::NotConverged,
+    WarningCode::TooShort,
+    WarningCode::Correlated,
+    WarningCode::LevelNotSettled,
 ];
 /// A level that was not found.
-const UNSETTLED: &str = "level-not-settled";
+const UNSETTLED: WarningCode = WarningCode::LevelNotSettled;
 /// Warnings shown where not all are asked for.
 const SHOWN: usize = 3;
 /// The page has no more lines than this on account of warnings.
@@ -29,14 +29,17 @@ const ALIKE_SHOWN: usize = 3;
 pub(crate) fn in_order<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a Warning> {
     let mut ordered: Vec<&Warning> = Vec::new();
     for warning in warnings {
-        match ordered.iter_mut().find(|known| known.text == warning.text) {
+        match ordered
+            .iter_mut()
+            .find(|known| known.text() == warning.text())
+        {
             Some(known) if known.severity < warning.severity => *known = warning,
             Some(_) => {}
             None => ordered.push(warning),
         }
     }
     ordered.sort_by_key(|warning| {
-        let is_about_width = WIDE.contains(&warning.code.as_str());
+        let is_about_width = WIDE.contains(&warning.code);
         (std::cmp::Reverse(warning.severity), is_about_width)
     });
     ordered
@@ -86,39 +89,30 @@ pub(crate) fn section(page: &mut Page<'_>, run: &Run) {
 /// What is said of several measurements in turn, said once: of the first in full, with the names of
 /// the others behind it.
 fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
-    let of_files = run.files.iter().flat_map(|found| &found.tests);
-    let of_files: Vec<String> = of_files.map(FileTest::name).collect();
+    let titled = titled(run);
     let title_of = |warning: &Warning| {
-        let measured = run.measurements.iter();
-        measured
-            .map(|measurement| measurement.title.as_str())
-            .chain(of_files.iter().map(String::as_str))
-            .find(|title| {
-                warning
-                    .text
-                    .strip_prefix(title)
-                    .is_some_and(|rest| rest.starts_with(':'))
-            })
+        let mut titled = titled.iter();
+        let found = titled.find(|(it, _)| std::ptr::eq(*it, warning));
+        found.map(|(_, title)| title.clone())
     };
-    let mut gathered: Vec<(Warning, Vec<String>)> = Vec::new();
-    for warning in warnings {
+    let mut gathered: Vec<(&Warning, Vec<String>)> = Vec::new();
+    for &warning in warnings {
         let place = gathered
             .iter_mut()
             .find(|(first, _)| first.code == warning.code && first.severity == warning.severity);
         match (title_of(warning), place) {
-            (Some(title), Some((first, others))) if title_of(first).is_some() => {
-                others.push(title.to_owned());
-            }
+            (Some(title), Some((first, others))) if title_of(first).is_some() => others.push(title),
             // Levels that lie between two loads stand in the panel, each with them.
             (None, Some((_, others))) if warning.code == UNSETTLED => {
                 others.push("another level".to_owned());
             }
-            _ => gathered.push(((*warning).clone(), Vec::new())),
+            _ => gathered.push((warning, Vec::new())),
         }
     }
     gathered
         .into_iter()
-        .map(|(mut warning, others)| {
+        .map(|(warning, others)| {
+            let mut warning = warning.clone();
             if !others.is_empty() {
                 let shown = others.iter().take(ALIKE_SHOWN).map(String::as_str);
                 let shown = shown.collect::<Vec<_>>().join(", ");
@@ -126,11 +120,21 @@ fn gathered(warnings: &[&Warning], run: &Run) -> Vec<Warning> {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                warning.text = format!("{} (Also: {shown}{more}.)", warning.text);
+                warning.cause = format!("{warning} (Also: {shown}{more}.)");
+                warning.advice.clear();
             }
             warning
         })
         .collect()
+}
+
+/// The warnings of single measurements, each with the measurement's title.
+fn titled(run: &Run) -> Vec<(&Warning, String)> {
+    let measured = run.measurements.iter();
+    let measured = measured.flat_map(|of| of.warnings.iter().map(|it| (it, of.title.clone())));
+    let tests = run.files.iter().flat_map(|found| &found.tests);
+    let tests = tests.flat_map(|of| of.warnings.iter().map(|it| (it, FileTest::name(of))));
+    measured.chain(tests).collect()
 }
 
 /// One warning.
@@ -140,5 +144,5 @@ pub(crate) fn item(page: &mut Page<'_>, warning: &Warning) {
         Severity::Doubt => (Tone::Doubtful, "doubt"),
         Severity::Note => (Tone::Quiet, "note "),
     };
-    page.item(tone, mark, &warning.text);
+    page.item(tone, mark, &warning.text());
 }

@@ -1,7 +1,7 @@
 //! File tests as text, and several systems compared.
 
 use report::{FilesComparisonError, Style, check_up, files_comparison};
-use results::{FileState, FileSystemRole, Run};
+use results::{FileState, FileSystemRole, Run, WarningCode};
 
 fn run(id: i64, factor: f64) -> Run {
     let mut run = sample::run();
@@ -216,7 +216,7 @@ fn a_doubt_about_several_rows_is_told_once() {
     let files = run.files.as_mut().expect("file tests");
     for test in &mut files.tests {
         let text = format!("{}: later passes were 9 % slower.", test.name());
-        test.warnings = vec![results::Warning::doubt("drift", text)];
+        test.warnings = vec![results::Warning::doubt(WarningCode::Drift, text)];
     }
     let style = Style {
         width: 400,

@@ -10,7 +10,7 @@ use kinds::kinds;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
 use report::{comparison, csv_figures, csv_replicates, markdown, openmetrics, parquet_figures};
-use results::{Role, Run, Shown, Table, Trust, compare, json, setup_differences};
+use results::{Role, Run, Shown, Table, Trust, WarningCode, compare, json, setup_differences};
 
 fn figures(tables: &[Table]) -> usize {
     let rows = tables.iter().flat_map(|table| &table.rows);
@@ -266,7 +266,7 @@ fn figures_that_must_not_be_used_give_no_verdict() {
     let base = sample::run();
     let mut new = base.clone();
     for measurement in &mut new.measurements {
-        let void = results::Warning::void("foreign-io", "somebody else");
+        let void = results::Warning::void(WarningCode::ForeignIo, "somebody else");
         measurement.warnings.push(void);
         measurement.throughput = measurement.throughput.scale(3.0);
     }

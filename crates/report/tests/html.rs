@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kinds::kinds;
 use report::{comparison_html, html, run_in_page};
-use results::{Role, Run, Warning, compare, json};
+use results::{Role, Run, Warning, WarningCode, compare, json};
 use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -319,11 +319,14 @@ fn a_curve_is_drawn_with_its_points_levels_and_highest_load() {
 fn what_to_mind_is_ordered_by_weight_and_told_once() {
     let (_, mut run, _) = kinds().swap_remove(1);
     run.warnings = vec![
-        Warning::note("small", "A note."),
-        Warning::void("broken", "Do not use it."),
+        Warning::note(WarningCode::SmallFile, "A note."),
+        Warning::void(WarningCode::WrongData, "Do not use it."),
     ];
     for measurement in &mut run.measurements {
-        measurement.warnings = vec![Warning::doubt("odd", "One."), Warning::doubt("odd", "Two.")];
+        measurement.warnings = vec![
+            Warning::doubt(WarningCode::Stall, "One."),
+            Warning::doubt(WarningCode::Stall, "Two."),
+        ];
     }
     let page = html(&run);
     let document = parsed(&page);

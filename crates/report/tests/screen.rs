@@ -1,7 +1,7 @@
 //! Pages as a reader sees them.
 
 use report::{Style, check_up, curve_table, headline, inspection, measurement};
-use results::{CurvePoint, Resolution, Run, Status, Warning};
+use results::{CurvePoint, Resolution, Run, Status, Warning, WarningCode};
 use stats::Verdict;
 
 const ASCII: Style = Style {
@@ -266,13 +266,18 @@ fn colours_change_no_text() {
 #[test]
 fn warnings_come_by_weight_and_once() {
     let mut run = empty();
-    run.warnings.push(Warning::doubt("b", "a doubt"));
+    run.warnings
+        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
     for index in 0..5 {
-        run.warnings
-            .push(Warning::note("a", format!("note {index}")));
+        run.warnings.push(Warning::note(
+            WarningCode::TwoModes,
+            format!("note {index}"),
+        ));
     }
-    run.warnings.push(Warning::doubt("b", "a doubt"));
-    run.warnings.push(Warning::void("c", "a void"));
+    run.warnings
+        .push(Warning::doubt(WarningCode::Stall, "a doubt"));
+    run.warnings
+        .push(Warning::void(WarningCode::Clock, "a void"));
     let warnings = |run: &Run, style: &Style| {
         let screen = check_up(run, style);
         screen[screen.find("Warnings").expect("there are warnings")..].to_owned()
@@ -295,7 +300,7 @@ fn numbers_that_must_not_be_used_are_marked() {
     let mut run = sample::run();
     run.measurements[0]
         .warnings
-        .push(Warning::void("short-operations", "too short"));
+        .push(Warning::void(WarningCode::ShortOperations, "too short"));
     run.measurements[1].verdict = Verdict::NotStationary;
     let durable = run
         .measurements

@@ -1,7 +1,7 @@
 //! The screen of commands timed side by side, with invented figures.
 
 use report::{Style, check_up, headline};
-use results::Run;
+use results::{Run, TimingVerdict};
 
 /// A run that did nothing but time commands.
 fn run() -> Run {
@@ -56,10 +56,10 @@ fn means_comparison_and_outliers() {
 
 #[test]
 fn a_verdict_says_what_the_interval_says() {
-    let said = |verdict: &str| {
+    let said = |verdict| {
         let mut run = run();
         let timing = run.timing.as_mut().expect("set above");
-        timing.comparisons[0].verdict = verdict.into();
+        timing.comparisons[0].verdict = verdict;
         let page = check_up(&run, &NARROW);
         let (_, comparison) = page.split_once("Comparison").expect("a heading");
         let lines = comparison
@@ -70,15 +70,21 @@ fn a_verdict_says_what_the_interval_says() {
     };
     let ratio = "0.191 (0.162 .. 0.220) times as long";
     let as_fast = "- zstd is 5.24 (4.55 .. 6.16) times as fast as gzip";
-    assert_eq!(said("faster"), as_fast);
-    assert_eq!(said("slower"), format!("- zstd takes {ratio} as gzip"));
+    assert_eq!(said(TimingVerdict::Faster), as_fast);
+    assert_eq!(
+        said(TimingVerdict::Slower),
+        format!("- zstd takes {ratio} as gzip")
+    );
     let alike = format!("- zstd takes as long as gzip, within 2.0 %: {ratio}");
-    assert_eq!(said("equivalent"), alike);
+    assert_eq!(said(TimingVerdict::Equivalent), alike);
     let unknown = "- no difference of more than 2.0 % shown between zstd and gzip";
-    assert_eq!(said("not-shown"), format!("{unknown}: zstd takes {ratio}"));
+    assert_eq!(
+        said(TimingVerdict::NotShown),
+        format!("{unknown}: zstd takes {ratio}")
+    );
     let few = "in 5 rounds: too few to claim a difference, which takes 5";
     assert_eq!(
-        said("too-few"),
+        said(TimingVerdict::TooFew),
         format!("- zstd takes {ratio} as gzip {few}")
     );
 }

@@ -4,7 +4,8 @@ mod support;
 
 use report::{Style, what_if, what_if_json};
 use results::{
-    MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, Warning, WhatIf,
+    MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, Warning, WarningCode,
+    WhatIf,
 };
 use stats::Estimate;
 use support::assert_documented;
@@ -107,7 +108,10 @@ fn found() -> WhatIf {
         ],
         device: None,
         device_rows: Vec::new(),
-        warnings: vec![Warning::note("partial-run", "run 12 was stopped early.")],
+        warnings: vec![Warning::note(
+            WarningCode::PartialRun,
+            "run 12 was stopped early.",
+        )],
     }
 }
 

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::warning_code::WarningCode;
+
 /// The machine and the moment of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
@@ -248,8 +250,8 @@ pub enum RaidActivity {
 /// Something about the target or the machine that would mislead a reader of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caution {
-    /// Stable name in kebab case, such as `memory-backed`.
-    pub code: String,
+    /// What kind it is, such as `memory-backed`.
+    pub code: WarningCode,
     /// One sentence in plain words: what it is, and what to do about it.
     pub text: String,
 }

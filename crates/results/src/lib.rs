@@ -32,6 +32,7 @@ mod transactions;
 mod transfer;
 mod validation;
 mod warning;
+mod warning_code;
 mod what_if;
 
 pub use comparison::{FigureRatio, SetupDifference, Shown, compare, setup_differences};
@@ -69,10 +70,10 @@ pub use study::{
 };
 pub use summary::{Entries, GoalSummary, Summary};
 pub use table::{Figure, Metric, Replicate, Role, Row, Table, Trust, percentile_name};
-pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing};
+pub use timing::{CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict};
 pub use transactions::{
-    StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchResult, UserSearchStep,
-    UserTimes,
+    StandardRow, StandardTable, TransactionLoad, Transactions, UserSearchOutcome, UserSearchResult,
+    UserSearchStep, UserTimes,
 };
 pub use transfer::{
     AloneTogether, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
@@ -80,6 +81,7 @@ pub use transfer::{
 };
 pub use validation::{Bar, Reference, Standing, Validation, ValidationRow, ValidationTable};
 pub use warning::{Severity, Warning};
+pub use warning_code::{UnlistedCode, WarningCode};
 pub use what_if::{
     DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,
 };

@@ -9,6 +9,7 @@ use stats::{Estimate, PercentileEstimate, Verdict};
 use crate::measurement::Times;
 use crate::reading::{Better, Unit};
 use crate::warning::{Severity, Warning};
+use crate::warning_code::WarningCode;
 
 /// Nanoseconds in a second.
 const NS: f64 = 1e-9;
@@ -87,7 +88,7 @@ pub struct Row {
     /// How far the figures may be used.
     pub trust: Trust,
     /// Codes of the warnings about this row.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<WarningCode>,
 }
 
 /// Rows with the same factors.
@@ -276,6 +277,12 @@ impl Row {
     #[must_use]
     pub fn with_replicates(self, replicates: Vec<Replicate>) -> Self {
         Self { replicates, ..self }
+    }
+
+    /// The codes of its warnings as files have them.
+    #[must_use]
+    pub fn codes(&self) -> Vec<&str> {
+        self.warnings.iter().map(WarningCode::as_str).collect()
     }
 
     /// The figure of that metric.

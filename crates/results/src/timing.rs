@@ -86,6 +86,22 @@ pub struct CommandComparison {
     pub p_value: f64,
     /// Rounds that hold both.
     pub pairs: u32,
-    /// `slower`, `faster`, `equivalent`, `not-shown`, or `too-few` pairs to claim anything.
-    pub verdict: String,
+    /// What it shows.
+    pub verdict: TimingVerdict,
+}
+
+/// What a comparison of two commands shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimingVerdict {
+    /// It takes longer than the first.
+    Slower,
+    /// It takes less time than the first.
+    Faster,
+    /// The same within the margin.
+    Equivalent,
+    /// No difference was shown.
+    NotShown,
+    /// Too few pairs to claim anything.
+    TooFew,
 }

@@ -109,9 +109,32 @@ pub struct UserSearchStep {
     /// The share of the response times within the limit; absent where nothing can be said.
     #[serde(default)]
     pub within: Option<Estimate>,
-    /// `meets` or `misses` when all of the interval of that share lies on one side of the share
-    /// wanted; `unclear` otherwise.
-    pub outcome: String,
+    /// What it says about the limit.
+    pub outcome: UserSearchOutcome,
+}
+
+/// What a trial says about a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UserSearchOutcome {
+    /// All of the interval of the share within the limit lies at or above the share wanted.
+    Meets,
+    /// All of it lies below.
+    Misses,
+    /// It lies on both sides, or is not known.
+    Unclear,
+}
+
+impl UserSearchOutcome {
+    /// Its word in every form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Meets => "meets",
+            Self::Misses => "misses",
+            Self::Unclear => "unclear",
+        }
+    }
 }
 
 /// How many users meet a limit.

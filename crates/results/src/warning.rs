@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::warning_code::WarningCode;
+
 /// How much a warning weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing.
@@ -16,49 +18,105 @@ pub enum Severity {
     Void,
 }
 
+impl Severity {
+    /// Its word in every form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Doubt => "doubt",
+            Self::Void => "void",
+        }
+    }
+}
+
 /// Something that a reader of the results must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Stable name, in kebab case.
-    pub code: String,
+    /// What kind it is.
+    pub code: WarningCode,
     /// How much it weighs.
     pub severity: Severity,
-    /// What was seen, and what to do about it.
-    pub text: String,
+    /// What was seen, and what it does to the number. Of runs before advice was kept apart, and
+    /// where it is woven into the sentence, with what to do about it.
+    #[serde(rename = "text")]
+    pub cause: String,
+    /// What to do about it; empty where the cause has it, or nothing needs to be done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub advice: String,
 }
 
 impl Warning {
     /// A warning of that weight.
+    ///
+    /// # Panics
+    ///
+    /// In debug builds, when the list of codes does not allow the weight.
     #[must_use]
-    pub fn new(severity: Severity, code: &str, text: impl Into<String>) -> Self {
+    pub fn new(severity: Severity, code: WarningCode, cause: impl Into<String>) -> Self {
+        debug_assert!(
+            code.severities().contains(&severity),
+            "{code} is listed with another weight than {severity:?}"
+        );
         Self {
-            code: code.into(),
+            code,
             severity,
-            text: text.into(),
+            cause: cause.into(),
+            advice: String::new(),
         }
     }
 
     /// Something worth knowing.
     #[must_use]
-    pub fn note(code: &str, text: impl Into<String>) -> Self {
-        Self::new(Severity::Note, code, text)
+    pub fn note(code: WarningCode, cause: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, cause)
     }
 
     /// Something that changes what a number means.
     #[must_use]
-    pub fn doubt(code: &str, text: impl Into<String>) -> Self {
-        Self::new(Severity::Doubt, code, text)
+    pub fn doubt(code: WarningCode, cause: impl Into<String>) -> Self {
+        Self::new(Severity::Doubt, code, cause)
     }
 
     /// Something that makes a number useless.
     #[must_use]
-    pub fn void(code: &str, text: impl Into<String>) -> Self {
-        Self::new(Severity::Void, code, text)
+    pub fn void(code: WarningCode, cause: impl Into<String>) -> Self {
+        Self::new(Severity::Void, code, cause)
+    }
+
+    /// The same with what to do about it: a sentence of its own, or the end of the cause's, which
+    /// then begins with a small letter and follows a semicolon.
+    #[must_use]
+    pub fn advise(self, advice: impl Into<String>) -> Self {
+        Self {
+            advice: advice.into(),
+            ..self
+        }
+    }
+
+    /// The same, said of `subject`.
+    #[must_use]
+    pub fn of(self, subject: impl fmt::Display) -> Self {
+        Self {
+            cause: format!("{subject}: {}", self.cause),
+            ..self
+        }
+    }
+
+    /// What was seen and what to do about it, as a reader sees them.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Self { cause, advice, .. } = self;
+        match advice.chars().next() {
+            None => cause.clone(),
+            Some(first) if first.is_lowercase() => format!("{cause}; {advice}"),
+            Some(_) => format!("{cause} {advice}"),
+        }
     }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.text())
     }
 }

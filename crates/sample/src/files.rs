@@ -2,7 +2,7 @@
 
 use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
-    MetadataTree, Warning,
+    MetadataTree, Warning, WarningCode,
 };
 
 use super::estimate;
@@ -40,7 +40,7 @@ pub fn files() -> FileTests {
         ),
     ];
     tests[1].is_precise = false;
-    tests[1].warnings = vec![Warning::doubt("sample", "A doubt about one row.")];
+    tests[1].warnings = vec![Warning::doubt(WarningCode::Drift, "A doubt about one row.")];
     FileTests {
         workload: "decus".into(),
         host_name: "vm7".into(),

@@ -31,7 +31,7 @@ use results::environment::{
 use results::{
     Access, Caution, CpuCost, Curve, CurvePoint, Environment, ErrorClass, ErrorCount, Generator,
     KindTimes, Lateness, Level, LevelOutcome, Measurement, Resolution, RoomWait, Run, Saturation,
-    TargetDescription, Times, Warning, Work,
+    TargetDescription, Times, Warning, WarningCode, Work,
 };
 use stats::{CONFIDENCE, Drift, DriftVerdict, Estimate, PercentileEstimate, Verdict};
 
@@ -52,14 +52,14 @@ pub fn run() -> Run {
         ],
         warnings: vec![
             Warning::note(
-                "virtual-machine",
+                WarningCode::VirtualDisk,
                 "This is a virtual machine: its host may cache.",
             ),
             Warning::doubt(
-                "host-cache",
-                "Data written less than 20 s ago may have been answered by the host's cache; ask \
-                 for --soak to see past it.",
-            ),
+                WarningCode::NotFromDevice,
+                "Data written less than 20 s ago may have been answered by the host's cache",
+            )
+            .advise("ask for --soak to see past it."),
         ],
         ..Run::empty(setup(), environment(), target())
     }
@@ -169,13 +169,13 @@ pub fn rich_target() -> TargetDescription {
 pub fn cautions() -> Vec<Caution> {
     vec![
         Caution {
-            code: "sparse-file".into(),
+            code: WarningCode::SparseFile,
             text: "5 GiB of the file were never written: reads of them touch no device. Write \
                    the file once before reading it."
                 .into(),
         },
         Caution {
-            code: "raid-rebuilding".into(),
+            code: WarningCode::RaidRebuilding,
             text: "The RAID is rebuilding: wait.".into(),
         },
     ]
@@ -269,7 +269,7 @@ fn durable_write() -> Measurement {
     durable.response.mean = estimate(1.24e6, 0.06);
     durable.response.percentiles[2].is_indicative = true;
     durable.warnings.push(Warning::doubt(
-        "not-converged",
+        WarningCode::NotConverged,
         "durable write 4 KiB (fsync): stopped by its time limit; the interval is right but \
          wider than was asked for. Give it more time.",
     ));
@@ -498,7 +498,7 @@ pub fn curve() -> Curve {
         }),
         errors: Vec::new(),
         warnings: vec![Warning::note(
-            "curve-scouts",
+            WarningCode::ClosedLoad,
             "Points marked as scouts only showed the way and are never cited.",
         )],
     }

@@ -2,7 +2,7 @@
 
 use results::{
     Group, LevelOutcome, Mode, ModeChange, ModeComparison, Rab, RabAverage, RabLevel, RabWorkload,
-    Rabmark, Warning,
+    Rabmark, Warning, WarningCode,
 };
 
 use super::{curve, estimate, measurements};
@@ -117,7 +117,10 @@ fn transaction() -> RabWorkload {
         measurement: None,
         rabmark_r: Some(mark(6_420.0, false)),
         rabmark_s: Some(mark(284.0, false)),
-        warnings: vec![Warning::doubt("sample", "A doubt about one workload.")],
+        warnings: vec![Warning::doubt(
+            WarningCode::Drift,
+            "A doubt about one workload.",
+        )],
     }
 }
 

@@ -1,6 +1,6 @@
 //! Invented service times of random access.
 
-use results::{RandomAccess, RandomCell, RandomKind, Times, Warning};
+use results::{RandomAccess, RandomCell, RandomKind, Times, Warning, WarningCode};
 use stats::PercentileEstimate;
 
 use super::estimate;
@@ -24,7 +24,10 @@ pub fn random_access() -> RandomAccess {
     ];
     cells[1].is_precise = false;
     cells[8].rounds_agree = false;
-    cells[8].warnings = vec![Warning::doubt("sample", "A doubt about one cell.")];
+    cells[8].warnings = vec![Warning::doubt(
+        WarningCode::Drift,
+        "A doubt about one cell.",
+    )];
     cells[9].is_citable = false;
     RandomAccess {
         span_bytes: WHOLE,

@@ -2,7 +2,7 @@
 
 use results::{
     PtsWindow, PurgeRecord, RoundTrend, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdPhase,
-    SsdRound, SsdTests, SteadyLaw, Tracked, Warning,
+    SsdRound, SsdTests, SteadyLaw, Tracked, Warning, WarningCode,
 };
 use stats::DriftVerdict;
 
@@ -45,7 +45,10 @@ pub fn ssd() -> SsdTests {
     {
         trend.verdict = DriftVerdict::Undecided;
     }
-    lat.warnings = vec![Warning::doubt("sample", "A doubt about one test.")];
+    lat.warnings = vec![Warning::doubt(
+        WarningCode::Drift,
+        "A doubt about one test.",
+    )];
     SsdTests {
         size_bytes: SIZE,
         is_quick: true,

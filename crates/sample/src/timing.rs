@@ -1,6 +1,8 @@
 //! Invented times of commands.
 
-use results::{CommandComparison, TimedCommand, TimedRun, Timing, Warning};
+use results::{
+    CommandComparison, TimedCommand, TimedRun, Timing, TimingVerdict, Warning, WarningCode,
+};
 
 use super::estimate;
 
@@ -18,7 +20,7 @@ pub fn timing() -> Timing {
             ratio: estimate(0.191, 0.15),
             p_value: 0.000_012,
             pairs: 5,
-            verdict: "faster".into(),
+            verdict: TimingVerdict::Faster,
         }],
         warm_ups: 1,
         is_cold: false,
@@ -53,7 +55,10 @@ fn command(name: &str, typed: &str, seconds: &[f64]) -> TimedCommand {
         system_s: Some(estimate(0.05 * mean, 0.2)),
         outliers: if is_slow { vec![5] } else { Vec::new() },
         warnings: if is_slow {
-            vec![Warning::note("mostly-start", "An invented doubt.")]
+            vec![Warning::note(
+                WarningCode::MostlyStart,
+                "An invented doubt.",
+            )]
         } else {
             Vec::new()
         },

@@ -2,7 +2,7 @@
 
 use results::{
     StandardRow, StandardTable, SystemSample, SystemSeries, TransactionLoad, Transactions,
-    UserSearchResult, UserSearchStep, UserTimes,
+    UserSearchOutcome, UserSearchResult, UserSearchStep, UserTimes,
 };
 
 use super::{estimate, measurements};
@@ -61,7 +61,7 @@ pub fn transactions() -> Transactions {
                 is_final: true,
                 percentile: estimate(1.9e8, 0.02),
                 within: Some(estimate(0.97, 0.01)),
-                outcome: "meets".into(),
+                outcome: UserSearchOutcome::Meets,
             }],
         }),
         standard: Some(StandardTable {

@@ -2,7 +2,7 @@
 
 use results::{
     AloneTogether, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
-    TransferStream, Warning,
+    TransferStream, Warning, WarningCode,
 };
 
 use super::estimate;
@@ -84,7 +84,10 @@ fn series(title: &str, kind: TransferKind, streams: &[u32], rate: f64) -> Transf
             .map(|_| estimate(rate / streams.len() as f64, 0.01))
             .collect(),
         is_precise: count > 1,
-        warnings: vec![Warning::doubt("sample", "A doubt about one series.")],
+        warnings: vec![Warning::doubt(
+            WarningCode::Drift,
+            "A doubt about one series.",
+        )],
     }
 }
 

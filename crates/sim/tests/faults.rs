@@ -9,6 +9,7 @@
 mod support;
 
 use procedure::{Ending, TrialError, first_error};
+use results::WarningCode;
 use support::{Bench, Coverage, errno_name, poisson, thinking};
 use units::Duration;
 use workload::{Errno, Gap, GapShape, OpKind, Pacing};
@@ -47,7 +48,7 @@ fn open_arrivals_show_the_queue_behind_a_stall() {
     let has_stall = measurement
         .warnings
         .iter()
-        .any(|warning| warning.code == "stall");
+        .any(|warning| warning.code == WarningCode::Stall);
     assert!(has_stall, "{:?}", measurement.warnings);
     assert_eq!(
         measurement.lateness.max_ns, 0,
@@ -154,10 +155,10 @@ fn a_cache_has_the_mean_of_its_parts_and_is_found_to_have_two_modes() {
         let text = measurement
             .warnings
             .iter()
-            .find(|warning| warning.code == "two-modes");
+            .find(|warning| warning.code == WarningCode::TwoModes);
         let text = &text
             .unwrap_or_else(|| panic!("seed {seed}: {:?}", measurement.warnings))
-            .text;
+            .text();
         let [low, high] = interval_of_misses(text);
         assert!(low <= 0.207 && high >= 0.164, "seed {seed}: {text}");
     }
@@ -231,8 +232,8 @@ fn periodic_stalls_take_the_time_that_they_take() {
     assert!((95_498..=95_502).contains(&count), "{count}");
     assert_eq!(measurement.response.max_ns, 501_000_000);
     let mut stalls = measurement.warnings.iter();
-    let told = stalls.find(|warning| warning.code == "stall");
-    assert!(told.is_some_and(|it| it.text.contains('9')), "{told:?}");
+    let told = stalls.find(|warning| warning.code == WarningCode::Stall);
+    assert!(told.is_some_and(|it| it.text().contains('9')), "{told:?}");
 }
 
 /// Pareto times with a shape of 3 have a mean of 1.5 times the shortest and a mean square of 3

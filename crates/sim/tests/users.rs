@@ -125,7 +125,7 @@ fn measure_seeded(
     Found {
         measurement,
         load,
-        warnings: warnings.into_iter().map(|warning| warning.code).collect(),
+        warnings: warnings.iter().map(|it| it.code.to_string()).collect(),
     }
 }
 

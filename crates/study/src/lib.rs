@@ -19,7 +19,7 @@ use procedure::study::{
 };
 use results::{
     Caution, Run, Setup, Severity, Status, Study, StudyCell, StudyFactor, StudyReplicate,
-    StudySetting, TargetDescription, Warning,
+    StudySetting, TargetDescription, Warning, WarningCode,
 };
 use units::{Bytes, Duration, format_counted};
 
@@ -230,7 +230,7 @@ pub fn run_study(
 }
 
 fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunError {
-    let left: Vec<&str> = warnings.iter().map(|it| it.text.as_str()).collect();
+    let left: Vec<String> = warnings.iter().map(Warning::text).collect();
     if left.is_empty() {
         return error;
     }
@@ -243,7 +243,7 @@ fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunErro
 fn notes(cautions: Vec<Caution>) -> Vec<Warning> {
     let cautions = cautions.into_iter();
     cautions
-        .map(|caution| Warning::note(&caution.code, caution.text))
+        .map(|caution| Warning::note(caution.code, caution.text))
         .collect()
 }
 
@@ -319,7 +319,7 @@ fn without_figures(study: &Study) -> Option<Warning> {
         .collect();
     (!empty.is_empty()).then(|| {
         Warning::void(
-            "no-figures",
+            WarningCode::NoFigures,
             format!(
                 "{}: every replicate failed or was void, so there is nothing to compare.",
                 empty.join("; ")
@@ -332,9 +332,9 @@ fn without_figures(study: &Study) -> Option<Warning> {
 fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
     let mut found: Vec<(&Warning, usize)> = Vec::new();
     for replicate in replicates {
-        let mut codes: Vec<&str> = Vec::new();
+        let mut codes: Vec<&WarningCode> = Vec::new();
         for warning in &replicate.warnings {
-            if codes.contains(&warning.code.as_str()) {
+            if codes.contains(&&warning.code) {
                 continue;
             }
             codes.push(&warning.code);
@@ -351,9 +351,11 @@ fn of_replicates(replicates: &[StudyReplicate]) -> Vec<Warning> {
     }
     let all = format_counted(replicates.len() as u64, "replicate");
     let told = found.into_iter().map(|(warning, count)| {
-        let text = format!("{count} of {all}: {}", warning.text);
-        // The figures that a replicate's warning voids are left out of the study.
-        Warning::new(warning.severity.min(Severity::Doubt), &warning.code, text)
+        Warning {
+            // The figures that a replicate's warning voids are left out of the study.
+            severity: warning.severity.min(Severity::Doubt),
+            ..warning.clone().of(format_args!("{count} of {all}"))
+        }
     });
     told.collect()
 }
@@ -363,7 +365,7 @@ fn unprecise(study: &Study) -> Option<Warning> {
         .precision
         .filter(|_| study.is_precise == Some(false))?;
     Some(Warning::doubt(
-        "study-not-precise",
+        WarningCode::StudyNotPrecise,
         format!(
             "Not every figure is within {} %: allow more replicates (max-replicates) or time.",
             precision * 100.0

@@ -122,7 +122,7 @@ pub fn study_kinds(measures: &dyn Measures) -> Kinds<'_> {
 
 #[cfg(test)]
 mod tests {
-    use results::{Better, Reading, Unit, Warning};
+    use results::{Better, Reading, Unit, Warning, WarningCode};
 
     use super::*;
 
@@ -133,12 +133,18 @@ mod tests {
             warnings: vec![warning],
         };
         let kept = |warning| without_void(measured(warning)).readings.len();
-        assert_eq!(kept(Warning::doubt("foreign-io", "a third")), 1);
-        assert_eq!(kept(Warning::void("foreign-io", "nine tenths")), 0);
+        assert_eq!(kept(Warning::doubt(WarningCode::ForeignIo, "a third")), 1);
         assert_eq!(
-            without_void(measured(Warning::void("foreign-io", "nine tenths")))
-                .warnings
-                .len(),
+            kept(Warning::void(WarningCode::ForeignIo, "nine tenths")),
+            0
+        );
+        assert_eq!(
+            without_void(measured(Warning::void(
+                WarningCode::ForeignIo,
+                "nine tenths"
+            )))
+            .warnings
+            .len(),
             1
         );
     }

@@ -2,7 +2,7 @@
 //! their intervals.
 
 use procedure::study::StudyDefinition;
-use results::{StudyCell, StudyReplicate, Warning};
+use results::{StudyCell, StudyReplicate, Warning, WarningCode};
 use sim::SIM_PREFIX;
 
 /// Values that lie no further apart, relative to the largest, are the same.
@@ -40,7 +40,7 @@ pub(super) fn no_chance(
         ),
     };
     Some(Warning::doubt(
-        "study-of-a-model",
+        WarningCode::StudyOfAModel,
         format!(
             "These are results of a model, not of a device. {without} show what chance does \
              in the model, not how far the model is from the device: `seekstone devices validate` \

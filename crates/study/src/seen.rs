@@ -73,7 +73,7 @@ impl SeenPlaces {
                     0 => text.clone(),
                     _ => format!("{}: {text}", place.description.given),
                 };
-                warnings.push(Warning::note(code, text));
+                warnings.push(Warning::note(code.clone(), text));
             }
         }
         let places = self.seen.into_iter().map(|it| it.description);
@@ -104,6 +104,7 @@ fn ground(place: &TargetDescription) -> TargetDescription {
 
 #[cfg(test)]
 mod tests {
+    use results::WarningCode;
     use results::environment::{FileSystem, TargetKind};
 
     use super::*;
@@ -116,7 +117,7 @@ mod tests {
         cautions: &[&str],
     ) -> SeenPlace {
         let caution = |text: &&str| Caution {
-            code: "c".into(),
+            code: WarningCode::VirtualDisk,
             text: (*text).to_owned(),
         };
         SeenPlace {
@@ -165,7 +166,7 @@ mod tests {
         let (told, warnings) = places.told();
         let given: Vec<&str> = told.iter().map(|it| it.given.as_str()).collect();
         assert_eq!(given, [".", "x", "/mnt"]);
-        let texts: Vec<&str> = warnings.iter().map(|it| it.text.as_str()).collect();
+        let texts: Vec<&str> = warnings.iter().map(|it| it.cause.as_str()).collect();
         assert_eq!(texts, ["hot", "x: odd", "/mnt: slow"]);
     }
 }

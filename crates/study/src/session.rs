@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use procedure::Rounds;
 use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, is_precise};
-use results::{Environment, Reading, StudyReplicate, Warning};
+use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
 use crate::journal::{Journal, JournalHead, Recorded, Undo};
@@ -148,7 +148,8 @@ impl<'a> Session<'a> {
                          machines are in the intervals.",
                         known.machine, head.machine
                     );
-                    self.warnings.push(Warning::doubt("study-machines", text));
+                    self.warnings
+                        .push(Warning::doubt(WarningCode::StudyMachines, text));
                 }
                 self.seed = known.seed;
                 self.inherited = count;

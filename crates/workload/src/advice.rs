@@ -34,11 +34,34 @@ const COVERAGE_MIN: f64 = 0.2;
 /// Bytes per message may differ by this factor before batch workloads differ in duration.
 const DURATION_RATIO_MAX: f64 = 2.0;
 
+/// What kind of advice it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdviceCode {
+    /// What a cache holds of one thread's range.
+    CachedRange,
+    /// More threads than shares.
+    Contention,
+    /// How much of the file is in use.
+    Coverage,
+    /// Batch workloads that take different times.
+    DurationsDiffer,
+    /// Places that a thread can go to.
+    IndependentSamples,
+    /// The loads that clients at a fixed rate give.
+    LoadRange,
+    /// Threads that wait beside threads that do not.
+    MixedTypes,
+    /// How far a random walk has come.
+    RandomWalk,
+    /// Threads that leave the storage no rest.
+    Saturation,
+}
+
 /// Something to know about a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// A short name that stays the same, for files and tests.
-    pub code: &'static str,
+    /// What kind it is.
+    pub code: AdviceCode,
     /// Whether results are in doubt; otherwise a fact to read them by.
     pub is_doubt: bool,
     /// A sentence or two, with what to do when in doubt.
@@ -99,7 +122,7 @@ fn samples(kind: &ThreadType, file_bytes: u64) -> Advice {
         String::new()
     };
     Advice {
-        code: "independent-samples",
+        code: AdviceCode::IndependentSamples,
         is_doubt,
         text: format!(
             "A thread of type {:?} has {samples} places to go to{advice}.",
@@ -122,7 +145,7 @@ fn caching(definition: &Definition, file_bytes: u64, cache: u64) -> Advice {
         String::new()
     };
     Advice {
-        code: "cached-range",
+        code: AdviceCode::CachedRange,
         is_doubt,
         text: format!(
             "A cache of {} holds {} of one thread's range and {} of the file.{advice}",
@@ -151,7 +174,7 @@ fn random_walk(kind: &ThreadType, cache: u64, ios_summed: Option<u64>) -> Option
         _ => String::new(),
     };
     Some(Advice {
-        code: "random-walk",
+        code: AdviceCode::RandomWalk,
         is_doubt,
         text: format!(
             "The walk of type {:?} has a median step of {} places, and {} of its steps leave the \
@@ -175,7 +198,7 @@ fn use_of_shares(definition: &Definition, threads: u32) -> Advice {
     };
     if definition.partition() == Partition::Contending {
         let text = "All threads use the whole file and contend for it, as asked for.".to_owned();
-        return fact("coverage", false, text);
+        return fact(AdviceCode::Coverage, false, text);
     }
     if threads > shares {
         let text = format!(
@@ -183,7 +206,7 @@ fn use_of_shares(definition: &Definition, threads: u32) -> Advice {
              same blocks, which a cache then holds: raise the number of shares or use fewer \
              threads."
         );
-        return fact("contention", true, text);
+        return fact(AdviceCode::Contention, true, text);
     }
     let part = coverage(threads, shares);
     let is_doubt = definition.group == WorkloadGroup::Batch && part < COVERAGE_MIN;
@@ -196,7 +219,7 @@ fn use_of_shares(definition: &Definition, threads: u32) -> Advice {
         "{threads} of {shares} shares are in use, {} of the file{advice}.",
         percent(part)
     );
-    fact("coverage", is_doubt, text)
+    fact(AdviceCode::Coverage, is_doubt, text)
 }
 
 /// Whether the load can be set at all, and from where to where.
@@ -205,7 +228,7 @@ fn waiting(definition: &Definition) -> Advice {
     let batch: Vec<_> = types.iter().filter(|kind| kind.is_batch()).collect();
     if !batch.is_empty() && batch.len() < types.len() {
         return Advice {
-            code: "mixed-types",
+            code: AdviceCode::MixedTypes,
             is_doubt: true,
             text: format!(
                 "Type {:?} never waits and saturates the storage, while others keep a clock: \
@@ -223,7 +246,7 @@ fn waiting(definition: &Definition) -> Advice {
             ""
         };
         return Advice {
-            code: "saturation",
+            code: AdviceCode::Saturation,
             is_doubt,
             text: format!(
                 "No thread ever waits, so that the storage is saturated by any number of them: the \
@@ -233,7 +256,7 @@ fn waiting(definition: &Definition) -> Advice {
     }
     let (least, most) = load_range(definition);
     Advice {
-        code: "load-range",
+        code: AdviceCode::LoadRange,
         is_doubt: false,
         text: format!(
             "Loads from {} with one thread to {} with one thread in each share can be asked for, \
@@ -283,7 +306,7 @@ pub fn advise_on_durations(definitions: &[Definition]) -> Option<Advice> {
         return None;
     }
     Some(Advice {
-        code: "durations-differ",
+        code: AdviceCode::DurationsDiffer,
         is_doubt: true,
         text: format!(
             "A message of {:?} moves {} and one of {:?} {}, so that the workloads differ in \

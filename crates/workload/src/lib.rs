@@ -22,7 +22,7 @@ mod threads;
 mod users;
 
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
-pub use advice::{Advice, advise, advise_on_durations};
+pub use advice::{Advice, AdviceCode, advise, advise_on_durations};
 pub use client::{Agenda, Client, Event, UnitOfWork};
 pub use content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};

@@ -1,6 +1,6 @@
 //! What is said about a workload, and what puts its results in doubt.
 
-use workload::{Advice, Definition, advise, advise_on_durations};
+use workload::{Advice, AdviceCode, Definition, advise, advise_on_durations};
 
 const MIB: u64 = 1 << 20;
 
@@ -8,16 +8,16 @@ fn built_in(name: &str) -> Definition {
     Definition::built_in(name).expect("a built-in workload")
 }
 
-fn codes(all: &[Advice], is_doubt: bool) -> Vec<&'static str> {
+fn codes(all: &[Advice], is_doubt: bool) -> Vec<AdviceCode> {
     let wanted = all.iter().filter(|advice| advice.is_doubt == is_doubt);
     wanted.map(|advice| advice.code).collect()
 }
 
 #[track_caller]
-fn text<'a>(all: &'a [Advice], code: &str) -> &'a str {
+fn text<'a>(all: &'a [Advice], code: AdviceCode) -> &'a str {
     match all.iter().find(|advice| advice.code == code) {
         Some(advice) => &advice.text,
-        None => panic!("no {code} in {all:#?}"),
+        None => panic!("no {code:?} in {all:#?}"),
     }
 }
 
@@ -33,8 +33,8 @@ fn the_documents_own_tests_pass() {
             Some(threads),
             Some(3200),
         );
-        let expected: &[&str] = match definition.name.as_str() {
-            "multiuser" => &["mixed-types"],
+        let expected: &[AdviceCode] = match definition.name.as_str() {
+            "multiuser" => &[AdviceCode::MixedTypes],
             _ => &[],
         };
         assert_eq!(codes(&all, true), expected, "{}: {all:#?}", definition.name);
@@ -71,11 +71,18 @@ fn everything_known_is_said_about_the_transaction_workload() {
 #[test]
 fn what_is_not_known_is_not_judged() {
     let all = advise(&built_in("transaction"), 800 * MIB, None, None, None);
-    assert_eq!(codes(&all, false), ["independent-samples", "load-range"]);
+    assert_eq!(
+        codes(&all, false),
+        [AdviceCode::IndependentSamples, AdviceCode::LoadRange]
+    );
     let all = advise(&built_in("archive"), 800 * MIB, None, None, None);
     assert_eq!(
         codes(&all, false),
-        ["independent-samples", "coverage", "saturation"]
+        [
+            AdviceCode::IndependentSamples,
+            AdviceCode::Coverage,
+            AdviceCode::Saturation
+        ]
     );
 }
 
@@ -84,9 +91,13 @@ fn what_is_not_known_is_not_judged() {
 fn few_places_are_a_doubt() {
     for name in ["video", "scientific"] {
         let all = advise(&built_in(name), 100 * MIB, None, None, None);
-        assert_eq!(codes(&all, true), ["independent-samples"; 2], "{name}");
+        assert_eq!(
+            codes(&all, true),
+            [AdviceCode::IndependentSamples; 2],
+            "{name}"
+        );
         assert!(
-            text(&all, "independent-samples").contains(" has 20 places"),
+            text(&all, AdviceCode::IndependentSamples).contains(" has 20 places"),
             "{all:?}"
         );
     }
@@ -104,9 +115,9 @@ fn few_places_are_a_doubt() {
 #[test]
 fn a_cache_that_holds_much_of_a_range_is_a_doubt() {
     let all = advise(&built_in("batch"), 800 * MIB, Some(64 * MIB), None, None);
-    assert_eq!(codes(&all, true), ["cached-range"]);
+    assert_eq!(codes(&all, true), [AdviceCode::CachedRange]);
     assert_eq!(
-        text(&all, "cached-range"),
+        text(&all, AdviceCode::CachedRange),
         "A cache of 64 MiB holds 40 % of one thread's range and 8 % of the file. The cache is \
          measured in part: use a file of 3200MiB or more."
     );
@@ -124,9 +135,9 @@ fn a_walk_that_stays_in_the_cache_is_a_doubt() {
     assert!(codes(&walk(None), true).is_empty());
     assert!(codes(&walk(Some(589)), true).is_empty());
     let short = walk(Some(588));
-    assert_eq!(codes(&short, true), ["random-walk"]);
+    assert_eq!(codes(&short, true), [AdviceCode::RandomWalk]);
     assert!(
-        text(&short, "random-walk")
+        text(&short, AdviceCode::RandomWalk)
             .ends_with("588 were summed: measure longer, use a smaller alpha, or another walk."),
         "{short:?}"
     );
@@ -135,7 +146,7 @@ fn a_walk_that_stays_in_the_cache_is_a_doubt() {
 #[test]
 fn more_threads_than_shares_contend() {
     let all = advise(&built_in("batch"), 8000 * MIB, None, Some(6), None);
-    assert_eq!(codes(&all, true), ["contention"]);
+    assert_eq!(codes(&all, true), [AdviceCode::Contention]);
     let contentious = Definition::built_in_text("batch")
         .expect("a text")
         .replace("\"contiguous\"", "\"contentious\"");
@@ -152,7 +163,7 @@ fn a_batch_workload_in_a_corner_is_a_doubt() {
     let corner = Definition::parse(&corner, "x").expect("a definition");
     assert_eq!(
         codes(&advise(&corner, 8000 * MIB, None, None, None), true),
-        ["coverage"]
+        [AdviceCode::Coverage]
     );
     let transaction = advise(&built_in("transaction"), 8000 * MIB, None, Some(1), None);
     assert!(codes(&transaction, true).is_empty());
@@ -161,11 +172,11 @@ fn a_batch_workload_in_a_corner_is_a_doubt() {
 #[test]
 fn types_that_never_wait_do_not_let_the_load_be_set() {
     let multiuser = advise(&built_in("multiuser"), 8000 * MIB, None, None, None);
-    assert!(text(&multiuser, "mixed-types").starts_with("Type \"batch\" never waits"));
+    assert!(text(&multiuser, AdviceCode::MixedTypes).starts_with("Type \"batch\" never waits"));
     let text_of = "name=\"x\"\nblock=4096\nshares=10\n[[threads]]";
     let unbounded = Definition::parse(text_of, "x").expect("a definition");
     let all = advise(&unbounded, 8000 * MIB, None, None, None);
-    assert_eq!(codes(&all, true), ["saturation"]);
+    assert_eq!(codes(&all, true), [AdviceCode::Saturation]);
 }
 
 #[test]

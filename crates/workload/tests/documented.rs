@@ -58,6 +58,18 @@ fn the_walks_need_the_ios_that_it_says() {
     assert!((33e6..34e6).contains(&ios_to_sum(2.0, 8192.0)));
 }
 
+/// A variant's name as files have it.
+fn kebab(name: &str) -> String {
+    let mut kebab = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !kebab.is_empty() {
+            kebab.push('-');
+        }
+        kebab.push(letter.to_ascii_lowercase());
+    }
+    kebab
+}
+
 #[test]
 fn every_code_of_advice_is_described() {
     for definition in Definition::all_built_in() {
@@ -66,11 +78,8 @@ fn every_code_of_advice_is_described() {
             .iter()
             .chain(&workload::advise(&definition, 1, None, Some(1), None))
         {
-            assert!(
-                PAGE.contains(&format!("\n| `{}` |", advice.code)),
-                "{}",
-                advice.code
-            );
+            let code = kebab(&format!("{:?}", advice.code));
+            assert!(PAGE.contains(&format!("\n| `{code}` |")), "{code}");
         }
     }
     assert!(PAGE.contains("\n| `durations-differ` |"));

@@ -4,7 +4,7 @@
 //! archived runs carry them.
 
 use results::environment::{Caution, Environment, TargetKind};
-use results::{Severity, Warning};
+use results::{Severity, Warning, WarningCode};
 use units::Bytes;
 
 use super::Evidence;
@@ -35,9 +35,9 @@ const SYNCHRONOUS: [&str; 3] = ["sync", "dirsync", "wsync"];
 pub(super) struct Cautions(Vec<Caution>);
 
 impl Cautions {
-    pub(super) fn add(&mut self, code: &str, text: impl Into<String>) {
+    pub(super) fn add(&mut self, code: WarningCode, text: impl Into<String>) {
         let caution = Caution {
-            code: code.to_owned(),
+            code,
             text: text.into(),
         };
         if !self.0.contains(&caution) {
@@ -57,7 +57,7 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
     let has_mounts = facts.proc_text("self/mountinfo").is_some();
     if !has_mounts && facts.proc_text("meminfo").is_none() {
         found.add(
-            "could-not-look",
+            WarningCode::CouldNotLook,
             "could not look: /proc is not mounted, so file system, device, memory and the I/O of \
              others are unknown; mount it",
         );
@@ -68,7 +68,7 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
             .is_some_and(|mount| mount.source.starts_with("/dev/"));
     if has_device && target.devices.is_empty() && !facts.sys.join("class/block").is_dir() {
         found.add(
-            "could-not-look",
+            WarningCode::CouldNotLook,
             "could not look: /sys is not mounted, so the device and what it does are unknown; \
              mount it",
         );
@@ -80,12 +80,12 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
 #[must_use]
 pub fn warnings(cautions: &[Caution]) -> Vec<Warning> {
     let of_caution = |caution: &Caution| {
-        let severity = match caution.code.as_str() {
-            "sparse-file" => Severity::Void,
-            "could-not-look" => Severity::Doubt,
+        let severity = match caution.code {
+            WarningCode::SparseFile => Severity::Void,
+            WarningCode::CouldNotLook => Severity::Doubt,
             _ => Severity::Note,
         };
-        Warning::new(severity, &caution.code, caution.text.clone())
+        Warning::new(severity, caution.code.clone(), caution.text.clone())
     };
     cautions.iter().map(of_caution).collect()
 }
@@ -109,14 +109,14 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
     let target = evidence.target;
     if target.memory_backed {
         found.add(
-            "memory-backed",
+            WarningCode::MemoryBacked,
             "the target lives in main memory, so results say nothing about a disk; choose a \
              directory on the storage that you mean",
         );
     }
     if target.remote {
         found.add(
-            "remote-file-system",
+            WarningCode::RemoteFileSystem,
             "the target lives on another machine, so results include the network and that \
              machine's cache; run on that machine too to tell them apart",
         );
@@ -124,7 +124,7 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
     let Some(mount) = evidence.mount else { return };
     if mount.kind.starts_with("fuse") && mount.kind != "fusectl" {
         found.add(
-            "fuse",
+            WarningCode::Fuse,
             format!(
                 "{} is served by a program (FUSE), whose processor time is not in our count; \
                  read CPU costs per operation as a lower bound",
@@ -134,7 +134,7 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
     }
     if mount.kind == "overlay" {
         found.add(
-            "overlay",
+            WarningCode::Overlay,
             "this is an overlay, as in containers: the first write to an existing file copies it \
              whole; use new files, or a volume that is mounted into the container",
         );
@@ -147,7 +147,7 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
     };
     if system.read_only {
         found.add(
-            "read-only",
+            WarningCode::ReadOnly,
             format!(
                 "{} is mounted read-only, so only an existing file can be read; remount it to \
                  measure writes",
@@ -160,7 +160,7 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
     };
     if !system.read_only && size > 0 && (available < size / 10 || available < 2 * GIB) {
         found.add(
-            "nearly-full",
+            WarningCode::NearlyFull,
             format!(
                 "only {} of {} are free, and a nearly full file system places new data badly; \
                  free some space or use a smaller working set",
@@ -193,7 +193,7 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
     };
     if let Some(how) = how {
         found.add(
-            "compression",
+            WarningCode::Compression,
             format!(
                 "{} {how}, so repetitive data looks faster than the device is; use a payload that \
                  cannot be compressed",
@@ -204,7 +204,7 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
     let copies = ["btrfs", "zfs", "bcachefs"].contains(&mount.kind.as_str());
     if copies && !mount.has("nodatacow") {
         found.add(
-            "copy-on-write",
+            WarningCode::CopyOnWrite,
             format!(
                 "{} writes changed blocks to new places and checks sums on reads, so overwriting \
                  slows down as a file falls to pieces; measure long enough, with aged files",
@@ -218,7 +218,7 @@ fn durability(found: &mut Cautions, mount: &Mount) {
     let all = || mount.options.iter().chain(&mount.super_options);
     for option in all().filter(|option| NOT_DURABLE.contains(&option.as_str())) {
         found.add(
-            "durability-weakened",
+            WarningCode::DurabilityWeakened,
             format!(
                 "mount option `{option}` lets data be lost in a power cut although fsync \
                  succeeded; do not compare durable writes with those of a mount without it"
@@ -227,7 +227,7 @@ fn durability(found: &mut Cautions, mount: &Mount) {
     }
     for option in all().filter(|option| SYNCHRONOUS.contains(&option.as_str())) {
         found.add(
-            "synchronous-mount",
+            WarningCode::SynchronousMount,
             format!(
                 "mount option `{option}` makes writes wait for the device even without fsync; \
                  remount without it to measure ordinary writes"
@@ -236,7 +236,7 @@ fn durability(found: &mut Cautions, mount: &Mount) {
     }
     if all().any(|option| option == "data=journal") {
         found.add(
-            "data-journalled",
+            WarningCode::DataJournalled,
             "mount option `data=journal` writes all data twice; remount with `data=ordered` to \
              measure the device",
         );
@@ -252,7 +252,7 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
     // Another machine need not tell what it has allocated.
     if !target.remote && allocated.saturating_add(4 * KIB) <= size {
         found.add(
-            "sparse-file",
+            WarningCode::SparseFile,
             format!(
                 "only {} of the file's {} are allocated: holes and compressed blocks are read \
                  without the device; fill the file first, with data that do not compress",
@@ -264,7 +264,7 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
     let wanted = evidence.memory_bytes.unwrap_or(0).max(GIB);
     if size < wanted {
         found.add(
-            "small-file",
+            WarningCode::SmallFile,
             format!(
                 "the file of {} fits into memory, so buffered reads may never reach the device; \
                  use direct I/O or a file larger than {}",
@@ -281,7 +281,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
     let mut found = Cautions::default();
     if machine.cpus_allowed == 1 {
         found.add(
-            "single-cpu",
+            WarningCode::SingleCpu,
             "only one processor may be used, so the load generator and the kernel's I/O compete; \
              read high loads as a lower bound, or allow more processors",
         );
@@ -291,7 +291,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         .filter(|limit| *limit < f64::from(machine.cpus_allowed))
     {
         found.add(
-            "cpu-limited",
+            WarningCode::CpuLimited,
             format!(
                 "a control group allows {limit:.2} processors and stops us when they are used up, \
                  which shows as high latency; raise the limit for the run"
@@ -302,7 +302,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         && limit < total
     {
         found.add(
-            "memory-limited",
+            WarningCode::MemoryLimited,
             format!(
                 "a control group allows {} of the machine's {} of memory, so the page cache is \
                  smaller than it looks; size the working set by the limit",
@@ -316,7 +316,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         .filter(|share| *share >= STEAL_MIN_SHARE)
     {
         found.add(
-            "cpu-stolen",
+            WarningCode::CpuStolen,
             format!(
                 "the hypervisor gave {:.1} % of the processors' time since boot to other machines; \
                  repeat the run at another hour and compare",
@@ -328,7 +328,7 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         && some > PRESSURE_MIN_PERCENT
     {
         found.add(
-            "other-io",
+            WarningCode::OtherIo,
             format!(
                 "programs waited for I/O in {some:.0} % of the last 10 seconds, so others use the \
                  storage now; stop them or wait"

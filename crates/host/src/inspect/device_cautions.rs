@@ -5,6 +5,7 @@ use units::Bytes;
 
 use super::cautions::Cautions;
 use super::{Evidence, block, mounts};
+use results::WarningCode;
 
 /// More places than anybody reads in one sentence.
 const PLACES_MAX: usize = 4;
@@ -38,21 +39,21 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
     let name = &device.name;
     match device.mapping.as_deref() {
         Some("crypt") => found.add(
-            "encryption",
+            WarningCode::Encryption,
             format!(
                 "{name} encrypts (dm-crypt), so results include the processor's work on every \
                  block; measure the device beneath too to tell them apart"
             ),
         ),
         Some("thin") => found.add(
-            "thin-provisioned",
+            WarningCode::ThinProvisioned,
             format!(
                 "{name} is a thin volume: the first write to a block allocates it, and reads of \
                  unwritten blocks touch no disk; fill the target before measuring"
             ),
         ),
         Some(kind) => found.add(
-            "mapped-device",
+            WarningCode::MappedDevice,
             format!(
                 "{name} is a mapping ({kind}) that splits or redirects requests; look at the \
                  devices beneath for their limits"
@@ -62,7 +63,7 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
     }
     if device.backing_file.is_some() && device.backing_direct != Some(true) {
         found.add(
-            "loop-buffered",
+            WarningCode::LoopBuffered,
             format!(
                 "{name} is a loop device whose file is read through the page cache, so direct I/O \
                  may be answered from memory; attach it with `losetup --direct-io=on`"
@@ -92,7 +93,7 @@ fn throttle(found: &mut Cautions, device: &BlockDevice) {
     ];
     let rules: Vec<String> = rules.into_iter().flatten().collect();
     found.add(
-        "io-throttled",
+        WarningCode::IoThrottled,
         format!(
             "the control group {} limits I/O on {} ({}), so the limit is measured and not the \
              device; leave the group or lift the limit",
@@ -109,7 +110,7 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
     }
     if device.write_cache.as_deref() == Some("write back") {
         found.add(
-            "volatile-write-cache",
+            WarningCode::VolatileWriteCache,
             format!(
                 "{} has a write-back cache: a completed write is not yet durable; durable writes \
                  are measured with fsync",
@@ -122,7 +123,7 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
         Some("virtio" | "xen" | "hyper-v")
     ) {
         found.add(
-            "virtual-disk",
+            WarningCode::VirtualDisk,
             format!(
                 "{} is a disk in a virtual machine, and the host may cache it; use a working set \
                  larger than the host's memory to see past the cache",
@@ -148,7 +149,7 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
     match raid.state {
         RaidActivity::Normal => {}
         RaidActivity::Degraded => found.add(
-            "raid-degraded",
+            WarningCode::RaidDegraded,
             format!(
                 "the RAID ({name}) is degraded{}, so reads may have to be reconstructed; replace \
                  the failed device before comparing",
@@ -159,7 +160,7 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
             ),
         ),
         RaidActivity::Rebuilding { percent } => found.add(
-            "raid-rebuilding",
+            WarningCode::RaidRebuilding,
             format!(
                 "the RAID ({name}) is rebuilding{}, which competes with the measurement; wait for \
                  its end unless that is what you measure",
@@ -167,14 +168,14 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
             ),
         ),
         RaidActivity::Replacing => found.add(
-            "raid-replacing",
+            WarningCode::RaidReplacing,
             format!(
                 "the RAID ({name}) is copying a device to its replacement, which competes with \
                  the measurement; wait for its end unless that is what you measure"
             ),
         ),
         RaidActivity::Checking { percent } => found.add(
-            "raid-checking",
+            WarningCode::RaidChecking,
             format!(
                 "the RAID ({name}) is checking its data{}, which competes with the measurement; \
                  wait for its end",
@@ -190,7 +191,7 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
     };
     if device.read_only == Some(true) {
         found.add(
-            "device-read-only",
+            WarningCode::DeviceReadOnly,
             format!(
                 "{} refuses writes, so only reads can be measured; lift its write protection to \
                  measure writes",
@@ -207,7 +208,7 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
     }
     if !users.is_empty() {
         found.add(
-            "device-in-use",
+            WarningCode::DeviceInUse,
             format!(
                 "{} is in use ({}), so only reads are allowed and others read and \
                  write on it meanwhile; unmount it first for clean figures",
@@ -242,7 +243,7 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
         .collect();
     if !others.is_empty() {
         found.add(
-            "shared-device",
+            WarningCode::SharedDevice,
             format!(
                 "the disk beneath also serves {}, whose I/O mixes with ours; keep the machine \
                  quiet, or measure a disk that serves nothing else",
@@ -253,7 +254,7 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
     for name in own {
         if let Some(count) = block::in_flight(evidence.facts, name).filter(|count| *count > 0) {
             found.add(
-                "other-io",
+                WarningCode::OtherIo,
                 format!(
                     "{count} requests of others were in flight on {name} while we looked; stop \
                      who makes them, or wait"

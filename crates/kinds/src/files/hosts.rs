@@ -8,7 +8,7 @@ use drivers::free_space;
 use lab::bench::BenchError;
 use lab::hosts::{Party, Place};
 use lab::laboratory::LaboratoryError;
-use results::{FilePass, Warning};
+use results::{FilePass, Warning, WarningCode};
 use units::{Duration, format_counted};
 
 use super::pass::KeptPass;
@@ -32,7 +32,7 @@ pub(super) fn agreed(
     match (agreed, opened) {
         (Ok(differences), Some(mut opened)) => {
             let notes = differences.into_iter();
-            let notes = notes.map(|text| Warning::note("hosts", text));
+            let notes = notes.map(|text| Warning::note(WarningCode::Hosts, text));
             opened.warnings.extend(notes);
             Ok(opened)
         }
@@ -121,13 +121,13 @@ impl Company {
     /// # Errors
     /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
     pub(super) fn part(&self, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
-        let texts: Vec<&str> = left.iter().map(|it| it.text.as_str()).collect();
+        let texts: Vec<String> = left.iter().map(Warning::text).collect();
         let parted = self.party.part_with(&texts.join("; "));
         if !self.party.leads() {
             return Err(parted.err().unwrap_or(BenchError::Served));
         }
         let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
-        let warning = |text| Warning::doubt("left-behind", text);
+        let warning = |text| Warning::doubt(WarningCode::LeftBehind, text);
         Ok(texts.into_iter().map(warning).collect())
     }
 
@@ -148,7 +148,7 @@ impl Company {
             format_counted(u64::from(passes), "pass"),
             100.0 * self.first_done / f64::from(passes),
         );
-        Some(Warning::note("hosts", text))
+        Some(Warning::note(WarningCode::Hosts, text))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A simulated file system under test, and which of the tests its volume holds.
 
 use engine::{FileDriver as _, PlayEnd, play};
-use results::{FileSystemRole, Setup, TargetDescription, Warning};
+use results::{FileSystemRole, Setup, TargetDescription, Warning, WarningCode};
 use sim::{FileSystemSpec, Rt11};
 use units::{Bytes, Instant};
 use workload::{DecusTest, Errno, FileOp, FileOrder, FileScript, Spacing};
@@ -78,7 +78,7 @@ pub fn fitting(request: &FilesRequest) -> Result<(FilesRequest, Option<Warning>)
     let note = (!names.is_empty()).then(|| {
         let text =
             format!("Left out, since a volume of {volume} does not hold the files: {names}.");
-        Warning::note("test-left-out", text)
+        Warning::note(WarningCode::TestLeftOut, text)
     });
     let work = FileWork::Decus {
         tests: kept,

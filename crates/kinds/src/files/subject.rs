@@ -10,7 +10,7 @@ use drivers::{
 use engine::{Activity, Clock, FileDriver, ProcessorTime};
 use procedure::FileItem;
 use results::environment::TargetKind;
-use results::{Caution, FileSystemRole, TargetDescription, Warning};
+use results::{Caution, FileSystemRole, TargetDescription, Warning, WarningCode};
 use sys::MonotonicClock;
 use units::Instant;
 use workload::{DecusTest, Durability, Errno, FileOp};
@@ -143,7 +143,7 @@ impl Subject {
             "{}; `seekstone clean` there removes what is left, once it can be removed",
             with_causes(&why)
         );
-        Some(Warning::doubt("left-behind", text))
+        Some(Warning::doubt(WarningCode::LeftBehind, text))
     }
 }
 
@@ -210,14 +210,14 @@ pub fn open_memory(
     let Some(path) = place else {
         let text = "No memory disk (tmpfs) that could be written was found to compare with: name \
                     one with --memory DIR.";
-        return Ok(Err(Warning::note("no-memory-disk", text)));
+        return Ok(Err(Warning::note(WarningCode::NoMemoryDisk, text)));
     };
     let opened = open_memory_at(&path, request, clock);
     match opened {
         Ok(subject) => Ok(Ok(subject)),
         Err(error) if named.is_some() => Err(error),
         Err(error) => Ok(Err(Warning::note(
-            "no-memory-disk",
+            WarningCode::NoMemoryDisk,
             format!("No memory disk to compare with: {}", with_causes(&error)),
         ))),
     }

@@ -9,7 +9,7 @@ use fio::{Job, Logs};
 use lab::bench::BenchError;
 use lab::laboratory::Outcome;
 use procedure::Ending;
-use results::Warning;
+use results::{Warning, WarningCode};
 use units::Duration;
 
 use super::follow::{LogTo, PhaseLogs, SameMoment, Tally, Writers};
@@ -133,13 +133,13 @@ impl<'a> Besides<'a> {
         let left_out = self.left_out;
         (left_out > 0).then(|| {
             Warning::doubt(
-                "log-incomplete",
+                WarningCode::LogIncomplete,
                 format!(
                     "{left_out} operations are in no log and no report on the way: lines were \
-                     asked for faster than they could be written. The results hold all of them. \
-                     Set log_avg_msec, or put the logs on faster storage."
+                     asked for faster than they could be written. The results hold all of them."
                 ),
             )
+            .advise("Set log_avg_msec, or put the logs on faster storage.")
         })
     }
 

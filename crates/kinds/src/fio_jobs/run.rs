@@ -17,6 +17,7 @@ use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
 use results::{
     Access, Caution, Measurement, Run, Setup, Severity, Status, TargetDescription, Warning,
+    WarningCode,
 };
 use stats::Channel;
 use units::{Bytes, Duration};
@@ -327,16 +328,19 @@ impl Bench {
     fn warnings(&mut self) -> Vec<Warning> {
         match self {
             Self::Null(_) => vec![Warning::note(
-                "null-target",
+                WarningCode::NullTarget,
                 "Nothing was read or written: the figures are what this program itself costs.",
             )],
             Self::Simulated(_) => Vec::new(),
             Self::Real(real) => {
                 let notes = real.notes().iter();
-                let notes = notes.map(|note| Warning::new(Severity::Doubt, "access", note.clone()));
+                let notes = notes
+                    .map(|note| Warning::new(Severity::Doubt, WarningCode::Access, note.clone()));
                 let mut all: Vec<Warning> = notes.collect();
                 let left = real.clean_up().err();
-                all.extend(left.map(|error| Warning::doubt("left-behind", error.to_string())));
+                all.extend(
+                    left.map(|error| Warning::doubt(WarningCode::LeftBehind, error.to_string())),
+                );
                 all
             }
         }
@@ -344,12 +348,12 @@ impl Bench {
 
     fn abandon(&mut self, error: BenchError) -> BenchError {
         let left = self.warnings().into_iter();
-        let mut left = left.filter(|warning| warning.code == "left-behind");
+        let mut left = left.filter(|warning| warning.code == WarningCode::LeftBehind);
         match left.next() {
             None => error,
             Some(warning) => BenchError::LeftBehind {
                 error: Box::new(error),
-                left: warning.text,
+                left: warning.text(),
             },
         }
     }

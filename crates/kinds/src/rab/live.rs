@@ -157,8 +157,8 @@ impl Picture {
             },
         );
         for warning in &measurement.warnings {
-            if !plan.is_scout && self.warnings.last() != Some(&warning.text) {
-                self.warnings.push(warning.text.clone());
+            if !plan.is_scout && self.warnings.last() != Some(&warning.text()) {
+                self.warnings.push(warning.text());
             }
         }
     }

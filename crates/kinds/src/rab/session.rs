@@ -7,7 +7,7 @@ use procedure::{
 };
 use results::environment::RaidState;
 use results::live::{Command, LiveState, Verbosity};
-use results::{Access, Measurement, ModeChange, RabWorkload, Warning};
+use results::{Access, Measurement, ModeChange, RabWorkload, Warning, WarningCode};
 use units::{Bytes, Duration, Instant};
 use workload::{ClientSpec, Definition};
 
@@ -442,17 +442,17 @@ fn after_silence(
     let duration_max = (plan.duration_max * SILENCE_GROWTH).min(left);
     if duration_max <= plan.duration_max {
         procedure.warn(Warning::void(
-            "no-operation",
+            WarningCode::NoOperation,
             format!(
                 "{title}: not one operation was done in {length}, and no time is left for a longer \
-                 trial: the workload ends without it. Raise --iops-per-client or --budget if its \
-                 clients ask for less than that; else the storage does not answer."
+                 trial: the workload ends without it."
             ),
-        ));
+        ).advise("Raise --iops-per-client or --budget if its clients ask for less than that; \
+                else the storage does not answer."));
         return None;
     }
     procedure.warn(Warning::doubt(
-        "no-answer",
+        WarningCode::NoAnswer,
         format!(
             "{title}: not one operation was done in {length}. It was measured again for longer, \
              and its times do not hold that pause."
@@ -469,15 +469,15 @@ fn own_limit(trial: &Trial, measurement: &Measurement) -> Option<Warning> {
     let is_full = measurement.effective_depth >= DEPTH_FULL * f64::from(trial.depth);
     (trial.clients > trial.depth && is_full).then(|| {
         Warning::doubt(
-            "own-limit",
+            WarningCode::OwnLimit,
             format!(
                 "{}: all of the {} requests that this program lets be outstanding were, and the \
                  rest waited here: the highest load may be this program's and not the storage's, \
-                 and the service time cannot grow to levels beyond. Choose lower ones with \
-                 --response-max.",
+                 and the service time cannot grow to levels beyond.",
                 measurement.title, trial.depth
             ),
         )
+        .advise("Choose lower ones with --response-max.")
     })
 }
 

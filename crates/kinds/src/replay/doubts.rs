@@ -1,6 +1,6 @@
 //! What a reader of a replay must know.
 
-use results::{Behind, Replay, ReplayPace, Warning};
+use results::{Behind, Replay, ReplayPace, Warning, WarningCode};
 use trace::Notes;
 use units::{format_count, format_counted, format_duration_ns};
 
@@ -84,7 +84,7 @@ fn behind(found: &Replay, own_ns: f64) -> Option<Warning> {
             .to_owned(),
     };
     Some(Warning::doubt(
-        "replay-behind",
+        WarningCode::ReplayBehind,
         format!(
             "The replay fell behind the trace, by {} at most ({:.1} % of the requests by more than \
              {}): {why}.",
@@ -99,7 +99,7 @@ fn changed(found: &Replay) -> Option<Warning> {
     let changed = found.moved + found.left_out;
     (changed > 0).then(|| {
         Warning::doubt(
-            "replay-changed",
+            WarningCode::ReplayChanged,
             format!(
                 "{:.1} % of the trace's requests were changed: {} moved to fit the target, {} left \
                  out (beyond its end, or trims, which are not replayed).",
@@ -114,22 +114,23 @@ fn changed(found: &Replay) -> Option<Warning> {
 fn starved(seen: &Seen) -> Option<Warning> {
     (seen.held > 0).then(|| {
         Warning::doubt(
-            "replay-starved",
+            WarningCode::ReplayStarved,
             format!(
                 "{} came from the trace's file after they were due, by {} at most, and were issued \
                  when they came: the load was lower than recorded. Their latency does not count \
-                 that. Put the trace on a storage that is not measured.",
+                 that.",
                 format_counted(seen.held, "request"),
                 format_duration_ns(seen.held_longest.as_nanos() as f64),
             ),
         )
+        .advise("Put the trace on a storage that is not measured.")
     })
 }
 
 fn whole_seconds(notes: &Notes) -> Option<Warning> {
     notes.has_whole_seconds.then(|| {
         Warning::doubt(
-            "replay-whole-seconds",
+            WarningCode::ReplayWholeSeconds,
             "The trace's stamps are whole seconds: requests of each second were spread evenly over \
              it. Bursts within a second are not replayed.",
         )
@@ -139,20 +140,21 @@ fn whole_seconds(notes: &Notes) -> Option<Warning> {
 fn several_files(found: &Replay) -> Option<Warning> {
     (found.files > 1).then(|| {
         Warning::note(
-            "replay-several-files",
+            WarningCode::ReplaySeveralFiles,
             format!(
                 "The trace has {} files or devices: they lie side by side on the target, in the \
-                 order in which the trace uses them. Name one with --device to replay it alone.",
+                 order in which the trace uses them.",
                 found.files
             ),
         )
+        .advise("Name one with --device to replay it alone.")
     })
 }
 
 fn reordered(notes: &Notes) -> Option<Warning> {
     (notes.reordered > 0).then(|| {
         Warning::note(
-            "replay-reordered",
+            WarningCode::ReplayReordered,
             format!(
                 "{} had an earlier time than the one before and were taken as simultaneous with \
                  it.",

@@ -5,8 +5,8 @@ use lab::bench::{Bench, BenchError};
 use lab::laboratory::LaboratoryError;
 use lab::test_file::{SIZE_DEFAULT, whole_size};
 use procedure::{CheckUpFacts, SsdPhasePlan};
-use results::Warning;
 use results::environment::TargetKind;
+use results::{Warning, WarningCode};
 use sim::SIM_PREFIX;
 
 use super::SsdRequest;
@@ -121,7 +121,7 @@ pub(super) fn cautions(
     let mut warnings = Vec::new();
     if matches!(kind, TargetKind::Directory | TargetKind::File) {
         warnings.push(Warning::doubt(
-            "ssd-through-file-system",
+            WarningCode::SsdThroughFileSystem,
             "What is measured is a file system over an SSD: it places the blocks, and the rest of \
              the device is spare for its cleaning. For the device itself name it, with \
              --overwrite.",
@@ -130,21 +130,21 @@ pub(super) fn cautions(
     let is_part = facts.existing.is_some() && request.bench.size.is_some();
     if is_part && kind == TargetKind::BlockDevice {
         warnings.push(Warning::doubt(
-            "ssd-part-of-device",
+            WarningCode::SsdPartOfDevice,
             "Only a part of the device is written: what was never written, or was discarded, is \
              spare for its cleaning, and makes it faster than it is when full.",
         ));
     }
     if request.options.time.is_quick() {
         warnings.push(Warning::note(
-            "ssd-quick",
+            WarningCode::SsdQuick,
             "Quick: rounds end on precision, and not after the time of the standard; its rule is \
              applied to shorter rounds than it is meant for.",
         ));
     }
     if request.purge.is_none() && kind == TargetKind::BlockDevice {
         warnings.push(Warning::note(
-            "ssd-not-purged",
+            WarningCode::SsdNotPurged,
             "Nothing was purged: what was written before the run has a part in its first rounds.",
         ));
     }

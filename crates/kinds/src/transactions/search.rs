@@ -1,7 +1,7 @@
 //! The search for the largest number of users that meet a limit, within a budget of time.
 
 use procedure::{Preparation, SearchOptions, SearchPlan, SearchStep, TimeLimit, Trial, UserSearch};
-use results::{UserSearchResult, Warning};
+use results::{UserSearchOutcome, UserSearchResult, Warning, WarningCode};
 use stats::{Estimate, Goal};
 use units::{Duration, format_count};
 use workload::Profile;
@@ -152,25 +152,25 @@ fn open_ends(
     };
     let finals = || {
         let steps = found.steps.iter().filter(|step| step.is_final);
-        steps.filter(|step| step.outcome == "unclear")
+        steps.filter(|step| step.outcome == UserSearchOutcome::Unclear)
     };
     let advice =
         format!("Allow more time than {budget} with --budget, or begin nearer with --users.");
     if found.misses.is_none() && tried >= options.users_max {
         return Some(Warning::doubt(
-            "search-not-finished",
+            WarningCode::SearchNotFinished,
             format!(
                 "No number of users up to --users-max {} surely misses the limit: what the most is \
-                 stays open. Raise --users-max or the load of a user.",
+                 stays open.",
                 options.users_max
             ),
-        ));
+        ).advise("Raise --users-max or the load of a user."));
     }
     if found.misses.is_none() {
         let highest = finals().map(|step| step.users).max();
         let what = unclear("upper", highest);
         let text = format!("How many users are too many stays open: {what}. {advice}");
-        return Some(Warning::doubt("search-not-finished", text));
+        return Some(Warning::doubt(WarningCode::SearchNotFinished, text));
     }
     let lowest = finals().map(|step| step.users).min();
     // Where one user misses the limit already, there is nothing below to find.
@@ -178,7 +178,7 @@ fn open_ends(
     is_open.then(|| {
         let what = unclear("lower", lowest);
         let text = format!("How many users surely meet the limit stays open: {what}. {advice}");
-        Warning::doubt("search-not-finished", text)
+        Warning::doubt(WarningCode::SearchNotFinished, text)
     })
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration as StdDuration;
 
 use jiff::{SignedDuration, Timestamp, Zoned, civil};
-use results::Warning;
+use results::{Warning, WarningCode};
 use units::{Duration, format_duration_ns};
 
 use crate::check_up::{Show, Stage};
@@ -86,14 +86,14 @@ impl StartAt {
         if all == Duration::ZERO && self != Self::NOW {
             let late = Timestamp::now().duration_since(moment).as_secs_f64() * 1e9;
             return Ok(Some(Warning::doubt(
-                "started-late",
+                WarningCode::StartedLate,
                 format!(
                     "The instant of --synchronise, {}, was over by {} when everything was ready: \
-                     users did not start together with those of other hosts. Give a later one.",
+                     users did not start together with those of other hosts.",
                     time_of_day(moment),
                     format_duration_ns(late)
                 ),
-            )));
+            ).advise("Give a later one.")));
         }
         loop {
             let left = left_until(moment);

@@ -275,7 +275,7 @@ impl Streams {
         let mut warnings = self.lanes[0].bench.warnings(cautions);
         for lane in &self.lanes[1..] {
             for warning in lane.bench.warnings(&[]) {
-                if !warnings.iter().any(|known| known.text == warning.text) {
+                if !warnings.iter().any(|known| known.cause == warning.cause) {
                     warnings.push(warning);
                 }
             }

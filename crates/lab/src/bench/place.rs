@@ -5,7 +5,7 @@ use host::inspect;
 use host::interrupt::Interrupt;
 use procedure::{MAIN_DIRECT, cached_part};
 use results::environment::{RaidActivity, RaidState};
-use results::{Access, Caution, Measurement, Severity, Warning};
+use results::{Access, Caution, Measurement, Severity, Warning, WarningCode};
 use sim::{ArrayActivity, Level};
 use units::Bytes;
 use workload::{Spread, TargetId};
@@ -238,7 +238,7 @@ impl Bench {
             warnings.extend(
                 real.notes()
                     .iter()
-                    .map(|note| Warning::new(severity, "access", note.clone())),
+                    .map(|note| Warning::new(severity, WarningCode::Access, note.clone())),
             );
         }
         warnings
@@ -256,7 +256,7 @@ impl Bench {
                 "{}; `seekstone clean` there removes what is left, once it can be removed",
                 left.join("; ")
             );
-            Warning::doubt("left-behind", text)
+            Warning::doubt(WarningCode::LeftBehind, text)
         })
     }
 
@@ -266,7 +266,7 @@ impl Bench {
             None => error,
             Some(warning) => BenchError::LeftBehind {
                 error: Box::new(error),
-                left: warning.text,
+                left: warning.text(),
             },
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{Clock as _, DriverError, Follower, OnError, Record};
 use fleet::{ClockLine, FleetError, Group, Share};
 use procedure::{Circumstances, Ending, Monitor, Trial, TrialError, summarise};
-use results::{Measurement, Warning};
+use results::{Measurement, Warning, WarningCode};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant, format_counted};
@@ -62,7 +62,9 @@ impl FleetLaboratory {
             seed,
             on_error,
             rows: Vec::new(),
-            notes: notes.map(|text| Warning::note("hosts", text)).collect(),
+            notes: notes
+                .map(|text| Warning::note(WarningCode::Hosts, text))
+                .collect(),
         }
     }
 
@@ -197,7 +199,7 @@ impl FleetLaboratory {
         measurement.throughput = widened(&measurement.throughput, error);
         measurement.bandwidth = measurement.bandwidth.map(|it| widened(&it, error));
         let words = leading.words(&self.party, ends, &trust);
-        self.notes.push(Warning::note("hosts", words));
+        self.notes.push(Warning::note(WarningCode::Hosts, words));
     }
 
     /// That a rank ended the trial, unless a signal did.

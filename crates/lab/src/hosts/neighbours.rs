@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use procedure::{OwnWork, Trial};
 use results::environment::ForeignIo;
-use results::{Measurement, Warning};
+use results::{Measurement, Warning, WarningCode};
 use units::Duration;
 
 use super::party::Party;
@@ -61,7 +61,7 @@ pub(super) fn machine_notes(rows: &[RankRow], party: &Party) -> Vec<Warning> {
     let note = |ranks: &Vec<u32>| {
         let here: Vec<&RankRow> = rows.iter().filter(|it| ranks.contains(&it.rank)).collect();
         let words = machine_words(&here, &party.host(ranks[0]).unwrap_or_default());
-        words.map(|text| Warning::note("hosts", text))
+        words.map(|text| Warning::note(WarningCode::Hosts, text))
     };
     several.filter_map(note).collect()
 }

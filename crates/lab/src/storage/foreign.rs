@@ -2,7 +2,7 @@
 
 use procedure::{OwnIo, OwnWork, Trial, device_time, foreign_io, foreign_warning};
 use results::environment::{CountersDelta, DeviceActivity, ForeignIo};
-use results::{Access, Interval, Measurement, Severity, Warning};
+use results::{Access, Interval, Measurement, Severity, Warning, WarningCode};
 use units::Duration;
 use workload::ClientSpec;
 
@@ -266,8 +266,8 @@ fn not_from_device(processes: &mut [Witness<'_>], trial: &Trial) {
             device.name,
         );
         measurement.warnings.push(match missing {
-            it if it < ForeignIo::VOID_SHARE => Warning::doubt("not-from-device", text),
-            _ => Warning::void("not-from-device", text),
+            it if it < ForeignIo::VOID_SHARE => Warning::doubt(WarningCode::NotFromDevice, text),
+            _ => Warning::void(WarningCode::NotFromDevice, text),
         });
     }
 }

@@ -3,7 +3,7 @@
 use drivers::{DriverKind, Notice, UringSettings};
 use engine::OwnWork;
 use results::environment::DeviceActivity;
-use results::{Access, Generator, Measurement, Warning};
+use results::{Access, Generator, Measurement, Warning, WarningCode};
 use sys::clocks_disagree;
 use units::{Bytes, Duration, format_duration_ns};
 use workload::ClientSpec;
@@ -88,15 +88,15 @@ pub(super) fn other_driver(
     let (spec, before) = last?;
     (spec == trial.spec && before != driver).then(|| {
         Warning::note(
-            "other-driver",
+            WarningCode::OtherDriver,
             format!(
-                "{}: carried out by {}, and the load before by {}; name one with --driver to \
-                 compare them.",
+                "{}: carried out by {}, and the load before by {}",
                 measurement.title,
                 driver_name(driver),
                 driver_name(before)
             ),
         )
+        .advise("name one with --driver to compare them.")
     })
 }
 
@@ -108,7 +108,7 @@ pub(super) fn kernel_hop(
 ) -> Option<Warning> {
     (is_durable(&trial.spec) && driver == DriverKind::Uring).then(|| {
         Warning::note(
-            "flush-by-kernel-thread",
+            WarningCode::FlushByKernelThread,
             format!(
                 "{}: io_uring hands each flush to a thread of the kernel, which adds about 5 to \
                  10 us to a write; --driver threads goes without.",
@@ -129,21 +129,20 @@ pub(super) fn doubtful_clock(
     if clocks_disagree(apart_ns, elapsed) {
         let (apart, elapsed) = (apart_ns as f64, elapsed.as_nanos() as f64);
         return Some(Warning::void(
-            "clock",
+            WarningCode::Clock,
             format!(
                 "{title}: the processor's counter and the system's clock came {} apart in {}: no \
-                 time of this trial can be trusted. Look for suspend, or a clock source that the \
-                 kernel gave up (dmesg).",
+                 time of this trial can be trusted.",
                 format_duration_ns(apart),
                 format_duration_ns(elapsed)
             ),
-        ));
+        ).advise("Look for suspend, or a clock source that the kernel gave up (dmesg)."));
     }
     let cost = 2.0 * read_cost_ns as f64;
     let median = measurement.service.percentile(0.5)?.value;
     is_slow(read_cost_ns, median).then(|| {
         Warning::doubt(
-            "slow-clock",
+            WarningCode::SlowClock,
             format!(
                 "{title}: reading the clock twice takes {}, more than 1 % of an operation of {}: \
                  the system has no fast clock source (see current_clocksource).",
@@ -168,13 +167,16 @@ fn factor(count: u64, bytes: u64, (requests, moved): (u64, u64)) -> Option<f64> 
 fn note(measurement: &Measurement, device: &DeviceActivity, factor: f64) -> Warning {
     let size = Bytes(measurement.bytes_all / measurement.completions_all.max(1));
     Warning::note(
-        "split-operations",
+        WarningCode::SplitOperations,
         format!(
             "{}: the kernel split each operation of {size} into {factor:.2} requests to {}: its \
-             time is that of the slowest. Look at max_sectors_kb and max_segments in \
-             /sys/block/*/queue, or use a smaller --block.",
+             time is that of the slowest.",
             measurement.title, device.name
         ),
+    )
+    .advise(
+        "Look at max_sectors_kb and max_segments in /sys/block/*/queue, or use a \
+                smaller --block.",
     )
 }
 

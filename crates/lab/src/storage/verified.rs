@@ -9,7 +9,7 @@ use std::sync::Arc;
 use drivers::{AlignedBuffer, Caching, Seal, Target, TargetError, Verification};
 use engine::Clock as _;
 use host::limits::Limits;
-use results::Warning;
+use results::{Warning, WarningCode};
 use sys::drop_cached;
 use units::{Bytes, Instant};
 use verify::{
@@ -192,7 +192,7 @@ pub fn wrong_data(title: &str, findings: &Findings) -> Warning {
     let told = findings.first().iter().take(TOLD_MAX);
     let told: Vec<String> = told.map(ToString::to_string).collect();
     Warning::void(
-        "wrong-data",
+        WarningCode::WrongData,
         format!(
             "{title}: what was written was verified, and {findings} found: {}. The storage \
              returned something else than was written.",

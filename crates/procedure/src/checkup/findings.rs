@@ -228,7 +228,7 @@ fn cpu_bound(curve: &Curve) -> Option<String> {
 mod tests {
     use super::*;
     use crate::replay::of_mean;
-    use results::{Level, Warning};
+    use results::{Level, Warning, WarningCode};
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate {
@@ -350,7 +350,10 @@ mod tests {
         }
         let mut void = rows(Verdict::Converged);
         for row in &mut void {
-            row.warnings = vec![Warning::void("wrong-data", "a block held other data")];
+            row.warnings = vec![Warning::void(
+                WarningCode::WrongData,
+                "a block held other data",
+            )];
         }
         assert_eq!(findings(&void, None), Vec::<String>::new());
     }

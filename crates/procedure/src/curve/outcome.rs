@@ -1,6 +1,8 @@
 //! What the points that were measured say: the outcome of each level, saturation, and doubts.
 
-use results::{Arrivals, CurvePoint, Level, LevelOutcome, Measurement, Saturation, Warning};
+use results::{
+    Arrivals, CurvePoint, Level, LevelOutcome, Measurement, Saturation, Warning, WarningCode,
+};
 use stats::{Channel, Estimate};
 use units::{Duration, format_count, format_counted, format_duration_ns};
 
@@ -204,14 +206,16 @@ impl LoadCurve {
             if let LevelOutcome::Between { low, high } = level.outcome
                 && !self.is_close(low, high)
             {
-                warnings.push(Warning::doubt(
-                    "level-not-settled",
-                    format!(
-                        "the level {name} lies between {low:.0} and {high:.0} operations per \
-                         second: there was no time, or too much noise, to say more. Allow more \
-                         time with --budget."
-                    ),
-                ));
+                warnings.push(
+                    Warning::doubt(
+                        WarningCode::LevelNotSettled,
+                        format!(
+                            "the level {name} lies between {low:.0} and {high:.0} operations per \
+                         second: there was no time, or too much noise, to say more."
+                        ),
+                    )
+                    .advise("Allow more time with --budget."),
+                );
             }
             if let LevelOutcome::NotReached { clients, load, .. } = level.outcome
                 && clients < self.options.clients_max
@@ -222,27 +226,33 @@ impl LoadCurve {
                     }
                     Arrivals::Open => format!("at {}/s", format_count(load.value)),
                 };
-                warnings.push(Warning::doubt(
-                    "level-not-settled",
-                    format!(
-                        "the latency stayed below {name} {with}, and there was \
-                         no time to try more. Allow more time with --budget."
-                    ),
-                ));
+                warnings.push(
+                    Warning::doubt(
+                        WarningCode::LevelNotSettled,
+                        format!(
+                            "the latency stayed below {name} {with}, and there was \
+                         no time to try more."
+                        ),
+                    )
+                    .advise("Allow more time with --budget."),
+                );
             }
         }
         warnings.extend(self.load_that_falls());
         warnings.extend(self.own_share());
         if self.visits.iter().any(|visit| self.tells_drift(visit)) {
-            warnings.push(Warning::doubt(
-                "curve-drift",
-                "latencies drifted while the curve was measured: the storage is warming up, \
-                 throttling, or shared with others. Measure again when it has settled.",
-            ));
+            warnings.push(
+                Warning::doubt(
+                    WarningCode::CurveDrift,
+                    "latencies drifted while the curve was measured: the storage is warming up, \
+                 throttling, or shared with others.",
+                )
+                .advise("Measure again when it has settled."),
+            );
         }
         if !self.is_saturated && !self.visits.is_empty() && !self.is_open() {
             warnings.push(Warning::note(
-                "not-saturated",
+                WarningCode::NotSaturated,
                 "the search ended before two doublings of the clients in a row brought less than \
                  5 % more load: the storage may carry more than was found.",
             ));
@@ -278,7 +288,7 @@ impl LoadCurve {
         let worst = cited.max_by(|a, b| share(a).total_cmp(&share(b)))?;
         (share(&worst) > OWN_SHARE_MAX).then(|| {
             Warning::doubt(
-                "own-share",
+                WarningCode::OwnShare,
                 format!(
                     "{} {:.0} % of the latency, {} of {}, is load-generator overhead, not the \
                      device: try more --workers.",
@@ -298,7 +308,7 @@ impl LoadCurve {
         let is_less = last.load.high < best.load.low && last.clients > best.clients;
         is_less.then(|| {
             Warning::note(
-                "load-falls",
+                WarningCode::LoadFalls,
                 format!(
                     "the load fell from {:.0} to {:.0} operations per second as {} clients became \
                      {}: beyond its saturation the storage does less, not just the same.",
@@ -329,7 +339,7 @@ fn between(below: &Visit, above: &Visit) -> LevelOutcome {
 /// No load beyond one of which every operation failed is asked for.
 fn cut_short(failed: &Measurement) -> Warning {
     Warning::doubt(
-        "curve-cut-short",
+        WarningCode::CurveCutShort,
         format!(
             "the search ended at a load of which every operation failed: {}. Levels that were not \
              reached by then are not known.",
@@ -342,7 +352,7 @@ fn cut_short(failed: &Measurement) -> Warning {
 #[must_use]
 pub fn warm_up_left_out(warm_up: Duration, part: &str) -> Warning {
     Warning::note(
-        "warm-up-left-out",
+        WarningCode::WarmUpLeftOut,
         format!("the first {warm_up} of every {part} are left out, as --warm-up asks."),
     )
 }

@@ -1,6 +1,6 @@
 //! A point of the curve as the procedure keeps it.
 
-use results::{CurvePoint, Measurement, Resolution, Severity, Tails};
+use results::{CurvePoint, Measurement, Resolution, Severity, Tails, WarningCode};
 use stats::{Aim, Channel, Estimate, Verdict, Window, mean_interval};
 use units::Duration;
 
@@ -43,14 +43,19 @@ pub(super) struct Visit {
     pub(super) is_drifting: bool,
 }
 
+/// What is said of a level that moved.
+const LEVEL_MOVED: [WarningCode; 4] = [
+    WarningCode::Drift,
+    WarningCode::Step,
+    WarningCode::WarmUp,
+    WarningCode::WriteCliff,
+];
+
 /// Whether the level of a trial moved, and was not left out as warm-up. Of many points, some
 /// look as if at the 1 % level of [`stats::DriftVerdict`]; a warning stands at 0.1 %.
 fn has_moved(measurement: &Measurement) -> bool {
     let mut doubts = measurement.warnings.iter();
-    doubts.any(|doubt| {
-        doubt.severity > Severity::Note
-            && ["drift", "step", "warm-up", "write-cliff"].contains(&&*doubt.code)
-    })
+    doubts.any(|doubt| doubt.severity > Severity::Note && LEVEL_MOVED.contains(&doubt.code))
 }
 
 /// One end of a bracket, as interpolation needs it.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
-    Warning,
+    Warning, WarningCode,
 };
 use stats::{Estimate, Histogram};
 use workload::{FileOpKind, MetadataSpec};
@@ -169,7 +169,7 @@ fn drift(row: &str, seconds: &[f64]) -> Option<Warning> {
              time of the run only.",
             100.0 * change.abs() / early
         );
-        Warning::doubt("drift", text)
+        Warning::doubt(WarningCode::Drift, text)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
 
-use results::{Measurement, RandomCell, Severity, Times, Warning};
+use results::{Measurement, RandomCell, Severity, Times, Warning, WarningCode};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
 
 use super::Cell;
@@ -20,13 +20,13 @@ const EVIDENCE_FULL: f64 = 20.0;
 /// So often may rounds of a cell be said to differ that do not.
 const FALSE_ALARMS: f64 = 0.001;
 /// Doubts of single rounds that are judged over all rounds here.
-const JUDGED_HERE: [&str; 6] = [
+const JUDGED_HERE: [WarningCode; 6] = [
     FAILED_OPERATIONS,
-    "too-short",
-    "not-converged",
-    "not-citable",
-    "not-stationary",
-    "correlated",
+    WarningCode::TooShort,
+    WarningCode::NotConverged,
+    WarningCode::NotCitable,
+    WarningCode::NotStationary,
+    WarningCode::Correlated,
 ];
 
 /// What the rounds of a cell say together; `None` before the first. Rounds in which every operation
@@ -277,7 +277,7 @@ fn warnings_of(plan: &CellPlan, rounds: &[Measurement], failed: &[Measurement]) 
     }
     for warning in rounds.iter().flat_map(|round| &round.warnings) {
         let is_known = warnings.iter().any(|known| known.code == warning.code);
-        if !is_known && !JUDGED_HERE.contains(&warning.code.as_str()) {
+        if !is_known && !JUDGED_HERE.contains(&warning.code) {
             warnings.push(warning.clone());
         }
     }

@@ -1,6 +1,6 @@
 //! What must be said of many cells at once.
 
-use results::{RandomAccess, RandomCell, Warning};
+use results::{RandomAccess, RandomCell, Warning, WarningCode};
 
 use super::shape::CellPlan;
 
@@ -22,7 +22,7 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
              Allow more time with --budget, or ask for fewer cells.",
             named(&shaky)
         );
-        warnings.push(Warning::doubt("not-citable", text));
+        warnings.push(Warning::doubt(WarningCode::NotCitable, text));
     }
     let differing = which(|cell| !cell.rounds_agree);
     if !differing.is_empty() {
@@ -32,7 +32,7 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
              narrow them.",
             named(&differing)
         );
-        warnings.push(Warning::doubt("rounds-differ", text));
+        warnings.push(Warning::doubt(WarningCode::RoundsDiffer, text));
     }
     let wide = which(|cell| cell.is_citable && cell.rounds_agree && !cell.is_precise);
     if !wide.is_empty() {
@@ -42,7 +42,7 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
             found.precision * 100.0,
             wide.len(),
         );
-        warnings.push(Warning::doubt("not-converged", text));
+        warnings.push(Warning::doubt(WarningCode::NotConverged, text));
     }
     warnings
 }

@@ -1,6 +1,6 @@
 //! What the rounds of a test amount to, in sentences, and what must be known of them.
 
-use results::{SsdPhase, SsdTests, Tracked, Warning};
+use results::{SsdPhase, SsdTests, Tracked, Warning, WarningCode};
 use stats::{DriftVerdict, Estimate};
 use units::{
     Bytes, format_count, format_counted, format_duration_ns, format_interval_count,
@@ -107,27 +107,30 @@ pub fn ssd_warnings(phase: &SsdPhase, found: &SsdTests) -> Vec<Warning> {
     let name = &phase.name;
     match phase.verdict() {
         DriftVerdict::Steady => {}
-        DriftVerdict::Drifting => warnings.push(Warning::doubt(
-            "ssd-drifting",
-            format!(
-                "{name}: the rounds still move; what they give is of this moment. Allow more \
-                 rounds (--rounds, --budget)."
-            ),
-        )),
-        DriftVerdict::Undecided => warnings.push(Warning::doubt(
-            "ssd-undecided",
-            format!(
-                "{name}: it is not known to be steady: {}. Allow more rounds (--rounds, --budget).",
-                undecided(phase, found)
-            ),
-        )),
+        DriftVerdict::Drifting => warnings.push(
+            Warning::doubt(
+                WarningCode::SsdDrifting,
+                format!("{name}: the rounds still move; what they give is of this moment."),
+            )
+            .advise("Allow more rounds (--rounds, --budget)."),
+        ),
+        DriftVerdict::Undecided => warnings.push(
+            Warning::doubt(
+                WarningCode::SsdUndecided,
+                format!(
+                    "{name}: it is not known to be steady: {}.",
+                    undecided(phase, found)
+                ),
+            )
+            .advise("Allow more rounds (--rounds, --budget)."),
+        ),
     }
     warnings.extend(misled(phase, found));
     let errors: u64 = phase.cells.iter().map(|cell| cell.errors).sum();
     if errors > 0 {
         let errors = format_counted(errors, "operation");
         let text = format!("{name}: {errors} failed; no figure has them.");
-        warnings.push(Warning::void("ssd-failed-operations", text));
+        warnings.push(Warning::void(WarningCode::SsdFailedOperations, text));
     }
     warnings
 }
@@ -153,7 +156,7 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
             off.abs() * 100.0,
             if off < 0.0 { "below" } else { "above" }
         );
-        return Some(Warning::doubt("pts-too-early", text));
+        return Some(Warning::doubt(WarningCode::PtsTooEarly, text));
     }
     (phase.verdict() == DriftVerdict::Steady).then(|| {
         let text = format!(
@@ -163,7 +166,7 @@ fn misled(phase: &SsdPhase, found: &SsdTests) -> Option<Warning> {
             window.range * 100.0,
             window.excursion.abs() * 100.0
         );
-        Warning::note("pts-not-met", text)
+        Warning::note(WarningCode::PtsNotMet, text)
     })
 }
 

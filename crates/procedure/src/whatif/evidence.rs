@@ -109,7 +109,7 @@ pub fn evidence(run: &Run, think_ns: Option<f64>) -> Result<Evidence, EvidenceEr
     let id = run.id.unwrap_or_default();
     let void = run.all_warnings().find(|it| it.severity == Severity::Void);
     if let Some(warning) = void {
-        let why = warning.text.clone();
+        let why = warning.text();
         return Err(EvidenceError::Void { id, why });
     }
     match (&run.curve, &run.transactions) {

@@ -16,7 +16,7 @@ const SCOPES_SHOWN: usize = 6;
 struct Remark<'a> {
     warning: &'a Warning,
     scopes: Vec<String>,
-    others: Vec<&'a str>,
+    others: Vec<String>,
 }
 
 /// Warnings of one code and weight in one, the heaviest first.
@@ -37,20 +37,13 @@ fn remarks(run: &Run) -> Vec<Remark<'_>> {
         if !remark.scopes.contains(&scope) {
             remark.scopes.push(scope);
         }
-        if remark.warning.text != warning.text && !remark.others.contains(&warning.text.as_str()) {
-            remark.others.push(&warning.text);
+        let text = warning.text();
+        if remark.warning.text() != text && !remark.others.contains(&text) {
+            remark.others.push(text);
         }
     }
     found.sort_by_key(|it| std::cmp::Reverse(it.warning.severity));
     found
-}
-
-const fn weight(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Void => "void",
-        Severity::Doubt => "doubt",
-        Severity::Note => "note",
-    }
 }
 
 /// What to mind; notes are folded where heavier things stand above them.
@@ -77,7 +70,7 @@ pub(super) fn to_mind(run: &Run) -> String {
 }
 
 fn item(remark: &Remark<'_>) -> String {
-    let word = weight(remark.warning.severity);
+    let word = remark.warning.severity.name();
     let more = remark.scopes.len().saturating_sub(SCOPES_SHOWN);
     let mut scopes = remark.scopes[..remark.scopes.len() - more].join(", ");
     if more > 0 {
@@ -85,8 +78,8 @@ fn item(remark: &Remark<'_>) -> String {
     }
     let mut text = format!(
         "<li><span class=\"t {word}\">{word}</span><div>{}<small>{} · {}</small>",
-        escaped(&remark.warning.text),
-        escaped(&words(&remark.warning.code)),
+        escaped(&remark.warning.text()),
+        escaped(&words(remark.warning.code.as_str())),
         escaped(&scopes)
     );
     if !remark.others.is_empty() {

@@ -215,7 +215,7 @@ fn cell(row: &Row, metric: &Metric) -> String {
 fn trust(row: &Row) -> String {
     let word = row.trust.name();
     let mut codes: Vec<String> = Vec::new();
-    for code in row.warnings.iter().map(|it| words(it)) {
+    for code in row.codes().into_iter().map(words) {
         if !codes.contains(&code) {
             codes.push(code);
         }

@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use archive::Archive;
 use host::interrupt::Wait;
-use results::{Run, Status};
+use results::{Run, Status, Warning, WarningCode};
 
 use crate::args::Common;
 use crate::commands::runs::show;
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output;
 
 /// The warning of a run that could not remove what it made.
-const LEFT_BEHIND: &str = "left-behind";
+const LEFT_BEHIND: WarningCode = WarningCode::LeftBehind;
 
 /// Shows a run; told whether standard output is free, or takes a form that was asked for.
 type ShowRun<'a> = Box<dyn FnOnce(&Run, bool) -> anyhow::Result<()> + 'a>;
@@ -106,12 +106,13 @@ fn complain_of(run: &Run) {
         .warnings
         .iter()
         .find(|warning| warning.code == LEFT_BEHIND)
-        .map_or(String::new(), |warning| format!("; {}", warning.text));
-    match &run.status {
-        Status::Partial { reason } => output::complain(&format!(
-            "error: {reason}; what was measured before is above{left}"
+        .map(Warning::text);
+    match (&run.status, left) {
+        (Status::Partial { reason }, left) => output::complain(&format!(
+            "error: {reason}; what was measured before is above{}",
+            left.map_or_else(String::new, |left| format!("; {left}"))
         )),
-        Status::Complete if left.is_empty() => {}
-        Status::Complete => output::complain(&format!("warning{}", left.replacen(';', ":", 1))),
+        (Status::Complete, None) => {}
+        (Status::Complete, Some(left)) => output::complain(&format!("warning: {left}")),
     }
 }

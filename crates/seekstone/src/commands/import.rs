@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use archive::Archive;
 use drivers::{ReadFileError, read_regular_file};
 use results::environment::{Environment, TargetKind};
-use results::{Run, Setup, Status, TargetDescription, Warning};
+use results::{Run, Setup, Status, TargetDescription, Warning, WarningCode};
 use vintage::diskmbps::{NoTransferLog, read_logs};
 use vintage::diskrand::begins_log;
 use vintage::rpt::log::mode_name;
@@ -79,7 +79,7 @@ pub fn save_all(
     let mut ids = Vec::new();
     for run in &mut runs {
         run.warnings.push(Warning::note(
-            "imported",
+            WarningCode::Imported,
             format!(
                 "Imported from {}: machine, storage and seed are not in a log, and are not known.",
                 file.display()

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use archive::Archive;
-use results::{Run, Warning};
+use results::{Run, Warning, WarningCode};
 
 use super::import::{earlier, no_log};
 use crate::exit::Exit;
 use crate::output;
 
 /// The note that tells where a run came from.
-const IMPORTED: &str = "imported";
+const IMPORTED: WarningCode = WarningCode::Imported;
 
 /// Whether a text could be the JSON form of a run.
 pub fn begins_run(text: &str) -> bool {

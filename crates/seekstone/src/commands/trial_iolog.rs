@@ -7,7 +7,7 @@ use host::interrupt::Interrupt;
 use kinds::check_up::Show;
 use kinds::iolog::TrialLog;
 use kinds::single_load::{LoadRequest, measure_load};
-use results::{Run, Warning};
+use results::{Run, Warning, WarningCode};
 use sim::SIM_PREFIX;
 use units::format_counted;
 
@@ -41,12 +41,12 @@ pub fn measure(
 fn missing(left_out: u64) -> Option<Warning> {
     (left_out > 0).then(|| {
         Warning::doubt(
-            "iolog-incomplete",
+            WarningCode::IologIncomplete,
             format!(
-                "{} are missing in the I/O log: its disk was slower than they came. Write it to \
-                 another disk, or offer less.",
+                "{} are missing in the I/O log: its disk was slower than they came.",
                 format_counted(left_out, "operation")
             ),
         )
+        .advise("Write it to another disk, or offer less.")
     })
 }

@@ -8,7 +8,7 @@ use archive::Archive;
 use host::environment;
 use lab::cells::{Cells, GoOn};
 use lab::run_journal::{RunHead, RunJournal};
-use results::{Run, SettingOrigin, Setup, Warning};
+use results::{Run, SettingOrigin, Setup, Warning, WarningCode};
 use units::format_counted;
 
 use crate::args::ResumeArgs;
@@ -113,7 +113,7 @@ pub fn told(cells: &Cells, run: &mut Run) -> Option<RunJournal> {
             },
         );
         run.warnings.push(Warning::note(
-            "resumed",
+            WarningCode::Resumed,
             format!("This run was begun at {begun} and killed after {of}: {what}."),
         ));
         if is_only_told {

@@ -5,7 +5,7 @@ use procedure::{
     Analysis, CacheClasses, Change, Evidence, GROUPS_MIN, Inquiry, Question, cache_classes,
     evidence,
 };
-use results::{Run, Status, Warning, WhatIf};
+use results::{Run, Status, Warning, WarningCode, WhatIf};
 use workload::{ClientSpec, MixSpec, Pacing};
 
 use crate::args::WhatIfArgs;
@@ -76,7 +76,7 @@ pub fn what_if(args: &WhatIfArgs) -> anyhow::Result<Exit> {
         found.device_rows = rows;
         if stopped {
             found.warnings.push(Warning::doubt(
-                "device-partial",
+                WarningCode::DevicePartial,
                 "The simulated device was stopped before every number of clients was done.",
             ));
         }
@@ -92,7 +92,7 @@ fn closed_and_open(analysis: &Analysis) -> Warning {
         _ => "thinks after its last operation is done",
     };
     Warning::note(
-        "closed-load",
+        WarningCode::ClosedLoad,
         format!(
             "a closed load is made by that many {name}, each of which {think}: no more than \
              they are ever wait. An open load comes at that rate however many wait, as with \
@@ -112,7 +112,11 @@ fn deliver(args: &WhatIfArgs, found: &WhatIf) -> anyhow::Result<Exit> {
     Ok(if found.refusal.is_some() {
         output::complain("error: the model is too far off to predict from; its scores are above");
         Exit::Failed
-    } else if found.warnings.iter().any(|it| it.code == "device-partial") {
+    } else if found
+        .warnings
+        .iter()
+        .any(|it| it.code == WarningCode::DevicePartial)
+    {
         Exit::Failed
     } else {
         Exit::Done
@@ -174,7 +178,7 @@ fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
     });
     let rivals = (!analysis.rivals.is_empty()).then(|| {
         Warning::note(
-            "rival-models",
+            WarningCode::RivalModels,
             format!(
                 "other models predict about as well ({}): inside of what was measured it makes no \
                  difference, but do not take the parameters for the parts of the storage.",
@@ -184,7 +188,7 @@ fn found(args: &WhatIfArgs, runs: &[Run], analysis: &Analysis) -> WhatIf {
     });
     let warnings = partial.map(|(id, reason)| {
         Warning::note(
-            "partial-run",
+            WarningCode::PartialRun,
             format!("run {id} was stopped early ({reason}): what it had measured is fitted."),
         )
     });

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use procedure::study::{Script, digest};
-use results::Warning;
+use results::{Warning, WarningCode};
 use units::Duration;
 
 use super::{Ended, Session, mentions_scratch};
@@ -58,7 +58,8 @@ impl Session<'_> {
             "The directory for set-ups {} was not removed: {error}.",
             path.display()
         );
-        self.warnings.push(Warning::doubt("left-behind", text));
+        self.warnings
+            .push(Warning::doubt(WarningCode::LeftBehind, text));
     }
 
     /// Run a set-up. What undoes it is noted first: it is run even if the set-up fails midway.
@@ -138,7 +139,8 @@ impl Session<'_> {
                 "A tear-down failed, and something may be left: {}",
                 with_causes(&error)
             );
-            self.warnings.push(Warning::doubt("left-behind", text));
+            self.warnings
+                .push(Warning::doubt(WarningCode::LeftBehind, text));
         }
         let scratch = self.scratch.take();
         let path = scratch.as_ref().map(|it| it.path().to_owned());
@@ -146,7 +148,8 @@ impl Session<'_> {
             self.warn_left(&path.unwrap_or_default(), &error);
         } else if let Some(Err(error)) = self.journal.as_mut().map(|it| it.scratch(None)) {
             let text = with_causes(&error);
-            self.warnings.push(Warning::doubt("study-journal", text));
+            self.warnings
+                .push(Warning::doubt(WarningCode::StudyJournal, text));
         }
         let earlier = self.replicates[..self.inherited].iter();
         let earlier: u64 = earlier.map(|replicate| replicate.elapsed_ns).sum();

@@ -2,6 +2,7 @@
 
 use super::log_file::{DiskRandLog, Session};
 use super::record::RECORDS_PER_MEGABYTE;
+use results::WarningCode;
 
 /// Seconds by which two times of day may seem too close: each is cut to whole seconds.
 const CLOCK_SLACK_S: f64 = 2.0;
@@ -12,7 +13,7 @@ const DAY_S: i64 = 86_400;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     /// What kind it is, for programs.
-    pub code: &'static str,
+    pub code: WarningCode,
     /// A sentence or two.
     pub text: String,
 }
@@ -48,7 +49,7 @@ fn of_session(session: &Session) -> Vec<Doubt> {
     let done = session.transactions.len() as u64;
     match session.wanted() {
         Some(wanted) if done != wanted => doubts.push(Doubt {
-            code: "classic-count",
+            code: WarningCode::ClassicCount,
             text: format!(
                 "User {user} has {done} transactions in this log, and {wanted} by its profile."
             ),
@@ -57,7 +58,7 @@ fn of_session(session: &Session) -> Vec<Doubt> {
     }
     if session.stopped.is_none() && session.profile.is_none() {
         doubts.push(Doubt {
-            code: "classic-no-profile",
+            code: WarningCode::ClassicNoProfile,
             text: format!(
                 "Nothing says what the transactions of user {user} do: their profile is in \
                  Multi1.txt, which is read together with Multi2.txt where both lie side by side."
@@ -75,7 +76,7 @@ fn wrong_records(megabytes: f64, records: u64) -> Option<Doubt> {
     // Sizes are printed to a thousandth of a megabyte: a quarter of a record.
     let is_wrong = records > 0 && (expected - records as f64).abs() > 1.0;
     is_wrong.then(|| Doubt {
-        code: "classic-records",
+        code: WarningCode::ClassicRecords,
         text: format!(
             "{megabytes} MB are {expected} records of 4096 bytes, and the log says {records}."
         ),
@@ -92,7 +93,7 @@ fn wrong_percentile(session: &Session) -> Option<Doubt> {
     let high = percentile_95(&times)?;
     let mean = times.iter().sum::<f64>() / times.len() as f64;
     (high < mean).then(|| Doubt {
-        code: "classic-percentile",
+        code: WarningCode::ClassicPercentile,
         text: format!(
             "User {}: 95 % of the response times are within {high:.3} s, and their mean is \
              {mean:.3} s: a few long ones make the mean, which says little here.",
@@ -114,7 +115,7 @@ fn wrong_clock(session: &Session) -> Option<Doubt> {
         needed < DAY_S as f64 / 2.0 && passed + CLOCK_SLACK_S < needed
     })?;
     Some(Doubt {
-        code: "classic-clock",
+        code: WarningCode::ClassicClock,
         text: format!(
             "User {}: the transaction that ended at {} thought and answered for longer than has \
              passed since the one before it ended: the clock was set, or lines are missing.",
@@ -136,7 +137,7 @@ mod tests {
     #[track_caller]
     fn check(lines: &[&str], expected: &[&str]) {
         let found = doubts(&log(lines));
-        let codes: Vec<&str> = found.iter().map(|doubt| doubt.code).collect();
+        let codes: Vec<&str> = found.iter().map(|doubt| doubt.code.as_str()).collect();
         assert_eq!(codes, expected, "{found:?}");
     }
 

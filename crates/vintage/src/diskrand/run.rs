@@ -27,9 +27,10 @@ use units::Duration;
 use crate::run::ClassicError;
 use host::inspect::inspect;
 use host::interrupt::Interrupt;
+use results::WarningCode;
 
 /// Cautions about a file that lies on no disk of this machine.
-const ELSEWHERE: [&str; 2] = ["memory-backed", "remote-file-system"];
+const ELSEWHERE: [WarningCode; 2] = [WarningCode::MemoryBacked, WarningCode::RemoteFileSystem];
 
 /// Shown what happens.
 pub trait Console {
@@ -68,7 +69,7 @@ fn name_cautions(file: &Path, console: &mut dyn Console) {
     // What cannot be found out is not said; the file is opened in any case.
     let cautions = inspect(file).map_or_else(|_| Vec::new(), |(_, cautions)| cautions);
     for caution in cautions {
-        if ELSEWHERE.contains(&caution.code.as_str()) {
+        if ELSEWHERE.contains(&caution.code) {
             console.note(&format!("note: {}", caution.text));
         }
     }

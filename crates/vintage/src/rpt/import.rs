@@ -3,7 +3,7 @@
 //! The log knows the sums of squares, so each point gets an interval. The classic rule takes I/Os
 //! for independent, which they are not; the intervals are too narrow, and a warning says so.
 
-use results::{Curve, CurvePoint, Level, LevelOutcome, Mode, Warning};
+use results::{Curve, CurvePoint, Level, LevelOutcome, Mode, Warning, WarningCode};
 use stats::{Channel, Estimate};
 
 use crate::rpt::log::{Block, Entry};
@@ -255,13 +255,13 @@ fn level(calculation: &Calculation, sums: &Sums, points: &[CurvePoint]) -> Level
 fn warnings(entries: &[&Entry]) -> Vec<Warning> {
     let mut warnings = vec![
         Warning::doubt(
-            "classic-interval",
+            WarningCode::ClassicInterval,
             "The intervals of this imported log are too narrow: they come from the rule of 1995, \
-             which takes I/Os for independent; those of the load are of a mere count. Measure \
-             again with `seekstone rab` for intervals that hold.",
-        ),
+             which takes I/Os for independent; those of the load are of a mere count.",
+        )
+        .advise("Measure again with `seekstone rab` for intervals that hold."),
         Warning::note(
-            "classic-response",
+            WarningCode::ClassicResponse,
             "The response times of this imported log are service times: they do not count how long \
              an I/O waited after it was due.",
         ),
@@ -278,7 +278,7 @@ fn warnings(entries: &[&Entry]) -> Vec<Warning> {
         threads.dedup();
         let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
         warnings.push(Warning::doubt(
-            "classic-convergence",
+            WarningCode::ClassicConvergence,
             format!(
                 "The log says that means did not converge with {} threads.",
                 threads.join(", ")
@@ -287,7 +287,7 @@ fn warnings(entries: &[&Entry]) -> Vec<Warning> {
     }
     warnings.extend(others.iter().map(|(threads, text)| {
         Warning::doubt(
-            "classic-warning",
+            WarningCode::ClassicWarning,
             format!("The log says, of {threads} threads: {text}."),
         )
     }));

@@ -6,7 +6,7 @@ use archive::Archive;
 use procedure::rate_over;
 use results::{
     Run, Setup, StreamPass, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries,
-    TransferStream, Warning,
+    TransferStream, Warning, WarningCode,
 };
 use vintage::diskmbps::{BLOCK_BYTES, Job, LoggedPass, PassKind, decimals};
 
@@ -143,14 +143,14 @@ fn doubts(job: &Job, mode: TransferMode) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if mode == TransferMode::Buffered {
         warnings.push(Warning::note(
-            "classic-cache",
+            WarningCode::ClassicCache,
             "The log does not say how much of what was read came from the page cache.",
         ));
     }
     let off = job.passes.iter().map(uncertainty).fold(0.0, f64::max);
     if off > COARSE {
         warnings.push(Warning::doubt(
-            "coarse-times",
+            WarningCode::CoarseTimes,
             format!(
                 "The log prints few digits of seconds and size: the rate of its least known pass \
                  may be off by {:.0} %.",

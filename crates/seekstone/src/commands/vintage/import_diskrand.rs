@@ -7,7 +7,7 @@ use archive::Archive;
 use procedure::{
     MeanPass, Preparation, Replayed, Trial, UnitCounts, passes_measured, replay, transaction_load,
 };
-use results::{Access, Run, Setup, Status, Transactions, Warning};
+use results::{Access, Run, Setup, Status, Transactions, Warning, WarningCode};
 use stats::Channel;
 use units::{Duration, Instant, format_duration_ns};
 use vintage::diskrand::{
@@ -116,7 +116,7 @@ fn warnings_of(log: &DiskRandLog) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if log.sessions.iter().all(|session| !is_model(session)) {
         warnings.push(Warning::note(
-            "classic-cache",
+            WarningCode::ClassicCache,
             "The log does not say how much of what was read came from the page cache.",
         ));
     }
@@ -293,14 +293,15 @@ fn put_load(run: &mut Run, spec: &UsersSpec, mut found: Replayed, reads: Option<
 fn too_short(elapsed: Duration) -> Option<Warning> {
     (elapsed < LASTS_MIN).then(|| {
         Warning::doubt(
-            "classic-short",
+            WarningCode::ClassicShort,
             format!(
                 "The clock of the log shows whole seconds, and its transactions take {} in all: \
                  rates and elapsed time are the sums of think and response times, without what \
-                 passed between. Do not quote them; make more transactions.",
+                 passed between.",
                 format_duration_ns(elapsed.as_nanos() as f64)
             ),
         )
+        .advise("Do not quote them; make more transactions.")
     })
 }
 

@@ -1,0 +1,334 @@
+//! Every kind of warning, in one list: its code, how much it may weigh, and what it tells.
+//!
+//! Whatever says, shows, keeps or counts warnings reads this list; docs/warnings.md is compared
+//! with it. A code never changes, since archived runs carry it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use workload::AdviceCode;
+
+use crate::warning::Severity;
+
+/// Lines of `Variant "code" [weights] "when it is said, or what happened";`.
+macro_rules! warning_codes {
+    ($($name:ident $code:literal [$($weight:ident),+] $meaning:literal;)+) => {
+        /// What kind of warning it is.
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum WarningCode {
+            $(#[doc = $meaning] $name,)+
+            /// The code of another version of this program: only reading makes one.
+            Other(UnlistedCode),
+        }
+
+        impl WarningCode {
+            /// Every code that this version says.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// The stable name in kebab case.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$name => $code,)+
+                    Self::Other(code) => &code.0,
+                }
+            }
+
+            /// What such a warning may weigh, lightest first.
+            #[must_use]
+            pub const fn severities(&self) -> &'static [Severity] {
+                match self {
+                    $(Self::$name => &[$(Severity::$weight,)+],)+
+                    Self::Other(_) => &[Severity::Note, Severity::Doubt, Severity::Void],
+                }
+            }
+
+            /// When it is said, or what happened; `None` of a code of another version.
+            #[must_use]
+            pub const fn meaning(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some($meaning),)+
+                    Self::Other(_) => None,
+                }
+            }
+        }
+    };
+}
+
+warning_codes! {
+    // Judged from what was measured.
+    Correlated "correlated" [Note]
+        "latency rises and falls too slowly for the trial; its interval is widened for that";
+    CurveDrift "curve-drift" [Doubt] "response times moved while points of the curve were measured";
+    Drift "drift" [Doubt]
+        "response time moved in a line over the trial; of `transfer`, from pass to pass";
+    HeavyTail "heavy-tail" [Doubt] "the mean hangs on few operations, or has no variance";
+    KeptBack "kept-back" [Doubt] "what was due and not done would change the mean";
+    LateGenerator "late-generator" [Doubt] "this program sent operations late";
+    LoadFalls "load-falls" [Note] "more clients did less";
+    LoadNotCarried "load-not-carried" [Doubt]
+        "less was done than was offered, and the storage is why";
+    NotStationary "not-stationary" [Doubt] "still changing when its time was up";
+    Oscillation "oscillation" [Note] "response times go up and down with a period";
+    OwnShare "own-share" [Doubt] "over a tenth of the response times of a curve is this program's";
+    RareEpisodes "rare-episodes" [Note] "few slow episodes hold much of the mean";
+    Stall "stall" [Doubt] "nothing completed for long";
+    Step "step" [Doubt] "the level changed at a moment";
+    TimeUnaccounted "time-unaccounted" [Doubt]
+        "throughput times response and think time is not the number of clients";
+    TwoModes "two-modes" [Note] "times have two peaks";
+    WarmUp "warm-up" [Note, Doubt] "a slow start";
+    WarmUpDiffers "warm-up-differs" [Note, Doubt]
+        "what was left out at the start differs from the rest";
+    WriteCliff "write-cliff" [Doubt] "writes became slower at a moment";
+    BusyWorker "busy-worker" [Doubt] "a worker thread was at work for 95 % of the trial";
+    CacheChanges "cache-changes" [Doubt] "the page cache answered more of one pass than of another";
+    FirstRunDiffers "first-run-differs" [Doubt]
+        "the first run of a command lies far from the others";
+    ForeignIo "foreign-io" [Doubt, Void] "others did much of the device's I/O";
+    LogIncomplete "log-incomplete" [Doubt]
+        "lines of fio's logs were asked for faster than they could be written";
+    IologIncomplete "iolog-incomplete" [Doubt]
+        "`trial --iolog`: operations came faster than their lines could be written";
+    ReplayBehind "replay-behind" [Doubt]
+        "a replay took 0.1 % longer than its trace, or 1 % of its requests were over 1 ms behind";
+    ReplayStarved "replay-starved" [Doubt]
+        "requests came from the trace's file after they were due";
+    LawBroken "law-broken" [Doubt] "Little's law does not hold of the users";
+    NotFromDevice "not-from-device" [Doubt, Void]
+        "the device did less than was read or written past the page cache";
+    OwnLimit "own-limit" [Doubt, Void]
+        "as many requests were outstanding as may be, and the rest waited here";
+    ProcessorsShared "processors-shared" [Doubt] "other processes had a quarter of the processors";
+    RoundsDiffer "rounds-differ" [Doubt]
+        "rounds of a cell lie further apart than their noise allows";
+    SameDevice "same-device" [Doubt] "two file systems that are compared lie on one device";
+    SlowClock "slow-clock" [Doubt] "reading the clock takes over 1 % of an operation";
+    PtsNotMet "pts-not-met" [Note] "an SSD is steady, and the letter of SSS PTS is not met";
+    PtsTooEarly "pts-too-early" [Doubt]
+        "the letter of SSS PTS was met, and the trend does not bear it out";
+    SsdDrifting "ssd-drifting" [Doubt] "the rounds of a test of an SSD still move";
+    SsdPurgeUnproven "ssd-purge-unproven" [Doubt]
+        "blocks read back after a purge hold something else than zeroes";
+    SplitOperations "split-operations" [Note] "the kernel made several requests of each operation";
+    // Too little time.
+    DepthNotReached "depth-not-reached" [Note]
+        "fewer requests were outstanding than were asked for";
+    LevelNotSettled "level-not-settled" [Doubt] "a level of a curve lies between two loads";
+    NoAnswer "no-answer" [Doubt] "nothing was done in a trial, which was measured again for longer";
+    NoOperation "no-operation" [Void] "nothing was done, and there was no time for more";
+    NotCitable "not-citable" [Doubt] "too few independent operations to quote the number";
+    NotConverged "not-converged" [Note, Doubt] "the interval is wider than was asked for";
+    NotFinished "not-finished" [Doubt] "users had not made all their transactions";
+    NotPrecise "not-precise" [Note] "rows of `files` have wider intervals than was asked for";
+    NotSaturated "not-saturated" [Note] "the curve had not stopped growing";
+    RowsLeftOut "rows-left-out" [Note] "no time was left for rows of a check-up";
+    SearchNotFinished "search-not-finished" [Doubt] "how many users meet a limit stays open";
+    SsdUndecided "ssd-undecided" [Doubt]
+        "the rounds of a test of an SSD do not tell whether it is steady";
+    StudyNotPrecise "study-not-precise" [Doubt] "figures of a study are wider than was asked for";
+    TooShort "too-short" [Note] "too short to tell whether results are correlated";
+    // Facts of a run.
+    Access "access" [Note, Doubt] "how the target had to be reached";
+    Clock "clock" [Void] "the processor's counter and the system's clock came apart";
+    ClosedLoad "closed-load" [Note] "what the two answers of `whatif` mean";
+    CoarseTimes "coarse-times" [Doubt] "a log prints so few digits that a rate may be off";
+    CurveCutShort "curve-cut-short" [Doubt]
+        "every operation of a load failed, and the curve ends there";
+    DevicePartial "device-partial" [Doubt] "a simulated device was stopped early in `whatif`";
+    FailedOperations "failed-operations" [Doubt, Void] "operations failed and were counted";
+    FailedRuns "failed-runs" [Doubt] "runs of a command ended with an error, and count";
+    FlushByKernelThread "flush-by-kernel-thread" [Note]
+        "io_uring hands each flush to a thread of the kernel";
+    Hosts "hosts" [Note]
+        "several hosts measured together: who was done first and last, how well their clocks are \
+         known, and how their targets differ";
+    Imported "imported" [Note] "the run comes from a log";
+    LeftBehind "left-behind" [Doubt] "something of ours could not be removed";
+    MostlyShell "mostly-shell" [Doubt] "a command takes hardly longer than its start";
+    MostlyStart "mostly-start" [Note] "a command takes hardly longer than its start";
+    NamesStayCached "names-stay-cached" [Note] "the cache of names was not dropped";
+    NoFigures "no-figures" [Void] "every replicate of a combination of levels failed, or was void";
+    NoMemoryDisk "no-memory-disk" [Note] "there was no file system in memory to compare with";
+    NotChecked "not-checked" [Note] "blocks that are not checked, or not used";
+    PartLeftOut "part-left-out" [Note] "blocks that are not checked, or not used";
+    NullTarget "null-target" [Note] "nothing was read or written";
+    OtherDriver "other-driver" [Note] "another I/O engine than that of the load before";
+    PartialRun "partial-run" [Note] "`whatif` fits a run that was stopped early";
+    RampNotOver "ramp-not-over" [Doubt] "not all users were at work at once";
+    UsersNotTogether "users-not-together" [Doubt] "not all users were at work at once";
+    ReplayChanged "replay-changed" [Doubt]
+        "requests of a trace were moved to fit the target, or left out";
+    ReplayReordered "replay-reordered" [Note] "times of a trace go back";
+    ReplaySeveralFiles "replay-several-files" [Note]
+        "files or devices of a trace lie side by side on one target";
+    ReplayWholeSeconds "replay-whole-seconds" [Doubt]
+        "times of a trace are whole seconds, and its requests were spread over each";
+    Resumed "resumed" [Note] "the run was killed and went on, or is all that there is of it";
+    RivalModels "rival-models" [Note] "other models predict about as well";
+    ShortOperations "short-operations" [Void] "operations moved fewer bytes than asked for";
+    SsdBlocksLeftOut "ssd-blocks-left-out" [Note]
+        "loads of blocks that direct I/O cannot move here";
+    SsdFailedOperations "ssd-failed-operations" [Void]
+        "operations of a test of an SSD failed, and were counted";
+    SsdNotPurged "ssd-not-purged" [Note] "earlier writes have a part in the first rounds";
+    SsdPartOfDevice "ssd-part-of-device" [Doubt]
+        "the rest of the device was spare for its cleaning";
+    SsdQuick "ssd-quick" [Note] "rounds are shorter than those of SSS PTS";
+    SsdThroughFileSystem "ssd-through-file-system" [Doubt]
+        "a file system lies between the test and the SSD";
+    StartedLate "started-late" [Doubt] "the instant to start together was over";
+    StateLeftOut "state-left-out" [Note] "what `files` could not measure here";
+    TestLeftOut "test-left-out" [Note] "what `files` could not measure here";
+    StillCached "still-cached" [Doubt] "files that were to be cold lay in memory";
+    StudyJournal "study-journal" [Doubt]
+        "a study's journal could not be kept, or is from another machine";
+    StudyMachines "study-machines" [Doubt]
+        "a study's journal could not be kept, or is from another machine";
+    StudyOfAModel "study-of-a-model" [Doubt] "what was measured is what a model says";
+    Verified "verified" [Note] "`--verify` read all back that was written, and found nothing wrong";
+    WarmUpLeftOut "warm-up-left-out" [Note] "what `--warm-up` left out";
+    WritesLeftOut "writes-left-out" [Note] "an existing target was only read";
+    WrongData "wrong-data" [Void] "the storage returned something else than was written";
+    // Known of the target and the machine.
+    Compression "compression" [Note] "what lies between a file and the device";
+    CopyOnWrite "copy-on-write" [Note] "what lies between a file and the device";
+    Encryption "encryption" [Note] "what lies between a file and the device";
+    Fuse "fuse" [Note] "what lies between a file and the device";
+    Overlay "overlay" [Note] "what lies between a file and the device";
+    RemoteFileSystem "remote-file-system" [Note] "what lies between a file and the device";
+    CpuLimited "cpu-limited" [Note] "what the machine has and gives";
+    CpuStolen "cpu-stolen" [Note] "what the machine has and gives";
+    MemoryLimited "memory-limited" [Note] "what the machine has and gives";
+    SingleCpu "single-cpu" [Note] "what the machine has and gives";
+    DataJournalled "data-journalled" [Note] "what mount options do to writes";
+    DurabilityWeakened "durability-weakened" [Note] "what mount options do to writes";
+    SynchronousMount "synchronous-mount" [Note] "what mount options do to writes";
+    CouldNotLook "could-not-look" [Note, Doubt]
+        "what is not known, so that silence about it means nothing";
+    DeviceInUse "device-in-use" [Note] "what others do on the device";
+    IoThrottled "io-throttled" [Note] "what others do on the device";
+    OtherIo "other-io" [Note] "what others do on the device";
+    SharedDevice "shared-device" [Note] "what others do on the device";
+    DeviceReadOnly "device-read-only" [Note] "only reads can be measured";
+    ReadOnly "read-only" [Note] "only reads can be measured";
+    LoopBuffered "loop-buffered" [Note] "what the device is";
+    MappedDevice "mapped-device" [Note] "what the device is";
+    ThinProvisioned "thin-provisioned" [Note] "what the device is";
+    VirtualDisk "virtual-disk" [Note] "what the device is";
+    VolatileWriteCache "volatile-write-cache" [Note] "what the device is";
+    MemoryBacked "memory-backed" [Note] "what the file or directory is";
+    NearlyFull "nearly-full" [Note] "what the file or directory is";
+    SmallFile "small-file" [Note] "what the file or directory is";
+    SparseFile "sparse-file" [Note, Void] "what the file or directory is";
+    RaidChecking "raid-checking" [Note] "what a RAID does meanwhile";
+    RaidDegraded "raid-degraded" [Note] "what a RAID does meanwhile";
+    RaidRebuilding "raid-rebuilding" [Note] "what a RAID does meanwhile";
+    RaidReplacing "raid-replacing" [Note] "what a RAID does meanwhile";
+    // Arithmetic of the documents.
+    CachedRange "cached-range" [Note, Doubt] "what a cache holds of the places a thread goes to";
+    IndependentSamples "independent-samples" [Note, Doubt]
+        "what a cache holds of the places a thread goes to";
+    RandomWalk "random-walk" [Note, Doubt] "what a cache holds of the places a thread goes to";
+    Contention "contention" [Doubt] "how many threads have a share of the file of their own";
+    Coverage "coverage" [Note, Doubt] "how many threads have a share of the file of their own";
+    DurationsDiffer "durations-differ" [Doubt] "what a workload asks for";
+    MixedTypes "mixed-types" [Doubt] "what a workload asks for";
+    LoadRange "load-range" [Note] "what a workload asks for";
+    Saturation "saturation" [Note, Doubt] "what a workload asks for";
+    ClassicCache "classic-cache" [Note] "what a log of the old programs does not say";
+    ClassicResponse "classic-response" [Note] "what a log of the old programs does not say";
+    ClassicClock "classic-clock" [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicCount "classic-count" [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicNoProfile "classic-no-profile" [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicPercentile "classic-percentile" [Doubt]
+        "what in a log of DISKRAND does not fit together";
+    ClassicRecords "classic-records" [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicShort "classic-short" [Doubt] "what in a log of DISKRAND does not fit together";
+    ClassicConvergence "classic-convergence" [Doubt]
+        "what a log of the RAID Performance Test says of itself, or says otherwise today";
+    ClassicInterval "classic-interval" [Doubt]
+        "what a log of the RAID Performance Test says of itself, or says otherwise today";
+    ClassicWarning "classic-warning" [Doubt]
+        "what a log of the RAID Performance Test says of itself, or says otherwise today";
+}
+
+/// A code that this version does not list. Private inside: no measurement can say one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnlistedCode(String);
+
+impl From<String> for WarningCode {
+    fn from(code: String) -> Self {
+        let mut listed = Self::ALL.iter();
+        let listed = listed.find(|it| it.as_str() == code);
+        listed
+            .cloned()
+            .unwrap_or_else(|| Self::Other(UnlistedCode(code)))
+    }
+}
+
+impl From<WarningCode> for String {
+    fn from(code: WarningCode) -> Self {
+        code.as_str().to_owned()
+    }
+}
+
+impl From<AdviceCode> for WarningCode {
+    fn from(code: AdviceCode) -> Self {
+        match code {
+            AdviceCode::CachedRange => Self::CachedRange,
+            AdviceCode::Contention => Self::Contention,
+            AdviceCode::Coverage => Self::Coverage,
+            AdviceCode::DurationsDiffer => Self::DurationsDiffer,
+            AdviceCode::IndependentSamples => Self::IndependentSamples,
+            AdviceCode::LoadRange => Self::LoadRange,
+            AdviceCode::MixedTypes => Self::MixedTypes,
+            AdviceCode::RandomWalk => Self::RandomWalk,
+            AdviceCode::Saturation => Self::Saturation,
+        }
+    }
+}
+
+impl fmt::Display for WarningCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_is_its_variants_name_in_kebab_case_and_says_what_it_weighs() {
+        let mut seen = BTreeSet::new();
+        for code in WarningCode::ALL {
+            let mut kebab = String::new();
+            for letter in format!("{code:?}").chars() {
+                if letter.is_ascii_uppercase() && !kebab.is_empty() {
+                    kebab.push('-');
+                }
+                kebab.push(letter.to_ascii_lowercase());
+            }
+            assert_eq!(code.as_str(), kebab);
+            assert!(seen.insert(code.as_str()), "{code} is listed twice");
+            assert!(code.severities().is_sorted(), "{code}");
+            assert!(code.meaning().is_some_and(|it| !it.is_empty()), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_listed_code_is_read_as_itself_and_one_of_another_version_is_kept() {
+        for code in WarningCode::ALL {
+            assert_eq!(&WarningCode::from(code.to_string()), code);
+        }
+        let text = r#"{"code":"bad-moon","severity":"void","text":"It rises."}"#;
+        let read: crate::Warning = serde_json::from_str(text).expect("a warning");
+        assert_eq!(read.code.as_str(), "bad-moon");
+        assert_eq!(read.code.meaning(), None);
+        assert_eq!(serde_json::to_string(&read).expect("text"), text);
+    }
+}
