@@ -14,6 +14,7 @@ mod schema;
 mod source;
 mod tables;
 mod tidy;
+mod type_names;
 mod warnings;
 mod words;
 

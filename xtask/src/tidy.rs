@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: layers, banned calls, lengths, words for users, and documents that name what
-//! exists, every warning among them.
+//! `cargo xtask tidy`: layers, banned calls, lengths, names of types, words for users, and documents
+//! that name what exists, every warning among them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::layers::{ALONE, BANNED, ORDER, PURE, PURE_BUT_RUNS, REAL_WORLD, UNSAFE};
 use crate::schema;
 use crate::source::{Source, root, sources};
+use crate::type_names::type_names;
 use crate::warnings::warnings;
 use crate::words::words;
 
@@ -38,6 +39,7 @@ pub fn tidy() -> Result<()> {
     }
     layers(&mut faults)?;
     documents(&sources, &mut faults)?;
+    type_names(&sources, &mut faults);
     warnings(&mut faults)?;
     words(&sources, &mut faults)?;
     schema::check(&mut faults)?;
