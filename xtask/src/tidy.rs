@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: layers, banned calls, lengths, names of types, words for users, and documents
-//! that name what exists, every warning among them.
+//! `cargo xtask tidy`: layers, banned calls, lengths, names of types, words for users, and
+//! documents that name what exists, every warning among them.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 use crate::error::ArchiveError;
 use crate::judged::{Judged, make};
 use crate::rows;
-use crate::schema::{self, Found};
+use crate::schema::{self, OpenedFileKind};
 use crate::side_files::{foreign, journal};
 use crate::summary::RunSummary;
 
@@ -94,18 +94,20 @@ impl Archive {
             Ok((connection, found))
         });
         match opened {
-            Ok((connection, Found::Usable)) => Ok(Self {
+            Ok((connection, OpenedFileKind::Usable)) => Ok(Self {
                 connection,
                 path,
                 file: judged.path.clone(),
             }),
-            Ok((_, Found::Newer(found))) => Err(ArchiveError::NewerSchema {
+            Ok((_, OpenedFileKind::Newer(found))) => Err(ArchiveError::NewerSchema {
                 path,
                 found,
                 known: schema::VERSION,
             }),
-            Ok((_, Found::Unknown(found))) => Err(ArchiveError::UnknownSchema { path, found }),
-            Ok((_, Found::Foreign)) => Err(ArchiveError::Foreign { path }),
+            Ok((_, OpenedFileKind::Unknown(found))) => {
+                Err(ArchiveError::UnknownSchema { path, found })
+            }
+            Ok((_, OpenedFileKind::Foreign)) => Err(ArchiveError::Foreign { path }),
             Err(source) => Err(match source.sqlite_error_code() {
                 Some(ErrorCode::NotADatabase) => ArchiveError::Foreign { path },
                 Some(ErrorCode::DatabaseCorrupt) => ArchiveError::Damaged { path, source },

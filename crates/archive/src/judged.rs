@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use drivers::{NewFile, ReadFileError, open_directory, open_regular_file};
 
 use crate::error::ArchiveError;
-use crate::schema::{self, Found};
+use crate::schema::{self, OpenedFileKind};
 use crate::side_files::{foreign, is_plain, present};
 
 /// Length of the header of a database (SQLite's file format, section 1.3).
@@ -55,15 +55,15 @@ impl Judged {
         read.map_err(|source| examine(path, source))?;
         match kind(&head) {
             _ if head.is_empty() => return Err(ArchiveError::EmptyFile { path: owned() }),
-            Found::Foreign => return Err(ArchiveError::Foreign { path: owned() }),
-            Found::Unknown(found) => {
+            OpenedFileKind::Foreign => return Err(ArchiveError::Foreign { path: owned() }),
+            OpenedFileKind::Unknown(found) => {
                 return Err(ArchiveError::UnknownSchema {
                     path: owned(),
                     found,
                 });
             }
             // SQLite says so itself, with what its log holds.
-            Found::Newer(_) | Found::Usable => {}
+            OpenedFileKind::Newer(_) | OpenedFileKind::Usable => {}
         }
         if !is_plain(&found) {
             return Err(ArchiveError::Linked { path: owned() });
@@ -126,7 +126,7 @@ pub(crate) fn make(path: &Path) -> Result<(), ArchiveError> {
 }
 
 /// What the header says.
-fn kind(head: &[u8]) -> Found {
+fn kind(head: &[u8]) -> OpenedFileKind {
     let number = |at: usize| {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
         Some(i64::from(i32::from_be_bytes(bytes)))
@@ -135,7 +135,7 @@ fn kind(head: &[u8]) -> Found {
         (Some(schema::APPLICATION_ID), Some(version)) if head.starts_with(MAGIC) => {
             schema::of_version(version)
         }
-        _ => Found::Foreign,
+        _ => OpenedFileKind::Foreign,
     }
 }
 

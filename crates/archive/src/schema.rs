@@ -18,7 +18,7 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
 /// What kind of file was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum OpenedFileKind {
     /// An archive of this version, an older one, or an empty file.
     Usable,
     /// An archive of a newer program.
@@ -30,19 +30,19 @@ pub(crate) enum Found {
 }
 
 /// Look at the file, and bring it up to date if it is ours. Two programs may do so at once.
-pub(crate) fn prepare(connection: &mut Connection) -> rusqlite::Result<Found> {
+pub(crate) fn prepare(connection: &mut Connection) -> rusqlite::Result<OpenedFileKind> {
     let found = inspect(connection)?;
-    if found != Found::Usable || version(connection)? == VERSION {
+    if found != OpenedFileKind::Usable || version(connection)? == VERSION {
         return Ok(found);
     }
     // The lock is taken first: another program may have been faster.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     migrate(&transaction)?;
     transaction.commit()?;
-    Ok(Found::Usable)
+    Ok(OpenedFileKind::Usable)
 }
 
-fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
+fn inspect(connection: &Connection) -> rusqlite::Result<OpenedFileKind> {
     let application: i64 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 =
@@ -50,18 +50,18 @@ fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
     let version = version(connection)?;
     let is_blank = tables == 0 && application == 0 && version == 0;
     Ok(match application {
-        _ if is_blank => Found::Usable,
+        _ if is_blank => OpenedFileKind::Usable,
         APPLICATION_ID => of_version(version),
-        _ => Found::Foreign,
+        _ => OpenedFileKind::Foreign,
     })
 }
 
 /// What a file is that is marked as ours.
-pub(crate) fn of_version(version: i64) -> Found {
+pub(crate) fn of_version(version: i64) -> OpenedFileKind {
     match version {
-        ..=0 => Found::Unknown(version),
-        1..=VERSION => Found::Usable,
-        _ => Found::Newer(version),
+        ..=0 => OpenedFileKind::Unknown(version),
+        1..=VERSION => OpenedFileKind::Usable,
+        _ => OpenedFileKind::Newer(version),
     }
 }
 

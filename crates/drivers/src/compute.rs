@@ -51,14 +51,14 @@ pub(crate) struct ComputePool {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ComputeState>,
     work_is_there: Condvar,
     is_over: AtomicBool,
     deliver: Deliver,
 }
 
 #[derive(Default)]
-struct State {
+struct ComputeState {
     todo: VecDeque<(Request, Instant)>,
     /// Memory of clients that have no work under way.
     memory: HashMap<ClientId, Vec<u8>>,
@@ -120,7 +120,7 @@ impl std::fmt::Debug for ComputePool {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ComputeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

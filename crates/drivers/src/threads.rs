@@ -227,14 +227,14 @@ struct Pool {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     work_is_there: Condvar,
     result_is_there: Condvar,
 }
 
 /// Bounded by the driver's capacity, which `submit` checks.
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     todo: VecDeque<Request>,
     done: Vec<Completion>,
     is_over: bool,
@@ -324,7 +324,7 @@ impl Pool {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

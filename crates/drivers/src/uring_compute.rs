@@ -15,7 +15,7 @@ use sys::MonotonicClock;
 pub(crate) struct RingCompute {
     // Dropped first: its threads use the rest.
     pool: ComputePool,
-    desk: Arc<Desk>,
+    desk: Arc<ComputeQueue>,
     /// Work that is not yet collected.
     outstanding: usize,
     /// Whether the ring polls the event.
@@ -23,7 +23,7 @@ pub(crate) struct RingCompute {
 }
 
 /// Where the threads put what is done.
-struct Desk {
+struct ComputeQueue {
     event: OwnedFd,
     done: Mutex<Vec<Completion>>,
 }
@@ -41,7 +41,7 @@ impl RingCompute {
             operation: "eventfd",
             reason: std::io::Error::from(error).to_string(),
         })?;
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(ComputeQueue {
             event,
             done: Mutex::default(),
         });
@@ -97,7 +97,7 @@ impl RingCompute {
     }
 }
 
-impl Desk {
+impl ComputeQueue {
     fn put(&self, completion: Completion) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.push(completion);

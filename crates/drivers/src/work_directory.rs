@@ -71,12 +71,12 @@ pub struct WorkDirectory {
     directory: OwnedFd,
     name: String,
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<WorkDirectoryState>,
     small: SmallIdentities,
 }
 
 #[derive(Debug)]
-struct State {
+struct WorkDirectoryState {
     /// Holds the lock; `None` once the directory is gone.
     marker: Option<File>,
     /// Each file of a name of its own: another file may have been put in its place.
@@ -107,7 +107,7 @@ impl WorkDirectory {
                 return Err(TargetError::io("write the marker of", &path, error));
             }
         };
-        let state = Mutex::new(State {
+        let state = Mutex::new(WorkDirectoryState {
             marker: Some(marker),
             created: BTreeMap::new(),
             shapes: USUAL_NAMES.map(str::to_owned).into(),
@@ -261,7 +261,7 @@ impl WorkDirectory {
     }
 
     /// What the name stood for when this run made it.
-    fn made(&self, state: &State, name: &str) -> Option<Identity> {
+    fn made(&self, state: &WorkDirectoryState, name: &str) -> Option<Identity> {
         let small = || small_file_number(name).and_then(|number| self.small.get(number));
         state.created.get(name).copied().or_else(small)
     }
@@ -311,12 +311,12 @@ impl WorkDirectory {
         open_beneath(&self.directory, name, flags)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WorkDirectoryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl WorkDirectoryState {
     /// Let the marker tell what this name is like, for whoever removes what a killed run left. It
     /// is not waited for: that would take the time of what is measured, and what the system wrote
     /// survives our death.

@@ -60,7 +60,7 @@ pub struct JobFile {
 
 /// Read a job file of that name.
 pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> JobFile {
-    let mut reader = Reader {
+    let mut reader = JobFileReader {
         around,
         file: JobFile::default(),
         entries: 0,
@@ -85,13 +85,13 @@ pub(crate) fn sort(given: &mut [Given]) {
     given.sort_by_key(|it| -it.option.rank);
 }
 
-struct Reader<'a> {
+struct JobFileReader<'a> {
     around: &'a mut dyn Surroundings,
     file: JobFile,
     entries: usize,
 }
 
-impl Reader<'_> {
+impl JobFileReader<'_> {
     fn fault(&mut self, place: &Place, message: impl Into<String>) {
         self.file.faults.push(Fault::new(place, message));
     }

@@ -137,7 +137,7 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
         }
         Answer::Done(_) => {}
     }
-    let value = Value {
+    let value = ResolvedValue {
         name,
         text: text.unwrap_or("1"),
         base,
@@ -155,13 +155,13 @@ pub(crate) fn set(job: &mut Job, given: &Given, base: KbBase) -> Result<(), Stri
 }
 
 /// An option's value while it is read.
-struct Value<'a> {
+struct ResolvedValue<'a> {
     name: &'a str,
     text: &'a str,
     base: KbBase,
 }
 
-impl Value<'_> {
+impl ResolvedValue<'_> {
     fn truth(&self) -> Result<bool, String> {
         truth(self.text)
     }
@@ -223,7 +223,7 @@ fn names(text: &str) -> Vec<String> {
 }
 
 /// Where a job's requests go.
-fn place(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+fn place(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "name" => value.text.clone_into(&mut job.name),
         // A colon of a model or of no storage at all separates no names.
@@ -258,7 +258,7 @@ fn place(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
 }
 
 /// What a job asks for.
-fn load(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "ioengine" => job.engine = engine(value.text)?,
         "rw" => job.pattern = Pattern::parse(value.text, value.base)?,
@@ -293,7 +293,7 @@ fn load(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
 }
 
 /// How much it moves, and where.
-fn amount(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+fn amount(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     match value.name {
         "size" => job.size = Some(value.amount()?),
         "io_size" => job.io_size = Some(value.amount()?).filter(|it| *it != Amount::Bytes(0)),
@@ -317,7 +317,7 @@ fn amount(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
 }
 
 /// What it writes.
-fn content(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+fn content(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let buffers = &mut job.buffers;
     match value.name {
         "zero_buffers" => buffers.are_zeroes = value.truth()?,
@@ -333,7 +333,7 @@ fn content(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
 }
 
 /// What it verifies.
-fn verification(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+fn verification(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let verify = &mut job.verify;
     match value.name {
         "verify" => verify.is_on = is_method_on(value.text)?,
@@ -346,7 +346,7 @@ fn verification(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
 }
 
 /// When it runs, and how it is reported.
-fn course(job: &mut Job, value: &Value<'_>) -> Result<bool, String> {
+fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
     let seconds = || time(value.text, TimeUnit::Seconds);
     match value.name {
         "runtime" => job.limits.runtime = seconds()?,

@@ -8,12 +8,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// A line at which so many threads start together.
 #[derive(Debug)]
 pub struct StartingLine {
-    state: Mutex<State>,
+    state: Mutex<StartingLineState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct StartingLineState {
     missing: usize,
     is_called_off: bool,
 }
@@ -27,7 +27,7 @@ impl StartingLine {
     #[must_use]
     pub const fn new(count: usize) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(StartingLineState {
                 missing: count,
                 is_called_off: false,
             }),
@@ -45,7 +45,7 @@ impl StartingLine {
         if state.missing == 0 {
             self.changed.notify_all();
         }
-        let waits = |state: &mut State| state.missing > 0 && !state.is_called_off;
+        let waits = |state: &mut StartingLineState| state.missing > 0 && !state.is_called_off;
         let state = self.changed.wait_while(state, waits);
         let state = state.unwrap_or_else(PoisonError::into_inner);
         if state.is_called_off {

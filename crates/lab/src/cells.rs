@@ -30,10 +30,10 @@ pub enum GoOn {
 
 /// The cells of a run, shared by all who measure for it. One without a journal keeps nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Cells(Arc<Mutex<State>>);
+pub struct Cells(Arc<Mutex<CellsState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct CellsState {
     journal: Option<RunJournal>,
     go_on: GoOn,
     known: BTreeMap<String, VecDeque<Value>>,
@@ -130,7 +130,7 @@ impl Cells {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CellsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Cell {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Entry {
+enum RunJournalEntry {
     Made(String),
     Head(Box<RunHead>),
     Cell(Cell),
@@ -101,7 +101,9 @@ impl RunJournal {
         let opened = free.map(|path| Self::open(&path));
         let mut opened = opened.filter(|it| !matches!(it, Err(LineFileError::Busy { .. })));
         let mut journal = opened.next().expect("names without end")?;
-        journal.file.write(&Entry::Head(Box::new(head.clone())))?;
+        journal
+            .file
+            .write(&RunJournalEntry::Head(Box::new(head.clone())))?;
         journal.head = Some(head);
         Ok(journal)
     }
@@ -144,7 +146,7 @@ impl RunJournal {
 
     /// Keep a cell.
     pub(crate) fn keep(&mut self, cell: Cell) -> Result<(), LineFileError> {
-        self.file.write(&Entry::Cell(cell))
+        self.file.write(&RunJournalEntry::Cell(cell))
     }
 
     /// Remove it.
@@ -161,12 +163,12 @@ fn read(bytes: &[u8]) -> Result<(Option<RunHead>, Vec<Cell>), String> {
     let (mut head, mut cells) = (None, Vec::new());
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         match serde_json::from_slice(line).map_err(|error| error.to_string())? {
-            Entry::Made(_) => {}
-            Entry::Head(read) if read.schema > SCHEMA => {
+            RunJournalEntry::Made(_) => {}
+            RunJournalEntry::Head(read) if read.schema > SCHEMA => {
                 return Err("a newer version of this program wrote it".into());
             }
-            Entry::Head(read) => head = Some(*read),
-            Entry::Cell(cell) => cells.push(cell),
+            RunJournalEntry::Head(read) => head = Some(*read),
+            RunJournalEntry::Cell(cell) => cells.push(cell),
         }
     }
     Ok((head, cells))

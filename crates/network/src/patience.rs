@@ -11,7 +11,7 @@ pub const SLICE: Duration = Duration::from_millis(100);
 
 /// How a wait ended that brought nothing.
 #[derive(Debug)]
-pub enum Weary {
+pub enum WaitError {
     /// Nothing came for as long as was allowed.
     TimedOut,
     /// Somebody wants an end.
@@ -44,19 +44,19 @@ impl Patience<'_> {
     ///
     /// # Errors
     /// When nothing does for the whole timeout, somebody stops it, or it fails.
-    pub fn attempt<T>(&self, mut work: impl FnMut() -> io::Result<T>) -> Result<T, Weary> {
+    pub fn attempt<T>(&self, mut work: impl FnMut() -> io::Result<T>) -> Result<T, WaitError> {
         let begun = Instant::now();
         loop {
             match work() {
                 Ok(done) => return Ok(done),
                 Err(error) if is_silence(&error) => {}
-                Err(error) => return Err(Weary::Failed(error)),
+                Err(error) => return Err(WaitError::Failed(error)),
             }
             if (self.is_stopped)() {
-                return Err(Weary::Stopped);
+                return Err(WaitError::Stopped);
             }
             if begun.elapsed() >= self.timeout {
-                return Err(Weary::TimedOut);
+                return Err(WaitError::TimedOut);
             }
         }
     }

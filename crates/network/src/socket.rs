@@ -84,24 +84,24 @@ pub(crate) fn connect(
     address: &SocketAddr,
     options: &SocketOptions,
     patience: &crate::patience::Patience<'_>,
-) -> Result<TcpStream, crate::patience::Weary> {
-    use crate::patience::Weary;
-    let socket = open(address, options).map_err(Weary::Failed)?;
+) -> Result<TcpStream, crate::patience::WaitError> {
+    use crate::patience::WaitError;
+    let socket = open(address, options).map_err(WaitError::Failed)?;
     match rustix::net::connect(&socket, address) {
         Ok(()) => {}
         Err(rustix::io::Errno::INPROGRESS) => {
             patience.attempt(|| wait_until_writable(&socket))?;
             let outcome = sockopt::socket_error(&socket).map_err(io::Error::from);
             let outcome = outcome.and_then(|it| it.map_err(io::Error::from));
-            outcome.map_err(Weary::Failed)?;
+            outcome.map_err(WaitError::Failed)?;
         }
-        Err(errno) => return Err(Weary::Failed(errno.into())),
+        Err(errno) => return Err(WaitError::Failed(errno.into())),
     }
     let stream = TcpStream::from(socket);
     let settled = stream
         .set_nonblocking(false)
         .and_then(|()| patience.prepare(&stream));
-    settled.map_err(Weary::Failed)?;
+    settled.map_err(WaitError::Failed)?;
     Ok(stream)
 }
 

@@ -12,7 +12,7 @@ use crate::IsStopped;
 use crate::faults::cause_of;
 use crate::http::thread_cpu;
 use crate::name_space::{NameSpaceError, run_in};
-use crate::patience::{Patience, Weary, is_silence};
+use crate::patience::{Patience, WaitError, is_silence};
 use crate::socket::{self, SocketOptions};
 
 /// What is sent.
@@ -129,7 +129,7 @@ struct Sent {
     /// Sum and number of looks at the round trip.
     round_trips: (Duration, u32),
     cpu: Duration,
-    ended: Option<Weary>,
+    ended: Option<WaitError>,
 }
 
 #[derive(Debug)]
@@ -137,14 +137,14 @@ struct Received {
     bytes: u64,
     last: Instant,
     cpu: Duration,
-    ended: Option<Weary>,
+    ended: Option<WaitError>,
 }
 
 fn sum_up(plan: &StreamPlan, sent: &Sent, received: &Received) -> StreamOutcome {
-    let described = |who: &str, weary: &Weary| match weary {
-        Weary::TimedOut => Some(format!("{who}: nothing moved within {:?}", plan.timeout)),
-        Weary::Failed(error) => Some(format!("{who}: {}", cause_of(error))),
-        Weary::Stopped => None,
+    let described = |who: &str, wait_error: &WaitError| match wait_error {
+        WaitError::TimedOut => Some(format!("{who}: nothing moved within {:?}", plan.timeout)),
+        WaitError::Failed(error) => Some(format!("{who}: {}", cause_of(error))),
+        WaitError::Stopped => None,
     };
     let is_short = received.bytes < plan.bytes;
     let short = || format!("{} of {} bytes came", received.bytes, plan.bytes);
@@ -154,7 +154,7 @@ fn sum_up(plan: &StreamPlan, sent: &Sent, received: &Received) -> StreamOutcome 
         .and_then(|it| described("sender", it))
         .or_else(|| receiver.and_then(|it| described("receiver", it)));
     // A receiver also stops for a sender that failed.
-    let is_stopped = matches!(sender.or(receiver), Some(Weary::Stopped));
+    let is_stopped = matches!(sender.or(receiver), Some(WaitError::Stopped));
     StreamOutcome {
         bytes: received.bytes,
         elapsed: received.last.saturating_duration_since(sent.begun),
@@ -192,7 +192,7 @@ fn receive(plan: &StreamPlan, patience: Patience<'_>, told: &Sender<u16>) -> io:
             patience.prepare(&stream)?;
             received.ended = drain(plan, stream, patience, &mut received).err();
         }
-        Err(weary) => received.ended = Some(weary),
+        Err(wait_error) => received.ended = Some(wait_error),
     }
     received.cpu = thread_cpu().saturating_sub(cpu_begun);
     Ok(received)
@@ -203,7 +203,7 @@ fn drain(
     mut stream: TcpStream,
     patience: Patience<'_>,
     received: &mut Received,
-) -> Result<(), Weary> {
+) -> Result<(), WaitError> {
     let mut buffer = vec![0; plan.buffer];
     loop {
         match patience.attempt(|| stream.read(&mut buffer))? {
@@ -211,7 +211,9 @@ fn drain(
             count => received.bytes += count as u64,
         }
         received.last = Instant::now();
-        plan.socket.hold_window(&stream).map_err(Weary::Failed)?;
+        plan.socket
+            .hold_window(&stream)
+            .map_err(WaitError::Failed)?;
     }
 }
 
@@ -228,7 +230,7 @@ fn send(plan: &StreamPlan, patience: Patience<'_>, port: &Receiver<u16>) -> Sent
     };
     let Ok(port) = port.recv() else {
         // The receiver says itself why it is not there.
-        sent.ended = Some(Weary::Failed(io::ErrorKind::NotConnected.into()));
+        sent.ended = Some(WaitError::Failed(io::ErrorKind::NotConnected.into()));
         return sent;
     };
     let address = SocketAddr::new(plan.receiver, port);
@@ -238,14 +240,14 @@ fn send(plan: &StreamPlan, patience: Patience<'_>, port: &Receiver<u16>) -> Sent
         ..plan.socket.clone()
     };
     // A first connection carries nothing: an Ethernet may have to find the receiver's address.
-    if let Err(weary) = socket::connect(&address, &options, &patience) {
-        sent.ended = Some(weary);
+    if let Err(wait_error) = socket::connect(&address, &options, &patience) {
+        sent.ended = Some(wait_error);
         return sent;
     }
     sent.begun = Instant::now();
     sent.ended = match socket::connect(&address, &options, &patience) {
         Ok(stream) => pour(plan, stream, &buffer, patience, &mut sent).err(),
-        Err(weary) => Some(weary),
+        Err(wait_error) => Some(wait_error),
     };
     sent.cpu = thread_cpu().saturating_sub(cpu_begun);
     sent
@@ -257,8 +259,8 @@ fn pour(
     buffer: &[u8],
     patience: Patience<'_>,
     sent: &mut Sent,
-) -> Result<(), Weary> {
-    sent.idle_round_trip = sys::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
+) -> Result<(), WaitError> {
+    sent.idle_round_trip = sys::round_trip(stream.as_fd()).map_err(WaitError::Failed)?;
     let mut left = plan.bytes;
     while left > 0 {
         let part = buffer
@@ -266,22 +268,24 @@ fn pour(
             .min(usize::try_from(left).unwrap_or(usize::MAX));
         left -= patience.attempt(|| stream.write(&buffer[..part]))? as u64;
         if (patience.is_stopped)() {
-            return Err(Weary::Stopped);
+            return Err(WaitError::Stopped);
         }
     }
-    stream.shutdown(Shutdown::Write).map_err(Weary::Failed)?;
+    stream
+        .shutdown(Shutdown::Write)
+        .map_err(WaitError::Failed)?;
     // Much of it may still be in the sender's memory. The receiver closes when it has all, or is
-    // weary of waiting.
+    // wait_error of waiting.
     loop {
         let closed = stream.read(&mut [0]);
-        let seen = sys::round_trip(stream.as_fd()).map_err(Weary::Failed)?;
+        let seen = sys::round_trip(stream.as_fd()).map_err(WaitError::Failed)?;
         sent.round_trips.0 += seen;
         sent.round_trips.1 += 1;
         match closed {
             Ok(_) => return Ok(()),
             Err(error) if is_silence(&error) && !(patience.is_stopped)() => {}
-            Err(error) if is_silence(&error) => return Err(Weary::Stopped),
-            Err(error) => return Err(Weary::Failed(error)),
+            Err(error) if is_silence(&error) => return Err(WaitError::Stopped),
+            Err(error) => return Err(WaitError::Failed(error)),
         }
     }
 }

@@ -72,7 +72,7 @@ pub enum CurveStep {
 pub struct LoadCurve {
     options: CurveOptions,
     visits: Vec<Visit>,
-    searches: Option<Vec<Search>>,
+    searches: Option<Vec<CurveSearch>>,
     spent: Duration,
     /// Scouts that doubled the clients; those after them only narrow brackets.
     outward: usize,
@@ -92,7 +92,7 @@ pub struct LoadCurve {
 
 /// The search for one level.
 #[derive(Clone, Debug)]
-struct Search {
+struct CurveSearch {
     level: Duration,
     bracket: Bracket,
     tries: u32,
@@ -414,15 +414,15 @@ impl LoadCurve {
         })
     }
 
-    fn begin_searches(&self) -> Vec<Search> {
+    fn begin_searches(&self) -> Vec<CurveSearch> {
         let levels = match &self.options.levels {
             Levels::Explicit(levels) | Levels::Chosen(levels) => levels.clone(),
             Levels::Grid { count } => self.levels_of_grid(*count),
             Levels::Thirds { min, max } => self.levels_of_thirds(*min, *max),
         };
-        let mut searches: Vec<Search> = levels
+        let mut searches: Vec<CurveSearch> = levels
             .into_iter()
-            .map(|level| Search {
+            .map(|level| CurveSearch {
                 level,
                 bracket: self.bracket(level),
                 tries: 0,

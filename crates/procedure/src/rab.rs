@@ -81,7 +81,7 @@ impl RabSubject {
 pub struct RabProcedure {
     subject: RabSubject,
     options: RabOptions,
-    stage: Stage,
+    stage: RabStage,
     operations: u64,
     spent: Duration,
     warnings: Vec<Warning>,
@@ -89,7 +89,7 @@ pub struct RabProcedure {
 }
 
 #[derive(Clone, Debug)]
-enum Stage {
+enum RabStage {
     Batch(Option<Box<Measurement>>),
     Service(Box<LoadCurve>),
     Response {
@@ -103,8 +103,10 @@ impl RabProcedure {
     #[must_use]
     pub fn new(subject: RabSubject, options: RabOptions) -> Self {
         let stage = match subject.group() {
-            Group::Batch => Stage::Batch(None),
-            Group::Transaction => Stage::Service(Box::new(LoadCurve::new(curve_options(&options)))),
+            Group::Batch => RabStage::Batch(None),
+            Group::Transaction => {
+                RabStage::Service(Box::new(LoadCurve::new(curve_options(&options))))
+            }
         };
         Self {
             subject,
@@ -126,13 +128,13 @@ impl RabProcedure {
     /// What to do next.
     pub fn next_step(&mut self) -> CurveStep {
         let step = match &mut self.stage {
-            Stage::Batch(None) => self.batch_step(),
-            Stage::Batch(Some(_)) => CurveStep::Finish,
-            Stage::Service(curve) => match curve.next_step() {
+            RabStage::Batch(None) => self.batch_step(),
+            RabStage::Batch(Some(_)) => CurveStep::Finish,
+            RabStage::Service(curve) => match curve.next_step() {
                 CurveStep::Finish => self.begin_response(),
                 step => step,
             },
-            Stage::Response { response, .. } => response.next_step(),
+            RabStage::Response { response, .. } => response.next_step(),
         };
         self.is_finished |= step == CurveStep::Finish;
         step
@@ -143,14 +145,14 @@ impl RabProcedure {
         self.operations += measurement.completions_all;
         self.spent += elapsed;
         match &mut self.stage {
-            Stage::Batch(found) => *found = Some(Box::new(measurement.clone())),
-            Stage::Service(curve) => curve.record(plan, measurement, elapsed),
-            Stage::Response { service, response } => {
+            RabStage::Batch(found) => *found = Some(Box::new(measurement.clone())),
+            RabStage::Service(curve) => curve.record(plan, measurement, elapsed),
+            RabStage::Response { service, response } => {
                 response.record(plan, measurement, elapsed);
                 service.count_failures(measurement);
             }
         }
-        if let Stage::Response { .. } = self.stage {
+        if let RabStage::Response { .. } = self.stage {
             // Of this curve only the levels are kept.
             kept_of(plan, measurement).for_each(|warning| self.warn(warning.clone()));
         }
@@ -193,9 +195,9 @@ impl RabProcedure {
     /// The load of a batch workload; of another the one at which every operation failed.
     fn measurement(&self) -> Option<&Measurement> {
         match &self.stage {
-            Stage::Batch(found) => found.as_deref(),
-            Stage::Service(curve) => curve.failed(),
-            Stage::Response { service, response } => service.failed().or(response.failed()),
+            RabStage::Batch(found) => found.as_deref(),
+            RabStage::Service(curve) => curve.failed(),
+            RabStage::Response { service, response } => service.failed().or(response.failed()),
         }
     }
 
@@ -240,9 +242,9 @@ impl RabProcedure {
 
     fn service(&self) -> Option<&LoadCurve> {
         match &self.stage {
-            Stage::Batch(_) => None,
-            Stage::Service(curve) => Some(curve),
-            Stage::Response { service, .. } => Some(service),
+            RabStage::Batch(_) => None,
+            RabStage::Service(curve) => Some(curve),
+            RabStage::Response { service, .. } => Some(service),
         }
     }
 
@@ -264,7 +266,7 @@ impl RabProcedure {
 
     /// The same levels once more, of the response time from due.
     fn begin_response(&mut self) -> CurveStep {
-        let Stage::Service(service) = &self.stage else {
+        let RabStage::Service(service) = &self.stage else {
             return CurveStep::Finish;
         };
         let levels = service.levels_ns().into_iter().map(Duration::from_nanos);
@@ -277,7 +279,7 @@ impl RabProcedure {
         };
         let mut response = Box::new(service.continued(options));
         let step = response.next_step();
-        self.stage = Stage::Response {
+        self.stage = RabStage::Response {
             service: service.clone(),
             response,
         };
@@ -289,7 +291,7 @@ impl RabProcedure {
             return Vec::new();
         };
         let by_response = match &self.stage {
-            Stage::Response { response, .. } => response.curve("").levels,
+            RabStage::Response { response, .. } => response.curve("").levels,
             _ => Vec::new(),
         };
         let outcome = |level: &Level| -> Option<LevelOutcome> {

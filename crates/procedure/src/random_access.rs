@@ -78,7 +78,7 @@ pub struct RandomStep {
     pub duration_max: Duration,
 }
 
-struct Cell {
+struct MeasuredCell {
     plan: CellPlan,
     rounds: Vec<Measurement>,
     /// Rounds in which every operation failed.
@@ -88,7 +88,7 @@ struct Cell {
 /// Says which cell is next, and sums up what was measured.
 pub struct RandomProcedure {
     options: RandomOptions,
-    cells: Vec<Cell>,
+    cells: Vec<MeasuredCell>,
     /// What is left of the present round, the next one last.
     order: Vec<usize>,
     round: u32,
@@ -100,7 +100,7 @@ impl RandomProcedure {
     /// A procedure for these cells.
     #[must_use]
     pub fn new(options: RandomOptions, plans: &[CellPlan]) -> Self {
-        let cells = plans.iter().map(|&plan| Cell {
+        let cells = plans.iter().map(|&plan| MeasuredCell {
             plan,
             rounds: Vec::new(),
             failed: Vec::new(),

@@ -100,7 +100,7 @@ pub struct SsdStep {
 
 /// What a load gave in a round.
 #[derive(Clone, Debug)]
-struct Part {
+struct SsdLoadPart {
     round: SsdCellRound,
     tracked: Estimate,
     p99: Option<Estimate>,
@@ -116,7 +116,7 @@ pub struct SsdProcedure {
     place: SsdPlace,
     /// Which of the tests of the run it is: each draws afresh.
     number: u64,
-    parts: Vec<Vec<Part>>,
+    parts: Vec<Vec<SsdLoadPart>>,
     rounds: Vec<SsdRound>,
     next: usize,
     written: u64,
@@ -240,7 +240,7 @@ impl SsdProcedure {
             .collect()
     }
 
-    fn part(&self, number: u32, load: SsdLoad, measured: &Measurement) -> Part {
+    fn part(&self, number: u32, load: SsdLoad, measured: &Measurement) -> SsdLoadPart {
         let round = SsdCellRound {
             number,
             iops: measured.throughput,
@@ -251,7 +251,7 @@ impl SsdProcedure {
             Tracked::Latency => round.latency_ns,
             Tracked::Throughput => round.iops.scale(load.block_bytes as f64),
         };
-        Part {
+        SsdLoadPart {
             round,
             tracked,
             p99: measured.response.percentile(0.99),
@@ -447,11 +447,11 @@ fn spec(load: &SsdLoad, start: u64, size: u64) -> MixSpec {
     }
 }
 
-fn cell(load: SsdLoad, parts: &[Part], first: u32) -> Option<SsdCell> {
+fn cell(load: SsdLoad, parts: &[SsdLoadPart], first: u32) -> Option<SsdCell> {
     let of_result = || parts.iter().filter(move |part| part.round.number >= first);
     let rounds: Vec<SsdCellRound> = of_result().map(|part| part.round).collect();
     let last = rounds.last()?;
-    let known = |of: fn(&Part) -> Option<Estimate>| {
+    let known = |of: fn(&SsdLoadPart) -> Option<Estimate>| {
         let found: Vec<Estimate> = of_result().filter_map(of).collect();
         mean_of(&found)
     };

@@ -11,7 +11,7 @@ use results::{Row, Run, Table, Unit};
 /// All figures and warnings of a run, ending in the mark of the format's end.
 #[must_use]
 pub fn openmetrics(run: &Run) -> String {
-    let mut families: BTreeMap<String, Family> = BTreeMap::new();
+    let mut families: BTreeMap<String, MetricFamily> = BTreeMap::new();
     for table in &run.tables() {
         for row in &table.rows {
             let labels = labels(run, table, row);
@@ -29,7 +29,9 @@ pub fn openmetrics(run: &Run) -> String {
                 let known = ends.iter().filter(|(_, value)| value.is_finite());
                 for &(end, value) in known {
                     let name = family_name(&figure.metric.name, end, unit);
-                    let family = families.entry(name).or_insert_with(|| Family::of(unit));
+                    let family = families
+                        .entry(name)
+                        .or_insert_with(|| MetricFamily::of(unit));
                     family.samples.push((labels.clone(), value));
                 }
             }
@@ -51,12 +53,12 @@ pub fn openmetrics(run: &Run) -> String {
 }
 
 /// Samples of one name.
-struct Family {
+struct MetricFamily {
     unit: &'static str,
     samples: Vec<(String, f64)>,
 }
 
-impl Family {
+impl MetricFamily {
     fn of(unit: Unit) -> Self {
         Self {
             unit: suffix(unit),

@@ -122,7 +122,7 @@ pub fn read(
     load: Load<'_>,
 ) -> Result<Definition, DefinitionError> {
     let options = options.iter().cloned();
-    let mut reader = Reader {
+    let mut reader = DefinitionReader {
         context: Context {
             options: options.map(|(key, value)| (key, value, false)).collect(),
             ..Context::default()
@@ -159,7 +159,7 @@ pub fn is_file(name: &str) -> bool {
     name.contains('/') || name.to_ascii_lowercase().ends_with(".toml")
 }
 
-struct Reader<'l> {
+struct DefinitionReader<'l> {
     context: Context,
     load: Load<'l>,
 }
@@ -167,7 +167,7 @@ struct Reader<'l> {
 /// A file's name, text and content.
 type File<'t> = (&'t str, &'t str, &'t DeTable<'t>);
 
-impl Reader<'_> {
+impl DefinitionReader<'_> {
     fn top(&mut self, name: &str) -> Option<(Kind, String, Option<MachineSpec>)> {
         let (file, text) = self.text(name, &format!("sim:{name}"))?;
         let table = parse(&mut self.context, &file, &text)?;

@@ -123,7 +123,7 @@ pub struct Flash {
     dies: Vec<Server>,
     channels: Vec<Server>,
     calendar: Calendar<Event>,
-    jobs: Slab<Job>,
+    jobs: Slab<FlashJob>,
     pages: Slab<Page>,
     /// Writes that wait for room in the buffer.
     waiting: VecDeque<u64>,
@@ -146,7 +146,7 @@ enum Event {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct FlashJob {
     command: Command,
     outstanding: u64,
     /// Whether the command was answered before it was done.
@@ -160,11 +160,11 @@ struct Page {
     job: u64,
     number: u64,
     bytes: u64,
-    stage: Stage,
+    stage: FlashStage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum FlashStage {
     /// The die reads.
     Sense,
     /// The channel carries to the controller.
@@ -229,7 +229,7 @@ impl Flash {
     fn ready(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
         let command = self.jobs.at(number).command;
         match command.action {
-            Action::Read => self.spread(now, number, Stage::Sense),
+            Action::Read => self.spread(now, number, FlashStage::Sense),
             Action::Write(_) => {
                 self.jobs.at(number).write = self.writes;
                 self.unfinished.insert(self.writes);
@@ -254,7 +254,7 @@ impl Flash {
             }
             self.waiting.pop_front();
             self.buffered += command.len;
-            self.spread(now, number, Stage::In);
+            self.spread(now, number, FlashStage::In);
             let is_durable = command.action.is_durable_write();
             if !is_durable && command.len <= self.spec.write_buffer {
                 answers.push(command.done());
@@ -264,7 +264,7 @@ impl Flash {
     }
 
     /// Begin each page of a command.
-    fn spread(&mut self, now: Instant, job: u64, stage: Stage) {
+    fn spread(&mut self, now: Instant, job: u64, stage: FlashStage) {
         let command = self.jobs.at(job).command;
         let unit = u64::from(self.spec.page);
         let pages =
@@ -288,8 +288,8 @@ impl Flash {
         let page = *self.pages.at(number);
         let (die, channel) = (self.die(&page), self.channel(&page));
         let is_served = match page.stage {
-            Stage::Sense | Stage::Program => self.dies[die].seize(number),
-            Stage::Out | Stage::In => self.channels[channel].seize(number),
+            FlashStage::Sense | FlashStage::Program => self.dies[die].seize(number),
+            FlashStage::Out | FlashStage::In => self.channels[channel].seize(number),
         };
         if is_served {
             self.serve(now, number);
@@ -300,9 +300,9 @@ impl Flash {
         let page = *self.pages.at(number);
         let spec = &self.spec;
         let span = match page.stage {
-            Stage::Sense => spec.read,
-            Stage::Out | Stage::In => transfer_ns(page.bytes, spec.channel_rate),
-            Stage::Program => {
+            FlashStage::Sense => spec.read,
+            FlashStage::Out | FlashStage::In => transfer_ns(page.bytes, spec.channel_rate),
+            FlashStage::Program => {
                 let die = self.die(&page);
                 let within = (page.number / self.dies.len() as u64) as u32;
                 let effort = self.logs[die].write(within);
@@ -329,16 +329,16 @@ impl Flash {
         let page = *self.pages.at(number);
         let (die, channel) = (self.die(&page), self.channel(&page));
         let next = match page.stage {
-            Stage::Sense | Stage::Program => self.dies[die].release(),
-            Stage::Out | Stage::In => self.channels[channel].release(),
+            FlashStage::Sense | FlashStage::Program => self.dies[die].release(),
+            FlashStage::Out | FlashStage::In => self.channels[channel].release(),
         };
         if let Some(next) = next {
             self.serve(now, next);
         }
         match page.stage {
-            Stage::Sense => self.pages.at(number).stage = Stage::Out,
-            Stage::In => self.pages.at(number).stage = Stage::Program,
-            Stage::Out | Stage::Program => {
+            FlashStage::Sense => self.pages.at(number).stage = FlashStage::Out,
+            FlashStage::In => self.pages.at(number).stage = FlashStage::Program,
+            FlashStage::Out | FlashStage::Program => {
                 self.pages.remove(number);
                 self.finish_page(now, &page, answers);
                 return;
@@ -348,7 +348,7 @@ impl Flash {
     }
 
     fn finish_page(&mut self, now: Instant, page: &Page, answers: &mut Vec<Answer>) {
-        let is_write = page.stage == Stage::Program;
+        let is_write = page.stage == FlashStage::Program;
         let job = self.jobs.at(page.job);
         job.outstanding -= 1;
         if job.outstanding == 0 {
@@ -382,7 +382,7 @@ impl Device for Flash {
     }
 
     fn begin(&mut self, now: Instant, command: Command) {
-        let job = self.jobs.insert(Job {
+        let job = self.jobs.insert(FlashJob {
             command,
             outstanding: 0,
             is_answered: false,

@@ -107,7 +107,7 @@ pub struct Host {
     limit: u64,
     taken: BTreeMap<ClientId, u64>,
     cpu: Processors<u64>,
-    jobs: Slab<Job>,
+    jobs: Slab<HostJob>,
     /// Jobs that wait for a processor to spin on.
     wanting_cpu: VecDeque<u64>,
     /// Writers that wait until less is dirty.
@@ -126,9 +126,9 @@ pub struct Host {
 }
 
 #[derive(Clone, Debug)]
-struct Job {
+struct HostJob {
     command: Command,
-    stage: Stage,
+    stage: HostStage,
     /// What must end before the next stage.
     outstanding: u32,
     pages: Range<u64>,
@@ -136,7 +136,7 @@ struct Job {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum HostStage {
     /// The storage reads, or writes through.
     Storage,
     /// The processor does what is left; then the answer comes.
@@ -187,8 +187,8 @@ impl Host {
         }
     }
 
-    fn job(&mut self, command: Command, stage: Stage, pages: Range<u64>) -> u64 {
-        self.jobs.insert(Job {
+    fn job(&mut self, command: Command, stage: HostStage, pages: Range<u64>) -> u64 {
+        self.jobs.insert(HostJob {
             command,
             stage,
             outstanding: 0,
@@ -217,14 +217,14 @@ impl Host {
         self.cache_reads.answered += u64::from(missing.is_empty());
         let is_in_order = self.follows(&command);
         let (Some(&from), Some(&to)) = (missing.first(), missing.last()) else {
-            let job = self.job(command, Stage::Last, pages);
+            let job = self.job(command, HostStage::Last, pages);
             self.work(now, job, self.spec.cpu_hit);
             return;
         };
         let ahead = if is_in_order { self.spec.read_ahead } else { 0 };
         let last = self.storage.size().div_ceil(self.spec.page);
         let end = (to + 1 + ahead / self.spec.page).min(last).max(to + 1);
-        let job = self.job(command, Stage::Storage, from..end);
+        let job = self.job(command, HostStage::Storage, from..end);
         self.begin_storage(now, job);
     }
 
@@ -257,7 +257,7 @@ impl Host {
                 self.work(now, job, beside);
             }
         }
-        let Job { command, pages, .. } = self.jobs.at(job).clone();
+        let HostJob { command, pages, .. } = self.jobs.at(job).clone();
         let (offset, len) = match command.action {
             Action::Read => self.bytes(&pages),
             _ => (command.offset, command.len),
@@ -305,7 +305,7 @@ impl Host {
         if let Err(errno) = answer.result {
             job.error = Some(errno);
         }
-        if is_spinning && job.stage == Stage::Storage {
+        if is_spinning && job.stage == HostStage::Storage {
             self.cpu.release(now);
             if let Some(next) = self.wanting_cpu.pop_front() {
                 self.begin_storage(now, next);
@@ -320,7 +320,7 @@ impl Host {
         if job.outstanding > 0 {
             return;
         }
-        let Job {
+        let HostJob {
             command,
             stage,
             pages,
@@ -328,25 +328,25 @@ impl Host {
             ..
         } = job.clone();
         match stage {
-            Stage::Storage => {
+            HostStage::Storage => {
                 self.keep(&command, pages);
-                self.jobs.at(number).stage = Stage::Last;
+                self.jobs.at(number).stage = HostStage::Last;
                 self.work(now, number, self.spec.cpu_serial);
             }
-            Stage::Copy => self.copied(now, number, answers),
-            Stage::Drain => {}
-            Stage::Flush => {
-                self.jobs.at(number).stage = Stage::Last;
+            HostStage::Copy => self.copied(now, number, answers),
+            HostStage::Drain => {}
+            HostStage::Flush => {
+                self.jobs.at(number).stage = HostStage::Last;
                 self.work(now, number, 0);
             }
-            Stage::Destage(write) => {
+            HostStage::Destage(write) => {
                 self.jobs.remove(number);
                 self.unfinished.remove(&write);
                 self.destage(now);
                 self.drained(now);
                 self.admit(answers);
             }
-            Stage::Last => {
+            HostStage::Last => {
                 self.jobs.remove(number);
                 answers.push(match error {
                     Some(errno) => command.failed(errno),
@@ -378,7 +378,7 @@ impl Host {
 
     /// A write is in memory.
     fn copied(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
-        let Job { command, pages, .. } = self.jobs.at(number).clone();
+        let HostJob { command, pages, .. } = self.jobs.at(number).clone();
         let WritePolicy::Back { interval, .. } = self.spec.writes else {
             return;
         };
@@ -440,7 +440,7 @@ impl Host {
             offset,
             len,
         };
-        let job = self.job(command, Stage::Destage(write), run);
+        let job = self.job(command, HostStage::Destage(write), run);
         self.ask(now, job, action, offset, len);
         true
     }
@@ -448,7 +448,7 @@ impl Host {
     /// Everything that is dirty goes to the storage; then the storage flushes.
     fn begin_flush(&mut self, now: Instant, number: u64) {
         while self.destage_run(now) {}
-        self.jobs.at(number).stage = Stage::Drain;
+        self.jobs.at(number).stage = HostStage::Drain;
         self.flushes.push((number, self.writes));
         self.drained(now);
     }
@@ -459,7 +459,7 @@ impl Host {
         let is_done = |&mut (_, writes): &mut (u64, u64)| oldest >= writes;
         let done: Vec<(u64, u64)> = self.flushes.extract_if(.., is_done).collect();
         for (number, _) in done {
-            self.jobs.at(number).stage = Stage::Flush;
+            self.jobs.at(number).stage = HostStage::Flush;
             self.ask(now, number, Action::Flush, 0, 0);
         }
     }
@@ -484,22 +484,22 @@ impl Device for Host {
         match command.action {
             Action::Read => self.begin_read(now, command),
             Action::Write(_) if self.spec.writes == WritePolicy::Through => {
-                let job = self.job(command, Stage::Storage, pages);
+                let job = self.job(command, HostStage::Storage, pages);
                 self.begin_storage(now, job);
             }
             Action::Write(_) => {
-                let job = self.job(command, Stage::Copy, pages);
+                let job = self.job(command, HostStage::Copy, pages);
                 self.work(now, job, self.spec.cpu_hit);
             }
             Action::Flush => {
-                let job = self.job(command, Stage::Drain, 0..0);
+                let job = self.job(command, HostStage::Drain, 0..0);
                 self.begin_flush(now, job);
             }
             Action::Compute { work_ns, touched } => {
                 if let Some(client) = command.client {
                     self.touch_memory(client, touched);
                 }
-                let job = self.job(command, Stage::Last, 0..0);
+                let job = self.job(command, HostStage::Last, 0..0);
                 self.work(now, job, work_ns);
             }
         }

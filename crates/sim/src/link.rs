@@ -43,7 +43,7 @@ pub struct Link {
     server: Box<dyn Device>,
     wire: Server,
     calendar: Calendar<Event>,
-    jobs: Slab<Job>,
+    jobs: Slab<LinkJob>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ enum Event {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct LinkJob {
     command: Command,
     /// What is left of the command after this request.
     left: u64,
@@ -66,11 +66,11 @@ struct Job {
     len: u64,
     /// Its data that are not on the wire yet.
     unsent: u64,
-    stage: Stage,
+    stage: LinkStage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum LinkStage {
     /// Data or the request go to the server.
     Out,
     /// The server works.
@@ -104,7 +104,7 @@ impl Link {
         job.offset += job.len;
         job.len = job.left.min(request);
         job.left -= job.len;
-        job.stage = Stage::Out;
+        job.stage = LinkStage::Out;
         let sends_data = matches!(job.command.action, Action::Write(_)) && job.len > 0;
         job.unsent = if sends_data { job.len } else { 0 };
         if sends_data {
@@ -140,7 +140,7 @@ impl Link {
         if job.unsent > 0 {
             let round_trip = Duration(self.spec.round_trip);
             self.calendar.plan(now + round_trip, Event::Go(number));
-        } else if job.stage == Stage::Out {
+        } else if job.stage == LinkStage::Out {
             self.calendar.plan(now + half, Event::Go(number));
         } else {
             self.calendar.plan(now + half, Event::Back(number));
@@ -153,7 +153,7 @@ impl Link {
             self.send(now, number);
             return;
         }
-        job.stage = Stage::Server;
+        job.stage = LinkStage::Server;
         let command = Command {
             tag: number,
             action: job.command.action,
@@ -172,7 +172,7 @@ impl Link {
             answers.push(command.failed(errno));
             return;
         }
-        job.stage = Stage::In;
+        job.stage = LinkStage::In;
         if job.command.action == Action::Read && job.len > 0 {
             job.unsent = job.len;
             self.send(now, answer.tag);
@@ -196,13 +196,13 @@ impl Device for Link {
     }
 
     fn begin(&mut self, now: Instant, command: Command) {
-        let number = self.jobs.insert(Job {
+        let number = self.jobs.insert(LinkJob {
             command,
             left: command.len,
             offset: command.offset,
             len: 0,
             unsent: 0,
-            stage: Stage::Out,
+            stage: LinkStage::Out,
         });
         self.next_request(now, number);
     }

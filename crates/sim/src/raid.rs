@@ -97,7 +97,7 @@ pub struct Array {
     missing: Option<usize>,
     rebuild: Option<Rebuild>,
     lost: Option<(usize, Instant)>,
-    jobs: Slab<Job>,
+    jobs: Slab<RaidJob>,
     /// For each mirror, which of its disks reads next.
     turns: Vec<usize>,
     operations: Vec<Operations>,
@@ -105,11 +105,11 @@ pub struct Array {
 }
 
 #[derive(Debug)]
-struct Job {
+struct RaidJob {
     owner: Owner,
     outstanding: u32,
     /// What is written once everything outstanding is done.
-    then: Vec<Step>,
+    then: Vec<RaidStep>,
     error: Option<Errno>,
 }
 
@@ -121,7 +121,7 @@ enum Owner {
 
 /// An operation of one disk.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct RaidStep {
     disk: usize,
     action: Action,
     offset: u64,
@@ -212,7 +212,7 @@ impl Array {
                 .is_some_and(|rebuild| stripe + u64::from(rebuild.under_way) < rebuild.next)
     }
 
-    fn issue(&mut self, now: Instant, job: u64, step: Step) {
+    fn issue(&mut self, now: Instant, job: u64, step: RaidStep) {
         let operations = &mut self.operations[step.disk];
         match step.action {
             Action::Read => operations.reads += 1,
@@ -240,7 +240,7 @@ impl Array {
     /// Begin a job with the steps that come at once; without any, its later ones.
     fn launch(&mut self, now: Instant, owner: Owner, plan: Plan) {
         let error = plan.is_lost.then_some(LOST);
-        let job = self.jobs.insert(Job {
+        let job = self.jobs.insert(RaidJob {
             owner,
             outstanding: 0,
             then: plan.then,
@@ -301,7 +301,7 @@ impl Array {
         rebuild.under_way += 1;
         rebuild.earliest = now + units::Duration(rebuild.gap);
         let unit = self.layout.unit;
-        let step = |disk, action| Step {
+        let step = |disk, action| RaidStep {
             disk,
             action,
             offset: stripe * unit,
@@ -337,7 +337,7 @@ impl Array {
             Action::Flush | Action::Compute { .. } => {
                 let there = (0..self.disks.len())
                     .filter(|&disk| self.missing != Some(disk) || self.rebuild.is_some());
-                plan.now.extend(there.map(|disk| Step {
+                plan.now.extend(there.map(|disk| RaidStep {
                     disk,
                     action: Action::Flush,
                     offset: 0,
@@ -452,14 +452,14 @@ impl Array {
 /// What a command asks of the disks: reads at once, writes when they are done.
 #[derive(Clone, Debug, Default)]
 struct Plan {
-    now: Vec<Step>,
-    then: Vec<Step>,
+    now: Vec<RaidStep>,
+    then: Vec<RaidStep>,
     is_lost: bool,
 }
 
 impl Piece {
-    const fn on(&self, disk: usize, action: Action) -> Step {
-        Step {
+    const fn on(&self, disk: usize, action: Action) -> RaidStep {
+        RaidStep {
             disk,
             action,
             offset: self.offset,

@@ -33,7 +33,7 @@ pub struct Stalls {
 
 /// Gaps of about the same length, epochs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Class {
+struct GapClass {
     count: u64,
     shortest: u64,
     longest: u64,
@@ -42,7 +42,7 @@ struct Class {
 /// The lengths of all gaps, in epochs without a completion.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gaps {
-    classes: BTreeMap<u16, Class>,
+    classes: BTreeMap<u16, GapClass>,
     /// Epochs since the last completion.
     open: u64,
 }
@@ -86,11 +86,11 @@ impl Gaps {
     }
 }
 
-fn insert(classes: &mut BTreeMap<u16, Class>, gap: u64) {
+fn insert(classes: &mut BTreeMap<u16, GapClass>, gap: u64) {
     if gap == 0 {
         return;
     }
-    let new = Class {
+    let new = GapClass {
         count: 0,
         shortest: gap,
         longest: gap,

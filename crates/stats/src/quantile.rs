@@ -82,7 +82,7 @@ pub fn percentiles(
     };
     ps.iter()
         .filter_map(|&p| interval(store, channel, evaluation, &window, &pool, p))
-        .map(|Found { p, estimate, .. }| {
+        .map(|PercentileInterval { p, estimate, .. }| {
             let samples = estimate.samples.min(evaluation.ess);
             let estimate = Estimate {
                 samples,
@@ -160,7 +160,7 @@ fn pooled(store: &SlotStore, channel: Channel, evaluation: &Evaluation) -> Optio
 }
 
 /// The interval of one percentile.
-struct Found {
+struct PercentileInterval {
     p: f64,
     estimate: Estimate,
     /// Half the width of the interval of shares that it was read from.
@@ -174,7 +174,7 @@ fn interval(
     window: &Window,
     pool: &Pool,
     p: f64,
-) -> Option<Found> {
+) -> Option<PercentileInterval> {
     if !(p > 0.0 && p < 1.0) {
         return None;
     }
@@ -209,7 +209,7 @@ fn interval(
         confidence: CONFIDENCE,
         samples,
     };
-    Some(Found {
+    Some(PercentileInterval {
         p,
         estimate,
         half_of_share,
@@ -217,7 +217,7 @@ fn interval(
 }
 
 /// Where a quantile lies in the bins.
-struct Place {
+struct BinPosition {
     bin: u16,
     /// Share of the bin's values at or below.
     fraction: f64,
@@ -263,10 +263,10 @@ impl Pool {
     ///
     /// Where a bin towers above its neighbours, as for a device with a constant delay, its values
     /// may all be equal, and no place inside it is better than another.
-    fn locate(&self, p: f64) -> Place {
+    fn locate(&self, p: f64) -> BinPosition {
         let wanted = p.clamp(0.0, 1.0) * self.total as f64;
         let mut below = 0.0;
-        let mut place = Place {
+        let mut place = BinPosition {
             bin: 0,
             fraction: 0.0,
             value: 0.0,
@@ -280,7 +280,7 @@ impl Pool {
                 let low = (LogBins::lower_edge(bin) as f64).max(self.min);
                 let high = (LogBins::upper_edge(bin) as f64).min(self.max).max(low);
                 let value = low + (high - low) * fraction;
-                place = Place {
+                place = BinPosition {
                     bin,
                     fraction,
                     value,

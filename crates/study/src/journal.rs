@@ -86,7 +86,7 @@ impl Undo {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Entry {
+enum StudyJournalEntry {
     Made(String),
     Head(JournalHead),
     Begun(String),
@@ -140,7 +140,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn head(&mut self, head: &JournalHead) -> Result<(), JournalError> {
-        self.0.write(&Entry::Head(head.clone()))
+        self.0.write(&StudyJournalEntry::Head(head.clone()))
     }
 
     /// Note that the study begins, or goes on.
@@ -148,7 +148,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn begun(&mut self, moment: &str) -> Result<(), JournalError> {
-        self.0.write(&Entry::Begun(moment.to_owned()))
+        self.0.write(&StudyJournalEntry::Begun(moment.to_owned()))
     }
 
     /// Note what must be removed; nothing any more without a path.
@@ -156,7 +156,8 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn scratch(&mut self, path: Option<&Path>) -> Result<(), JournalError> {
-        self.0.write(&Entry::Scratch(path.map(Path::to_owned)))
+        self.0
+            .write(&StudyJournalEntry::Scratch(path.map(Path::to_owned)))
     }
 
     /// Note what must be undone from now on.
@@ -164,7 +165,7 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn undo(&mut self, undo: &[Undo]) -> Result<(), JournalError> {
-        self.0.write(&Entry::Undo(undo.to_vec()))
+        self.0.write(&StudyJournalEntry::Undo(undo.to_vec()))
     }
 
     /// Keep a replicate.
@@ -172,7 +173,8 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn replicate(&mut self, replicate: &StudyReplicate) -> Result<(), JournalError> {
-        self.0.write(&Entry::Replicate(replicate.clone()))
+        self.0
+            .write(&StudyJournalEntry::Replicate(replicate.clone()))
     }
 
     /// Keep what a place stands on.
@@ -180,7 +182,8 @@ impl Journal {
     /// # Errors
     /// When the system refuses.
     pub fn place(&mut self, place: &SeenPlace) -> Result<(), JournalError> {
-        self.0.write(&Entry::Place(Box::new(place.clone())))
+        self.0
+            .write(&StudyJournalEntry::Place(Box::new(place.clone())))
     }
 
     /// Remove it: the study is done.
@@ -198,16 +201,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Recorded, String> {
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let entry = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         match entry {
-            Entry::Made(_) => {}
-            Entry::Head(head) if head.schema > SCHEMA => {
+            StudyJournalEntry::Made(_) => {}
+            StudyJournalEntry::Head(head) if head.schema > SCHEMA => {
                 return Err("a newer version of this program wrote it".into());
             }
-            Entry::Head(head) => recorded.head = Some(head),
-            Entry::Begun(moment) => recorded.begun_at.push(moment),
-            Entry::Scratch(path) => recorded.scratch = path,
-            Entry::Undo(undo) => recorded.undo = undo,
-            Entry::Replicate(replicate) => recorded.replicates.push(replicate),
-            Entry::Place(place) => recorded.places.push(*place),
+            StudyJournalEntry::Head(head) => recorded.head = Some(head),
+            StudyJournalEntry::Begun(moment) => recorded.begun_at.push(moment),
+            StudyJournalEntry::Scratch(path) => recorded.scratch = path,
+            StudyJournalEntry::Undo(undo) => recorded.undo = undo,
+            StudyJournalEntry::Replicate(replicate) => recorded.replicates.push(replicate),
+            StudyJournalEntry::Place(place) => recorded.places.push(*place),
         }
     }
     Ok(recorded)

@@ -45,7 +45,7 @@ struct Owner {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line {
+enum ScratchRecordLine {
     Owner(Owner),
     Undo(Vec<Undo>),
 }
@@ -97,7 +97,7 @@ impl Scratch {
         let record = Locked(record);
         let path = path.to_owned();
         let mut made = Self { path, record };
-        made.write(&Line::Owner(Owner {
+        made.write(&ScratchRecordLine::Owner(Owner {
             pid: std::process::id(),
             study: study.to_owned(),
             digest: digest.to_owned(),
@@ -118,10 +118,10 @@ impl Scratch {
     /// # Errors
     /// When the system refuses.
     pub fn note(&mut self, undo: &[Undo]) -> io::Result<()> {
-        self.write(&Line::Undo(undo.to_vec()))
+        self.write(&ScratchRecordLine::Undo(undo.to_vec()))
     }
 
-    fn write(&mut self, line: &Line) -> io::Result<()> {
+    fn write(&mut self, line: &ScratchRecordLine) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.record.write_all(&text)?;
@@ -231,8 +231,8 @@ fn read(record: &File) -> Option<(Owner, Vec<Undo>)> {
     let lines = bytes.split_inclusive(|&byte| byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line).ok()? {
-            Line::Owner(found) => owner = Some(found),
-            Line::Undo(found) => undo = found,
+            ScratchRecordLine::Owner(found) => owner = Some(found),
+            ScratchRecordLine::Undo(found) => undo = found,
         }
     }
     Some((owner?, undo))

@@ -32,7 +32,7 @@ enum OpWords {
 
 /// Where a format has what. Columns count from 0.
 #[derive(Debug)]
-pub(crate) struct Columns {
+pub(crate) struct CsvColumns {
     name: &'static str,
     /// Columns of a line, at least.
     count: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Columns {
 }
 
 /// The formats.
-pub(crate) const MSR: Columns = Columns {
+pub(crate) const MSR: CsvColumns = CsvColumns {
     name: "msr",
     count: 6,
     time: 0,
@@ -65,7 +65,7 @@ pub(crate) const MSR: Columns = Columns {
     length_unit: 1,
     device: &[1, 2],
 };
-pub(crate) const ALIBABA: Columns = Columns {
+pub(crate) const ALIBABA: CsvColumns = CsvColumns {
     name: "alibaba",
     count: 5,
     time: 4,
@@ -79,7 +79,7 @@ pub(crate) const ALIBABA: Columns = Columns {
     length_unit: 1,
     device: &[0],
 };
-pub(crate) const TENCENT: Columns = Columns {
+pub(crate) const TENCENT: CsvColumns = CsvColumns {
     name: "tencent",
     count: 5,
     time: 0,
@@ -93,7 +93,7 @@ pub(crate) const TENCENT: Columns = Columns {
     length_unit: SECTOR_BYTES,
     device: &[4],
 };
-pub(crate) const SPC: Columns = Columns {
+pub(crate) const SPC: CsvColumns = CsvColumns {
     name: "spc",
     count: 5,
     time: 4,
@@ -107,7 +107,7 @@ pub(crate) const SPC: Columns = Columns {
     length_unit: 1,
     device: &[0],
 };
-pub(crate) const VSCSI: Columns = Columns {
+pub(crate) const VSCSI: CsvColumns = CsvColumns {
     name: "vscsi",
     count: 4,
     time: 0,
@@ -124,12 +124,12 @@ pub(crate) const VSCSI: Columns = Columns {
 
 /// What a line says.
 enum Said {
-    Request(Line),
+    Request(CsvRequest),
     Skipped(&'static str),
 }
 
 /// A request before it is placed in time.
-struct Line {
+struct CsvRequest {
     stamp_ns: u64,
     op: Op,
     offset: u64,
@@ -137,7 +137,7 @@ struct Line {
     file: u32,
 }
 
-impl Columns {
+impl CsvColumns {
     /// Whether a line looks like one of these. Two formats never take the same line.
     pub fn fits(&self, line: &str) -> bool {
         let mut names = Names::default();
@@ -196,7 +196,7 @@ impl Columns {
         if length == 0 && op.has_extent() {
             return Ok(Said::Skipped("requests without bytes"));
         }
-        Ok(Said::Request(Line {
+        Ok(Said::Request(CsvRequest {
             stamp_ns,
             op,
             offset,
@@ -271,7 +271,7 @@ fn instant(text: &str, unit_ns: u64) -> Result<u64, String> {
 /// A reader of any of them.
 pub(crate) struct CsvReader<R> {
     lines: Lines<R>,
-    columns: &'static Columns,
+    columns: &'static CsvColumns,
     is_first: bool,
     timeline: Timeline,
     names: Names,
@@ -283,13 +283,13 @@ pub(crate) struct CsvReader<R> {
 #[derive(Default)]
 struct Second {
     spread: VecDeque<Record>,
-    next: Option<Line>,
+    next: Option<CsvRequest>,
     /// The last instant that was given: a second may have more records than are spread together.
     last: u64,
 }
 
 impl<R: BufRead> CsvReader<R> {
-    pub fn new(file: &str, input: R, columns: &'static Columns) -> Self {
+    pub fn new(file: &str, input: R, columns: &'static CsvColumns) -> Self {
         let notes = Notes {
             has_whole_seconds: columns.is_whole_seconds,
             ..Notes::default()
@@ -305,7 +305,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    fn next_line(&mut self) -> Result<Option<Line>, TraceError> {
+    fn next_line(&mut self) -> Result<Option<CsvRequest>, TraceError> {
         loop {
             let Some(line) = self.lines.next_line()? else {
                 return Ok(None);
@@ -328,7 +328,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    fn place(&mut self, line: &Line) -> Record {
+    fn place(&mut self, line: &CsvRequest) -> Record {
         Record {
             at: self.timeline.place(line.stamp_ns, &mut self.notes),
             op: line.op,

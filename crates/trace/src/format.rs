@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use crate::blktrace::{BlktraceReader, is_blktrace};
-use crate::csv::{ALIBABA, Columns, CsvReader, MSR, SPC, TENCENT, VSCSI};
+use crate::csv::{ALIBABA, CsvColumns, CsvReader, MSR, SPC, TENCENT, VSCSI};
 use crate::error::{Place, TraceError};
 use crate::iolog::{HEADER_2, HEADER_3, IologReader};
 use crate::record::TraceReader;
@@ -62,7 +62,7 @@ impl Format {
         }
     }
 
-    const fn columns(self) -> Option<&'static Columns> {
+    const fn columns(self) -> Option<&'static CsvColumns> {
         match self {
             Self::Iolog | Self::Blktrace => None,
             Self::Msr => Some(&MSR),

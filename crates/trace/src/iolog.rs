@@ -22,12 +22,12 @@ const MICROSECOND_NS: u64 = 1000;
 pub(crate) struct IologReader<R> {
     lines: Lines<R>,
     has_header: bool,
-    body: Body,
+    body: IologBody,
 }
 
 /// What is known of the lines that were read.
 #[derive(Default)]
-struct Body {
+struct IologBody {
     has_stamps: bool,
     /// The clock of version 2, microseconds.
     clock_us: u64,
@@ -42,7 +42,7 @@ impl<R: BufRead> IologReader<R> {
         Self {
             lines: Lines::new(file, input),
             has_header: false,
-            body: Body::default(),
+            body: IologBody::default(),
         }
     }
 
@@ -85,7 +85,7 @@ impl<R: BufRead + Send> TraceReader for IologReader<R> {
     }
 }
 
-impl Body {
+impl IologBody {
     /// The record of a line, if it is one of a request.
     fn line(&mut self, line: &str) -> Result<Option<Record>, String> {
         let mut fields = line.split_ascii_whitespace();

@@ -27,13 +27,13 @@ const LEVEL_REACH: f64 = 4.0;
 const LOAD_NAME: u16 = 12;
 
 /// Both axes and the area between them.
-struct Plot {
+struct CurvePlot {
     area: Rect,
     loads: LoadAxis,
     responses: ResponseAxis,
 }
 
-impl Plot {
+impl CurvePlot {
     fn of(area: Rect, points: &[&CurvePoint], levels: &[Level], live: &Live) -> Option<Self> {
         let inside = columns(area, NAMES + 1, area.width.saturating_sub(NAMES + 2));
         let inside = Rect {
@@ -87,7 +87,8 @@ pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
     let all: Vec<CurvePoint> = live.points.iter().map(of_channel).collect();
     let points: Vec<&CurvePoint> = all.iter().filter(is_shown).collect();
     let levels = levels_in_reach(live, &points);
-    let Some(plot) = Plot::of(area, &points, &levels, live).filter(|_| !points.is_empty()) else {
+    let Some(plot) = CurvePlot::of(area, &points, &levels, live).filter(|_| !points.is_empty())
+    else {
         let middle = row(area, area.height / 2);
         centred(buffer, middle, "no point measured yet", Tone::Quiet);
         return;
@@ -119,7 +120,7 @@ fn levels_in_reach(live: &Live, points: &[&CurvePoint]) -> Vec<Level> {
 }
 
 /// The axis of response times. Levels are named first, then as many round times as have room.
-fn side(buffer: &mut Buffer, plot: &Plot, area: Rect, levels: &[Level]) {
+fn side(buffer: &mut Buffer, plot: &CurvePlot, area: Rect, levels: &[Level]) {
     let mut is_named = vec![false; usize::from(plot.area.height)];
     for line in 0..plot.area.height {
         left(buffer, columns(row(area, line), NAMES, 1), "│", Tone::Quiet);
@@ -160,7 +161,7 @@ fn side(buffer: &mut Buffer, plot: &Plot, area: Rect, levels: &[Level]) {
 }
 
 /// The axis of loads with its names.
-fn floor(buffer: &mut Buffer, plot: &Plot, area: Rect) {
+fn floor(buffer: &mut Buffer, plot: &CurvePlot, area: Rect) {
     let axis = Rect {
         y: plot.area.bottom(),
         height: 1,
@@ -193,7 +194,7 @@ fn floor(buffer: &mut Buffer, plot: &Plot, area: Rect) {
 }
 
 /// The highest load, as a line upwards.
-fn saturation(buffer: &mut Buffer, plot: &Plot, live: &Live) {
+fn saturation(buffer: &mut Buffer, plot: &CurvePlot, live: &Live) {
     let highest = live
         .saturation
         .and_then(|found| plot.loads.column(found.load.value));
@@ -209,7 +210,7 @@ fn saturation(buffer: &mut Buffer, plot: &Plot, live: &Live) {
 }
 
 /// The curve through the points that count, or through the scouts as long as there are no others.
-fn line(buffer: &mut Buffer, plot: &Plot, points: &[&CurvePoint]) {
+fn line(buffer: &mut Buffer, plot: &CurvePlot, points: &[&CurvePoint]) {
     let finals = points.iter().filter(|point| !point.is_scout);
     let finals: Vec<&CurvePoint> = finals.copied().collect();
     let through = if finals.len() < 2 { points } else { &finals };
@@ -234,7 +235,7 @@ fn line(buffer: &mut Buffer, plot: &Plot, points: &[&CurvePoint]) {
 }
 
 /// The points: scouts first, so that a point that counts is never hidden by one that does not.
-fn marks(buffer: &mut Buffer, plot: &Plot, points: &[&CurvePoint]) {
+fn marks(buffer: &mut Buffer, plot: &CurvePlot, points: &[&CurvePoint]) {
     let (scouts, finals): (Vec<&CurvePoint>, Vec<&CurvePoint>) =
         points.iter().copied().partition(|point| point.is_scout);
     for point in &finals {
@@ -259,7 +260,7 @@ const fn mark(point: &CurvePoint) -> (&'static str, Tone) {
 }
 
 /// An interval of loads that is wide enough to be seen.
-fn interval(buffer: &mut Buffer, plot: &Plot, row: Rect, (low, high): (f64, f64)) {
+fn interval(buffer: &mut Buffer, plot: &CurvePlot, row: Rect, (low, high): (f64, f64)) {
     let ends = (plot.loads.nearest(low), plot.loads.nearest(high));
     let (Some(first), Some(last)) = ends else {
         return;
@@ -278,7 +279,7 @@ fn interval(buffer: &mut Buffer, plot: &Plot, row: Rect, (low, high): (f64, f64)
 }
 
 /// A level across the plot, behind everything else.
-fn level_line(buffer: &mut Buffer, plot: &Plot, level: &Level) {
+fn level_line(buffer: &mut Buffer, plot: &CurvePlot, level: &Level) {
     let Some(place) = plot.row(level.level_ns as f64) else {
         return;
     };
@@ -288,7 +289,7 @@ fn level_line(buffer: &mut Buffer, plot: &Plot, level: &Level) {
 }
 
 /// What was found for a level, written on its line where nothing else is.
-fn level_text(buffer: &mut Buffer, plot: &Plot, level: &Level) {
+fn level_text(buffer: &mut Buffer, plot: &CurvePlot, level: &Level) {
     let Some(place) = plot.row(level.level_ns as f64) else {
         return;
     };
@@ -346,7 +347,7 @@ fn outcome(outcome: &LevelOutcome) -> String {
 }
 
 /// The load at a level, with its interval.
-fn level_mark(buffer: &mut Buffer, plot: &Plot, level: &Level) {
+fn level_mark(buffer: &mut Buffer, plot: &CurvePlot, level: &Level) {
     let Some(row) = plot.row(level.level_ns as f64) else {
         return;
     };

@@ -47,7 +47,7 @@ const ESCAPE: u8 = 0x1b;
 
 /// Where in a sequence the reader is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum EscapeState {
     #[default]
     Outside,
     /// After the escape character, which is a key itself when nothing follows.
@@ -61,7 +61,7 @@ enum Place {
 /// Reads keys, however the bytes are cut into pieces.
 #[derive(Debug, Default)]
 pub(crate) struct KeyReader {
-    place: Place,
+    place: EscapeState,
 }
 
 impl KeyReader {
@@ -72,33 +72,33 @@ impl KeyReader {
 
     /// Nothing follows for the moment: an escape character was the key itself.
     pub(crate) fn pause(&mut self) -> Option<Key> {
-        let was_escaped = self.place == Place::Escaped;
-        self.place = Place::Outside;
+        let was_escaped = self.place == EscapeState::Escaped;
+        self.place = EscapeState::Outside;
         was_escaped.then_some(Key::Escape)
     }
 
     fn step(&mut self, byte: u8) -> Option<Key> {
         // Interrupting must work in whatever state the reader is.
         if byte == CTRL_C {
-            self.place = Place::Outside;
+            self.place = EscapeState::Outside;
             return Key::of(byte);
         }
         match self.place {
-            Place::Outside if byte == ESCAPE => self.place = Place::Escaped,
-            Place::Outside => return Key::of(byte),
-            Place::Escaped => match byte {
-                b'[' => self.place = Place::Control(0),
-                b'O' => self.place = Place::Last,
+            EscapeState::Outside if byte == ESCAPE => self.place = EscapeState::Escaped,
+            EscapeState::Outside => return Key::of(byte),
+            EscapeState::Escaped => match byte {
+                b'[' => self.place = EscapeState::Control(0),
+                b'O' => self.place = EscapeState::Last,
                 ESCAPE => return Some(Key::Escape),
                 // A letter with Alt is not that letter.
-                _ => self.place = Place::Outside,
+                _ => self.place = EscapeState::Outside,
             },
-            Place::Control(length) => match byte {
-                b'@'..=b'~' if length > 0 || byte != b'[' => self.place = Place::Outside,
-                _ if length >= SEQUENCE_MAX => self.place = Place::Outside,
-                _ => self.place = Place::Control(length + 1),
+            EscapeState::Control(length) => match byte {
+                b'@'..=b'~' if length > 0 || byte != b'[' => self.place = EscapeState::Outside,
+                _ if length >= SEQUENCE_MAX => self.place = EscapeState::Outside,
+                _ => self.place = EscapeState::Control(length + 1),
             },
-            Place::Last => self.place = Place::Outside,
+            EscapeState::Last => self.place = EscapeState::Outside,
         }
         None
     }

@@ -35,7 +35,7 @@ const LEVELS: [(&str, usize); 4] = [
 ];
 
 /// Which workloads are shown how.
-struct Columns<'a> {
+struct SummaryColumns<'a> {
     /// Workloads with levels, those that fit.
     with_levels: Vec<(usize, &'a LiveWorkload)>,
     /// Workloads with throughput alone.
@@ -44,7 +44,7 @@ struct Columns<'a> {
     group: u16,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> SummaryColumns<'a> {
     fn of(live: &'a Live, width: u16) -> Self {
         let numbered = live.workloads.iter().enumerate();
         let (with_levels, throughput): (Vec<_>, Vec<_>) =
@@ -85,7 +85,7 @@ fn around(all: &[(usize, &LiveWorkload)], current: usize, room: usize) -> Range<
 
 /// Rows inside the window that show everything: with the workloads' names, and without.
 pub(crate) fn wanted_rows(live: &Live, width: u16) -> (u16, u16) {
-    let columns = Columns::of(live, width);
+    let columns = SummaryColumns::of(live, width);
     let throughput = columns.throughput.len().div_ceil(columns.in_a_row(width)) as u16;
     let levels = if columns.with_levels.is_empty() {
         1
@@ -100,7 +100,7 @@ pub(crate) fn wanted_rows(live: &Live, width: u16) -> (u16, u16) {
 
 /// Draws inside of the window.
 pub(crate) fn draw(buffer: &mut Buffer, area: Rect, live: &Live) {
-    let shown = Columns::of(live, area.width);
+    let shown = SummaryColumns::of(live, area.width);
     let has_names = area.height >= wanted_rows(live, area.width).0;
     left(buffer, label(area, 0), mode_name(live.mode), Tone::Strong);
     let mut next = 1;
@@ -219,7 +219,13 @@ fn level_row(buffer: &mut Buffer, row: Rect, level: &LiveLevel, precision: Preci
 }
 
 /// Rows of workloads that have no levels, with their names above where there is room.
-fn throughput(buffer: &mut Buffer, area: Rect, shown: &Columns<'_>, live: &Live, names: bool) {
+fn throughput(
+    buffer: &mut Buffer,
+    area: Rect,
+    shown: &SummaryColumns<'_>,
+    live: &Live,
+    names: bool,
+) {
     let in_a_row = shown.in_a_row(area.width);
     let rows = usize::from(if names { area.height / 2 } else { area.height });
     let visible = around(&shown.throughput, live.workload, rows * in_a_row);

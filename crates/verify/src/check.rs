@@ -21,14 +21,14 @@ impl Bounds {
 
 /// Where bytes were read.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct BlockPosition {
     target: u32,
     offset: u64,
 }
 
 /// What a sector is, against what it should be.
 #[derive(Clone, Copy, Debug)]
-enum Verdict {
+enum BlockVerdict {
     Good,
     Bad(Class, Found),
 }
@@ -55,9 +55,9 @@ pub fn check(
     let places = (offset..).step_by(SECTOR_BYTES);
     for (sector, offset) in bytes.chunks_exact(SECTOR_BYTES).zip(places) {
         let bounds = bounds[(offset / unit - first_block) as usize];
-        let place = Place { target, offset };
+        let place = BlockPosition { target, offset };
         let verdict = match bounds.least {
-            0 => Verdict::Good,
+            0 => BlockVerdict::Good,
             _ => judge(sector, seed, place, bounds),
         };
         // Blocks in which several writes may be say nothing of each other.
@@ -76,38 +76,38 @@ pub fn check(
     findings
 }
 
-fn judge(sector: &[u8], seed: u64, place: Place, bounds: Bounds) -> Verdict {
+fn judge(sector: &[u8], seed: u64, place: BlockPosition, bounds: Bounds) -> BlockVerdict {
     let header = match read_sector(sector, Some(seed), place.target, place.offset) {
         Sector::Sound(header) => header,
         Sector::Unsound(fault) => return of_fault(fault),
     };
     if header.seed != seed {
         let found = Found::OtherRun { seed: header.seed };
-        return Verdict::Bad(Class::Stale, found);
+        return BlockVerdict::Bad(Class::Stale, found);
     }
     if let Some(found) = elsewhere(&header, place) {
-        return Verdict::Bad(Class::Misplaced, found);
+        return BlockVerdict::Bad(Class::Misplaced, found);
     }
     let sequence = header.sequence;
     match sequence < bounds.least {
-        true => Verdict::Bad(Class::Stale, Found::Write { sequence }),
+        true => BlockVerdict::Bad(Class::Stale, Found::Write { sequence }),
         // A write that is newer than what a state file of before a crash knows is as good as any.
-        false => Verdict::Good,
+        false => BlockVerdict::Good,
     }
 }
 
-fn of_fault(fault: SectorFault) -> Verdict {
+fn of_fault(fault: SectorFault) -> BlockVerdict {
     match fault {
-        SectorFault::Zeroes => Verdict::Bad(Class::Lost, Found::Zeroes),
-        SectorFault::Foreign => Verdict::Bad(Class::Lost, Found::Foreign),
+        SectorFault::Zeroes => BlockVerdict::Bad(Class::Lost, Found::Zeroes),
+        SectorFault::Foreign => BlockVerdict::Bad(Class::Lost, Found::Foreign),
         SectorFault::Flipped { carried, computed } => {
-            Verdict::Bad(Class::Flipped, Found::Checksum { carried, computed })
+            BlockVerdict::Bad(Class::Flipped, Found::Checksum { carried, computed })
         }
     }
 }
 
 /// What a header says that belongs to another place.
-fn elsewhere(header: &Header, place: Place) -> Option<Found> {
+fn elsewhere(header: &Header, place: BlockPosition) -> Option<Found> {
     let Header {
         target,
         offset,
@@ -123,10 +123,10 @@ fn elsewhere(header: &Header, place: Place) -> Option<Found> {
 }
 
 impl Run {
-    fn add(&mut self, offset: u64, verdict: Verdict) {
+    fn add(&mut self, offset: u64, verdict: BlockVerdict) {
         match verdict {
-            Verdict::Good => self.good = true,
-            Verdict::Bad(class, found) => self.wrong.push((offset, class, found)),
+            BlockVerdict::Good => self.good = true,
+            BlockVerdict::Bad(class, found) => self.wrong.push((offset, class, found)),
         }
     }
 
@@ -180,17 +180,17 @@ pub fn check_alone(bytes: &[u8], target: Option<u32>, offset: u64) -> Vec<Findin
             Sector::Unsound(fault) => of_fault(fault),
             Sector::Sound(header) => {
                 let target = target.unwrap_or(header.target);
-                match elsewhere(&header, Place { target, offset }) {
-                    Some(found) => Verdict::Bad(Class::Misplaced, found),
+                match elsewhere(&header, BlockPosition { target, offset }) {
+                    Some(found) => BlockVerdict::Bad(Class::Misplaced, found),
                     None if is_overtaken(&header, &newest) => {
                         let sequence = header.sequence;
-                        Verdict::Bad(Class::Torn, Found::Write { sequence })
+                        BlockVerdict::Bad(Class::Torn, Found::Write { sequence })
                     }
-                    None => Verdict::Good,
+                    None => BlockVerdict::Good,
                 }
             }
         };
-        if let Verdict::Bad(class, found) = verdict {
+        if let BlockVerdict::Bad(class, found) = verdict {
             append(&mut findings, (class, offset, found), target.unwrap_or(0));
         }
     }

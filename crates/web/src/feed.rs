@@ -20,11 +20,11 @@ const END: &str = "end";
 
 /// The end at which things are told.
 #[derive(Clone, Debug)]
-pub struct Feed(Sender<Told>);
+pub struct Feed(Sender<FeedEvent>);
 
 /// Something that was told.
 #[derive(Clone, Debug)]
-struct Told {
+struct FeedEvent {
     name: &'static str,
     text: String,
 }
@@ -40,18 +40,18 @@ impl Feed {
     /// Tell something, unless the way is full.
     pub fn tell(&self, text: String) {
         let name = "message";
-        let _ = self.0.try_send(Told { name, text });
+        let _ = self.0.try_send(FeedEvent { name, text });
     }
 
     /// Tell the last thing. Waits for the server to take it.
     pub fn end(self, text: String) {
-        let _ = self.0.blocking_send(Told { name: END, text });
+        let _ = self.0.blocking_send(FeedEvent { name: END, text });
     }
 }
 
 /// The end at which a server reads.
 #[derive(Debug)]
-pub struct Source(Receiver<Told>);
+pub struct Source(Receiver<FeedEvent>);
 
 /// What was told, for everybody who listens.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub(crate) struct Board {
 
 #[derive(Debug, Default)]
 struct Kept {
-    told: VecDeque<Told>,
+    told: VecDeque<FeedEvent>,
     /// Events that were told in all.
     count: u64,
     is_ended: bool,
@@ -107,7 +107,7 @@ impl Board {
     }
 
     /// The first event after the one of that number; `Some(None)` when there will be none.
-    fn after(&self, seen: u64) -> Option<Option<(u64, Told)>> {
+    fn after(&self, seen: u64) -> Option<Option<(u64, FeedEvent)>> {
         let kept = locked(&self.kept);
         let first = kept.count - kept.told.len() as u64;
         let at = seen.max(first) - first;

@@ -26,7 +26,7 @@ const EVENTS: &str = "events";
 /// Bytes of a token.
 const TOKEN_BYTES: usize = 16;
 /// How long the last bytes may take to those who read slowly.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_DELAY: Duration = Duration::from_secs(2);
 
 /// What a request is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Server {
                 _ = serving.into_future() => {}
                 () = async {
                     let _ = farewell.await;
-                    tokio::time::sleep(FAREWELL).await;
+                    tokio::time::sleep(CLOSE_DELAY).await;
                 } => {}
             }
         };

@@ -153,7 +153,7 @@ impl JobSpec {
 #[derive(Clone, Debug)]
 pub struct JobClient {
     spec: JobSpec,
-    files: Vec<Walk>,
+    files: Vec<JobWalk>,
     choice: Stream,
     size_choice: Stream,
     addresses: Stream,
@@ -180,7 +180,7 @@ pub struct JobClient {
 
 /// Where a job stands in one file.
 #[derive(Clone, Debug)]
-struct Walk {
+struct JobWalk {
     region: Region,
     /// Next offset of reads and of writes in order, from the region's begin.
     position: [u64; 2],
@@ -190,7 +190,7 @@ struct Walk {
     zipf: Option<(Zipf, Permutation)>,
 }
 
-impl Walk {
+impl JobWalk {
     fn new(region: Region, pattern: JobPattern, addresses: &mut Stream) -> Self {
         let blocks = (region.len / region.block).max(1);
         let zipf = match pattern {
@@ -273,7 +273,7 @@ impl JobClient {
         let number = u64::from(client);
         let mut addresses = Stream::new(seed, number, Purpose::Address);
         let walks = spec.files.iter();
-        let files = walks.map(|region| Walk::new(*region, spec.pattern, &mut addresses));
+        let files = walks.map(|region| JobWalk::new(*region, spec.pattern, &mut addresses));
         let files = files.collect();
         let shape = match spec.is_poisson {
             true => GapShape::Exponential,

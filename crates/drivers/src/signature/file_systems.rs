@@ -1,6 +1,6 @@
 //! Marks of file systems and swap space, by their published on-disk formats.
 
-use super::mark::{Mark, Place, at, each, end, mark};
+use super::mark::{Mark, MarkPosition, at, each, end, mark};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -18,7 +18,7 @@ const SWAP: &str = "swap space";
 const HIBERNATED: &str = "a hibernated system";
 
 /// The end of the first page, whatever a page is: 4 to 64 KiB.
-const PAGE_END: &[Place] = &[
+const PAGE_END: &[MarkPosition] = &[
     at(4 * KIB - 10),
     at(8 * KIB - 10),
     at(16 * KIB - 10),
@@ -26,28 +26,28 @@ const PAGE_END: &[Place] = &[
     at(64 * KIB - 10),
 ];
 /// The magic number of UFS in the superblocks at 0, 8, 64 and 256 KiB.
-const UFS_PLACES: &[Place] = &[
+const UFS_PLACES: &[MarkPosition] = &[
     at(1372),
     at(8 * KIB + 1372),
     at(64 * KIB + 1372),
     at(256 * KIB + 1372),
 ];
 /// The magic number of System V, in the superblock in the second sector of one of these blocks.
-const SYSV_PLACES: &[Place] = &[
+const SYSV_PLACES: &[MarkPosition] = &[
     at(512 + 504),
     at(KIB + 504),
     at(9 * KIB + 512 + 504),
     at(15 * KIB + 512 + 504),
     at(18 * KIB + 512 + 504),
 ];
-const MINIX_PLACES: &[Place] = &[at(KIB + 16)];
+const MINIX_PLACES: &[MarkPosition] = &[at(KIB + 16)];
 /// Volume descriptors of optical media: of 2 KiB, or of the medium's larger blocks.
-const DESCRIPTORS: &[Place] = &[
+const DESCRIPTORS: &[MarkPosition] = &[
     each(&at(32 * KIB + 1), 2 * KIB, 16),
     each(&at(64 * KIB + 1), 4 * KIB, 8),
 ];
 /// The anchor of UDF: block 256, of blocks of 512 bytes to 4 KiB.
-const ANCHORS: &[Place] = &[at(128 * KIB), at(256 * KIB), at(512 * KIB), at(MIB)];
+const ANCHORS: &[MarkPosition] = &[at(128 * KIB), at(256 * KIB), at(512 * KIB), at(MIB)];
 
 pub(super) const MARKS: &[Mark] = &[
     mark(

@@ -2,20 +2,20 @@
 
 /// Where a mark stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MarkPosition {
     /// So many bytes from the start.
     Start(u64),
     /// So many bytes before the end, after rounding the end down to a multiple of the second.
     End(u64, u64),
     /// At any of a number of places that follow a first one at equal distances.
     Each {
-        first: &'static Place,
+        first: &'static MarkPosition,
         step: u64,
         count: u64,
     },
 }
 
-impl Place {
+impl MarkPosition {
     /// The offsets on a device of `size` bytes.
     pub(super) fn offsets(self, size: u64) -> Vec<u64> {
         match self {
@@ -43,14 +43,14 @@ pub(super) struct Mark {
     )]
     pub kinds: &'static [&'static str],
     pub bytes: &'static [u8],
-    pub places: &'static [Place],
+    pub places: &'static [MarkPosition],
 }
 
 pub(super) const fn mark(
     name: &'static str,
     kinds: &'static [&'static str],
     bytes: &'static [u8],
-    places: &'static [Place],
+    places: &'static [MarkPosition],
 ) -> Mark {
     Mark {
         name,
@@ -60,14 +60,14 @@ pub(super) const fn mark(
     }
 }
 
-pub(super) const fn at(offset: u64) -> Place {
-    Place::Start(offset)
+pub(super) const fn at(offset: u64) -> MarkPosition {
+    MarkPosition::Start(offset)
 }
 
-pub(super) const fn end(back: u64, unit: u64) -> Place {
-    Place::End(back, unit)
+pub(super) const fn end(back: u64, unit: u64) -> MarkPosition {
+    MarkPosition::End(back, unit)
 }
 
-pub(super) const fn each(first: &'static Place, step: u64, count: u64) -> Place {
-    Place::Each { first, step, count }
+pub(super) const fn each(first: &'static MarkPosition, step: u64, count: u64) -> MarkPosition {
+    MarkPosition::Each { first, step, count }
 }

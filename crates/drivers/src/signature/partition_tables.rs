@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::mark::{Mark, Place, at, each, end, mark};
+use super::mark::{Mark, MarkPosition, at, each, end, mark};
 
 const KIB: u64 = 1 << 10;
 
@@ -15,7 +15,7 @@ const SOLARIS: &str = "a Solaris disk label";
 const UNIXWARE: &str = "a UnixWare disk label";
 const DYNAMIC: &str = "a Windows dynamic disk";
 
-const UNIXWARE_PLACES: &[Place] = &[at(29 * 512 + 4)];
+const UNIXWARE_PLACES: &[MarkPosition] = &[at(29 * 512 + 4)];
 
 pub(super) const MARKS: &[Mark] = &[
     mark(GPT, &["gpt"], b"EFI PART", &[at(512), at(4 * KIB)]),

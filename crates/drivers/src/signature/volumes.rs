@@ -1,6 +1,6 @@
 //! Marks of RAID, volume managers, encryption and clustered storage, by their published formats.
 
-use super::mark::{Mark, Place, at, each, end, mark};
+use super::mark::{Mark, MarkPosition, at, each, end, mark};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -15,33 +15,33 @@ const DRBD: &str = "DRBD metadata";
 const GEOM: &str = "a GEOM provider";
 
 /// The end of a device in sectors of 512 bytes, so many sectors back.
-const fn sectors_back(sectors: u64) -> Place {
+const fn sectors_back(sectors: u64) -> MarkPosition {
     end(sectors * 512, 512)
 }
 
 /// The uberblocks of the four labels of a ZFS member: two at its start and two at its end. A slot
 /// has 1 KiB, or as much as its sectors.
-const UBERBLOCKS: &[Place] = &[
+const UBERBLOCKS: &[MarkPosition] = &[
     each(&at(128 * KIB), KIB, 128),
     each(&at(384 * KIB), KIB, 128),
     each(&end(384 * KIB, 256 * KIB), KIB, 128),
     each(&end(128 * KIB, 256 * KIB), KIB, 128),
 ];
 /// The checksum's own mark at the end of the configuration in each of them.
-const LABEL_CHECKSUMS: &[Place] = &[
+const LABEL_CHECKSUMS: &[MarkPosition] = &[
     at(128 * KIB - 40),
     at(384 * KIB - 40),
     end(384 * KIB + 40, 256 * KIB),
     end(128 * KIB + 40, 256 * KIB),
 ];
 /// The last block; before version 8 the first of the last 128 MiB.
-const DRBD_PLACES: &[Place] = &[
+const DRBD_PLACES: &[MarkPosition] = &[
     end(4 * KIB - 60, 4 * KIB),
     end(4 * KIB - 28, 4 * KIB),
     end(128 * MIB - 28, 4 * KIB),
 ];
 /// Where the controllers of Promise put their text.
-const PROMISE_PLACES: &[Place] = &[
+const PROMISE_PLACES: &[MarkPosition] = &[
     sectors_back(16),
     sectors_back(63),
     sectors_back(255),
@@ -56,8 +56,8 @@ const PROMISE_PLACES: &[Place] = &[
     sectors_back(991),
     sectors_back(3087),
 ];
-const HPT45X_PLACES: &[Place] = &[sectors_back(11)];
-const HPT37X_PLACES: &[Place] = &[at(9 * 512 + 32)];
+const HPT45X_PLACES: &[MarkPosition] = &[sectors_back(11)];
+const HPT37X_PLACES: &[MarkPosition] = &[at(9 * 512 + 32)];
 
 pub(super) const MARKS: &[Mark] = &[
     mark(

@@ -46,7 +46,7 @@ pub struct JobLog {
     /// Milliseconds that times begin with.
     epoch_ms: u64,
     window: u64,
-    sums: [Sums; 2],
+    sums: [LogLineSums; 2],
     histogram_window: u64,
     histograms: [Option<Box<Classes>>; 2],
     line: String,
@@ -54,7 +54,7 @@ pub struct JobLog {
 
 /// What a window holds of one direction.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct LogLineSums {
     operations: u64,
     bytes: u64,
     /// Of submission, completion, and both: the sum and the largest, nanoseconds.
@@ -78,7 +78,7 @@ impl JobLog {
             epoch_ms: if options.is_unix { epoch_ms } else { 0 },
             options: options.clone(),
             window: 0,
-            sums: [Sums::default(); 2],
+            sums: [LogLineSums::default(); 2],
             histogram_window: 0,
             histograms: [None, None],
             line: String::new(),
@@ -257,7 +257,7 @@ struct About {
     issued: Duration,
 }
 
-impl Sums {
+impl LogLineSums {
     fn add(&mut self, op: &LoggedOp) {
         self.operations += 1;
         self.bytes += u64::from(op.len);

@@ -310,7 +310,7 @@ fn share_of_caches(rows: &[Measurement]) -> Option<f64> {
 
 /// How far the others have been brought.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum LeadingStage {
     Ordered,
     CalledOff,
     Running,
@@ -321,7 +321,7 @@ enum Stage {
 struct Leading {
     party: Party,
     trial: Trial,
-    stage: Stage,
+    stage: LeadingStage,
     monitor: Option<Monitor>,
     /// Workers of this host.
     workers: usize,
@@ -346,7 +346,7 @@ impl Leading {
             glanced: (0, Instant::START),
             party: party.clone(),
             trial: trial.clone(),
-            stage: Stage::Ordered,
+            stage: LeadingStage::Ordered,
             monitor: None,
             workers: 0,
             start: Instant::START,
@@ -368,7 +368,7 @@ impl Leading {
         let ready = group.gather(&to_bytes(&Readiness::Ok(())))?;
         for (rank, bytes) in (0..).zip(&ready) {
             if let Err(reason) = from_bytes::<Readiness>(rank, bytes)? {
-                self.stage = Stage::CalledOff;
+                self.stage = LeadingStage::CalledOff;
                 group.note_all(&to_bytes(&Note::CallOff))?;
                 return Ok(Err(format!("{}: {reason}", self.party.name(rank))));
             }
@@ -401,7 +401,7 @@ impl Leading {
         let every = GLANCE_EVERY.max(Duration(each));
         let now = group.now();
         let is_due = now.since(self.glanced.1.max(self.start)) >= every;
-        if at_work.is_empty() || self.stage != Stage::Running || !is_due {
+        if at_work.is_empty() || self.stage != LeadingStage::Running || !is_due {
             return Ok(());
         }
         let next = at_work.iter().find(|rank| **rank > self.glanced.0);
@@ -413,8 +413,8 @@ impl Leading {
     }
 
     fn stop(&mut self) {
-        if self.stage == Stage::Running {
-            self.stage = Stage::Stopped;
+        if self.stage == LeadingStage::Running {
+            self.stage = LeadingStage::Stopped;
             let stop = to_bytes(&Note::Stop);
             let told = self.party.group().note_all(&stop);
             self.lost = self.lost.take().or(told.err());
@@ -468,15 +468,15 @@ impl Leading {
     /// This rank cannot: the others wait to start, or work, and must not.
     fn give_up(&mut self, party: &Party) {
         match self.stage {
-            Stage::CalledOff => {}
-            Stage::Ordered => {
+            LeadingStage::CalledOff => {}
+            LeadingStage::Ordered => {
                 let mut group = party.group();
                 let called_off = group
                     .gather_living(&to_bytes(&Readiness::Ok(())))
                     .and_then(|_| group.note_all(&to_bytes(&Note::CallOff)));
                 self.lost = self.lost.take().or(called_off.err());
             }
-            Stage::Running | Stage::Stopped => {
+            LeadingStage::Running | LeadingStage::Stopped => {
                 self.reports(party);
             }
         }
@@ -529,7 +529,7 @@ impl Company for Leading {
         let started = self.start_all(&mut group);
         let started = started.map_err(|error| {
             // The others are told by the end of this rank.
-            self.stage = Stage::CalledOff;
+            self.stage = LeadingStage::CalledOff;
             let words = refused(self.party.words(&error));
             self.lost = Some(error);
             words
@@ -544,7 +544,7 @@ impl Company for Leading {
             monitor.push(worker, Vec::new(), Duration(u64::MAX));
         }
         self.monitor = Some(monitor);
-        self.stage = Stage::Running;
+        self.stage = LeadingStage::Running;
         Ok(clock.now() + self.start.since(group.now()))
     }
 

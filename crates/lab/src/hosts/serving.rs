@@ -67,7 +67,7 @@ fn carry_out(
         let trial = party.own_part(trial);
         let measured = local.measure_among(&trial, &mut serving, &mut go_on);
         if let Err(error) = &measured
-            && serving.stage == Stage::Ordered
+            && serving.stage == ServingStage::Ordered
         {
             serving.refuse(&reason_of(error))?;
         }
@@ -78,7 +78,7 @@ fn carry_out(
 
 /// How far this rank has been brought.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ServingStage {
     Ordered,
     CalledOff,
     Running,
@@ -88,7 +88,7 @@ enum Stage {
 /// What another rank than 0 sees of a trial.
 struct Serving {
     party: Party,
-    stage: Stage,
+    stage: ServingStage,
     slots: Vec<Slot>,
     /// Until when each worker has closed its slots.
     closed: Vec<Duration>,
@@ -101,7 +101,7 @@ impl Serving {
     fn new(party: &Party) -> Self {
         Self {
             party: party.clone(),
-            stage: Stage::Ordered,
+            stage: ServingStage::Ordered,
             slots: Vec::new(),
             closed: Vec::new(),
             sent: Instant::START,
@@ -124,11 +124,11 @@ impl Serving {
             match group.next_note(until)? {
                 Some((rank, bytes)) => match from_bytes(rank, &bytes)? {
                     Note::Go { start } => {
-                        self.stage = Stage::Running;
+                        self.stage = ServingStage::Running;
                         return Ok(Some(start));
                     }
                     Note::CallOff => {
-                        self.stage = Stage::CalledOff;
+                        self.stage = ServingStage::CalledOff;
                         return Ok(None);
                     }
                     // It ended by itself, and was told to stop the last trial all the same.
@@ -157,7 +157,7 @@ impl Serving {
         let party = self.party.clone();
         let mut group = party.group();
         let begun = self.await_start(&mut group, &Ok(()))?;
-        while begun.is_some() && self.stage == Stage::Running {
+        while begun.is_some() && self.stage == ServingStage::Running {
             let until = group.now() + LOOK_EVERY;
             if let Some((rank, bytes)) = group.next_note(until)? {
                 self.take(rank, &bytes)?;
@@ -173,7 +173,7 @@ impl Serving {
     fn take(&mut self, rank: u32, bytes: &[u8]) -> Result<(), FleetError> {
         match from_bytes(rank, bytes)? {
             Note::Stop => {
-                self.stage = Stage::Stopped;
+                self.stage = ServingStage::Stopped;
                 Ok(())
             }
             _ => Err(FleetError::Unexpected {
@@ -192,12 +192,12 @@ impl Serving {
 
     /// Tell rank 0 what was found.
     fn report(mut self) -> Result<(), FleetError> {
-        if self.stage == Stage::CalledOff {
+        if self.stage == ServingStage::CalledOff {
             return Ok(());
         }
         let party = self.party.clone();
         let mut group = party.group();
-        if self.stage == Stage::Running {
+        if self.stage == ServingStage::Running {
             group.note(0, &to_bytes(&Note::Ended))?;
         }
         if let Some(error) = self.lost.take() {
@@ -266,7 +266,7 @@ impl Company for Serving {
             Ok(Some(start)) => Ok(clock.now() + start.since(group.now())),
             Ok(None) => Err(refused("another rank cannot".into())),
             Err(error) => {
-                self.stage = Stage::CalledOff;
+                self.stage = ServingStage::CalledOff;
                 let words = refused(self.party.words(&error));
                 self.lost = Some(error);
                 Err(words)
@@ -301,7 +301,7 @@ impl Company for Serving {
     fn decide(&mut self, _own: &mut Monitor, _elapsed: Duration) -> Option<Ending> {
         match (self.stage, &self.lost) {
             (_, Some(_)) => Some(Ending::Interrupted),
-            (Stage::Stopped, None) => Some(Ending::Goal),
+            (ServingStage::Stopped, None) => Some(Ending::Goal),
             _ => None,
         }
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::reply::{Reply, read_reply};
 use crate::faults::cause_of;
-use crate::patience::{Patience, Weary};
+use crate::patience::{Patience, WaitError};
 use crate::socket::{self, SocketOptions};
 
 /// How long a server may take to clear up.
-const LAST_WORDS_MAX: Duration = Duration::from_secs(10);
+const CLOSE_REPLY_MAX: Duration = Duration::from_secs(10);
 
 /// Why a transfer came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl<'a> Control<'a> {
     pub fn open(address: SocketAddr, patience: Patience<'a>) -> Result<Self, Trouble> {
         let options = SocketOptions::default();
         let stream = socket::connect(&address, &options, &patience)
-            .map_err(|weary| trouble("connect", &weary, &patience))?;
+            .map_err(|wait_error| trouble("connect", &wait_error, &patience))?;
         let mut control = Self {
             stream,
             peer: address,
@@ -68,7 +68,7 @@ impl<'a> Control<'a> {
         }
         let line = format!("{command}\r\n");
         let sent = self.stream.write_all(line.as_bytes());
-        sent.map_err(|error| trouble(word, &Weary::Failed(error), &self.patience))?;
+        sent.map_err(|error| trouble(word, &WaitError::Failed(error), &self.patience))?;
         self.reply(word)
     }
 
@@ -93,7 +93,7 @@ impl<'a> Control<'a> {
             let count = self
                 .patience
                 .attempt(|| self.stream.read(&mut buffer))
-                .map_err(|weary| trouble(what, &weary, &self.patience))?;
+                .map_err(|wait_error| trouble(what, &wait_error, &self.patience))?;
             if count == 0 {
                 return Err(Trouble::Fault(format!("{what}: connection closed")));
             }
@@ -114,7 +114,7 @@ impl<'a> Control<'a> {
     /// Whoever wants an end must wait for what is said from now on, but not for long.
     pub fn insist(&mut self) {
         self.patience = Patience {
-            timeout: self.patience.timeout.min(LAST_WORDS_MAX),
+            timeout: self.patience.timeout.min(CLOSE_REPLY_MAX),
             is_stopped: &|| false,
         };
     }
@@ -129,7 +129,7 @@ impl<'a> Control<'a> {
         let port = port.ok_or_else(|| Trouble::Fault("EPSV: no port in its reply".into()))?;
         let address = SocketAddr::new(self.peer.ip(), port);
         socket::connect(&address, options, &self.patience)
-            .map_err(|weary| trouble("connect for data", &weary, &self.patience))
+            .map_err(|wait_error| trouble("connect for data", &wait_error, &self.patience))
     }
 }
 
@@ -144,10 +144,12 @@ pub fn good(what: &str, reply: Reply) -> Result<Reply, Trouble> {
 }
 
 /// In words.
-pub fn trouble(what: &str, weary: &Weary, patience: &Patience<'_>) -> Trouble {
-    match weary {
-        Weary::Stopped => Trouble::Stopped,
-        Weary::TimedOut => Trouble::Fault(format!("{what}: nothing within {:?}", patience.timeout)),
-        Weary::Failed(error) => Trouble::Fault(format!("{what}: {}", cause_of(error))),
+pub fn trouble(what: &str, wait_error: &WaitError, patience: &Patience<'_>) -> Trouble {
+    match wait_error {
+        WaitError::Stopped => Trouble::Stopped,
+        WaitError::TimedOut => {
+            Trouble::Fault(format!("{what}: nothing within {:?}", patience.timeout))
+        }
+        WaitError::Failed(error) => Trouble::Fault(format!("{what}: {}", cause_of(error))),
     }
 }

@@ -12,7 +12,7 @@ use super::control::{Control, Trouble, good, trouble};
 use crate::IsStopped;
 use crate::http::thread_cpu;
 use crate::local_file::Sink;
-use crate::patience::{Patience, Weary};
+use crate::patience::{Patience, WaitError};
 use crate::socket::SocketOptions;
 use crate::url::Url;
 
@@ -129,7 +129,7 @@ fn carry_out(
     let mut data = control.open_data(&plan.socket)?;
     // The control connection also waited for the server's address on the Ethernet to be found.
     outcome.round_trip = sys::round_trip(data.as_fd())
-        .map_err(|error| trouble("connect for data", &Weary::Failed(error), &patience))?;
+        .map_err(|error| trouble("connect for data", &WaitError::Failed(error), &patience))?;
     let transfer_begun = Instant::now();
     let command = match plan.direction {
         Direction::Retrieve => format!("RETR {path}"),
@@ -206,7 +206,7 @@ fn receive(
     loop {
         let count = patience
             .attempt(|| data.read(&mut buffer))
-            .map_err(|weary| trouble("data", &weary, &patience))?;
+            .map_err(|wait_error| trouble("data", &wait_error, &patience))?;
         if count == 0 {
             break;
         }
@@ -237,7 +237,7 @@ fn send(
         let part = &buffer[..plan.buffer.min(left)];
         let count = patience
             .attempt(|| data.write(part))
-            .map_err(|weary| trouble("data", &weary, &patience))?;
+            .map_err(|wait_error| trouble("data", &wait_error, &patience))?;
         outcome.bytes += count as u64;
         if (patience.is_stopped)() {
             return Err(Trouble::Stopped);

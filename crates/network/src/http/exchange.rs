@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::response::Response;
 use crate::faults::cause_of;
-use crate::patience::{Patience, Weary};
+use crate::patience::{Patience, WaitError};
 use crate::socket::{self, SocketOptions};
 use crate::url::{Url, UrlError};
 
@@ -59,7 +59,7 @@ impl Server {
         let mut stream = match self.idle_connection() {
             Some(stream) => stream,
             None => socket::connect(&self.address, &SocketOptions::default(), patience)
-                .map_err(|weary| in_words("connect", &weary, patience))?,
+                .map_err(|wait_error| in_words("connect", &wait_error, patience))?,
         };
         let length = body.as_ref().map(|body| body.len);
         let length = length.map_or(String::new(), |it| format!("Content-Length: {it}\r\n"));
@@ -100,7 +100,7 @@ fn send(stream: &mut TcpStream, bytes: &[u8], patience: &Patience<'_>) -> Result
     while sent < bytes.len() {
         sent += patience
             .attempt(|| stream.write(&bytes[sent..]))
-            .map_err(|weary| in_words("write", &weary, patience))?;
+            .map_err(|wait_error| in_words("write", &wait_error, patience))?;
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn receive(
     while !response.is_done() {
         let count = patience
             .attempt(|| stream.read(&mut buffer))
-            .map_err(|weary| in_words("read", &weary, patience))?;
+            .map_err(|wait_error| in_words("read", &wait_error, patience))?;
         let came = match count {
             0 => response.close(),
             count => response
@@ -155,10 +155,10 @@ fn receive(
     Ok(response)
 }
 
-fn in_words(what: &str, weary: &Weary, patience: &Patience<'_>) -> String {
-    match weary {
-        Weary::TimedOut => format!("{what}: nothing within {:?}", patience.timeout),
-        Weary::Stopped => "stopped".into(),
-        Weary::Failed(error) => format!("{what}: {}", cause_of(error)),
+fn in_words(what: &str, wait_error: &WaitError, patience: &Patience<'_>) -> String {
+    match wait_error {
+        WaitError::TimedOut => format!("{what}: nothing within {:?}", patience.timeout),
+        WaitError::Stopped => "stopped".into(),
+        WaitError::Failed(error) => format!("{what}: {}", cause_of(error)),
     }
 }

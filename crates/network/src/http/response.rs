@@ -31,7 +31,7 @@ pub enum Broken {
 pub struct Response {
     /// The head so far, or a line of a chunked body.
     held: Vec<u8>,
-    stage: Stage,
+    stage: ResponseStage,
     /// From its first line; 0 before it is there.
     pub status: u16,
     /// Whether the server will take another request on this connection.
@@ -43,7 +43,7 @@ pub struct Response {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum ResponseStage {
     #[default]
     Head,
     /// So many bytes are to come.
@@ -65,7 +65,7 @@ impl Response {
     /// Whether it is whole.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.stage == Stage::Done
+        self.stage == ResponseStage::Done
     }
 
     /// Begin with another one, in the same memory.
@@ -84,7 +84,7 @@ impl Response {
     /// When it is no answer.
     pub fn take(&mut self, bytes: &[u8], body: &mut dyn FnMut(&[u8])) -> Result<usize, Broken> {
         let mut taken = 0;
-        while taken < bytes.len() && self.stage != Stage::Done {
+        while taken < bytes.len() && self.stage != ResponseStage::Done {
             taken += self.step(&bytes[taken..], body)?;
         }
         self.bytes += taken as u64;
@@ -97,9 +97,9 @@ impl Response {
     /// When the answer was not whole.
     pub fn close(&mut self) -> Result<(), Broken> {
         match self.stage {
-            Stage::Done => Ok(()),
-            Stage::UntilClosed => {
-                self.stage = Stage::Done;
+            ResponseStage::Done => Ok(()),
+            ResponseStage::UntilClosed => {
+                self.stage = ResponseStage::Done;
                 Ok(())
             }
             _ => Err(Broken::Short),
@@ -108,30 +108,32 @@ impl Response {
 
     fn step(&mut self, bytes: &[u8], body: &mut dyn FnMut(&[u8])) -> Result<usize, Broken> {
         match self.stage {
-            Stage::Head => self.head(bytes),
-            Stage::Length(left) => {
+            ResponseStage::Head => self.head(bytes),
+            ResponseStage::Length(left) => {
                 let part = self.body(bytes, left, body);
                 let left = left - part as u64;
                 self.stage = if left == 0 {
-                    Stage::Done
+                    ResponseStage::Done
                 } else {
-                    Stage::Length(left)
+                    ResponseStage::Length(left)
                 };
                 Ok(part)
             }
-            Stage::Chunk(left) => {
+            ResponseStage::Chunk(left) => {
                 let part = self.body(bytes, left, body);
                 let left = left - part as u64;
                 self.stage = if left == 0 {
-                    Stage::ChunkEnd
+                    ResponseStage::ChunkEnd
                 } else {
-                    Stage::Chunk(left)
+                    ResponseStage::Chunk(left)
                 };
                 Ok(part)
             }
-            Stage::UntilClosed => Ok(self.body(bytes, u64::MAX, body)),
-            Stage::ChunkSize | Stage::ChunkEnd | Stage::Trailer => self.line(bytes),
-            Stage::Done => Ok(0),
+            ResponseStage::UntilClosed => Ok(self.body(bytes, u64::MAX, body)),
+            ResponseStage::ChunkSize | ResponseStage::ChunkEnd | ResponseStage::Trailer => {
+                self.line(bytes)
+            }
+            ResponseStage::Done => Ok(0),
         }
     }
 
@@ -189,20 +191,20 @@ impl Response {
     }
 }
 
-fn after_line(stage: Stage, line: &[u8]) -> Result<Stage, Broken> {
+fn after_line(stage: ResponseStage, line: &[u8]) -> Result<ResponseStage, Broken> {
     match stage {
-        Stage::ChunkEnd if line.is_empty() => Ok(Stage::ChunkSize),
-        Stage::ChunkSize => {
+        ResponseStage::ChunkEnd if line.is_empty() => Ok(ResponseStage::ChunkSize),
+        ResponseStage::ChunkSize => {
             let text = std::str::from_utf8(line).map_err(|_| Broken::Chunk)?;
             let digits = text.split(';').next().unwrap_or_default().trim_end();
             match u64::from_str_radix(digits, 16) {
-                Ok(0) => Ok(Stage::Trailer),
-                Ok(size) if !digits.starts_with('+') => Ok(Stage::Chunk(size)),
+                Ok(0) => Ok(ResponseStage::Trailer),
+                Ok(size) if !digits.starts_with('+') => Ok(ResponseStage::Chunk(size)),
                 _ => Err(Broken::Chunk),
             }
         }
-        Stage::Trailer if line.is_empty() => Ok(Stage::Done),
-        Stage::Trailer => Ok(Stage::Trailer),
+        ResponseStage::Trailer if line.is_empty() => Ok(ResponseStage::Done),
+        ResponseStage::Trailer => Ok(ResponseStage::Trailer),
         _ => Err(Broken::Chunk),
     }
 }
@@ -210,7 +212,7 @@ fn after_line(stage: Stage, line: &[u8]) -> Result<Stage, Broken> {
 struct Head {
     status: u16,
     is_kept: bool,
-    stage: Stage,
+    stage: ResponseStage,
     bytes: usize,
 }
 
@@ -250,14 +252,14 @@ fn read_head(bytes: &[u8]) -> Result<Option<Head>, Broken> {
     }
     let has_none = (100..200).contains(&status) || status == 204 || status == 304;
     let stage = match (has_none, is_chunked, length) {
-        (true, _, _) | (false, false, Some(0)) => Stage::Done,
-        (false, true, _) => Stage::ChunkSize,
-        (false, false, Some(length)) => Stage::Length(length),
-        (false, false, None) => Stage::UntilClosed,
+        (true, _, _) | (false, false, Some(0)) => ResponseStage::Done,
+        (false, true, _) => ResponseStage::ChunkSize,
+        (false, false, Some(length)) => ResponseStage::Length(length),
+        (false, false, None) => ResponseStage::UntilClosed,
     };
     Ok(Some(Head {
         status,
-        is_kept: is_kept && stage != Stage::UntilClosed,
+        is_kept: is_kept && stage != ResponseStage::UntilClosed,
         stage,
         bytes: end,
     }))

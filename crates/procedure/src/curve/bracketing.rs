@@ -3,7 +3,7 @@
 use units::Duration;
 
 use super::visit::Visit;
-use super::{Bracket, CurveStep, LoadCurve, Search};
+use super::{Bracket, CurveSearch, CurveStep, LoadCurve};
 
 impl LoadCurve {
     /// The best that is known of `clients`: the last final point, or else the last scout.
@@ -52,7 +52,7 @@ impl LoadCurve {
         }
     }
 
-    pub(super) fn continue_searches(&self, searches: &mut [Search]) -> CurveStep {
+    pub(super) fn continue_searches(&self, searches: &mut [CurveSearch]) -> CurveStep {
         // First, because it is the one number that every curve must have.
         if let Some(step) = self.saturation_step() {
             return step;
@@ -84,7 +84,7 @@ impl LoadCurve {
     }
 
     /// Brings the ends of a bracket to within a tenth of each other, by guarded regula falsi.
-    pub(super) fn narrow(&self, search: &mut Search) -> Option<CurveStep> {
+    pub(super) fn narrow(&self, search: &mut CurveSearch) -> Option<CurveStep> {
         if search.tries > 0 || search.is_closed {
             return None;
         }

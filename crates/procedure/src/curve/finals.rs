@@ -5,7 +5,7 @@ use units::Duration;
 
 use super::interpolation::{Interpolation, SHARE_MAX, SHARE_MIN, Term, interpolate};
 use super::visit::{Visit, joint_sigma};
-use super::{Bracket, CurveStep, LoadCurve, PointPlan, Search};
+use super::{Bracket, CurveSearch, CurveStep, LoadCurve, PointPlan};
 
 /// A final point starts with this relative half-width.
 const FINAL_PRECISION: f64 = 0.05;
@@ -24,7 +24,7 @@ const END_SHARE: f64 = 0.95;
 
 impl LoadCurve {
     /// The next final point that a level needs, or `None` when it is done or cannot be bettered.
-    pub(super) fn settle(&self, search: &mut Search) -> Option<CurveStep> {
+    pub(super) fn settle(&self, search: &mut CurveSearch) -> Option<CurveStep> {
         if search.tries == 0 {
             search.bracket = self.placed(search.level);
         }

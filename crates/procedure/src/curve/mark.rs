@@ -13,7 +13,7 @@ use stats::{Estimate, long_run_variance, student_t};
 
 use super::interpolation::{Chord, interpolate};
 use super::visit::Visit;
-use super::{Bracket, LoadCurve, Search};
+use super::{Bracket, CurveSearch, LoadCurve};
 
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
@@ -76,7 +76,7 @@ impl LoadCurve {
         })
     }
 
-    fn add_level(&self, search: &Search, sum: &mut Sum) {
+    fn add_level(&self, search: &CurveSearch, sum: &mut Sum) {
         let level = search.level.as_nanos() as f64;
         match self.outcome(search) {
             Some(LevelOutcome::Reached { load, .. }) => {
@@ -100,7 +100,7 @@ impl LoadCurve {
 
     /// The influence of both ends of a level's bracket, and what bending may hide. False where no
     /// chord was drawn.
-    fn add_ends(&self, search: &Search, level: f64, sum: &mut Sum) -> bool {
+    fn add_ends(&self, search: &CurveSearch, level: f64, sum: &mut Sum) -> bool {
         let Bracket::Between { low, high } = search.bracket else {
             return false;
         };

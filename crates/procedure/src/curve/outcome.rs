@@ -8,7 +8,7 @@ use units::{Duration, format_count, format_counted, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
 use super::visit::{End, Visit};
-use super::{Bracket, LoadCurve, Search};
+use super::{Bracket, CurveSearch, LoadCurve};
 
 /// A generator that takes a larger part of a response time than this is worth a doubt.
 const OWN_SHARE_MAX: f64 = 0.1;
@@ -51,7 +51,7 @@ impl LoadCurve {
     }
 
     /// What was found for a level. No load between two others is above the highest.
-    pub(super) fn outcome(&self, search: &Search) -> Option<LevelOutcome> {
+    pub(super) fn outcome(&self, search: &CurveSearch) -> Option<LevelOutcome> {
         let outcome = self.outcome_unbounded(search)?;
         let (LevelOutcome::Between { low, high }, Some(saturation)) = (outcome, self.saturation())
         else {
@@ -68,7 +68,7 @@ impl LoadCurve {
         })
     }
 
-    fn outcome_unbounded(&self, search: &Search) -> Option<LevelOutcome> {
+    fn outcome_unbounded(&self, search: &CurveSearch) -> Option<LevelOutcome> {
         let ends_of = |bracket| match bracket {
             Bracket::Between { low, high } => Some((self.finals(low)?, self.finals(high)?)),
             _ => None,

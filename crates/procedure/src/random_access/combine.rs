@@ -3,7 +3,7 @@
 use results::{Measurement, RandomCell, Severity, Times, Warning, WarningCode};
 use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
 
-use super::Cell;
+use super::MeasuredCell;
 use super::shape::CellPlan;
 use crate::failures::{FAILED_OPERATIONS, Failures};
 use crate::monitor::PERCENTILES;
@@ -31,8 +31,8 @@ const JUDGED_HERE: [WarningCode; 6] = [
 
 /// What the rounds of a cell say together; `None` before the first. Rounds in which every operation
 /// failed have no times, and are counted apart.
-pub(super) fn cell_of(cell: &Cell, precision: f64) -> Option<RandomCell> {
-    let Cell {
+pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell> {
+    let MeasuredCell {
         plan,
         rounds,
         failed,

@@ -52,7 +52,7 @@ pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
     let mean = taken.iter().sum::<f64>() / taken.len() as f64;
     let largest = taken.iter().copied().fold(f64::MIN, f64::max);
     let smallest = taken.iter().copied().fold(f64::MAX, f64::min);
-    let line = Line::through(&taken);
+    let line = RoundLine::through(&taken);
     let (range, excursion) = ((largest - smallest) / mean, line.change() / mean);
     let last_round = values.len() as u32;
     Some(PtsWindow {
@@ -71,7 +71,7 @@ pub fn pts_window(values: &[f64], stride: u32) -> Option<PtsWindow> {
 pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
     let len = (rounds.len() / 2).max(TREND_MIN);
     let window = &rounds[rounds.len().checked_sub(len)?..];
-    let line = Line::through(window);
+    let line = RoundLine::through(window);
     let mean = mean_of_rounds(window).filter(|mean| mean.value > 0.0)?;
     let (scatter, freedom) = line.scatter(window);
     let standard_error = scatter / mean.value;
@@ -96,7 +96,7 @@ pub fn round_trend(rounds: &[f64], limit: f64) -> Option<RoundTrend> {
 }
 
 /// A least-squares line through values at equal steps.
-struct Line {
+struct RoundLine {
     centre: f64,
     mean: f64,
     /// For each step.
@@ -106,7 +106,7 @@ struct Line {
     steps: f64,
 }
 
-impl Line {
+impl RoundLine {
     fn through(values: &[f64]) -> Self {
         let len = values.len() as f64;
         let centre = (len - 1.0) / 2.0;

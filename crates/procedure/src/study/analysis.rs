@@ -13,7 +13,7 @@ use results::{
 use stats::{CONFIDENCE, Estimate, PAIRS_MIN, outliers, replicate_mean};
 
 use crate::rounds::{ROUNDS_LOOKED_AT, rounds_mean};
-use crate::study::contrast::{Column, Contrast, ERROR, Family, estimate};
+use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, estimate};
 use crate::study::definition::{Against, StudyDefinition};
 use crate::study::wording;
 
@@ -77,7 +77,7 @@ pub struct StudyFindings {
 #[must_use]
 pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindings {
     let names = shape.names();
-    let columns = Column::all(replicates, &names, &shape.readings);
+    let columns = DesignColumn::all(replicates, &names, &shape.readings);
     let cells = cells_of(&names, &columns, replicates);
     let rounds = replicates.iter().map(|it| it.round).max().unwrap_or(0);
     let compared = compare(shape, &columns);
@@ -92,7 +92,7 @@ pub fn analyse(shape: &StudyShape, replicates: &[StudyReplicate]) -> StudyFindin
 
 fn cells_of(
     names: &[Vec<String>],
-    columns: &[Column],
+    columns: &[DesignColumn],
     replicates: &[StudyReplicate],
 ) -> Vec<StudyCell> {
     let of_cell = |(cell, levels): (usize, &Vec<String>)| {
@@ -107,7 +107,7 @@ fn cells_of(
     names.iter().enumerate().map(of_cell).collect()
 }
 
-fn figure(column: &Column, cell: usize) -> Option<StudyFigure> {
+fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
     let found = column.of_cell(cell);
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     let first = *values.first()?;
@@ -229,9 +229,9 @@ fn contexts_of(
 }
 
 /// Every comparison of every reading that has a better direction.
-fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
+fn compare(shape: &StudyShape, columns: &[DesignColumn]) -> Vec<Compared> {
     let pairings = pairings(shape);
-    let judged: Vec<&Column> = columns
+    let judged: Vec<&DesignColumn> = columns
         .iter()
         .filter(|column| column.reading.better != Better::Neither)
         .collect();
@@ -240,9 +240,9 @@ fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
     } else {
         1
     };
-    let mut averages = Family::new(parts);
-    let mut deviations = Family::new(parts);
-    let mut singles = Family::new(parts);
+    let mut averages = ContrastFamily::new(parts);
+    let mut deviations = ContrastFamily::new(parts);
+    let mut singles = ContrastFamily::new(parts);
     // Positions in the families, in the order of the loops below.
     let mut drafts = Vec::new();
     for column in &judged {
@@ -264,7 +264,7 @@ fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
     }
     let (p_average, p_deviation) = (averages.adjusted(), deviations.adjusted());
     let p_single = singles.adjusted();
-    let differs = |column: &Column, factor: usize| {
+    let differs = |column: &DesignColumn, factor: usize| {
         drafts.iter().any(|(its, pairing, _, contexts)| {
             its.reading.name == column.reading.name
                 && pairing.factor == factor
@@ -295,7 +295,7 @@ fn compare(shape: &StudyShape, columns: &[Column]) -> Vec<Compared> {
 
 struct Judge<'a> {
     shape: &'a StudyShape,
-    column: &'a Column,
+    column: &'a DesignColumn,
     pairing: &'a Pairing,
     differs: bool,
 }

@@ -9,13 +9,13 @@ use stats::{CONFIDENCE, Estimate, compare_pairs, holm, replicate_mean};
 
 /// One reading: a value for each cell and round.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct DesignColumn {
     pub reading: Reading,
     /// By cell, then by round; none where it was not measured.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
-impl Column {
+impl DesignColumn {
     /// Every reading, in the order of their first appearance.
     pub fn all(
         replicates: &[StudyReplicate],
@@ -109,7 +109,7 @@ impl Contrast {
     }
 
     /// Its value in every round in which all its cells were measured.
-    pub fn values(&self, column: &Column) -> Vec<f64> {
+    pub fn values(&self, column: &DesignColumn) -> Vec<f64> {
         let scale = column.scale();
         let rounds = column.values.first().map_or(0, Vec::len);
         let value = |round: usize| {
@@ -131,12 +131,12 @@ impl Contrast {
 pub(super) const ERROR: f64 = 1.0 - CONFIDENCE;
 
 /// Contrasts that are judged together: no more than `error` of such families hold a false claim.
-pub(super) struct Family {
+pub(super) struct ContrastFamily {
     error: f64,
     p_values: Vec<f64>,
 }
 
-impl Family {
+impl ContrastFamily {
     /// A family with one part in `parts` of the study's chance of a false claim.
     pub fn new(parts: u32) -> Self {
         Self {

@@ -80,7 +80,7 @@ pub enum QuestionError {
 
 /// Response time and load at one place of a model's curve.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ModelPoint {
     clients: f64,
     response: f64,
     load: f64,
@@ -88,8 +88,8 @@ struct Place {
 
 /// Where a search for a place ended.
 #[derive(Clone, Copy, Debug)]
-enum Found {
-    At(Place),
+enum SearchEnd {
+    At(ModelPoint),
     /// Even one client is above.
     Above,
     /// However many clients, it stays below.
@@ -111,13 +111,13 @@ impl System<'_> {
         storage
     }
 
-    fn place(&self, clients: u32) -> Place {
+    fn place(&self, clients: u32) -> ModelPoint {
         let storage = self.storage();
         let Setting {
             think, processors, ..
         } = *self.setting;
         let response = storage.response(clients, think, processors) / 1e9;
-        Place {
+        ModelPoint {
             clients: f64::from(clients),
             response: response * 1e9,
             load: f64::from(clients) / (think / 1e9 + response),
@@ -130,14 +130,14 @@ impl System<'_> {
     }
 
     /// Where `of` reaches `wanted`, on straight lines between whole numbers of clients.
-    fn search(&self, wanted: f64, of: impl Fn(&Place) -> f64) -> Found {
+    fn search(&self, wanted: f64, of: impl Fn(&ModelPoint) -> f64) -> SearchEnd {
         let first = self.place(1);
         if of(&first) >= wanted * ROUNDING {
-            return Found::Above;
+            return SearchEnd::Above;
         }
         let (mut low, mut high) = (1, self.setting.clients_max.saturating_mul(SEARCH).max(2));
         if of(&self.place(high)) * ROUNDING.powf(0.001) < wanted {
-            return Found::Never;
+            return SearchEnd::Never;
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -155,16 +155,16 @@ impl System<'_> {
             0.0
         };
         let between = |a: f64, b: f64| a + part * (b - a);
-        Found::At(Place {
+        SearchEnd::At(ModelPoint {
             clients: between(below.clients, above.clients),
             response: between(below.response, above.response),
             load: between(below.load, above.load),
         })
     }
 
-    fn answer(&self, question: Question) -> Found {
+    fn answer(&self, question: Question) -> SearchEnd {
         match question {
-            Question::Clients(clients) => Found::At(self.place(clients)),
+            Question::Clients(clients) => SearchEnd::At(self.place(clients)),
             Question::Load(load) => self.search(load, |place| place.load),
             Question::Level(level) => self.search(level, |place| place.response),
         }
@@ -192,9 +192,9 @@ impl Analysis {
         } = *inquiry;
         let system = self.system(&self.chosen, &self.setting, change);
         let place = match system.answer(question) {
-            Found::At(place) => place,
-            Found::Above => return Err(self.impossible(question, &system.place(1), true)),
-            Found::Never => {
+            SearchEnd::At(place) => place,
+            SearchEnd::Above => return Err(self.impossible(question, &system.place(1), true)),
+            SearchEnd::Never => {
                 let most = self.setting.clients_max.saturating_mul(SEARCH);
                 return Err(self.impossible(question, &system.place(most), false));
             }
@@ -291,10 +291,10 @@ impl Analysis {
         &self,
         system: &System<'_>,
         question: Question,
-        place: &Place,
+        place: &ModelPoint,
         beyond: f64,
     ) -> (Estimate, Estimate) {
-        let drawn: Vec<Found> = self
+        let drawn: Vec<SearchEnd> = self
             .draws
             .iter()
             .map(|(fitted, setting)| {
@@ -302,11 +302,11 @@ impl Analysis {
                 system.answer(question)
             })
             .collect();
-        let values = |of: fn(&Place) -> f64| -> Vec<f64> {
-            let value = |found: &Found| match found {
-                Found::At(place) => of(place),
-                Found::Above => 0.0,
-                Found::Never => f64::INFINITY,
+        let values = |of: fn(&ModelPoint) -> f64| -> Vec<f64> {
+            let value = |found: &SearchEnd| match found {
+                SearchEnd::At(place) => of(place),
+                SearchEnd::Above => 0.0,
+                SearchEnd::Never => f64::INFINITY,
             };
             drawn.iter().map(value).collect()
         };
@@ -320,7 +320,7 @@ impl Analysis {
             Question::Load(_) => (self.error * (1.0 + slope * waiting), 0.0),
             Question::Level(_) => (0.0, self.error * (waiting + 1.0 / slope.max(1e-9))),
         };
-        let interval = |value: f64, of: fn(&Place) -> f64, error: f64, is_asked: bool| {
+        let interval = |value: f64, of: fn(&ModelPoint) -> f64, error: f64, is_asked: bool| {
             if is_asked {
                 return Estimate::exact(value, self.evidence.points.len() as f64);
             }
@@ -400,7 +400,7 @@ impl Analysis {
         }
     }
 
-    fn impossible(&self, question: Question, end: &Place, is_above: bool) -> QuestionError {
+    fn impossible(&self, question: Question, end: &ModelPoint, is_above: bool) -> QuestionError {
         let (load, time) = (format_count(end.load), format_duration_ns(end.response));
         let name = self.evidence.clients_name;
         let one = name.trim_end_matches('s');

@@ -42,7 +42,7 @@ pub fn sets(args: &CompareArgs) -> Result<Option<Vec<RunSet>>, UsageError> {
 /// When a run cannot be read, or there is nothing to compare with.
 pub fn compare_runs(args: &CompareArgs, sets: &[RunSet], setup: &Setup) -> anyhow::Result<Exit> {
     refuse_measuring(args, setup)?;
-    let mut archive = Reader::new(args);
+    let mut archive = RunReader::new(args);
     let (base, new) = match (&args.baseline, sets) {
         (Some(name), sets) => (archive.baseline(name)?, archive.runs(sets)?),
         (None, [base @ .., new]) if !base.is_empty() => (
@@ -163,7 +163,7 @@ fn exit_of(limits: &[GateLimit], new: &[Run]) -> Exit {
 
 /// New runs join the baseline unless they exceed a limit, or must not be used: what got worse is no
 /// measure for what comes next.
-fn update(archive: &mut Reader, name: &str, new: &[Run], exit: Exit) -> anyhow::Result<()> {
+fn update(archive: &mut RunReader, name: &str, new: &[Run], exit: Exit) -> anyhow::Result<()> {
     if matches!(exit, Exit::Exceeded | Exit::Void) {
         return output::print(&format!("\nBaseline {name} stays as it was.")).map(drop);
     }
@@ -179,12 +179,12 @@ fn update(archive: &mut Reader, name: &str, new: &[Run], exit: Exit) -> anyhow::
 }
 
 /// Reads runs, and opens the archive when one is asked for that lies there.
-struct Reader<'a> {
+struct RunReader<'a> {
     args: &'a CompareArgs,
     archive: Option<Archive>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RunReader<'a> {
     const fn new(args: &'a CompareArgs) -> Self {
         Self {
             args,

@@ -132,7 +132,7 @@ pub struct Form<'t, 'c> {
 }
 
 /// A value as it was found.
-struct Found {
+struct FoundValue {
     typed: String,
     place: String,
 }
@@ -181,10 +181,10 @@ impl<'t, 'c> Form<'t, 'c> {
         format!("{}:{}", self.file, line_of(self.text, span))
     }
 
-    fn find(&mut self, key: &Key) -> Option<Found> {
+    fn find(&mut self, key: &Key) -> Option<FoundValue> {
         let (typed, place, source) = self.look(key)?;
         self.keep(key, &typed, &place, source);
-        Some(Found { typed, place })
+        Some(FoundValue { typed, place })
     }
 
     fn keep(&mut self, key: &Key, typed: &str, place: &str, source: String) {
@@ -238,7 +238,7 @@ impl<'t, 'c> Form<'t, 'c> {
         self.context.note(place, fault);
     }
 
-    fn refuse(&mut self, key: &Key, found: &Found, wanted: &str) {
+    fn refuse(&mut self, key: &Key, found: &FoundValue, wanted: &str) {
         let fault = DefinitionFault::Value {
             key: key.name,
             typed: shortened(&found.typed),
@@ -247,7 +247,7 @@ impl<'t, 'c> Form<'t, 'c> {
         self.context.note(found.place.clone(), fault);
     }
 
-    fn unit<T>(&mut self, key: &Key, found: &Found, read: Result<T, UnitError>) -> Option<T> {
+    fn unit<T>(&mut self, key: &Key, found: &FoundValue, read: Result<T, UnitError>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(error) => {
@@ -387,7 +387,7 @@ impl<'t, 'c> Form<'t, 'c> {
             let texts: Vec<String> = pairs.iter().map(|(a, b)| format!("{a}: {b}")).collect();
             texts.join(", ")
         });
-        let found = Found { typed, place };
+        let found = FoundValue { typed, place };
         self.keep(key, &found.typed, &found.place, source);
         if pairs.is_none() {
             self.refuse(key, &found, key.meaning);

@@ -23,14 +23,14 @@ pub struct BufferSpec {
 #[derive(Clone, Debug)]
 pub struct Buffer {
     spec: BufferSpec,
-    segments: Vec<Segment>,
+    segments: Vec<BufferSegment>,
     stamp: u64,
     stream: Option<Stream>,
     sectors: u64,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Segment {
+struct BufferSegment {
     holds: Range<u64>,
     used: u64,
     /// Where a read that goes on with the last one begins.
@@ -63,7 +63,7 @@ impl Buffer {
     pub fn new(spec: BufferSpec, sectors: u64) -> Self {
         Self {
             spec,
-            segments: vec![Segment::default(); spec.segments.max(1) as usize],
+            segments: vec![BufferSegment::default(); spec.segments.max(1) as usize],
             stamp: 0,
             stream: None,
             sectors,
@@ -100,7 +100,7 @@ impl Buffer {
         self.stop(mechanism);
         for segment in &mut self.segments {
             if segment.holds.start < written.end && written.start < segment.holds.end {
-                *segment = Segment::default();
+                *segment = BufferSegment::default();
             }
         }
     }
@@ -175,12 +175,12 @@ impl Buffer {
 
     fn miss(&mut self, mechanism: &mut Mechanism, wanted: &Wanted) -> u64 {
         let Range { start, end } = wanted.sectors;
-        let follows = |segment: &Segment| segment.used > 0 && segment.follows == start;
+        let follows = |segment: &BufferSegment| segment.used > 0 && segment.follows == start;
         let is_in_order = self.segments.iter().any(follows);
         let (run, cursor) = mechanism.transfer(wanted.ready, 0, start, end - start);
         let oldest = (0..self.segments.len()).min_by_key(|&index| self.segments[index].used);
         let index = oldest.unwrap_or(0);
-        self.segments[index] = Segment {
+        self.segments[index] = BufferSegment {
             holds: start..start,
             used: self.stamp,
             follows: end,

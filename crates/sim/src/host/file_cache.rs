@@ -9,7 +9,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct FileCache {
     places: BTreeMap<u64, u32>,
-    entries: Vec<Entry>,
+    entries: Vec<FileCacheEntry>,
     free: Vec<u32>,
     /// The most and the least recently used.
     newest: u32,
@@ -20,7 +20,7 @@ pub struct FileCache {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct FileCacheEntry {
     page: u64,
     newer: u32,
     older: u32,
@@ -74,7 +74,7 @@ impl FileCache {
         if self.room == 0 || self.touch(page) {
             return;
         }
-        let entry = Entry {
+        let entry = FileCacheEntry {
             page,
             newer: NONE,
             older: NONE,
@@ -121,7 +121,7 @@ impl FileCache {
     fn shrink(&mut self) {
         let mut candidate = self.oldest;
         while self.places.len() > self.room && candidate != NONE {
-            let Entry { page, newer, .. } = self.entries[candidate as usize];
+            let FileCacheEntry { page, newer, .. } = self.entries[candidate as usize];
             if !self.dirty.contains(&page) {
                 self.unlink(candidate);
                 self.places.remove(&page);
@@ -144,7 +144,7 @@ impl FileCache {
     }
 
     fn unlink(&mut self, place: u32) {
-        let Entry { newer, older, .. } = self.entries[place as usize];
+        let FileCacheEntry { newer, older, .. } = self.entries[place as usize];
         match newer {
             NONE => self.newest = older,
             newer => self.entries[newer as usize].older = older,

@@ -74,20 +74,20 @@ enum Status {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct DirectoryEntry {
     status: Status,
     blocks: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Segment {
+struct DirectorySegment {
     /// The next of the list; `NONE` for the last.
     next: usize,
     /// The block at which the first entry's blocks begin.
     start: u64,
     /// The blocks of each entry follow those of the one before. The tentative file is followed by
     /// an empty area, which may have no blocks.
-    entries: Vec<Entry>,
+    entries: Vec<DirectoryEntry>,
 }
 
 /// A file as the directory knows it.
@@ -105,7 +105,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Directory {
     /// Those in use, by their numbers less one.
-    segments: Vec<Segment>,
+    segments: Vec<DirectorySegment>,
     segments_max: usize,
     /// Blocks of the volume.
     blocks: u64,
@@ -145,10 +145,10 @@ impl Directory {
         let start = segment_block(segments_max + 1);
         assert!(start < blocks, "the directory leaves blocks for files");
         Self {
-            segments: vec![Segment {
+            segments: vec![DirectorySegment {
                 next: NONE,
                 start,
-                entries: vec![Entry::empty(blocks - start)],
+                entries: vec![DirectoryEntry::empty(blocks - start)],
             }],
             segments_max,
             blocks,
@@ -201,7 +201,7 @@ impl Directory {
             }
             let entries = &mut self.at_mut(number).entries;
             entries[index].blocks -= taken;
-            let tentative = Entry {
+            let tentative = DirectoryEntry {
                 status: Status::Tentative(name),
                 blocks: taken,
             };
@@ -221,7 +221,7 @@ impl Directory {
         let (number, index) = (place.segment, self.tentative(name, place.segment));
         let entries = &mut self.at_mut(number).entries;
         let spare = entries[index].blocks.checked_sub(written);
-        entries[index] = Entry {
+        entries[index] = DirectoryEntry {
             status: Status::Permanent(name),
             blocks: written,
         };
@@ -299,14 +299,14 @@ impl Directory {
                 let (from, to, blocks) = (place.start, start, place.blocks);
                 self.steps.push(Step::Copy { from, to, blocks });
             }
-            entries.push(Entry {
+            entries.push(DirectoryEntry {
                 status: Status::Permanent(name),
                 blocks: place.blocks,
             });
             start += place.blocks;
         }
         if start < self.blocks || entries.is_empty() {
-            entries.push(Entry::empty(self.blocks - start));
+            entries.push(DirectoryEntry::empty(self.blocks - start));
         }
         self.segments = laid_out(&entries, first);
         for number in FIRST..=self.segments.len() {
@@ -314,11 +314,11 @@ impl Directory {
         }
     }
 
-    fn at(&self, number: usize) -> &Segment {
+    fn at(&self, number: usize) -> &DirectorySegment {
         &self.segments[number - 1]
     }
 
-    fn at_mut(&mut self, number: usize) -> &mut Segment {
+    fn at_mut(&mut self, number: usize) -> &mut DirectorySegment {
         &mut self.segments[number - 1]
     }
 
@@ -341,7 +341,7 @@ impl Directory {
     }
 
     /// Search from the front for the first entry that is wanted: segment and index.
-    fn find(&mut self, is_wanted: impl Fn(&Entry) -> bool) -> Option<(usize, usize)> {
+    fn find(&mut self, is_wanted: impl Fn(&DirectoryEntry) -> bool) -> Option<(usize, usize)> {
         let mut number = FIRST;
         while number != NONE {
             self.fetch(number);
@@ -359,7 +359,7 @@ impl Directory {
 
     /// The empty area for a new file, and how much of it the file is given.
     fn choose(&mut self, blocks: u64, allocation: Allocation) -> Option<(usize, usize, u64)> {
-        let is_empty = |entry: &Entry| entry.status == Status::Empty;
+        let is_empty = |entry: &DirectoryEntry| entry.status == Status::Empty;
         if allocation == Allocation::Exact {
             let (number, index) = self.find(|e| is_empty(e) && e.blocks >= blocks.max(1))?;
             return Some((number, index, blocks));
@@ -400,7 +400,7 @@ impl Directory {
         let kept: u64 = segment.entries.iter().map(|entry| entry.blocks).sum();
         let (start, next) = (segment.start + kept, segment.next);
         segment.next = new;
-        self.segments.push(Segment {
+        self.segments.push(DirectorySegment {
             next,
             start,
             entries,
@@ -419,14 +419,14 @@ impl Directory {
     /// behind a tentative file.
     fn merge(&mut self, number: usize) {
         let entries = &mut self.at_mut(number).entries;
-        let mut merged: Vec<Entry> = Vec::with_capacity(entries.len());
+        let mut merged: Vec<DirectoryEntry> = Vec::with_capacity(entries.len());
         for &entry in entries.iter() {
             let is_empty = entry.status == Status::Empty;
             match merged.last_mut() {
                 Some(last) if is_empty && last.status == Status::Empty => {
                     last.blocks += entry.blocks;
                 }
-                Some(Entry {
+                Some(DirectoryEntry {
                     status: Status::Tentative(_),
                     ..
                 }) => merged.push(entry),
@@ -440,7 +440,7 @@ impl Directory {
     /// The index of the tentative file's entry in the segment where it was made.
     fn tentative(&mut self, name: FileName, number: usize) -> usize {
         self.fetch(number);
-        let is_it = |entry: &Entry| entry.status == Status::Tentative(name);
+        let is_it = |entry: &DirectoryEntry| entry.status == Status::Tentative(name);
         let index = self.at(number).entries.iter().position(is_it);
         let index = index.expect("a file that was entered");
         self.steps.push(Step::Search(index + 1));
@@ -483,7 +483,7 @@ impl Directory {
     }
 }
 
-impl Entry {
+impl DirectoryEntry {
     const fn empty(blocks: u64) -> Self {
         Self {
             status: Status::Empty,
@@ -493,11 +493,11 @@ impl Entry {
 }
 
 /// Segments that hold these entries, the first of which begins at block `start`.
-fn laid_out(entries: &[Entry], mut start: u64) -> Vec<Segment> {
+fn laid_out(entries: &[DirectoryEntry], mut start: u64) -> Vec<DirectorySegment> {
     let last = entries.len().div_ceil(ENTRIES_MAX);
     let chunks = (FIRST..).zip(entries.chunks(ENTRIES_MAX));
-    let segment = |(number, chunk): (usize, &[Entry])| {
-        let segment = Segment {
+    let segment = |(number, chunk): (usize, &[DirectoryEntry])| {
+        let segment = DirectorySegment {
             next: if number == last { NONE } else { number + 1 },
             start,
             entries: chunk.to_vec(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Found, interval, pooled};
+use super::{PercentileInterval, interval, pooled};
 use crate::estimate::Estimate;
 use crate::evaluation::Evaluation;
 use crate::store::SlotStore;
@@ -38,7 +38,7 @@ impl Tail {
         p: f64,
     ) -> Option<Self> {
         let (window, pool) = pooled(store, channel, evaluation)?;
-        let Found {
+        let PercentileInterval {
             p,
             estimate: time,
             half_of_share,

@@ -114,7 +114,7 @@ pub fn run_diskmbps(
 ) -> Result<(), ClassicError> {
     let source = Source::of(job)?;
     let mut log = Log::create(&job.start.name)?;
-    let mut session = Session {
+    let mut session = DiskMbpsRun {
         log: &mut log,
         interrupt,
         screen,
@@ -167,7 +167,7 @@ impl Source {
     }
 }
 
-struct Session<'a> {
+struct DiskMbpsRun<'a> {
     log: &'a mut Log,
     interrupt: &'a Interrupt,
     screen: Screen<'a>,
@@ -180,7 +180,7 @@ fn data_name(path: &Path) -> String {
     name.strip_prefix("./").map_or(name.clone(), str::to_owned)
 }
 
-impl Session<'_> {
+impl DiskMbpsRun<'_> {
     fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
         let begun = Moment::now();
         let heading = Heading {

@@ -63,7 +63,7 @@ pub enum NoDiskRandLog {
 }
 
 /// What a line says.
-enum Line {
+enum DiskRandLogLine {
     Title(Option<String>),
     Moment(String),
     Size(u64, u64),
@@ -118,16 +118,16 @@ impl Session {
 pub fn begins_log(text: &str) -> bool {
     text.lines()
         .map(read_line)
-        .find(|line| !matches!(line, Line::Blank))
+        .find(|line| !matches!(line, DiskRandLogLine::Blank))
         .is_some_and(|line| {
             // What comes later in a log could begin many another text.
             matches!(
                 line,
-                Line::Title(_)
-                    | Line::Size(..)
-                    | Line::User(_)
-                    | Line::Allocated(_)
-                    | Line::Transaction(_)
+                DiskRandLogLine::Title(_)
+                    | DiskRandLogLine::Size(..)
+                    | DiskRandLogLine::User(_)
+                    | DiskRandLogLine::Allocated(_)
+                    | DiskRandLogLine::Transaction(_)
             )
         })
 }
@@ -139,7 +139,7 @@ impl DiskRandLog {
     /// When it is none.
     pub fn read(text: &str) -> Result<Self, NoDiskRandLog> {
         let mut log = Self::default();
-        let mut reader = Reader::default();
+        let mut reader = DiskRandLogReader::default();
         for (index, line) in text.lines().enumerate() {
             if index == LINES_MAX {
                 return Err(NoDiskRandLog::TooLong);
@@ -189,28 +189,30 @@ impl DiskRandLog {
 
 /// What has been read and belongs to a line that comes yet.
 #[derive(Default)]
-struct Reader {
+struct DiskRandLogReader {
     /// The number of the line that is read.
     number: usize,
     started: Option<String>,
     allocated: Option<Allocated>,
 }
 
-impl Reader {
+impl DiskRandLogReader {
     /// Take a line; whether it means something here.
-    fn take(&mut self, log: &mut DiskRandLog, line: Line) -> bool {
+    fn take(&mut self, log: &mut DiskRandLog, line: DiskRandLogLine) -> bool {
         match line {
-            Line::Title(moment) => self.started = moment,
-            Line::Moment(moment) => self.started = Some(moment),
-            Line::Size(megabytes, records) => log.writes.push(WriteRun {
+            DiskRandLogLine::Title(moment) => self.started = moment,
+            DiskRandLogLine::Moment(moment) => self.started = Some(moment),
+            DiskRandLogLine::Size(megabytes, records) => log.writes.push(WriteRun {
                 started: self.started.take(),
                 size: (megabytes, records),
                 written: None,
                 passes: Vec::new(),
             }),
-            Line::Writing(..) | Line::Pass(_) => return self.take_write(log, line),
-            Line::Allocated(allocated) => self.allocated = Some(allocated),
-            Line::User(profile) => {
+            DiskRandLogLine::Writing(..) | DiskRandLogLine::Pass(_) => {
+                return self.take_write(log, line);
+            }
+            DiskRandLogLine::Allocated(allocated) => self.allocated = Some(allocated),
+            DiskRandLogLine::User(profile) => {
                 let allocated = self.allocated.take();
                 log.sessions.push(Session {
                     started: self.started.take(),
@@ -222,27 +224,29 @@ impl Reader {
                     session.profile = Some(profile);
                 }
             }
-            Line::File(..) | Line::Seed(_) => return take_profile(log, line),
-            Line::Transaction(transaction) => put(&mut log.sessions, transaction, self.number),
-            Line::Stopped(stopped) => {
+            DiskRandLogLine::File(..) | DiskRandLogLine::Seed(_) => return take_profile(log, line),
+            DiskRandLogLine::Transaction(transaction) => {
+                put(&mut log.sessions, transaction, self.number)
+            }
+            DiskRandLogLine::Stopped(stopped) => {
                 let mut sessions = log.sessions.iter_mut().rev();
                 match sessions.find(|session| session.user == stopped.user) {
                     Some(session) => session.stopped = Some(stopped),
                     None => return false,
                 }
             }
-            Line::PassTitle | Line::Blank => {}
-            Line::Strange => return false,
+            DiskRandLogLine::PassTitle | DiskRandLogLine::Blank => {}
+            DiskRandLogLine::Strange => return false,
         }
         true
     }
 
-    fn take_write(&mut self, log: &mut DiskRandLog, line: Line) -> bool {
+    fn take_write(&mut self, log: &mut DiskRandLog, line: DiskRandLogLine) -> bool {
         let Some(run) = log.writes.last_mut() else {
             return false;
         };
         match line {
-            Line::Writing(seconds, time) => {
+            DiskRandLogLine::Writing(seconds, time) => {
                 run.written = Some(Written {
                     megabytes: run.size.0,
                     records: run.size.1,
@@ -250,7 +254,7 @@ impl Reader {
                     time,
                 });
             }
-            Line::Pass(pass) => run.passes.push(pass),
+            DiskRandLogLine::Pass(pass) => run.passes.push(pass),
             _ => return false,
         }
         true
@@ -258,20 +262,20 @@ impl Reader {
 }
 
 /// A profile goes on over three lines.
-fn take_profile(log: &mut DiskRandLog, line: Line) -> bool {
+fn take_profile(log: &mut DiskRandLog, line: DiskRandLogLine) -> bool {
     let mut profiles = log.sessions.iter_mut();
     let last = profiles.next_back().and_then(|it| it.profile.as_mut());
     let Some(profile) = last else {
         return false;
     };
     match line {
-        Line::File(file, megabytes, records, cpu_units) => {
+        DiskRandLogLine::File(file, megabytes, records, cpu_units) => {
             profile.file = file;
             profile.megabytes = megabytes;
             profile.records = records;
             profile.cpu_units = cpu_units;
         }
-        Line::Seed(seed) => profile.seed = seed,
+        DiskRandLogLine::Seed(seed) => profile.seed = seed,
         _ => return false,
     }
     true
@@ -300,11 +304,11 @@ fn put_without_profile(sessions: &mut Vec<Session>, transaction: Transaction, li
     }
 }
 
-fn read_line(line: &str) -> Line {
+fn read_line(line: &str) -> DiskRandLogLine {
     let words: Vec<&str> = line.split_whitespace().collect();
     let known = match words.as_slice() {
-        [] => Some(Line::Blank),
-        ["Disk", "test", "RAND", ..] => Some(Line::Title(moment_of(&words))),
+        [] => Some(DiskRandLogLine::Blank),
+        ["Disk", "test", "RAND", ..] => Some(DiskRandLogLine::Title(moment_of(&words))),
         ["File", "written", ..] => size(&words),
         [
             seconds,
@@ -318,17 +322,17 @@ fn read_line(line: &str) -> Line {
             time,
             ..,
         ] => writing(seconds, time),
-        ["Random", "reading", ..] => Some(Line::PassTitle),
-        ["Random", "number", "seed", seed] => seed.parse().ok().map(Line::Seed),
+        ["Random", "reading", ..] => Some(DiskRandLogLine::PassTitle),
+        ["Random", "number", "seed", seed] => seed.parse().ok().map(DiskRandLogLine::Seed),
         [_, "seconds", "for", _, "records", "at", ..] => pass(&words),
         ["User", user, "stopped", "after", done, "transactions:", ..] => stopped(user, done, line),
         ["User", ..] => user(&words),
         ["Read", ..] => file(line),
         [_, _, "start/allocate", "memory", ..] => allocated(&words),
         [_, _, "think", ..] => transaction(&words),
-        _ => moment_of(&words).map(Line::Moment),
+        _ => moment_of(&words).map(DiskRandLogLine::Moment),
     };
-    known.unwrap_or(Line::Strange)
+    known.unwrap_or(DiskRandLogLine::Strange)
 }
 
 /// Weekday, month, day, time and year at the end of a line.
@@ -346,7 +350,7 @@ fn moment_of(words: &[&str]) -> Option<String> {
     is_moment.then(|| format!("{weekday} {month} {day:>2} {time} {year}"))
 }
 
-fn size(words: &[&str]) -> Option<Line> {
+fn size(words: &[&str]) -> Option<DiskRandLogLine> {
     let [
         "File",
         "written",
@@ -359,18 +363,21 @@ fn size(words: &[&str]) -> Option<Line> {
     else {
         return None;
     };
-    Some(Line::Size(megabytes.parse().ok()?, records.parse().ok()?))
+    Some(DiskRandLogLine::Size(
+        megabytes.parse().ok()?,
+        records.parse().ok()?,
+    ))
 }
 
-fn writing(seconds: &str, time: &str) -> Option<Line> {
-    Some(Line::Writing(span(seconds)?, time_of(time)?))
+fn writing(seconds: &str, time: &str) -> Option<DiskRandLogLine> {
+    Some(DiskRandLogLine::Writing(span(seconds)?, time_of(time)?))
 }
 
-fn pass(words: &[&str]) -> Option<Line> {
+fn pass(words: &[&str]) -> Option<DiskRandLogLine> {
     let [seconds, _, _, records, _, _, milliseconds, "ms", time] = words else {
         return None;
     };
-    Some(Line::Pass(Pass {
+    Some(DiskRandLogLine::Pass(Pass {
         seconds: span(seconds)?,
         records: records.parse().ok()?,
         milliseconds: span(milliseconds)?,
@@ -378,16 +385,16 @@ fn pass(words: &[&str]) -> Option<Line> {
     }))
 }
 
-fn stopped(user: &str, done: &str, line: &str) -> Option<Line> {
+fn stopped(user: &str, done: &str, line: &str) -> Option<DiskRandLogLine> {
     let (_, reason) = line.split_once("transactions:")?;
-    Some(Line::Stopped(Stopped {
+    Some(DiskRandLogLine::Stopped(Stopped {
         user: user.parse().ok()?,
         done: done.parse().ok()?,
         reason: reason.trim().to_owned(),
     }))
 }
 
-fn user(words: &[&str]) -> Option<Line> {
+fn user(words: &[&str]) -> Option<DiskRandLogLine> {
     let [
         _,
         user,
@@ -402,7 +409,7 @@ fn user(words: &[&str]) -> Option<Line> {
     else {
         return None;
     };
-    Some(Line::User(ReadProfile {
+    Some(DiskRandLogLine::User(ReadProfile {
         user: user.strip_suffix(',')?.parse().ok()?,
         transactions: transactions.parse().ok()?,
         ios: ios.parse().ok()?,
@@ -416,14 +423,14 @@ fn user(words: &[&str]) -> Option<Line> {
 }
 
 /// A file's name may hold commas, so fields count from the last one.
-fn file(line: &str) -> Option<Line> {
+fn file(line: &str) -> Option<DiskRandLogLine> {
     let rest = line.trim().strip_prefix("Read ")?;
     let mut parts = rest.rsplitn(4, ", ");
     let cpu = parts.next()?.strip_suffix(" CP load")?;
     let records = parts.next()?.strip_suffix(" records")?;
     let megabytes = parts.next()?.strip_suffix(" MB")?;
     let name = parts.next()?;
-    Some(Line::File(
+    Some(DiskRandLogLine::File(
         name.to_owned(),
         span(megabytes)?,
         records.parse().ok()?,
@@ -431,11 +438,11 @@ fn file(line: &str) -> Option<Line> {
     ))
 }
 
-fn allocated(words: &[&str]) -> Option<Line> {
+fn allocated(words: &[&str]) -> Option<DiskRandLogLine> {
     let [user, time, _, _, seconds, "secs.", kilobytes, "Kbytes"] = words else {
         return None;
     };
-    Some(Line::Allocated(Allocated {
+    Some(DiskRandLogLine::Allocated(Allocated {
         user: user.parse().ok()?,
         time: time_of(time)?,
         seconds: span(seconds)?,
@@ -443,7 +450,7 @@ fn allocated(words: &[&str]) -> Option<Line> {
     }))
 }
 
-fn transaction(words: &[&str]) -> Option<Line> {
+fn transaction(words: &[&str]) -> Option<DiskRandLogLine> {
     let [
         user,
         time,
@@ -458,7 +465,7 @@ fn transaction(words: &[&str]) -> Option<Line> {
     else {
         return None;
     };
-    Some(Line::Transaction(Transaction {
+    Some(DiskRandLogLine::Transaction(Transaction {
         user: user.parse().ok()?,
         time: time_of(time)?,
         think_s: think.parse().ok()?,

@@ -53,7 +53,7 @@ impl Log {
     /// # Errors
     /// When the text is none.
     pub fn read(text: &str) -> Result<Self, NoLog> {
-        let mut reader = Reader {
+        let mut reader = RptLogReader {
             log: Self {
                 ticks: 1.0,
                 ..Self::default()
@@ -140,13 +140,13 @@ fn seconds_of(text: &str) -> Option<f64> {
     is_time.then(|| f64::from(hours) * 3600.0 + f64::from(minutes * 60 + seconds))
 }
 
-struct Reader {
+struct RptLogReader {
     log: Log,
     /// A block of results whose last line has not come yet.
     block: Option<Block>,
 }
 
-impl Reader {
+impl RptLogReader {
     fn read(&mut self, number: usize, line: &str) {
         let is_known = self.read_header(line)
             || self.read_third(line)

@@ -123,7 +123,7 @@ impl Program {
                 },
             );
         }
-        Reader {
+        ProgramReader {
             program: &mut this,
             file: name,
             include: Some(include),
@@ -181,7 +181,7 @@ impl Program {
 }
 
 /// Reads one file.
-struct Reader<'a, 'b> {
+struct ProgramReader<'a, 'b> {
     program: &'a mut Program,
     file: &'a str,
     /// Only a test file may include another.
@@ -190,7 +190,7 @@ struct Reader<'a, 'b> {
     object: Option<String>,
 }
 
-impl Reader<'_, '_> {
+impl ProgramReader<'_, '_> {
     fn read(&mut self, text: &str) {
         for (index, line) in text.lines().enumerate() {
             let place = Place {
@@ -382,7 +382,7 @@ impl Reader<'_, '_> {
             return self.program.faults.error(place, text);
         }
         match include(&file) {
-            Ok(text) => Reader {
+            Ok(text) => ProgramReader {
                 program: &mut *self.program,
                 file: &file,
                 include: None,

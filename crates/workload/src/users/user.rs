@@ -28,7 +28,7 @@ pub struct UserClient {
     /// From the beginning of the trial until the user starts to think for the first time.
     delay: Duration,
     transactions_left: u64,
-    transaction: Transaction,
+    transaction: UserTransaction,
 }
 
 /// How much work transactions ask for.
@@ -43,7 +43,7 @@ struct Demand {
 
 /// The transaction under way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Transaction {
+struct UserTransaction {
     due: Instant,
     started: Option<Instant>,
     lateness: Duration,
@@ -100,7 +100,7 @@ impl UserClient {
                 Duration::from_secs_f64(f64::from(user) / rate)
             }),
             transactions_left: profile.transactions.unwrap_or(u64::MAX),
-            transaction: Transaction::default(),
+            transaction: UserTransaction::default(),
             profiles: spec.shared_profiles(),
         })
     }
@@ -215,7 +215,7 @@ impl UserClient {
 }
 
 impl Demand {
-    fn next(&mut self, profile: &Profile) -> Transaction {
+    fn next(&mut self, profile: &Profile) -> UserTransaction {
         let factor = match profile.load {
             LoadFactor::Constant => 1.0,
             LoadFactor::Exponential => Exponential { mean: 1.0 }.sample(&mut self.stream),
@@ -228,12 +228,12 @@ impl Demand {
         let ios = whole(f64::from(profile.ios), &mut self.ios_owed);
         let cpu = whole(profile.cpu_ns as f64, &mut self.cpu_owed);
         let parts = ios.max(1);
-        Transaction {
+        UserTransaction {
             ios_left: u32::try_from(ios).unwrap_or(u32::MAX),
             cpu_each: cpu / parts,
             cpu_rest: cpu % parts,
             touched: profile.memory,
-            ..Transaction::default()
+            ..UserTransaction::default()
         }
     }
 }

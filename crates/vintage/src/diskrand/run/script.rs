@@ -9,7 +9,7 @@ const CLIENT: u64 = 0;
 
 /// One transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct ScriptStep {
     /// Whole seconds to think before it.
     pub(super) think_s: u32,
     /// I/Os.
@@ -53,7 +53,7 @@ impl Script {
 
     /// The next transaction. Think times are whole seconds from zero to twice their mean, all as
     /// likely: so they are in the document's logs.
-    pub(super) fn step(&mut self) -> Step {
+    pub(super) fn step(&mut self) -> ScriptStep {
         let think_s = self.think.below(2 * u64::from(self.think_s) + 1);
         let load = if self.varies {
             Exponential { mean: 1.0 }.sample(&mut self.demand)
@@ -63,7 +63,7 @@ impl Script {
         let factor = if self.varies { load } else { 1.0 };
         let ios = factor * self.ios + self.ios_owed;
         self.ios_owed = ios.fract();
-        Step {
+        ScriptStep {
             think_s: u32::try_from(think_s).unwrap_or(u32::MAX),
             ios: ios as u64,
             cpu_ns: (factor * self.cpu_ns).round() as u64,
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn think_times_are_whole_seconds_around_their_mean() {
         let mut script = script(ReadMode::Read, 101);
-        let steps: Vec<Step> = (0..11_000).map(|_| script.step()).collect();
+        let steps: Vec<ScriptStep> = (0..11_000).map(|_| script.step()).collect();
         let mut counts = [0_u32; 11];
         for step in &steps {
             counts[step.think_s as usize] += 1;
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn loads_are_negative_exponential_and_keep_their_mean() {
         let mut script = script(ReadMode::Yread, 101);
-        let steps: Vec<Step> = (0..20_000).map(|_| script.step()).collect();
+        let steps: Vec<ScriptStep> = (0..20_000).map(|_| script.step()).collect();
         let mean = steps.iter().map(|step| step.load).sum::<f64>() / 20_000.0;
         assert!((mean - 1.0).abs() < 0.03, "{mean}");
         let long = steps.iter().filter(|step| step.load > 3.0).count();

@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
 use super::log::Logs;
-use super::script::{Script, Step};
+use super::script::{Script, ScriptStep};
 use super::storage::Storage;
 use super::summary::ReadSummary;
 use super::{Console, UserRequest, name_cautions};
@@ -315,7 +315,7 @@ impl User<'_> {
     /// Equal parts of the processor work, each before an I/O; from the beginning to the end.
     fn transact(
         &mut self,
-        step: &Step,
+        step: &ScriptStep,
         started: Instant,
         look: &mut dyn FnMut(u64),
     ) -> Result<Instant, ClassicError> {
