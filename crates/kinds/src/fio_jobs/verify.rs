@@ -4,7 +4,7 @@ use fio::Job;
 use workload::{JobPattern, JobSpec};
 
 use super::plan::{FioPlan, PlanError, Storage, refused};
-use super::run::FILL_BLOCK;
+use super::fill::FILL_BLOCK;
 
 /// Bytes that carry one header.
 const SECTOR: u64 = verify::SECTOR_BYTES as u64;
