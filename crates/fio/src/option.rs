@@ -160,6 +160,7 @@ fn within(text: &str, base: KbBase, (least, most): (i64, i64)) -> Result<(), Str
 
 fn amount_text(text: &str, base: KbBase) -> Result<(), String> {
     if let Some(percent) = text.strip_suffix('%') {
+        let percent = percent.trim_end_matches('%');
         let value = whole(percent, base)?;
         return match (0..=100).contains(&value) {
             true => Ok(()),

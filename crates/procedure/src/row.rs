@@ -62,7 +62,10 @@ pub fn row_measurement(
         service,
         throughput: rates.operations,
         bandwidth: (all.bytes > 0).then_some(rates.bytes),
-        kinds: records.iter().map(|it| kind_times(it.0, &of_row(&it.1))).collect(),
+        kinds: records
+            .iter()
+            .map(|it| kind_times(it.0, &of_row(&it.1)))
+            .collect(),
         completions: rates.count,
         duration_ns: rates.duration_ns,
         completions_all: count,
@@ -122,7 +125,9 @@ impl Rates {
             };
         }
         let rate = |of: &dyn Fn(&(u64, u64)) -> u64| {
-            let series = windows.iter().map(|it| of(it) as f64 / WINDOW.as_secs_f64());
+            let series = windows
+                .iter()
+                .map(|it| of(it) as f64 / WINDOW.as_secs_f64());
             mean_interval(&series.collect::<Vec<f64>>())
         };
         Self {

@@ -21,6 +21,7 @@ fn job(row: u32) -> JobSpec {
     JobSpec {
         row,
         depth: 1,
+        refill_at: None,
         files: vec![Region {
             target: TargetId(0),
             offset: 0,

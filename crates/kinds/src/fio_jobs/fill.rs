@@ -51,6 +51,7 @@ fn filling(region: Region, content: Content) -> JobSpec {
     JobSpec {
         row: 0,
         depth: FILL_DEPTH,
+        refill_at: None,
         files: vec![region],
         order: NextFile::Sequential,
         pattern: JobPattern::Sequential { skip: 0 },

@@ -186,7 +186,10 @@ pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
 }
 
 /// fio writes into whatever its job names; here that takes a word.
-pub(super) fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), BenchError> {
+pub(super) fn refuse_unwanted_writes(
+    plan: &FioPlan,
+    request: &FioRequest,
+) -> Result<(), BenchError> {
     if plan.storage != Storage::Files || request.overwrite {
         return Ok(());
     }

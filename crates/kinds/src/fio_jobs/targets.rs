@@ -16,8 +16,8 @@ use workload::{JobRate, JobSpec, OpKind};
 use super::beside::{Beside, Besides};
 use super::plan::{FioPlan, Phase, plan_jobs};
 use super::run::{
-    Bench, FioRequest, FioRun, JobTimes, Session, TrialShape, describe, open, refuse_unwanted_writes,
-    run_jobs, size_of, trial,
+    Bench, FioRequest, FioRun, JobTimes, Session, TrialShape, describe, open,
+    refuse_unwanted_writes, run_jobs, size_of, trial,
 };
 use crate::check_up::Show;
 use crate::single_load::resolve_levels;
@@ -78,24 +78,36 @@ fn row_of(
     times: &JobTimes,
     request: &FioRequest,
 ) -> Measurement {
-    let own: Vec<&JobSpec> = specs.iter().filter(|it| it.row as usize == number).collect();
+    let own: Vec<&JobSpec> = specs
+        .iter()
+        .filter(|it| it.row as usize == number)
+        .collect();
     let job = &request.jobs[times.row.job];
-    let records: Vec<(OpKind, engine::RowRecord)> =
-        times.records.iter().map(|(kind, it)| (*kind, it.clone())).collect();
+    let records: Vec<(OpKind, engine::RowRecord)> = times
+        .records
+        .iter()
+        .map(|(kind, it)| (*kind, it.clone()))
+        .collect();
     let outline = RowOutline {
         name: job.name.clone(),
         title: job.name.clone(),
         clients: own.iter().map(|it| it.depth).sum(),
         offered: offered(&own),
         from: own.first().map_or(Duration::ZERO, |it| it.recorded_from()),
-        has_own_end: own.iter().any(|it| it.bytes.or(it.requests).is_some())
-            || own.iter().any(|it| it.runtime.is_some()),
+        has_own_end: own.iter().any(|it| has_own_end(it, request.shape.as_ref())),
     };
     let jobs = own.into_iter().cloned().collect();
     Measurement {
         workload: Some(workload::ClientSpec::Jobs(workload::JobsSpec { jobs })),
         ..row_measurement(whole, outline, &records)
     }
+}
+
+/// Whether a workload ends before its trial does.
+fn has_own_end(spec: &JobSpec, shape: Option<&TrialShape>) -> bool {
+    let end = spec.runtime.map(|it| spec.recorded_from() + it);
+    let is_early = |shape: &TrialShape| end.is_some_and(|end| end < shape.duration_max);
+    spec.bytes.or(spec.requests).is_some() || shape.is_some_and(is_early)
 }
 
 /// Operations per second that workloads offer, where all of them have a rate of operations.
@@ -121,7 +133,12 @@ fn who_carried(rows: &[Measurement]) -> Option<String> {
     }
     let part = |it: &Measurement| {
         let rate = it.throughput.value;
-        format!("{} {} ({:.0} %)", it.name, format_count(rate), rate / all * 100.0)
+        format!(
+            "{} {} ({:.0} %)",
+            it.name,
+            format_count(rate),
+            rate / all * 100.0
+        )
     };
     let parts: Vec<String> = rows.iter().map(part).collect();
     Some(format!("IOPS by row: {}.", parts.join(", ")))
@@ -215,7 +232,10 @@ impl CurveAsker<'_, '_> {
             let specs = specs_of(&outcome.measurement);
             for (number, row) in self.plan.rows.iter().enumerate() {
                 let mut times = JobTimes::of(row.clone());
-                let own = outcome.rows.iter().filter(|((it, _), _)| *it as usize == number);
+                let own = outcome
+                    .rows
+                    .iter()
+                    .filter(|((it, _), _)| *it as usize == number);
                 times.records = own.map(|((_, kind), it)| (*kind, it.clone())).collect();
                 if !times.records.is_empty() {
                     let whole = &outcome.measurement;
@@ -242,7 +262,10 @@ impl CurveAsker<'_, '_> {
 
     /// Each target where it had most clients.
     fn at_most(&self) -> Vec<Measurement> {
-        let most = self.points.iter().filter_map(|points| points.iter().max_by_key(|it| it.clients));
+        let most = self
+            .points
+            .iter()
+            .filter_map(|points| points.iter().max_by_key(|it| it.clients));
         most.cloned().collect()
     }
 
@@ -257,7 +280,10 @@ impl CurveAsker<'_, '_> {
             match saturation(&loads_of(points)) {
                 Some((clients, load)) => {
                     let load = format_count(load);
-                    ends.push((clients, format!("{name} at {clients} clients ({load} IOPS)")));
+                    ends.push((
+                        clients,
+                        format!("{name} at {clients} clients ({load} IOPS)"),
+                    ));
                 }
                 None => growing.push(name),
             }
@@ -283,7 +309,10 @@ fn loads_of(points: &[Measurement]) -> Vec<(u32, f64)> {
     let mut points: Vec<&Measurement> = points.iter().collect();
     points.sort_by_key(|it| (it.clients, std::cmp::Reverse(it.completions)));
     points.dedup_by_key(|it| it.clients);
-    points.iter().map(|it| (it.clients, it.throughput.value)).collect()
+    points
+        .iter()
+        .map(|it| (it.clients, it.throughput.value))
+        .collect()
 }
 
 /// The least clients from which twice as many, or more, carry hardly more, and the load there.
@@ -326,10 +355,16 @@ mod tests {
         let check = |loads: &[(u32, f64)], expected| {
             assert_eq!(saturation(loads), expected, "{loads:?}");
         };
-        check(&[(1, 100.0), (2, 200.0), (4, 205.0), (8, 204.0)], Some((2, 200.0)));
+        check(
+            &[(1, 100.0), (2, 200.0), (4, 205.0), (8, 204.0)],
+            Some((2, 200.0)),
+        );
         check(&[(1, 100.0), (2, 200.0), (4, 400.0)], None);
         check(&[(1, 100.0)], None);
         // A dip on the way is no end.
-        check(&[(1, 100.0), (2, 101.0), (4, 200.0), (8, 201.0)], Some((4, 200.0)));
+        check(
+            &[(1, 100.0), (2, 101.0), (4, 200.0), (8, 201.0)],
+            Some((4, 200.0)),
+        );
     }
 }
