@@ -91,7 +91,11 @@ fn row_of(
     let outline = RowOutline {
         name: job.name.clone(),
         title: job.name.clone(),
-        clients: own.iter().map(|it| it.depth).sum(),
+        clients: match offered(&own) {
+            // Its depth is what may pile up.
+            Some(_) => own.len() as u32,
+            None => own.iter().map(|it| it.depth).sum(),
+        },
         offered: offered(&own),
         from: own.first().map_or(Duration::ZERO, |it| it.recorded_from()),
         has_own_end: own.iter().any(|it| has_own_end(it, request.shape.as_ref())),
@@ -282,7 +286,7 @@ impl CurveAsker<'_, '_> {
                     let load = format_count(load);
                     ends.push((
                         clients,
-                        format!("{name} at {clients} clients ({load} IOPS)"),
+                        format!("{name} at {clients} clients of its own ({load} IOPS)"),
                     ));
                 }
                 None => growing.push(name),
@@ -291,16 +295,19 @@ impl CurveAsker<'_, '_> {
         ends.sort();
         let mut said = Vec::new();
         if let Some((_, first)) = ends.first() {
-            said.push(format!("Saturates first: {first}."));
+            said.push(format!("Saturates first: {first}"));
         }
         if ends.len() > 1 {
             let then: Vec<&str> = ends[1..].iter().map(|it| it.1.as_str()).collect();
-            said.push(format!("Then: {}.", then.join(", ")));
+            said.push(format!("then {}", then.join(", ")));
         }
         if !growing.is_empty() {
-            said.push(format!("Not saturated: {}.", growing.join(", ")));
+            said.push(format!("not saturated: {}", growing.join(", ")));
         }
-        said
+        match said.is_empty() {
+            true => Vec::new(),
+            false => vec![format!("{}.", said.join("; "))],
+        }
     }
 }
 

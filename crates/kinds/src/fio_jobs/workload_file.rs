@@ -83,7 +83,7 @@ pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, Strin
     let read: Result<WorkloadFile, _> = toml::from_str(text);
     let file = read.map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        let line = text.get(..at).unwrap_or_default().lines().count().max(1);
+        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
         let message = error.message().lines().next().unwrap_or_default();
         format!("{name}:{line}: {message}")
     })?;

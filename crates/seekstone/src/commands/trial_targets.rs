@@ -272,13 +272,16 @@ fn targets(
     }
     let kind = |it: &JobTarget| (it.given == NULL_TARGET, it.given.starts_with(SIM_PREFIX));
     let is_mixed = targets.iter().any(|it| kind(it) != kind(&targets[0]));
-    match is_mixed {
-        true => Err(UsageError(
-            "models and storage run on different clocks: name models alone, or storage alone"
-                .into(),
-        )),
-        false => Ok(targets),
+    let is_model = targets[0].given.starts_with(SIM_PREFIX);
+    if is_mixed {
+        let text = "models and storage run on different clocks: name a model alone, or storage";
+        return Err(UsageError(text.into()));
     }
+    if is_model && targets.len() > 1 {
+        let text = "one model at a time is measured: name one";
+        return Err(UsageError(text.into()));
+    }
+    Ok(targets)
 }
 
 /// A job for each workload on each of its targets.
