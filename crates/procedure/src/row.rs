@@ -71,7 +71,7 @@ pub fn row_measurement(
         completions_all: count,
         bytes_all: all.bytes,
         warmup_ns: whole.warmup_ns,
-        verdict: whole.verdict.clone(),
+        verdict: whole.verdict,
         drift: no_drift(),
         ..Measurement::empty()
     }
@@ -136,5 +136,77 @@ impl Rates {
             count: windows.iter().map(|it| it.0).sum(),
             duration_ns: windows.len() as u64 * width,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// 50 operations of 4 KiB in each of so many windows.
+    fn record(windows: usize) -> RowRecord {
+        let mut record = RowRecord {
+            elapsed: WINDOW * windows as u64,
+            windows: vec![(50, 50 * 4096); windows],
+            bytes: windows as u64 * 50 * 4096,
+            ..RowRecord::default()
+        };
+        record.response.record_n(2 * MS, windows as u64 * 50);
+        record.service.record_n(MS, windows as u64 * 50);
+        record
+    }
+
+    fn row(record: RowRecord, from_ms: u64, has_own_end: bool) -> Measurement {
+        let whole = Measurement {
+            warmup_ns: 900 * MS,
+            duration_ns: 19_100 * MS,
+            completions_all: 4000,
+            ..Measurement::empty()
+        };
+        let outline = RowOutline {
+            name: "a".into(),
+            title: "a".into(),
+            clients: 4,
+            offered: None,
+            from: Duration::from_millis(from_ms),
+            has_own_end,
+        };
+        row_measurement(&whole, outline, &[(OpKind::Read, record)])
+    }
+
+    #[test]
+    fn counts_are_of_the_whole_trial_and_rates_of_the_windows_behind_the_warm_up() {
+        let found = row(record(40), 0, false);
+        assert_eq!(
+            (found.completions_all, found.bytes_all),
+            (2000, 2000 * 4096)
+        );
+        // Two windows of 40 are warm-up.
+        assert_eq!((found.completions, found.duration_ns), (1900, 19_000 * MS));
+        assert!((found.throughput.value - 100.0).abs() < 1e-9);
+        assert!(found.throughput.is_bounded());
+        // Of 100/s with the device for 1 ms.
+        assert!((found.effective_depth - 0.1).abs() < 0.001);
+        assert_eq!(found.kinds.len(), 1);
+    }
+
+    /// A workload that stalls has windows without operations; they count.
+    #[test]
+    fn what_is_silent_at_the_end_is_slow_unless_it_has_ended() {
+        let silent = row(record(21), 0, false);
+        assert!((silent.throughput.value - 50.0).abs() < 1e-9);
+        let ended = row(record(22), 0, true);
+        assert!((ended.throughput.value - 100.0).abs() < 1e-9);
+        let late = row(record(20), 10_000, false);
+        assert!((late.throughput.value - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_windows_give_a_rate_without_an_interval() {
+        let found = row(record(4), 0, true);
+        assert!((found.throughput.value - 100.0).abs() < 1e-9);
+        assert!(!found.throughput.is_bounded());
     }
 }

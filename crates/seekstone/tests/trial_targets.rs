@@ -80,6 +80,39 @@ fn two_directories_have_a_row_each_and_add_up() {
     }
 }
 
+#[test]
+fn a_curve_over_two_directories_says_which_saturates() {
+    let scratch = Scratch::new();
+    let [one, other] = ["one", "other"].map(|name| scratch.path(name));
+    fs::create_dir(&one).expect("a directory");
+    fs::create_dir(&other).expect("a directory");
+    let [one, other] = [&one, &other].map(|it| it.to_str().expect("text"));
+    let load = ["--size", "8MiB", "--reserve", "1MiB", "--budget", "1s"];
+    let args = [
+        &["curve", one, other][..],
+        &load,
+        &["--clients-max", "8"],
+        &OUTPUT,
+    ]
+    .concat();
+    scratch.seekstone(&args).output().expect("a curve");
+    let run = json(&scratch);
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|row| row["name"].as_str())
+        .collect();
+    assert_eq!(names, ["one", "other"]);
+    let said = run["findings"].to_string();
+    assert!(
+        said.contains("aturates first") || said.contains("ot saturated"),
+        "{said}"
+    );
+    assert!(run["curve"]["points"].is_array(), "{run}");
+    for directory in [one, other] {
+        scratch.assert_clean(directory.as_ref());
+    }
+}
+
 const WORKLOADS: &str = "[[workload]]\nname = \"steady\"\nclients = 2\n\n\
                          [[workload]]\nname = \"late\"\nrate = \"250/s\"\nshape = \"constant\"\n\
                          start = \"1s\"\nduration = \"4s\"\n\n\
@@ -148,7 +181,7 @@ fn mistakes_are_one_sentence_with_their_place() {
     );
     check(
         "[[workload]]\nname = \"a\"\nstart = \"2min\"\n",
-        "the trial ends after 1min",
+        "the trial ends after 1 min",
     );
     scratch.check(&["trial", "null:", "null:"], 2, "null: is named twice");
     scratch.check(&["trial", "sim:mm1", "null:"], 2, "run on different clocks");

@@ -302,7 +302,7 @@ impl CurveAsker<'_, '_> {
             said.push(format!("then {}", then.join(", ")));
         }
         if !growing.is_empty() {
-            said.push(format!("not saturated: {}", growing.join(", ")));
+            said.push(format!("Not saturated: {}", growing.join(", ")));
         }
         match said.is_empty() {
             true => Vec::new(),
