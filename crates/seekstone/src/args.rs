@@ -335,7 +335,7 @@ pub struct TrialArgs {
     /// row.
     #[arg(value_name = "TARGET")]
     pub others: Vec<String>,
-    /// Carry out the workloads of this file (docs/workloads.md), each with a row of its own.
+    /// Carry out the workloads of this file (docs/several-targets.md), each with a row of its own.
     #[arg(
         long = "workload", value_name = "FILE",
         conflicts_with_all = [
