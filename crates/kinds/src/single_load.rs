@@ -23,7 +23,7 @@ use lab::storage::wrong_data;
 use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the one trial.
-const TRIAL: &str = "trial";
+pub(crate) const TRIAL: &str = "trial";
 /// The name of the target that completes at once.
 pub const NULL_TARGET: &str = "null:";
 

@@ -331,6 +331,22 @@ pub struct TrialArgs {
     /// (completes at once: what this program itself costs).
     #[arg(default_value = ".")]
     pub target: String,
+    /// Further targets, measured at the same time: each carries this load of its own, and has a
+    /// row.
+    #[arg(value_name = "TARGET")]
+    pub others: Vec<String>,
+    /// Carry out the workloads of this file (docs/several-targets.md), each with a row of its own.
+    #[arg(
+        long = "workload", value_name = "FILE",
+        conflicts_with_all = [
+            "clients", "depth", "rate", "block", "pattern", "writes", "durable", "think", "shape",
+            "buffered",
+        ]
+    )]
+    pub workload_file: Option<PathBuf>,
+    /// Print the fio job file that comes nearest, and measure nothing.
+    #[arg(long)]
+    pub as_fio: bool,
     /// Virtual clients.
     #[arg(
         long, short, value_name = "N", default_value_t = 1,
@@ -404,6 +420,9 @@ pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
+    /// Further targets, loaded at the same time; clients are dealt to them in turn.
+    #[arg(value_name = "TARGET")]
+    pub others: Vec<String>,
     /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].

@@ -136,6 +136,9 @@ fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
             "--interval lists what one host did: leave it out, or start one rank".into(),
         ));
     }
+    if !args.others.is_empty() || args.workload_file.is_some() {
+        return Err(UsageError(ONE_TARGET.into()));
+    }
     if args.verify {
         return Err(UsageError(
             "--verify reads back on one host: leave it out, or start one rank".into(),
@@ -143,6 +146,10 @@ fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
     }
     check_clients(args.clients, ranks)
 }
+
+/// Workloads side by side are dealt to the workers of one host.
+const ONE_TARGET: &str = "several ranks measure one target with one workload: name one target, or \
+                          start it without a launcher";
 
 fn check_clients(clients: u32, ranks: u32) -> Result<(), UsageError> {
     if clients < ranks {
