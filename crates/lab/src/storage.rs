@@ -24,7 +24,6 @@ use drivers::{
     probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
-use fleet::Share;
 use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning};
 use sys::{MonotonicClock, drop_cached};
@@ -302,7 +301,11 @@ impl StorageLaboratory {
         ));
     }
 
-    fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
+    /// Do to the page cache what a trial asks for.
+    ///
+    /// # Errors
+    /// When its blocks do not fit the target, or the system refuses.
+    pub(crate) fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
         if let ClientSpec::Jobs(jobs) = &trial.spec {
             return self.prepare_jobs(trial, jobs);
         }
@@ -494,7 +497,7 @@ impl StorageLaboratory {
         self.attach(&mut measurement, trial, counters, elapsed);
         self.correct_cache_share(&mut measurement, trial, cached);
         let own = self.account(&measurement, trial);
-        if company.share() == Share::WHOLE {
+        if company.is_alone() {
             self.judge_alone(&mut measurement, trial, own, elapsed);
         }
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));
