@@ -110,6 +110,8 @@ pub struct StorageLaboratory {
     /// What was written and has not reached the device.
     behind: Behind,
     follower: Option<Arc<dyn Follower>>,
+    /// Small files that the last trial of that kind made: of several hosts each made its own number.
+    small_files: Option<u32>,
 }
 
 enum Place {
@@ -200,6 +202,7 @@ impl StorageLaboratory {
             direct_unit: None,
             behind: Behind::default(),
             follower: None,
+            small_files: None,
         }
     }
 
@@ -366,6 +369,11 @@ impl StorageLaboratory {
         let Place::Directory { directory, .. } = &self.place else {
             return Ok(trial);
         };
+        if let (ClientSpec::Files(spec), Some(made)) = (&mut trial.spec, self.small_files)
+            && spec.phase != FilesPhase::Make
+        {
+            spec.count = spec.count.min(made.max(1));
+        }
         if let ClientSpec::Files(spec) = &mut trial.spec
             && spec.phase == FilesPhase::Make
         {
@@ -492,6 +500,9 @@ impl StorageLaboratory {
             failure_of(&record, on_error).or_else(|| reserve.and_then(|reserve| reserve.failure()));
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        if matches!(&trial.spec, ClientSpec::Files(files) if files.phase == FilesPhase::Make) {
+            self.small_files = u32::try_from(measurement.completions_all).ok();
+        }
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);

@@ -71,7 +71,7 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, String), UsageError> {
     })?;
     let (target, _) = fleet_target(&command).ok_or_else(|| {
         UsageError(format!(
-            "what follows --: {ON_MANY_HOSTS} measure on many hosts, other commands on one"
+            "what follows --: use {ON_MANY_HOSTS}; other commands measure on one host"
         ))
     })?;
     let ranks = launch.ranks();
