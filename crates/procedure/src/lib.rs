@@ -36,7 +36,8 @@ mod whatif;
 
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
-    MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, fill_trial, findings,
+    MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, deals, fill_trial,
+    findings,
 };
 pub use curve::{
     CurveOptions, CurveStep, Levels, LoadCurve, POINTS_MIN, PointPlan, level_grid, warm_up_left_out,

@@ -201,6 +201,14 @@ pub struct Reach {
     pub cpus: Option<Processors>,
 }
 
+/// What ranks of a fleet may share.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct RankSharing {
+    /// Let several ranks of a fleet use one file or device; each may otherwise have one of its own.
+    #[arg(long)]
+    pub shared: bool,
+}
+
 /// Processors by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processors(pub Vec<usize>);
@@ -262,6 +270,9 @@ pub struct RunArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
@@ -309,9 +320,9 @@ pub struct WorkloadArgs {
     /// queues.
     #[arg(long, conflicts_with_all = ["buffered", "durable"])]
     pub poll: bool,
-    /// Let several ranks of a fleet use one file or device; each may otherwise have one of its own.
-    #[arg(long)]
-    pub shared: bool,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// Test files in a directory that make up --size together; clients are dealt to them in turn,
     /// as to workers. As many as --workers gives each worker a file of its own.
     #[arg(

@@ -4,7 +4,7 @@ use clap::Args;
 use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_level, parse_part, parse_precision, parse_size};
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
 
 /// `seekstone random`.
 #[derive(Args, Debug)]
@@ -98,6 +98,9 @@ pub struct RandomArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -5,7 +5,7 @@ use procedure::SsdTest;
 use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
 
 /// `seekstone ssd`.
 #[derive(Args, Debug)]
@@ -87,6 +87,9 @@ pub struct SsdArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
