@@ -139,7 +139,6 @@ fn screen(page: &mut Page<'_>, found: &RandomAccess, sweeps: &[Swept<'_>]) {
             page.line(tone, &format!("{:INDENT$}{line}", ""));
         }
     };
-    page.blank();
     print(page, 1);
     for ((_, heading, _), count) in sweeps.iter().zip(rows) {
         page.line(Tone::Strong, heading);
@@ -433,10 +432,7 @@ fn legend(page: &mut Page<'_>, found: &RandomAccess) {
         page.blank();
     }
     let signs = [
-        (
-            "*",
-            "rounds differ by more than their intervals; the CI covers that",
-        ),
+        ("*", "rounds differ: the CI covers that"),
         ("!", "unsettled: do not quote"),
         ("x", "void: do not use"),
     ];

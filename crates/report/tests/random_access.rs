@@ -34,7 +34,6 @@ fn a_table_for_each_sweep() {
 
       2 rounds, each cell until 5.0 % precise; number and text of each record are checked
       file written from its first byte to its last at 812 MB/s (796 .. 828)
-
                     read  95 % CI      p99    IOPS    write  95 % CI      p99    IOPS
     Against file size (4 KiB, depth 1)
       32 KiB     52.0 us   ±  2 %  130 us?  19,200  81.0 us   ±  2 %  202 us?  12,300
@@ -46,8 +45,8 @@ fn a_table_for_each_sweep() {
     Against depth (4 KiB within all 1 GiB)
       depth 1     104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
       depth 8     210 us   ±  2 %  525 us?  38,100  *300 us   ±  2 %  750 us?  26,700
-      * rounds differ by more than their intervals; the CI covers that; ! unsettled: do not
-      quote; ? too few samples beyond it to rely on it; times are from issue to completion
+      * rounds differ: the CI covers that; ! unsettled: do not quote; ? too few samples beyond it
+      to rely on it; times are from issue to completion
 
     Warnings
       doubt A doubt about one cell.
