@@ -106,7 +106,7 @@ pub struct RandomArgs {
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// So many bytes from its start.
+    /// This many bytes from its start.
     First(Bytes),
     /// All of it.
     Whole,
