@@ -172,7 +172,7 @@ pub enum Command {
 /// How storage is reached and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
-    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// Allow writing into the named file or device. Everything in it may be lost.
@@ -182,7 +182,7 @@ pub struct Reach {
     /// be lost.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
-    /// What carries requests out.
+    /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
     /// Requests handed to the kernel together at most (io_uring) [default: an eighth of a worker's
@@ -213,7 +213,7 @@ pub struct RankSharing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processors(pub Vec<usize>);
 
-/// What carries requests out.
+/// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DriverChoice {
     /// io_uring where it is allowed, else threads.
@@ -249,7 +249,7 @@ pub struct RunArgs {
     /// Size of the test file [default: from free space, memory and budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
+    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
@@ -434,7 +434,7 @@ pub struct CurveArgs {
     /// Further targets, loaded at the same time; clients are dealt to them in turn.
     #[arg(value_name = "TARGET")]
     pub others: Vec<String>,
-    /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
+    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
@@ -452,7 +452,7 @@ pub struct CurveArgs {
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub clients_max: u32,
-    /// How precise the load at a level shall be.
+    /// Wanted precision of the load at a level.
     #[arg(
         long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
         allow_hyphen_values = true

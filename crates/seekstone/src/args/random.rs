@@ -66,7 +66,7 @@ pub struct RandomArgs {
     /// of an existing target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// How precise the mean service time of each cell shall be.
+    /// Wanted precision of the mean service time of each cell.
     #[arg(
         long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
         allow_hyphen_values = true
@@ -109,7 +109,7 @@ pub struct RandomArgs {
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// So many bytes from its start.
+    /// This many bytes from its start.
     First(Bytes),
     /// All of it.
     Whole,

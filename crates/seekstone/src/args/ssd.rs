@@ -41,7 +41,7 @@ pub struct SsdArgs {
     /// Time of each load in a round [default: 60s; with --quick 5s at most].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub round: Option<Duration>,
-    /// With --quick: how precise the mean latency of each load in a round shall be [default: 5%].
+    /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
     #[arg(
         long, value_name = "PERCENT", value_parser = parse_precision, allow_hyphen_values = true,
         requires = "quick"
