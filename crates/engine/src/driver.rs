@@ -61,8 +61,8 @@ pub trait Driver: Clock {
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError>;
 
-    /// As [`Driver::wait`], for a deadline at which nothing is due, such as the end of a slice: what
-    /// is done still ends it at once, but nobody stays awake for the deadline, which may pass by as
+    /// As [`Driver::wait`], for a deadline at which nothing is due, such as the end of a slice.
+    /// What is done still ends it at once, but nobody stays awake for the deadline, which may pass by as
     /// much as a sleep ends late.
     ///
     /// # Errors
