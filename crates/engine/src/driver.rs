@@ -62,8 +62,8 @@ pub trait Driver: Clock {
     ) -> Result<(), DriverError>;
 
     /// As [`Driver::wait`], for a deadline at which nothing is due, such as the end of a slice.
-    /// What is done still ends it at once, but nobody stays awake for the deadline, which may pass by as
-    /// much as a sleep ends late.
+    /// What is done still ends it at once, but nobody stays awake for the deadline, which may
+    /// pass by as much as a sleep ends late.
     ///
     /// # Errors
     /// When the driver itself is broken.
