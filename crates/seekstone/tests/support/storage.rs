@@ -46,6 +46,15 @@ impl Loop {
         Some(Self { device, image })
     }
 
+    /// A device of `mib` on `memory`, which has no space for all of it: what is written there
+    /// fails once that is full.
+    pub fn thin(test: &str, memory: &FileSystem, mib: usize) -> Option<Self> {
+        let image = memory.root.join("image");
+        let file = File::create_new(&image).expect("an image file");
+        file.set_len((mib as u64) << 20).expect("a size");
+        Self::attach(test, image)
+    }
+
     /// Such as `loop0`.
     pub fn name(&self) -> &str {
         self.device
@@ -110,6 +119,20 @@ impl FileSystem {
             root: mount_point(scratch),
             device: Some(device),
         };
+        made.mount(test, "rw").then_some(made)
+    }
+
+    /// An ext4 file system on that device, which goes on after errors.
+    pub fn enduring(test: &str, scratch: &Scratch, device: Loop) -> Option<Self> {
+        let options = ["-q", "-F", "-O", "^has_journal", "-e", "continue"];
+        if !is_success(Command::new("mkfs.ext4").args(options).arg(&device.device)) {
+            skipped(test, "mkfs.ext4 is missing");
+            return None;
+        }
+        let root = scratch.path("enduring");
+        fs::create_dir_all(&root).expect("a directory");
+        let device = Some(device);
+        let made = Self { root, device };
         made.mount(test, "rw").then_some(made)
     }
 
