@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use procedure::study::{StudyShape, analyse, is_precise};
 use procedure::{
     DeviceRead, FileCell, FilePlayed, FileStep, FilesPlan, FilesProcedure, PassCount,
-    PositioningPlan, RandomOptions, RandomProcedure, RandomShape, RoundOrder, Rounds, RoundsRule,
-    TimingProcedure, TimingStep, file_test, positioning_found, rate_over, summarise_command,
+    RandomOptions, RandomProcedure, RandomShape, RoundOrder, Rounds, RoundsRule, TimingProcedure,
+    TimingStep, file_test, rate_over, summarise_command,
 };
 use random::{Purpose, Stream};
 use results::{
@@ -26,6 +26,10 @@ use workload::{Durability, MetadataSpec};
 const NOISE: f64 = 0.03;
 /// ... and their mean is wanted within this one.
 const PRECISION: f64 = 0.02;
+
+/// The 20 rounds that a cell of `random` has at most reach no 2 % with that noise: then precision
+/// would end none of them.
+const PRECISION_OF_ROUNDS: f64 = 0.04;
 
 const RULE: RoundsRule = RoundsRule {
     rounds: None,
@@ -74,14 +78,13 @@ struct Case {
 const ANY: &[f64] = &[0.0, 0.3, 0.6];
 
 #[rustfmt::skip]
-const CASES: [Case; 7] = [
+const CASES: [Case; 6] = [
     Case { name: "passes of transfer", runs: 4000, correlations: ANY, run: transfer },
     Case { name: "tests of files", runs: 600, correlations: ANY, run: files },
     Case { name: "runs of time", runs: 2000, correlations: ANY, run: time },
     Case { name: "cells of a study", runs: 2000, correlations: ANY, run: study_until_precise },
     Case { name: "eight replicates of a study", runs: 4000, correlations: &[0.0, 0.3], run: study_of_eight },
-    Case { name: "ten rounds of positioning", runs: 4000, correlations: &[0.0], run: positioning },
-    Case { name: "rounds of random", runs: 1000, correlations: ANY, run: random_access },
+    Case { name: "rounds of random", runs: 400, correlations: ANY, run: random_access },
 ];
 
 /// Bug: passes were taken for independent, and the first look that found them precise ended the
@@ -264,26 +267,6 @@ fn replicate(round: u32, value: f64) -> StudyReplicate {
     }
 }
 
-/// Its rounds begin with a device at rest: no one resembles another.
-fn positioning(correlation: f64, seed: u64) -> Vec<Estimate> {
-    let plan = PositioningPlan {
-        files: 1,
-        file_bytes: 1 << 20,
-        record_bytes: 4096,
-        bin: None,
-        seed,
-    };
-    let mut speed = Speed::new(correlation, seed, 0);
-    let rounds: Vec<Vec<Duration>> = (0..10)
-        .map(|_| vec![Duration::from_secs_f64(speed.next())])
-        .collect();
-    vec![
-        positioning_found("sim:any", &plan, &rounds)
-            .mean
-            .scale(1e-9),
-    ]
-}
-
 /// Storage whose time is constant within a round, and another one in the next.
 fn random_access(correlation: f64, seed: u64) -> Vec<Estimate> {
     let shape = RandomShape {
@@ -295,7 +278,7 @@ fn random_access(correlation: f64, seed: u64) -> Vec<Estimate> {
     };
     let options = RandomOptions {
         rounds: 4,
-        precision: PRECISION,
+        precision: PRECISION_OF_ROUNDS,
         trial_max: Duration::from_millis(250),
         warm_up: None,
         budget: Duration::from_secs(3600),
