@@ -1,6 +1,11 @@
 //! Whatever repeats ends by one rule, and its interval holds the truth as often as it says: also
 //! where precision ended the repeats, and where each resembles the one before it.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "the coverages are a product of this test"
+)]
+
 mod support;
 
 use std::collections::BTreeMap;
