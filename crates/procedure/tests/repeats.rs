@@ -90,7 +90,7 @@ const CASES: [Case; 6] = [
     Case { name: "tests of files", runs: 600, correlations: ANY, run: files },
     Case { name: "runs of time", runs: 2000, correlations: ANY, run: time },
     Case { name: "cells of a study", runs: 2000, correlations: ANY, run: study_until_precise },
-    Case { name: "eight replicates of a study", runs: 4000, correlations: &[0.0, 0.3], run: study_of_eight },
+    Case { name: "a study of eight", runs: 4000, correlations: &[0.0, 0.3], run: study_of_eight },
     Case { name: "rounds of random", runs: 400, correlations: &[0.3, 0.6], run: random_access },
 ];
 
