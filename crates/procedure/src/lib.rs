@@ -64,7 +64,7 @@ pub use random_access::{
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use requirement::{Requirement, rated_name};
-pub use rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
+pub use rounds::{Rounds, RoundsEnd, RoundsRule};
 pub use row::{RowOutline, row_measurement};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
