@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use crate::source::{Source, root};
 
 /// Phrases, each with what to write.
-const BANNED: [(&str, &str); 10] = [
+const BANNED: [(&str, &str); 13] = [
     ("is about", "applies to, measures"),
     ("are about", "apply to"),
     ("told", "reported, given, split"),
@@ -17,6 +17,9 @@ const BANNED: [(&str, &str); 10] = [
     (": say", "use"),
     ("; say", "use"),
     ("unless you say", "without"),
+    ("so it is with", "name what is meant"),
+    ("shall be", "is, wanted"),
+    ("carries requests out", "I/O engine"),
 ];
 /// Crates whose texts no user reads, or that keep the words of old documents.
 const EXEMPT: [&str; 3] = ["sample", "vintage", "xtask"];
@@ -59,7 +62,9 @@ pub fn words(sources: &[Source], faults: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+/// Name the phrases in a text, however their first letters are written.
 fn judge(path: &str, line: usize, text: &str, faults: &mut Vec<String>) {
+    let text = &text.to_lowercase();
     for (phrase, instead) in BANNED {
         if holds(text, phrase) {
             faults.push(format!(
@@ -176,6 +181,7 @@ mod tests {
             assert_eq!(faults_of(fine, false), [""; 0], "{fine}");
         }
         assert_eq!(faults_of("    /// It is about time.", true).len(), 1);
+        assert_eq!(faults_of("    /// Room that stays free.", true).len(), 1);
         assert_eq!(faults_of("    /// It is about time.", false).len(), 0);
     }
 

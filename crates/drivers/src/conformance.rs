@@ -146,6 +146,10 @@ fn a_deadline_ends_an_idle_wait<D: Driver>(driver: &mut D) {
             "returned before the deadline with nothing done"
         );
         assert!(done.is_empty());
+        let deadline = driver.now() + Duration::from_nanos(span);
+        driver.rest(deadline, &mut done).expect("rest");
+        assert!(driver.now() >= deadline, "a rest ended early");
+        assert!(done.is_empty());
     }
     driver
         .wait(Some(Instant::START), &mut done)
@@ -160,7 +164,10 @@ fn a_deadline_ends_a_busy_wait<D: Driver>(driver: &mut D, terrain: &Terrain) {
         while done.is_empty() {
             // Set anew: on a virtual clock time stands still at a deadline that has passed.
             let deadline = driver.now() + Duration::from_nanos(number as u64 * 3_000 + 1);
-            driver.wait(Some(deadline), &mut done).expect("wait");
+            match number % 2 {
+                0 => driver.wait(Some(deadline), &mut done).expect("wait"),
+                _ => driver.rest(deadline, &mut done).expect("rest"),
+            }
             assert!(
                 !done.is_empty() || driver.now() >= deadline,
                 "neither done nor due"

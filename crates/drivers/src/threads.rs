@@ -165,6 +165,13 @@ impl Driver for ThreadsDriver {
         Ok(())
     }
 
+    fn rest(&mut self, deadline: Instant, done: &mut Vec<Completion>) -> Result<(), DriverError> {
+        let awake = std::mem::take(&mut self.awake);
+        let rested = self.wait(Some(deadline), done);
+        self.awake = awake;
+        rested
+    }
+
     fn blocked_until(&self) -> Instant {
         self.blocked_until
     }

@@ -116,6 +116,28 @@ fn uring_that_never_stays_awake() {
     });
 }
 
+/// Core 19: the end of each slice of 16 ms was waited for awake, though nothing is due then.
+#[test]
+fn nobody_stays_awake_for_a_deadline_at_which_nothing_is_due() {
+    let scene = Scene::new(Path::new(env!("CARGO_TARGET_TMPDIR")), Caching::Buffered).unwrap();
+    let (table, clock) = (scene.table(), MonotonicClock::start());
+    let mut kinds = vec![(DriverKind::Threads, 1), (DriverKind::Threads, 4)];
+    match probe() {
+        UringSupport::Refused { reason } => eprintln!("skipped: no io_uring here ({reason})"),
+        _ => kinds.push((DriverKind::Uring, 4)),
+    }
+    for (kind, depth) in kinds {
+        let options = DriverOptions::new(depth, BUFFER_BYTES);
+        let mut driver = open_driver(kind, &table, clock, &options).unwrap().driver;
+        for _ in 0..50 {
+            // Nearer than the usual time awake before a deadline.
+            let soon = clock.now() + units::Duration::from_micros(20);
+            driver.rest(soon, &mut Vec::new()).unwrap();
+        }
+        assert_eq!(driver.own_work().awake_ns, 0, "{kind:?} {depth}");
+    }
+}
+
 #[test]
 fn the_deepest_ring_can_be_had() {
     check_uring(Caching::Buffered, drivers::DEPTH_MAX, |options| {

@@ -61,6 +61,16 @@ pub trait Driver: Clock {
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError>;
 
+    /// As [`Driver::wait`], for a deadline at which nothing is due, such as the end of a slice.
+    /// What is done still ends it at once, but nobody stays awake for the deadline, which may
+    /// pass by as much as a sleep ends late.
+    ///
+    /// # Errors
+    /// When the driver itself is broken.
+    fn rest(&mut self, deadline: Instant, done: &mut Vec<Completion>) -> Result<(), DriverError> {
+        self.wait(Some(deadline), done)
+    }
+
     /// Until when the last `wait` was held up by a request that it carried out in place. A request
     /// that fell due in that time had no room: the generator did not miss it.
     fn blocked_until(&self) -> Instant {
@@ -191,6 +201,9 @@ impl<D: Driver + ?Sized> Driver for Box<D> {
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
         (**self).wait(deadline, done)
+    }
+    fn rest(&mut self, deadline: Instant, done: &mut Vec<Completion>) -> Result<(), DriverError> {
+        (**self).rest(deadline, done)
     }
     fn blocked_until(&self) -> Instant {
         (**self).blocked_until()

@@ -18,6 +18,9 @@ pub const BACKLOG_MAX: usize = 1 << 20;
 /// Timers that fire before the driver is asked again what is done: arrivals that fall due faster
 /// than they are handed out must not keep completions waiting.
 const TIMERS_TOGETHER: usize = 256;
+/// What is due this much later than the end of a slice does not suffer when the sleep until that
+/// end lasts too long. It is several times what a processor takes to wake.
+const PUNCTUAL: Duration = Duration::from_micros(250);
 
 /// How an engine is set up.
 #[derive(Clone, Copy, Debug)]
@@ -203,11 +206,15 @@ impl<D: Driver, C: Client> Engine<D, C> {
                 self.recorder.close_until(end);
                 return Ok(EngineState::Running);
             }
-            let deadline = self
+            let due = self
                 .timers
                 .peek()
-                .map_or(end, |Reverse(timer)| timer.at.min(end));
-            self.driver.wait(Some(deadline), &mut self.done)?;
+                .map_or(Instant::NEVER, |Reverse(timer)| timer.at);
+            if due.since(end) > PUNCTUAL {
+                self.driver.rest(end, &mut self.done)?;
+            } else {
+                self.driver.wait(Some(due.min(end)), &mut self.done)?;
+            }
             now = match self.done.last() {
                 Some(last) => last.completed,
                 None => self.driver.now(),

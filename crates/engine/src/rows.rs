@@ -71,8 +71,11 @@ struct RowCounts {
 #[derive(Debug, Default)]
 pub struct Rows {
     members: Vec<Membership>,
-    counts: BTreeMap<RowKey, Box<RowCounts>>,
+    /// By row, and by kind within it.
+    counts: Vec<[Option<Box<RowCounts>>; KINDS]>,
 }
+
+const KINDS: usize = OpKind::ALL.len();
 
 impl Rows {
     /// Rows without any times, and the row of each client.
@@ -80,7 +83,7 @@ impl Rows {
     pub const fn new(members: Vec<Membership>) -> Self {
         Self {
             members,
-            counts: BTreeMap::new(),
+            counts: Vec::new(),
         }
     }
 
@@ -93,8 +96,12 @@ impl Rows {
         if done.completed < member.from {
             return;
         }
-        let key = (member.row, done.request.op.kind());
-        let counts = self.counts.entry(key).or_default();
+        let row = member.row as usize;
+        if self.counts.len() <= row {
+            self.counts.resize_with(row + 1, Default::default);
+        }
+        let counts = &mut self.counts[row][done.request.op.kind() as usize];
+        let counts = counts.get_or_insert_with(Box::default);
         counts.response.record(done.response_time().as_nanos());
         counts.service.record(done.service_time().as_nanos());
         counts.submission.record(done.lateness().as_nanos());
@@ -120,7 +127,11 @@ impl Rows {
             elapsed: counts.elapsed,
             windows: counts.windows.clone(),
         };
-        let all = self.counts.iter();
-        all.map(|(key, counts)| (*key, record(counts))).collect()
+        let rows = (0..).zip(&self.counts);
+        let all = rows.flat_map(|(row, kinds)| {
+            let kinds = OpKind::ALL.into_iter().zip(kinds);
+            kinds.filter_map(move |(kind, counts)| Some(((row, kind), counts.as_ref()?)))
+        });
+        all.map(|(key, counts)| (key, record(counts))).collect()
     }
 }

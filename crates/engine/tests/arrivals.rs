@@ -14,11 +14,11 @@ mod support;
 
 use std::mem::size_of;
 
-use engine::{Engine, EngineOptions, KindSet};
-use sim::SimSpec;
+use engine::{Clock, Driver, DriverError, Engine, EngineOptions, KindSet};
+use sim::{SimDriver, SimSpec};
 use support::{closed, mixed, open};
 use units::{Duration, Instant};
-use workload::{AnyClient, ClientSpec, GapShape, MixClient, OpKind};
+use workload::{AnyClient, ClientSpec, Completion, GapShape, MixClient, OpKind, Request};
 
 /// Standard deviations that one normal sample in a thousand exceeds.
 const MISSED_BY_ONE_IN_A_THOUSAND: f64 = 3.29;
@@ -149,4 +149,90 @@ fn a_client_is_small() {
     let bytes = size_of::<AnyClient>() + size_of::<MixClient>();
     println!("a mixing client takes {bytes} bytes");
     assert!(bytes <= 448, "{bytes} bytes");
+}
+
+/// A device that notes what it was asked to be punctual for, and what not.
+struct Attentive {
+    inner: SimDriver,
+    due: Vec<Instant>,
+    waited: Vec<Instant>,
+    rested: Vec<Instant>,
+}
+
+impl Clock for Attentive {
+    fn now(&self) -> Instant {
+        self.inner.now()
+    }
+}
+
+impl Driver for Attentive {
+    fn capacity(&self) -> usize {
+        self.inner.capacity()
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), DriverError> {
+        self.due.push(request.due);
+        self.inner.submit(request)
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Option<Instant>,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), DriverError> {
+        self.waited.extend(deadline);
+        self.inner.wait(deadline, done)
+    }
+
+    fn rest(&mut self, deadline: Instant, done: &mut Vec<Completion>) -> Result<(), DriverError> {
+        self.rested.push(deadline);
+        self.inner.rest(deadline, done)
+    }
+}
+
+/// Core 19: the end of each slice was waited for as if an operation were due then. Only where one
+/// follows at once must nobody oversleep.
+#[test]
+fn the_end_of_a_slice_needs_no_punctuality_unless_something_is_due_soon_after() {
+    let start = Instant::START;
+    let device = SimSpec::parse("sim:delay?time=10us").expect("a valid device");
+    let spec = mixed(open(GapShape::Exponential, 500.0), None);
+    let client = spec.client(5, 0, 1).expect("blocks");
+    let driver = Attentive {
+        inner: device.driver(5, 64, start),
+        due: Vec::new(),
+        waited: Vec::new(),
+        rested: Vec::new(),
+    };
+    let options = EngineOptions {
+        start,
+        slot_width: Duration::from_millis(1),
+        counted: KindSet::of(&OpKind::ALL),
+        first_client: 0,
+        stride: 1,
+    };
+    let mut engine = Engine::new(driver, vec![client], options);
+    let ends: Vec<Instant> = (1..=200)
+        .map(|slice| start + Duration::from_millis(16 * slice))
+        .collect();
+    for end in &ends {
+        engine.run_until(*end).expect("virtual time");
+    }
+    let (_, driver) = engine.into_parts();
+    let soon = Duration::from_micros(250);
+    let is_near = |end: Instant| {
+        driver
+            .due
+            .iter()
+            .any(|due| *due >= end && *due <= end + soon)
+    };
+    assert!(
+        driver
+            .rested
+            .iter()
+            .all(|end| ends.contains(end) && !is_near(*end))
+    );
+    let punctual = driver.waited.iter().filter(|at| ends.contains(at));
+    assert!(punctual.clone().all(|end| is_near(*end)));
+    assert!(driver.rested.len() > 100 && punctual.count() > 5);
 }

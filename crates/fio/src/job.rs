@@ -154,6 +154,11 @@ pub struct Job {
     pub alignment: [Option<u64>; 2],
     /// Requests at once, where the engine takes several.
     pub depth: u32,
+    /// Requests left outstanding at which the depth is filled again, where it is not filled as
+    /// each one ends.
+    pub refill_at: Option<u32>,
+    /// Whether a synchronous engine has several requests at once, by `io_submit_mode=offload`.
+    pub is_offloaded: bool,
     /// Copies of the job.
     pub copies: u32,
     /// Its files.
@@ -194,6 +199,10 @@ pub struct Job {
     pub begins_group: bool,
     /// Whether cached pages of its files are dropped before.
     pub drops_cache: bool,
+    /// Whether all jobs next to it end with the first of them.
+    pub ends_all: bool,
+    /// Whether failed operations are counted, and do not end the run.
+    pub outlives_errors: bool,
     /// Every option that holds for it, in the order in which they were read.
     pub given: Vec<Given>,
 }
@@ -209,8 +218,18 @@ impl Job {
         }
     }
 
+    /// What offsets that are drawn are multiples of, where it is not the block size.
+    #[must_use]
+    pub fn alignment_effective(&self) -> Option<u64> {
+        match self.pattern.directions {
+            Directions::Write => self.alignment[1].or(self.alignment[0]),
+            Directions::Read | Directions::Mixed => self.alignment[0],
+        }
+    }
+
     /// What a job is before any option is read.
-    pub(crate) fn new(name: &str, place: &Place) -> Self {
+    #[must_use]
+    pub fn new(name: &str, place: &Place) -> Self {
         Self {
             place: place.clone(),
             name: name.to_owned(),
@@ -220,6 +239,8 @@ impl Job {
             blocks: [BlockSizes::fixed(4096), BlockSizes::fixed(4096)],
             alignment: [None; 2],
             depth: 1,
+            refill_at: None,
+            is_offloaded: false,
             copies: 1,
             files: Files {
                 names: Vec::new(),
@@ -253,6 +274,8 @@ impl Job {
             is_behind_wall: false,
             begins_group: false,
             drops_cache: true,
+            ends_all: false,
+            outlives_errors: false,
             given: Vec::new(),
         }
     }

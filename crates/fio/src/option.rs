@@ -63,6 +63,13 @@ pub struct FioOption {
     pub rank: i8,
 }
 
+impl FioOption {
+    /// Whether it belongs to an engine that is refused.
+    pub(crate) const fn is_of_engine(&self) -> bool {
+        matches!(self.answer, Answer::OfEngine(_))
+    }
+}
+
 /// Every option of fio 3.42, and those of older ones.
 pub fn options() -> impl Iterator<Item = &'static FioOption> {
     GENERIC.iter().chain(OF_ENGINES)
@@ -160,6 +167,7 @@ fn within(text: &str, base: KbBase, (least, most): (i64, i64)) -> Result<(), Str
 
 fn amount_text(text: &str, base: KbBase) -> Result<(), String> {
     if let Some(percent) = text.strip_suffix('%') {
+        let percent = percent.trim_end_matches('%');
         let value = whole(percent, base)?;
         return match (0..=100).contains(&value) {
             true => Ok(()),

@@ -82,7 +82,8 @@ pub fn read_job_file(name: &str, text: &str, around: &mut dyn Surroundings) -> J
 
 /// Options in the order in which fio reads them: by rank, else as written.
 pub(crate) fn sort(given: &mut [Given]) {
-    given.sort_by_key(|it| -it.option.rank);
+    // fio hands those of an engine on when all others were read.
+    given.sort_by_key(|it| (it.option.is_of_engine(), -it.option.rank));
 }
 
 struct JobFileReader<'a> {

@@ -2,6 +2,7 @@
 
 use crate::blocks::{BlockSizes, fixed, range, split, triplet};
 use crate::buffers::pattern_bytes;
+use crate::conflict::{conflicts, settle};
 use crate::engines::engine;
 use crate::fault::Fault;
 use crate::job::{Amount, EachWrite, FileOrder, Job, Rate};
@@ -49,6 +50,7 @@ pub fn resolve(file: &JobFile, wanted: &[String]) -> Resolved {
             found.faults.push(Fault::new(&first.place, message));
         }
     }
+    found.faults.extend(settle(&mut found.jobs));
     let mut told = Vec::new();
     found.faults.retain(|fault| {
         let is_new = !told.contains(fault);
@@ -76,28 +78,11 @@ impl Resolved {
             );
             self.faults.push(Fault::new(&section.place, message));
         }
-        self.faults.extend(misaligned(&job));
+        self.faults.extend(conflicts(&job));
         if job.copies > 0 {
             self.jobs.push(job);
         }
     }
-}
-
-/// An alignment that is not the block size: fio's offsets would be others than ours.
-fn misaligned(job: &Job) -> Option<Fault> {
-    let given = job.given.iter().rfind(|it| it.option.name == "ba")?;
-    let [reads, writes] = job.alignment;
-    let pairs = [(reads, &job.blocks[0]), (writes.or(reads), &job.blocks[1])];
-    let is_other = |(asked, sizes): &(Option<u64>, &BlockSizes)| {
-        asked.is_some_and(|asked| sizes.vary() || asked != sizes.least())
-    };
-    let text = given.value.as_deref().unwrap_or_default();
-    pairs.iter().any(is_other).then(|| {
-        let message = format!(
-            "ba={text} is refused: another alignment than the block size is not done; leave it out"
-        );
-        Fault::new(&given.place, message)
-    })
 }
 
 fn kb_base(given: &[Given]) -> KbBase {
@@ -113,8 +98,7 @@ pub(crate) fn is_off(given: &Given) -> bool {
     let off = ["0", "none", "false", "sequential", "inline", "0%"];
     match (given.option.name, given.value.as_deref()) {
         (_, None) => false,
-        ("iodepth_batch_complete_min" | "replay_scale", Some(value)) => ["0", "1"].contains(&value),
-        ("continue_on_error", Some(value)) => ["none", "0"].contains(&value),
+        ("replay_scale", Some(value)) => ["0", "1"].contains(&value),
         (_, Some(value)) => off.contains(&value),
     }
 }
@@ -176,7 +160,11 @@ impl ResolvedValue<'_> {
 
     fn amount(&self) -> Result<Amount, String> {
         match self.text.strip_suffix('%') {
-            Some(percent) => Ok(Amount::Percent(size(percent, self.base)?)),
+            // fio reads no further than the first sign.
+            Some(percent) => {
+                let percent = percent.trim_end_matches('%');
+                Ok(Amount::Percent(size(percent, self.base)?))
+            }
             None => Ok(Amount::Bytes(self.size()?)),
         }
     }
@@ -268,6 +256,10 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "ba" => job.alignment = value.pair()?,
         "iodepth" => job.depth = value.count()?.max(1),
         "numjobs" => job.copies = value.count()?,
+        "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
+        "io_submit_mode" => job.is_offloaded = value.text == "offload",
+        // What they take is looked at when the whole job is known.
+        "iodepth_batch_complete_min" | "serialize_overlap" | "unlink_each_loop" | "exit_what" => {}
         "rwmixread" => job.read_percent = value.count()?,
         "rwmixwrite" => job.read_percent = 100 - value.count()?,
         "norandommap" => job.may_repeat = value.truth()?,
@@ -362,6 +354,8 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "thinktime" => job.think.time = time(value.text, TimeUnit::Microseconds)?,
         "thinktime_blocks" => job.think.after = value.count()?.max(1),
         "group_reporting" => job.reports.is_grouped = value.truth()?,
+        "exitall" => job.ends_all = value.truth()?,
+        "continue_on_error" => job.outlives_errors = !["none", "0"].contains(&value.text),
         "new_group" => job.begins_group = value.truth()?,
         "stonewall" => job.is_behind_wall = value.truth()?,
         "percentile_list" => {

@@ -19,12 +19,17 @@ const STREAMED: &str = "lines of logs are written as they come about, and not ke
 const NO_PRIORITY: &str = "no request has a priority of its own: 0x0000";
 const NO_LOG: &str = "every I/O is timed in any case; its log is not written";
 const FILETYPE: &str = "the kind of a file is seen, not set";
-const EXITALL: &str = "jobs end by themselves here; give each a runtime";
+const EXITALL: &str = "of jobs with time_based: all end with the first of their phase";
+const EXIT_WHAT: &str = "group or stonewall: those that run together";
+const GO_ON: &str = "of all jobs or of none: failed operations are counted, whatever kind is named";
 const ERRORS: &str = "the first failed operation ends the run";
 const ALL_OPEN: &str = "files stay open for the whole of a run here";
 const FILES: &str = "files are laid out whole before any job starts, and nothing else is filled";
 const SEQUENCER: &str = "offsets of an own sequence are not done";
-const QUEUE: &str = "a job keeps its depth filled here, request by request";
+const REFILLED: &str = "the depth is filled again when that number is done, or left";
+const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requests overlap";
+const OFFLOADED: &str = "a synchronous engine then has iodepth requests outstanding";
+const ONE_LOOP: &str = "where size is done once: files of ours are removed at the end";
 const ADDRESSES: &str = "this rule of addresses is not done";
 const SYNCS: &str = "this kind of flush is not done; fsync, fdatasync, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
@@ -134,11 +139,11 @@ pub const GENERIC: &[FioOption] = &[
     row("ioengine", "", Text, DONE),
     row("iodepth", "", Int(1, MANY), DONE),
     row("iodepth_batch", "iodepth_batch_submit", Int(0, MANY), NoEffect(TOGETHER)),
-    row("iodepth_batch_complete_min", "iodepth_batch_complete", Int(0, MANY), Refused(QUEUE)),
+    row("iodepth_batch_complete_min", "iodepth_batch_complete", Int(0, MANY), Done(REFILLED)),
     row("iodepth_batch_complete_max", "", Int(0, MANY), NoEffect(AT_MOST)),
-    row("iodepth_low", "", Int(0, MANY), Refused(QUEUE)),
-    row("serialize_overlap", "", Bool, Refused(QUEUE)),
-    row("io_submit_mode", "", OneOf(&["inline", "offload"]), Refused(QUEUE)),
+    row("iodepth_low", "", Int(0, MANY), Done(REFILLED)),
+    row("serialize_overlap", "", Bool, Done(NO_OVERLAP)),
+    row("io_submit_mode", "", OneOf(&["inline", "offload"]), Done(OFFLOADED)),
     row("size", "", Amount, DONE),
     row("io_size", "io_limit", Amount, DONE),
     row("fill_device", "fill_fs", Bool, Refused(FILES)),
@@ -150,7 +155,7 @@ pub const GENERIC: &[FioOption] = &[
     row("number_ios", "", Size, DONE),
     row("num_range", "", Int(0, MANY), Refused(ADDRESSES)),
     row("bs", "blocksize", Sizes, DONE),
-    row("ba", "blockalign", Sizes, Done("where it is the block size")),
+    row("ba", "blockalign", Sizes, Done("one for reads and writes")),
     row("bsrange", "blocksize_range", Text, DONE),
     row("bssplit", "", Text, DONE),
     row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
@@ -296,9 +301,9 @@ pub const GENERIC: &[FioOption] = &[
     row("fsync_on_close", "", Bool, Done("an fsync is sent when the job ends")),
     row("end_syncfs", "", Bool, Refused(SYNCS)),
     row("unlink", "", Bool, NoEffect(OURS_GO)),
-    row("unlink_each_loop", "", Bool, Refused(ALL_OPEN)),
-    row("exitall", "", Flag, Refused(EXITALL)),
-    row("exit_what", "", OneOf(&["group", "stonewall", "all"]), Refused(EXITALL)),
+    row("unlink_each_loop", "", Bool, Done(ONE_LOOP)),
+    row("exitall", "", Flag, Done(EXITALL)),
+    row("exit_what", "", OneOf(&["group", "stonewall", "all"]), Done(EXIT_WHAT)),
     row("exitall_on_error", "", Flag, NoEffect(ERRORS)),
     row("stonewall", "wait_for_previous", Flag, DONE),
     row("new_group", "", Flag, DONE),
@@ -350,7 +355,7 @@ pub const GENERIC: &[FioOption] = &[
     row("gtod_cpu", "", Int(0, MANY), NoEffect(MEASURED)),
     row("job_start_clock_id", "", Int(0, MANY), NoEffect(FORM)),
     row("unified_rw_reporting", "", OneOf(&["none","mixed","both","0","1","2"]), NoEffect(FORM)),
-    row("continue_on_error", "", Text, Refused(ERRORS)),
+    row("continue_on_error", "", Text, Done(GO_ON)),
     row("ignore_error", "", Text, Refused(ERRORS)),
     row("error_dump", "", Bool, NoEffect("the first error is always said")),
     row("profile", "", Text, Refused(SYSTEM)),

@@ -6,6 +6,7 @@ use crate::option::ValueKind::{Bool, Flag, Int, OneOf, Text};
 use crate::table::row;
 
 const HANDOVER: &str = "how requests are handed over is ours: --driver and --poll choose";
+const NO_PRIORITY: &str = "requests have no priority of their own here";
 const MANY: i64 = i64::MAX;
 
 /// In the order of the engines.
@@ -43,6 +44,11 @@ pub const OF_ENGINES: &[FioOption] = &[
     row("http_mode", "", OneOf(&["webdav", "s3", "swift"]), OfEngine("http")),
     row("http_verbose", "", Int(0, MANY), OfEngine("http")),
     row("http_object_mode", "", OneOf(&["block", "range"]), OfEngine("http")),
+    row("cmdprio_percentage", "", Text, NoEffect(NO_PRIORITY)),
+    row("cmdprio_class", "", Text, NoEffect(NO_PRIORITY)),
+    row("cmdprio_hint", "", Text, NoEffect(NO_PRIORITY)),
+    row("cmdprio", "", Text, NoEffect(NO_PRIORITY)),
+    row("cmdprio_bssplit", "", Text, NoEffect(NO_PRIORITY)),
     row("hipri", "", Flag, NoEffect(HANDOVER)),
     row("readfua", "", Bool, Refused("this way into the kernel is not done")),
     row("writefua", "", Bool, Refused("this way into the kernel is not done")),

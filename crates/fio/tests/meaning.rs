@@ -135,3 +135,41 @@ fn what_writes_hold_and_how_they_are_verified() {
     let plain = &jobs("[a]\n")[0];
     assert!(plain.buffers == fio::Buffers::default() && plain.verify == fio::Verify::default());
 }
+
+#[test]
+fn jobs_that_exit_together_end_with_the_first_of_their_phase() {
+    let found = jobs(
+        "[global]\ntime_based\nexitall\n[a]\nruntime=30\nstartdelay=5\n[b]\nruntime=10\n\
+         ramp_time=5\n[c]\nstonewall\nruntime=20\n",
+    );
+    let runtimes: Vec<Duration> = found.iter().map(|job| job.limits.runtime).collect();
+    assert_eq!(runtimes, [10, 10, 20].map(Duration::from_secs));
+}
+
+#[test]
+fn the_depth_is_filled_again_where_it_was_asked_for() {
+    let refill = |text: &str| jobs(&format!("[a]\niodepth=16\n{text}\n"))[0].refill_at;
+    assert_eq!(refill(""), None);
+    assert_eq!(refill("iodepth_batch_complete_min=1"), None);
+    assert_eq!(refill("iodepth_batch_complete_min=4"), Some(12));
+    assert_eq!(refill("iodepth_low=8"), Some(8));
+    assert_eq!(
+        refill("iodepth_low=8\niodepth_batch_complete_min=12"),
+        Some(4)
+    );
+}
+
+#[test]
+fn a_share_may_have_its_sign_twice() {
+    assert_eq!(
+        jobs("[a]\nsize=100%%\n")[0].size,
+        Some(Amount::Percent(100))
+    );
+}
+
+#[test]
+fn offloaded_jobs_and_jobs_of_own_alignment_are_what_they_say() {
+    let job = &jobs("[a]\nio_submit_mode=offload\nrw=randread\nbs=4k\nba=64k\n")[0];
+    assert!(job.is_offloaded);
+    assert_eq!(job.alignment_effective(), Some(64 << 10));
+}

@@ -8,6 +8,26 @@ use support::Around;
 /// A job file, and what is said of it; an empty line stands for the end of what is looked at.
 const MISTAKES: &[(&str, &str)] = &[
     (
+        "[a]\nrw=randread\nnorandommap\nserialize_overlap=1\n",
+        "j.fio:4: serialize_overlap=1 is refused: requests of this job may overlap",
+    ),
+    (
+        "[a]\nloops=2\nunlink_each_loop=1\n",
+        "j.fio:3: unlink_each_loop=1 is refused: files stay open until size is done",
+    ),
+    (
+        "[a]\nexitall\nruntime=5\n[b]\nsize=1m\n",
+        "j.fio:2: exitall is refused: which job ends first is not known beforehand",
+    ),
+    (
+        "[a]\nexit_what=all\n",
+        "j.fio:2: exit_what=all is refused: later jobs run all the same",
+    ),
+    (
+        "[a]\nsize=1m\n[b]\ncontinue_on_error=all\n",
+        "j.fio:4: continue_on_error=all is refused: it is done for all jobs or for none",
+    ),
+    (
         "rw=read\n",
         "j.fio:1: rw=read stands outside of a section; begin one with [name]",
     ),

@@ -2,9 +2,9 @@
 
 use procedure::{
     CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, Ending, Levels, Requirement, SIZE_MIN,
-    Trial, findings,
+    Trial, deals, findings,
 };
-use results::{Caution, Run, Status, TargetDescription};
+use results::{Caution, Measurement, Run, Status, TargetDescription};
 use units::{Bytes, Duration};
 
 use crate::single_load::resolve_levels;
@@ -73,20 +73,25 @@ pub fn check_up(
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
     let Opened {
-        bench,
+        mut bench,
         description,
         cautions,
         facts,
     } = open_check_up(&request.bench)?;
-    refuse_small(request.bench.size, &facts)?;
+    bench.serve(interrupt)?;
+    let allowed = refuse_small(request.bench.size, &facts);
     let offer = CheckUp::offer(&facts, request.levels.given(request.percentile));
-    offer.check(&request.goals).map_err(BenchError::Usage)?;
+    let allowed = allowed.and_then(|()| offer.check(&request.goals).map_err(BenchError::Usage));
+    if let Err(error) = allowed {
+        return Err(bench.abandon(error));
+    }
     Session {
         request,
         interrupt,
         show,
         laboratory: bench,
         description,
+        hosts: Vec::new(),
     }
     .run(facts, &cautions)
 }
@@ -117,6 +122,8 @@ struct Session<'a> {
     show: Show<'a>,
     laboratory: Bench,
     description: TargetDescription,
+    /// What each of several hosts measured.
+    hosts: Vec<Measurement>,
 }
 
 impl Session<'_> {
@@ -148,13 +155,15 @@ impl Session<'_> {
         warnings.extend(procedure.doubts());
         warnings.extend(self.laboratory.clean_up());
         let curve = procedure.curve();
-        let measurements = procedure.measurements().to_vec();
+        let mut measurements = procedure.measurements().to_vec();
+        let findings = findings(&measurements, curve.as_ref());
+        measurements.append(&mut self.hosts);
         let mut setup = self.request.bench.resolved(procedure.size());
         resolve_levels(&mut setup, &status, curve.as_ref());
         Ok(Run {
             status,
             elapsed_ns: elapsed.as_nanos(),
-            findings: findings(&measurements, curve.as_ref()),
+            findings,
             measurements,
             curve,
             warnings,
@@ -191,6 +200,10 @@ impl Session<'_> {
             } = outcome;
             measurement.intervals = intervals;
             procedure.record(measurement, elapsed);
+            // Points of a curve are many, and none is a row of the report.
+            let rows = self.laboratory.take_rows().into_iter();
+            self.hosts
+                .extend(rows.filter(|_| !is_layout && !deals(&trial)));
             if is_layout && ending == Ending::Finished {
                 self.laboratory.verify_from_now();
             }
@@ -234,12 +247,12 @@ impl Session<'_> {
             });
             interrupt.is_raised().is_none()
         };
-        if is_layout {
-            return laboratory
-                .laboratory_that_leaves()
-                .measure(trial, &mut watch);
-        }
-        laboratory.laboratory().measure(trial, &mut watch)
+        let mut place = match (is_layout, deals(trial)) {
+            (true, _) => laboratory.laboratory_that_leaves(),
+            (false, false) => laboratory.laboratory_of_each(),
+            (false, true) => return laboratory.laboratory().measure(trial, &mut watch),
+        };
+        place.measure(trial, &mut watch)
     }
 }
 

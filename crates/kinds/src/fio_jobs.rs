@@ -2,13 +2,18 @@
 
 mod beside;
 mod checks;
+mod fill;
 mod follow;
 mod plan;
 mod run;
+mod targets;
 mod verify;
+mod workload_file;
 
 pub use beside::{Beside, Status};
 pub use follow::LogTo;
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
-pub use run::{FioRequest, FioRun, JobTimes, run_jobs};
+pub use run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};
+pub use targets::{curve_of_targets, trial_of_targets};
 pub use verify::{AfterPhase, VerifyPlan};
+pub use workload_file::{JobTarget, WorkloadText, read_workloads};

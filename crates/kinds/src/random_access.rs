@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use drivers::Checking;
 use procedure::{
     CellPlan, Cells, CheckUpFacts, RandomOptions, RandomProcedure, RandomShape, RandomStep, Trial,
     TrialError, random_doubts, random_findings, warm_up_left_out,
@@ -55,12 +54,13 @@ pub fn measure_random(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
+    bench.serve(interrupt)?;
     let mut session = match Session::new(request, interrupt, show, &bench, &facts) {
         Ok(session) => session,
         Err(error) => return Err(bench.abandon(error)),
     };
-    if let Bench::Real(real) = &mut bench {
-        real.write_for(Checking::Record);
+    if let Err(error) = bench.write_records() {
+        return Err(bench.abandon(error.into()));
     }
     let environment = environment::capture();
     let begun = bench.laboratory().now();
@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
         );
         let budget = self.request.options.budget;
         let show = &mut self.show;
-        let measured = bench.laboratory().measure(trial, &mut |glimpse| {
+        let measured = bench.laboratory_of_each().measure(trial, &mut |glimpse| {
             let part = glimpse.elapsed.as_secs_f64() / trial.duration_max.as_secs_f64();
             show(&Stage {
                 title: &title,
@@ -328,10 +328,7 @@ pub(crate) fn is_silence(error: &BenchError) -> bool {
 }
 
 fn refuse_misaligned(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
-    let Bench::Real(real) = bench else {
-        return Ok(());
-    };
-    let unit = real.unit();
+    let unit = bench.unit();
     let mut blocks = cells.plans.iter().map(|plan| plan.block);
     match blocks.find(|block| !block.is_multiple_of(u64::from(unit))) {
         Some(block) => Err(LaboratoryError::Misaligned { block, unit }.into()),
@@ -341,9 +338,9 @@ fn refuse_misaligned(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
 
 /// What the buffers of the largest cell take of memory is known before anything is made.
 fn refuse_too_much(bench: &Bench, cells: &Cells) -> Result<(), BenchError> {
-    let Bench::Real(_) = bench else {
+    if let Bench::Simulated(_) | Bench::Told(_) = bench {
         return Ok(());
-    };
+    }
     let buffers = cells
         .plans
         .iter()
@@ -375,8 +372,5 @@ fn refuse_short_time(options: &RandomOptions, cells: &Cells) -> Result<(), Bench
 
 /// Let the storage finish what was written, so that no later cell waits for it.
 fn settle(bench: &mut Bench) -> Result<(), BenchError> {
-    if let Bench::Real(real) = bench {
-        real.settle_main()?;
-    }
-    Ok(())
+    Ok(bench.settle()?)
 }

@@ -25,7 +25,7 @@ use lab::storage::wrong_data;
 use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
 /// The name of the one trial.
-const TRIAL: &str = "trial";
+pub(crate) const TRIAL: &str = "trial";
 /// The name of the target that completes at once.
 pub const NULL_TARGET: &str = "null:";
 
@@ -90,8 +90,11 @@ pub fn measure_load(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
+    bench.serve(interrupt)?;
     let may_write = facts.makes_files || facts.may_overwrite;
-    bench.agree(refuse_unwanted_writes(request, may_write))?;
+    if let Err(error) = refuse_unwanted_writes(request, may_write) {
+        return Err(bench.abandon(error));
+    }
     let mut asker = Asker {
         request,
         interrupt,
@@ -113,7 +116,6 @@ pub fn measure_load(
     } else {
         bench.verify_as_asked().map_err(BenchError::from)
     };
-    let asked = bench.agree(asked).and_then(|()| bench.serve(interrupt));
     let asked = asked.and_then(|()| asker.ask(&mut bench, facts.access));
     let asked = asker.verify(&bench, asked);
     let elapsed = bench.laboratory().now().since(begun);
@@ -389,6 +391,7 @@ impl Asker<'_> {
         options: CurveOptions,
     ) -> Result<(), BenchError> {
         let mut procedure = LoadCurve::new(options);
+        let mut hosts = HostsAtPeak::default();
         while let CurveStep::Measure(plan) = procedure.next_step() {
             let begun = bench.laboratory().now();
             let mut trial = self.trial(access);
@@ -417,11 +420,13 @@ impl Asker<'_> {
             let elapsed = bench.laboratory().now().since(begun);
             self.spent += elapsed;
             procedure.record(&plan, &outcome.measurement, elapsed);
+            hosts.see(&outcome.measurement, bench.take_rows());
             self.curve = procedure.found(&self.request.title);
             self.check(&trial, outcome.failure)?;
         }
         self.curve = procedure.found(&self.request.title);
         self.measurements.extend(procedure.failed().cloned());
+        self.measurements.append(&mut hosts.rows);
         Ok(())
     }
 
@@ -509,6 +514,27 @@ impl Asker<'_> {
             Question::Curve(_) => resolve_levels(&mut setup, status, self.curve.as_ref()),
         }
         setup
+    }
+}
+
+/// What each of several hosts did at the point of a curve with the highest throughput: rows for all
+/// points would be many, and there the slowest host holds the others back most.
+#[derive(Default)]
+struct HostsAtPeak {
+    throughput: f64,
+    rows: Vec<Measurement>,
+}
+
+impl HostsAtPeak {
+    fn see(&mut self, point: &Measurement, rows: Vec<Measurement>) {
+        if point.throughput.value >= self.throughput {
+            self.throughput = point.throughput.value;
+            self.rows = rows;
+            for row in &mut self.rows {
+                let clients = format_counted(point.clients.into(), "client");
+                row.title = format!("{} of {clients}", row.title);
+            }
+        }
     }
 }
 

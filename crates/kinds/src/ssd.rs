@@ -18,7 +18,7 @@ use crate::random_access::is_silence;
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
-use lab::laboratory::{Glimpse, Laboratory, Outcome};
+use lab::laboratory::{Glimpse, Laboratory as _, Outcome};
 use lab::simulated::law;
 use lab::test_file::{fill_test_file, stop_of, stopped};
 
@@ -57,6 +57,7 @@ pub fn measure_ssd(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
+    bench.serve(interrupt)?;
     let kind = description.kind;
     let mut session = match Session::new(request, interrupt, show, (&bench, kind), &facts) {
         Ok(session) => session,
@@ -124,10 +125,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self, BenchError> {
         purge_of(request, bench)?;
         let size = size_of(request, facts)?;
-        let unit = match bench {
-            Bench::Real(real) => real.unit(),
-            _ => 1,
-        };
+        let unit = bench.unit();
         let tests = request.tests.iter();
         let all: Vec<SsdPhasePlan> = tests.flat_map(|it| it.phases(request.depth)).collect();
         let plans = all.iter().cloned().map(|plan| plan.without_smaller(unit));
@@ -201,10 +199,8 @@ impl<'a> Session<'a> {
         let size = Bytes(self.place.size);
         let access = self.place.access;
         let filled = fill_test_file(bench, size, access, self.interrupt, &mut shown)?;
-        if let Bench::Real(real) = bench {
-            // Blocks of 512 bytes are no blocks that could be recognised.
-            real.check_reads(None);
-        }
+        // Blocks of 512 bytes are no blocks that could be recognised.
+        bench.read_unchecked()?;
         settle(bench)?;
         Ok(filled.writing.bandwidth)
     }
@@ -317,13 +313,9 @@ impl<'a> Session<'a> {
             interrupt.is_raised().is_none()
         };
         // The file of a directory is a new one when the run goes on.
-        let mut leaving;
-        let laboratory: &mut dyn Laboratory = match (leaves, self.makes_file) {
-            (Leaves::Content, true) => {
-                leaving = bench.laboratory_that_leaves();
-                leaving.as_mut()
-            }
-            _ => bench.laboratory(),
+        let mut laboratory = match (leaves, self.makes_file) {
+            (Leaves::Content, true) => bench.laboratory_that_leaves(),
+            _ => bench.laboratory_of_each(),
         };
         let measured = laboratory.measure(trial, &mut watch);
         let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()));
@@ -393,8 +385,5 @@ fn phase_of(plan: &SsdPhasePlan, procedure: &SsdProcedure) -> SsdPhase {
 
 /// Let the storage finish what was written, so that no later load waits for it.
 fn settle(bench: &mut Bench) -> Result<(), BenchError> {
-    if let Bench::Real(real) = bench {
-        real.settle_main()?;
-    }
-    Ok(())
+    Ok(bench.settle()?)
 }

@@ -24,6 +24,7 @@ use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError, check_budget};
 use host::processors::processors;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::hosts::Party;
 use lab::laboratory::{Glimpse, LaboratoryError, Outcome};
 use lab::test_file::{SIZE_DEFAULT, make_test_file, stop_of, stopped};
 
@@ -147,14 +148,17 @@ pub fn measure_transactions(
         cautions,
         facts,
     } = open_bench(&request.bench)?;
+    bench.serve(interrupt)?;
     let writes = request.profiles().iter().any(|profile| profile.writes > 0);
     if writes && !facts.makes_files && !facts.may_overwrite {
-        return Err(BenchError::Usage(format!(
+        let error = BenchError::Usage(format!(
             "{} exists and is not written to without --overwrite; everything in it may be \
              lost then",
             request.bench.target
-        )));
+        ));
+        return Err(bench.abandon(error));
     }
+    let cpus = bench.party().map_or(cpus, Party::processors);
     let environment = environment::capture();
     let begun = bench.laboratory().now();
     let mut asker = Asker::new(request, interrupt, show, &facts, cpus);
@@ -344,6 +348,7 @@ impl<'a> Asker<'a> {
             ).advise("Allow more time with --budget."));
         }
         let found = self.keep(&trial, &mut outcome);
+        self.measurements.extend(bench.take_rows());
         self.check(&trial, outcome)?;
         Ok(found)
     }

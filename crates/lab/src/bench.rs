@@ -165,7 +165,11 @@ pub struct Opened {
 /// # Errors
 /// When the target does not exist, must not be used that way, or has no room.
 pub fn open_bench(request: &BenchRequest) -> Result<Opened, BenchError> {
-    let opened = open(request, FilesMade::TestFile);
+    open_on_all(request, FilesMade::TestFile)
+}
+
+fn open_on_all(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> {
+    let opened = open(request, files);
     match &request.party {
         Some(party) => on_common_ground(request, party, opened),
         None => opened,
@@ -178,14 +182,17 @@ fn on_common_ground(
     party: &Party,
     opened: Result<Opened, BenchError>,
 ) -> Result<Opened, BenchError> {
-    let (seen, opened) = match opened {
+    let (seen, opened) = match opened.map_err(of_full_host) {
         Ok(opened) => (
             Ok(Seen::of(&opened.description, &opened.facts)),
             Some(opened),
         ),
         Err(error) => (Err(error), None),
     };
-    let ground = party.agree(seen, |all| Ground::of(&all, party));
+    let ground = party.agree(seen, |all| {
+        let ground = Ground::of(&all, party)?;
+        ground.holds(request.size).map(|()| ground)
+    });
     match (ground, opened) {
         (Ok(ground), Some(mut opened)) => {
             ground.apply(&mut opened.facts);
@@ -198,12 +205,22 @@ fn on_common_ground(
     }
 }
 
+/// A host without space is a mistake in what was asked of the hosts together.
+fn of_full_host(error: BenchError) -> BenchError {
+    match error {
+        BenchError::Laboratory(LaboratoryError::Target(
+            ref full @ (TargetError::NoRoom { .. } | TargetError::NoFiles { .. }),
+        )) => BenchError::Usage(with_causes(full)),
+        other => other,
+    }
+}
+
 /// The same for a check-up, which makes more files than the one that is measured.
 ///
 /// # Errors
 /// Those of [`open_bench`].
 pub fn open_check_up(request: &BenchRequest) -> Result<Opened, BenchError> {
-    open(request, FilesMade::CheckUp)
+    open_on_all(request, FilesMade::CheckUp)
 }
 
 /// What is made in a directory.

@@ -16,6 +16,11 @@ pub trait Company {
     /// Which of the trial's clients are carried out here.
     fn share(&self) -> Share;
 
+    /// Whether no other host works on it.
+    fn is_alone(&self) -> bool {
+        false
+    }
+
     /// All `workers` workers are ready: when the trial starts, on the laboratory's clock.
     ///
     /// # Errors
@@ -41,6 +46,10 @@ pub struct Alone;
 impl Company for Alone {
     fn share(&self) -> Share {
         Share::WHOLE
+    }
+
+    fn is_alone(&self) -> bool {
+        true
     }
 
     fn start(&mut self, clock: MonotonicClock, _workers: usize) -> Result<Instant, DriverError> {

@@ -110,6 +110,9 @@ pub enum LaboratoryError {
     /// The machine does not allow as much as is asked for.
     #[error(transparent)]
     Limit(#[from] host::limits::LimitError),
+    /// One of several hosts cannot go on.
+    #[error("{0}")]
+    Host(String),
     /// The run is only told, and nothing more was kept of it.
     #[error(transparent)]
     Killed(#[from] Killed),

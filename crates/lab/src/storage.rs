@@ -24,7 +24,6 @@ use drivers::{
     probe_polling,
 };
 use engine::{Clock as _, Follower, OnError};
-use fleet::Share;
 use procedure::{Circumstances, Preparation, Trial, TrialError, busy_worker, summarise};
 use results::{Access, Measurement, Warning, WarningCode};
 use sys::{MonotonicClock, drop_cached};
@@ -111,6 +110,8 @@ pub struct StorageLaboratory {
     /// What was written and has not reached the device.
     behind: Behind,
     follower: Option<Arc<dyn Follower>>,
+    /// Small files that the last trial of that kind made: of several hosts each made its own number.
+    small_files: Option<u32>,
 }
 
 enum Place {
@@ -201,6 +202,7 @@ impl StorageLaboratory {
             direct_unit: None,
             behind: Behind::default(),
             follower: None,
+            small_files: None,
         }
     }
 
@@ -302,7 +304,11 @@ impl StorageLaboratory {
         ));
     }
 
-    fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
+    /// Do to the page cache what a trial asks for.
+    ///
+    /// # Errors
+    /// When its blocks do not fit the target, or the system refuses.
+    pub(crate) fn prepare(&self, trial: &Trial, watch: Watch<'_>) -> Result<(), LaboratoryError> {
         if let ClientSpec::Jobs(jobs) = &trial.spec {
             return self.prepare_jobs(trial, jobs);
         }
@@ -363,6 +369,11 @@ impl StorageLaboratory {
         let Place::Directory { directory, .. } = &self.place else {
             return Ok(trial);
         };
+        if let (ClientSpec::Files(spec), Some(made)) = (&mut trial.spec, self.small_files)
+            && spec.phase != FilesPhase::Make
+        {
+            spec.count = spec.count.min(made.max(1));
+        }
         if let ClientSpec::Files(spec) = &mut trial.spec
             && spec.phase == FilesPhase::Make
         {
@@ -489,12 +500,15 @@ impl StorageLaboratory {
             failure_of(&record, on_error).or_else(|| reserve.and_then(|reserve| reserve.failure()));
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        if matches!(&trial.spec, ClientSpec::Files(files) if files.phase == FilesPhase::Make) {
+            self.small_files = u32::try_from(measurement.completions_all).ok();
+        }
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);
         self.correct_cache_share(&mut measurement, trial, cached);
         let own = self.account(&measurement, trial);
-        if company.share() == Share::WHOLE {
+        if company.is_alone() {
             self.judge_alone(&mut measurement, trial, own, elapsed);
         }
         self.judge_ourselves(&mut measurement, trial, driver, (clocks_apart_ns, elapsed));

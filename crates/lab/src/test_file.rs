@@ -99,14 +99,10 @@ fn fill_one(
     if let ClientSpec::Mix(mix) = &mut trial.spec {
         mix.addresses.region.target = target;
     }
-    let party = bench.party().cloned();
     let measured = bench
         .laboratory_that_leaves()
         .measure(&trial, &mut |glimpse| {
             show(&trial.title, glimpse);
-            if let Some(party) = &party {
-                party.beat();
-            }
             interrupt.is_raised().is_none()
         });
     let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;

@@ -18,7 +18,7 @@ use crate::trial::Trial;
 pub use findings::findings;
 use phases::Phase;
 pub use phases::{
-    CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part,
+    CACHE_FILE, FIRST_SMALL_FILE, MAIN_BUFFERED, MAIN_DIRECT, SMALL_FILES_MAX, cached_part, deals,
     fill_trial,
 };
 

@@ -325,7 +325,7 @@ impl FilesProcedure {
             .filter(|visit| visit.iter().any(|cell| self.is_wanted(cell, is_over)))
             .collect();
         if self.plan.order == RoundOrder::Random {
-            shuffle(&mut visits, &mut self.stream);
+            self.stream.shuffle(&mut visits);
         }
         self.rounds += u32::from(!visits.is_empty());
         self.visits = visits.into();
@@ -388,7 +388,7 @@ impl FilesProcedure {
             }
             before = spacing;
             if self.plan.order == RoundOrder::Random {
-                shuffle(&mut cells, &mut self.stream);
+                self.stream.shuffle(&mut cells);
             }
             for cell in cells.iter().filter(|cell| self.is_wanted(cell, is_over)) {
                 self.perform(cell, is_over, steps);
@@ -435,13 +435,5 @@ const fn with_test_3(cell: &FileCell) -> FileCell {
     FileCell {
         item: FileItem::Decus(DecusTest::Test3, Spacing::None),
         ..*cell
-    }
-}
-
-/// Every order is as likely as any other (R. Durstenfeld, "Algorithm 235", CACM 7, 1964).
-fn shuffle<T>(items: &mut [T], stream: &mut Stream) {
-    for last in (1..items.len()).rev() {
-        let other = stream.below(last as u64 + 1) as usize;
-        items.swap(last, other);
     }
 }

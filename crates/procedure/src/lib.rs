@@ -22,6 +22,7 @@ mod random_access;
 mod replay;
 mod requirement;
 mod rounds;
+mod row;
 mod sampler;
 mod single;
 mod ssd;
@@ -35,7 +36,8 @@ mod whatif;
 
 pub use checkup::{
     CACHE_FILE, CheckUp, CheckUpFacts, CheckUpOptions, CheckUpStep, FIRST_SMALL_FILE,
-    MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, fill_trial, findings,
+    MAIN_BUFFERED, MAIN_DIRECT, SIZE_MIN, SMALL_FILES_MAX, cached_part, deals, fill_trial,
+    findings,
 };
 pub use curve::{
     CurveOptions, CurveStep, Levels, LoadCurve, POINTS_MIN, PointPlan, level_grid, warm_up_left_out,
@@ -62,7 +64,8 @@ pub use random_access::{
 };
 pub use replay::{MeanPass, Replayed, passes_measured, replay};
 pub use requirement::{Requirement, rated_name};
-pub use rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
+pub use rounds::{Rounds, RoundsEnd, RoundsRule};
+pub use row::{RowOutline, row_measurement};
 pub use sampler::usual_interval;
 pub use single::{Circumstances, TrialError, first_error, run_inline, summarise};
 pub use ssd::{

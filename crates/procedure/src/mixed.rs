@@ -37,13 +37,14 @@ pub(crate) fn estimate_kinds(measurement: &mut Measurement, record: &Record) {
 }
 
 /// The fewest independent operations that stand behind the mean or a percentile with an interval.
-fn least_independent(all: &Times) -> f64 {
+pub(crate) fn least_independent(all: &Times) -> f64 {
     let percentiles = all.percentiles.iter().filter(|it| it.has_interval());
     let samples = percentiles.filter_map(|it| Some(it.estimate?.samples));
     samples.fold(all.mean.samples, f64::min)
 }
 
-fn times(histogram: &Histogram, samples: f64) -> Times {
+/// Times of so many independent operations.
+pub(crate) fn times(histogram: &Histogram, samples: f64) -> Times {
     let percentile = |&p: &f64| {
         let evidence = samples * p.min(1.0 - p);
         let estimate = quantile(histogram, p, samples);

@@ -40,10 +40,7 @@ pub struct PositioningPlan {
 pub fn positioning_order(files: u32, seed: u64, round: u32) -> Vec<u32> {
     let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
     let mut order: Vec<u32> = (0..files).collect();
-    for last in (1..order.len()).rev() {
-        let other = stream.below(last as u64 + 1) as usize;
-        order.swap(last, other);
-    }
+    stream.shuffle(&mut order);
     order
 }
 
@@ -112,6 +109,7 @@ pub fn positioning_found(
     let means: Vec<f64> = rounds.iter().map(|round| mean_of(&nanos(round))).collect();
     let mean = match rounds {
         [only] => mean_of_some(&nanos(only)),
+        // Each begins with a device at rest: by construction none resembles another.
         _ => mean_of_some(&means),
     };
     let max_ns = rounds

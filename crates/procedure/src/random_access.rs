@@ -4,7 +4,9 @@
 //! and on the depth. Every cell is one load with fixed settings, visited in at least two rounds,
 //! each of which goes through all cells in another random order: what changes with time shows as
 //! rounds that differ, and is not taken for an effect of size. Rounds beyond those asked for go to
-//! cells that are not precise yet, while there is time.
+//! cells that are not precise yet, while there is time. Where rounds promise what they keep, each
+//! further one may be the last; where they lie further apart, they are repeats, and end by the rule
+//! of all repeats (`rounds`).
 
 mod combine;
 mod conclusions;
@@ -21,8 +23,9 @@ use workload::{
 };
 
 use crate::checkup::MAIN_DIRECT;
+use crate::rounds::{Rounds, RoundsRule};
 use crate::trial::{Preparation, Trial};
-use combine::{cell_of, wants_more};
+use combine::{cell_of, promise_enough};
 
 pub use conclusions::random_findings;
 pub use doubts::random_doubts;
@@ -83,6 +86,8 @@ struct MeasuredCell {
     rounds: Vec<Measurement>,
     /// Rounds in which every operation failed.
     failed: Vec<Measurement>,
+    /// When there are enough rounds that lie further apart than they promise.
+    repeats: Rounds,
 }
 
 /// Says which cell is next, and sums up what was measured.
@@ -93,6 +98,8 @@ pub struct RandomProcedure {
     order: Vec<usize>,
     round: u32,
     done: usize,
+    /// Trials of later rounds beyond those asked for, as far as they are known.
+    later: usize,
     spent: Duration,
 }
 
@@ -104,6 +111,13 @@ impl RandomProcedure {
             plan,
             rounds: Vec::new(),
             failed: Vec::new(),
+            repeats: Rounds::new(RoundsRule {
+                rounds: None,
+                rounds_min: options.rounds,
+                rounds_max: options.rounds + ROUNDS_EXTRA,
+                precision: options.precision,
+                budget: options.budget,
+            }),
         });
         Self {
             options,
@@ -111,6 +125,7 @@ impl RandomProcedure {
             order: Vec::new(),
             round: 0,
             done: 0,
+            later: 0,
             spent: Duration::ZERO,
         }
     }
@@ -171,7 +186,7 @@ impl RandomProcedure {
         } else {
             self.order.len()
         };
-        begun + rounds as usize * self.cells.len()
+        begun + rounds as usize * self.cells.len() + self.later
     }
 
     /// Time spent in trials.
@@ -245,25 +260,41 @@ impl RandomProcedure {
     }
 
     /// The cells of the round that begins, in their order.
-    fn cells_of_round(&self) -> Vec<usize> {
-        let all = 0..self.cells.len();
-        let mut order: Vec<usize> = if self.round <= self.options.rounds {
-            all.collect()
-        } else if self.round <= self.options.rounds + ROUNDS_EXTRA {
-            all.filter(|&cell| self.wants_more(cell)).collect()
-        } else {
-            Vec::new()
-        };
-        let mut stream = Stream::new(self.options.seed, u64::from(self.round), Purpose::Order);
-        for place in (1..order.len()).rev() {
-            order.swap(place, stream.below(place as u64 + 1) as usize);
+    fn cells_of_round(&mut self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.cells.len()).collect();
+        if self.round > self.options.rounds {
+            self.later = 0;
+            order.retain(|&cell| match self.wanted(cell) {
+                0 => false,
+                wanted => {
+                    self.later += wanted - 1;
+                    true
+                }
+            });
         }
+        let mut stream = Stream::new(self.options.seed, u64::from(self.round), Purpose::Order);
+        stream.shuffle(&mut order);
         order
     }
 
-    fn wants_more(&self, cell: usize) -> bool {
-        let found = cell_of(&self.cells[cell], self.options.precision);
-        found.is_some_and(|found| wants_more(&found))
+    /// How many more rounds a cell is to have, as far as that is known.
+    fn wanted(&mut self, cell: usize) -> usize {
+        let Some(found) = cell_of(&self.cells[cell], self.options.precision) else {
+            return 0;
+        };
+        if found.is_all_failed() || self.round > self.options.rounds + ROUNDS_EXTRA {
+            return 0;
+        }
+        let is_enough = found.is_precise && found.is_citable;
+        if promise_enough(&found.rounds) {
+            return usize::from(!is_enough);
+        }
+        let done = found.rounds.len() as u32;
+        let repeats = &mut self.cells[cell].repeats;
+        match repeats.end(done, self.spent, || is_enough) {
+            Some(_) => 0,
+            None => repeats.next_look().saturating_sub(done).max(1) as usize,
+        }
     }
 }
 

@@ -1,32 +1,17 @@
-//! When there are enough repeats of a measurement, and the interval of their mean.
-//!
-//! Repeats that follow each other resemble each other (heat, caches, cleaning): their lag-1
-//! correlation widens the interval, as that of an autoregressive series would. A few repeats hardly
-//! show how far they resemble each other, so that the upper limit of the correlation counts.
+//! When there are enough repeats of a measurement: the one rule for all that repeat.
 //!
 //! Precision is looked at after 10, 13, 17 ... repeats only, since looking often enough always
 //! finds a lucky moment, and the next look must confirm it. It ends on precision, never on a
-//! verdict: who stops as soon as a difference shows always finds one.
+//! verdict: who stops as soon as a difference shows always finds one. The interval that is looked
+//! at is that of [`stats::repeats_mean`].
 
-use stats::{CONFIDENCE, Estimate, student_t};
+use stats::REPEATS_LOOKED_AT;
 use units::Duration;
 
 /// Repeats before the first look at the precision.
-const FIRST_LOOK: u32 = 10;
-/// From so many repeats on their number may have been chosen by a look.
-pub const ROUNDS_LOOKED_AT: usize = FIRST_LOOK as usize;
+const FIRST_LOOK: u32 = REPEATS_LOOKED_AT as u32;
 /// From one look to the next the number of repeats grows by this.
 const LOOK_FACTOR: f64 = 1.25;
-/// A correlation above this is a drift, which is told by itself.
-const CORRELATION_MAX: f64 = 0.9;
-/// Fewer repeats say nothing of a correlation.
-const CORRELATED_MIN: usize = 5;
-/// Standard errors by which a correlation may be larger than it was found, at its one-sided 90 %
-/// limit: a look picks the series in which it came out small ...
-const CAUTION: f64 = 1.28;
-/// ... and a number of repeats that was fixed before does not.
-const CAUTION_FIXED: f64 = 0.5;
-
 /// When there are enough repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundsRule {
@@ -120,45 +105,4 @@ impl Rounds {
         }
         (elapsed >= self.rule.budget).then_some(RoundsEnd::Budget)
     }
-}
-
-/// The mean of repeats that may resemble each other; `None` for fewer than two, or for a value that
-/// is not finite.
-#[must_use]
-pub fn rounds_mean(values: &[f64]) -> Option<Estimate> {
-    if values.len() < 2 || !values.iter().all(|x| x.is_finite()) {
-        return None;
-    }
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
-    let correlation = lag_one(values, mean, squares);
-    let dependence = (1.0 + correlation) / (1.0 - correlation);
-    let error = (squares / (count - 1.0) / count * dependence).sqrt();
-    let freedom = ((count - 1.0) / dependence).max(1.0);
-    let half = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
-    Some(Estimate {
-        low: mean - half,
-        high: mean + half,
-        ..Estimate::exact(mean, count)
-    })
-}
-
-/// The lag-1 correlation that repeats may have, when it is positive. Its estimate is too low by
-/// about `(1 + 3 r) / n` (Kendall 1954) and has a standard error of about `1 / sqrt(n)`.
-fn lag_one(values: &[f64], mean: f64, squares: f64) -> f64 {
-    if values.len() < CORRELATED_MIN || squares <= 0.0 {
-        return 0.0;
-    }
-    let count = values.len() as f64;
-    let pairs = values.windows(2);
-    let products: f64 = pairs.map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
-    let found = products / squares;
-    let caution = if values.len() < FIRST_LOOK as usize {
-        CAUTION_FIXED
-    } else {
-        CAUTION
-    };
-    let most = found + (1.0 + 3.0 * found.max(0.0)) / count + caution / count.sqrt();
-    most.clamp(0.0, CORRELATION_MAX)
 }

@@ -483,7 +483,7 @@ fn unknown(value: f64, samples: u64) -> Estimate {
     }
 }
 
-const fn no_drift() -> Drift {
+pub(crate) const fn no_drift() -> Drift {
     Drift {
         total: 0.0,
         standard_error: 0.0,
@@ -507,7 +507,7 @@ fn kinds(record: &Record) -> Vec<KindTimes> {
         .collect()
 }
 
-fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
+pub(crate) fn kind_times(kind: OpKind, record: &KindRecord) -> KindTimes {
     KindTimes {
         kind: kind.name().into(),
         count: record.service.len(),

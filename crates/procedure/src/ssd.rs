@@ -11,7 +11,7 @@ mod loads;
 mod rules;
 
 use results::{Access, Measurement, SsdCell, SsdCellRound, SsdLoad, SsdPattern, SsdRound, Tracked};
-use stats::{Channel, DriftVerdict, Estimate, Goal};
+use stats::{Channel, DriftVerdict, Estimate, Goal, repeats_mean};
 use units::{Bytes, Duration};
 use workload::{
     AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
@@ -19,7 +19,6 @@ use workload::{
 };
 
 use crate::checkup::MAIN_DIRECT;
-use crate::rounds::rounds_mean;
 use crate::trial::{Preparation, Trial};
 
 pub use conclusions::{ssd_findings, ssd_warnings};
@@ -476,7 +475,7 @@ fn mean_of(rounds: &[Estimate]) -> Option<Estimate> {
 
 /// The mean of rates or times, which are not below zero.
 fn mean_of_rounds(values: &[f64]) -> Option<Estimate> {
-    let mean = rounds_mean(values)?;
+    let mean = repeats_mean(values)?;
     Some(Estimate {
         low: mean.low.max(0.0),
         ..mean

@@ -9,10 +9,11 @@ use random::{Purpose, Stream};
 use results::{CommandComparison, TimedCommand, TimedRun, TimingVerdict, Warning, WarningCode};
 use stats::{
     CONFIDENCE, Comparison, Difference, Estimate, PAIRS_MIN, compare_pairs, holm, median, outliers,
+    repeats_mean,
 };
 use units::Duration;
 
-use crate::rounds::{Rounds, RoundsEnd, RoundsRule, rounds_mean};
+use crate::rounds::{Rounds, RoundsEnd, RoundsRule};
 
 /// Below this many times what the shell takes a command's time is mostly the shell's.
 const SHELL_SHARE: f64 = 5.0;
@@ -112,10 +113,7 @@ impl TimingProcedure {
 
     fn shuffle(&mut self) {
         let mut stream = Stream::new(self.seed, u64::from(self.round), Purpose::Order);
-        for last in (1..self.order.len()).rev() {
-            self.order
-                .swap(last, stream.below(last as u64 + 1) as usize);
-        }
+        stream.shuffle(&mut self.order);
     }
 }
 
@@ -125,12 +123,12 @@ fn is_precise(seconds: &[Vec<f64>], precision: f64) -> bool {
     let is_narrow = |half: Option<f64>| half.is_some_and(|half| half <= precision);
     let (first, others) = seconds.split_first().expect("one command at least");
     if others.is_empty() {
-        return is_narrow(rounds_mean(first).map(|mean| mean.relative_half_width()));
+        return is_narrow(repeats_mean(first).map(|mean| mean.relative_half_width()));
     }
     others.iter().all(|other| {
         let pairs = other.iter().zip(first);
         let logs: Vec<f64> = pairs.map(|(one, first)| (one / first).ln()).collect();
-        is_narrow(rounds_mean(&logs).map(|ratio| (ratio.high - ratio.value).exp_m1()))
+        is_narrow(repeats_mean(&logs).map(|ratio| (ratio.high - ratio.value).exp_m1()))
     })
 }
 
@@ -181,7 +179,7 @@ fn mean(seconds: &[f64]) -> Option<Estimate> {
             ..Estimate::exact(*only, 1.0)
         });
     }
-    let found = rounds_mean(seconds)?;
+    let found = repeats_mean(seconds)?;
     Some(Estimate {
         low: found.low.max(0.0),
         ..found

@@ -8,7 +8,7 @@ use results::{
     Access, AloneTogether, TransferKind, TransferMode, TransferPass, TransferSeries, Warning,
     WarningCode,
 };
-use stats::{Channel, Estimate};
+use stats::{Channel, Estimate, repeats_mean};
 use units::{Bytes, Duration};
 use workload::{
     AddressSpec, ClientSpec, Durability, Gap, Mix, MixSpec, Pacing, Partition, Pattern, Region,
@@ -16,7 +16,7 @@ use workload::{
 };
 
 use crate::checkup::MAIN_DIRECT;
-use crate::rounds::{Rounds, RoundsRule, rounds_mean};
+use crate::rounds::{Rounds, RoundsRule};
 use crate::trial::{Preparation, Trial};
 
 /// Passes in which a change shows at least in each half of them.
@@ -94,7 +94,7 @@ pub fn rate_over(bytes: u64, seconds: &[f64], within: Option<Estimate>) -> Estim
     let count = seconds.len() as f64;
     let total: f64 = seconds.iter().sum();
     let value = bytes as f64 / total.max(1e-9);
-    let Some(time) = rounds_mean(seconds) else {
+    let Some(time) = repeats_mean(seconds) else {
         return within.map_or_else(
             || Estimate {
                 low: 0.0,

@@ -1,11 +1,6 @@
 //! Rounds of file tests: files are there before they are read, repeats come until they are enough,
 //! and what is known in advance is found.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "the coverages are a product of this test"
-)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use procedure::{
@@ -409,57 +404,4 @@ fn a_metadata_row_counts_what_its_phase_counts() {
     assert_eq!(found[0], ("mkdir".into(), 110));
     assert_eq!(found[1], ("create".into(), 1_000));
     assert_eq!(found[6], ("list".into(), 100));
-}
-
-/// The share of the intervals of 600 runs of nine tests that hold the true time, where each
-/// pass resembles the one of the same test before it with `correlation`.
-fn coverage(correlation: f64) -> f64 {
-    let (mut covered, mut all) = (0, 0);
-    for seed in 0..600 {
-        let plan = FilesPlan {
-            roles: vec![FileSystemRole::Target],
-            states: vec![FileState::AsIs],
-            scales: vec![1],
-            rule: RoundsRule {
-                precision: 0.02,
-                rounds_max: 1000,
-                ..rule(None)
-            },
-            seed,
-            ..plan(FilesPlan::metadata(&tree()), None)
-        };
-        let mut stream = Stream::new(seed, 3, Purpose::Demand);
-        // The sum of twelve uniform numbers is nearly normal, with variance 1.
-        let mut normal = || (0..12).map(|_| stream.unit()).sum::<f64>() - 6.0;
-        let mut levels: BTreeMap<FileCell, f64> = BTreeMap::new();
-        let mut passes: BTreeMap<FileCell, Vec<f64>> = BTreeMap::new();
-        let counts = run(plan, |cell| {
-            let before = levels.get(cell).copied();
-            let fresh = normal();
-            let level = before.map_or(fresh, |before| {
-                correlation * before + (1.0 - correlation * correlation).sqrt() * fresh
-            });
-            levels.insert(*cell, level);
-            let seconds = 0.1 * (1.0 + 0.03 * level);
-            passes.entry(*cell).or_default().push(seconds);
-            seconds
-        });
-        for (cell, seconds) in &passes {
-            // The first pass of a round in random order fills the caches.
-            let warm_up = seconds.len() - counts[cell].iter().filter(|it| **it > 1).count();
-            let found = file_test(cell, Some(&tree()), 1, true, &played(&seconds[warm_up..]));
-            covered += u32::from(found.elapsed_seconds.contains(0.1));
-            all += 1;
-        }
-    }
-    f64::from(covered) / f64::from(all)
-}
-
-#[test]
-fn the_interval_of_a_test_covers_when_precision_ends_its_passes() {
-    for correlation in [0.0, 0.3, 0.6] {
-        let share = coverage(correlation);
-        println!("lag-1 correlation {correlation}: {share:.3}");
-        assert!((0.93..=0.985).contains(&share), "{correlation}: {share}");
-    }
 }

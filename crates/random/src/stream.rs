@@ -84,6 +84,16 @@ impl Stream {
         (product >> 64) as u64
     }
 
+    /// Puts items into an order, all orders equally likely.
+    ///
+    /// R. Durstenfeld, "Algorithm 235: Random Permutation", CACM 7(7), 1964.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = self.below(last as u64 + 1) as usize;
+            items.swap(last, other);
+        }
+    }
+
     /// A number in [0, 1), a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {

@@ -387,7 +387,7 @@ fn device(page: &mut Page<'_>, found: &FileTests, is_model: bool) {
             .iter()
             .any(|test| test.test == "11" && test.state == FileState::AsIs);
         let doubt = if is_cached && !is_model {
-            " As it is, memory may have answered: compare what is cold."
+            " As is, memory may have answered: compare what is cold."
         } else {
             ""
         };

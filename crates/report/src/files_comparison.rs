@@ -347,7 +347,7 @@ fn legend(
     let mut text = "Seconds for each test, with half of their 95 % interval.".to_owned();
     if rows.iter().any(|row| row.is_merit) {
         text.push_str(
-            " Merit: the paper's figure of merit, what TEST11 read in a second. As it is, \
+            " Merit: the paper's figure of merit, what TEST11 read in a second. As is, \
              memory may have answered.",
         );
     }

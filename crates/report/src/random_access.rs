@@ -1,6 +1,7 @@
 //! Random access: a table for each sweep, over spans with bars.
 
 use results::{RandomAccess, RandomCell, RandomKind, Severity};
+use stats::Estimate;
 use units::{Bytes, format_count, format_counted, format_duration_ns};
 
 use crate::figure::{INDICATIVE, indicative_legend, operations, percent, rate, time};
@@ -12,6 +13,8 @@ use crate::table::{Align, Table};
 const BAR: usize = 10;
 /// Percentiles of the tables.
 const SHOWN: [(f64, &str); 3] = [(0.5, "p50"), (0.95, "p95"), (0.99, "p99")];
+/// Columns before a table.
+const INDENT: usize = 2;
 const KINDS: [RandomKind; 2] = [RandomKind::Read, RandomKind::Write];
 
 /// What changes from row to row.
@@ -23,9 +26,28 @@ enum Sweep {
     Everything,
 }
 
-/// Everything about the cells.
+/// The cells: on one screen, or all that is known of them.
 pub(crate) fn section(page: &mut Page<'_>, found: &RandomAccess) {
     settings(page, found);
+    let sweeps = sweeps(found);
+    if page.style.all || found.is_crossed {
+        for (sweep, heading, cells) in &sweeps {
+            table(page, heading, *sweep, found, cells);
+        }
+    } else {
+        screen(page, found, &sweeps);
+    }
+    if found.is_crossed {
+        let all: Vec<&RandomCell> = found.cells.iter().collect();
+        table(page, "All combinations", Sweep::Everything, found, &all);
+    }
+    legend(page, found);
+}
+
+/// What is swept, with its heading, and its cells: reads before writes.
+type Swept<'a> = (Sweep, String, Vec<&'a RandomCell>);
+
+fn sweeps(found: &RandomAccess) -> Vec<Swept<'_>> {
     let (block, span) = (
         Bytes(found.block_bytes),
         whole_or_part(found, found.span_bytes),
@@ -34,7 +56,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &RandomAccess) {
     let swept = |of: fn(&RandomAccess, RandomKind) -> Vec<&RandomCell>| -> Vec<&RandomCell> {
         KINDS.iter().flat_map(|&kind| of(found, kind)).collect()
     };
-    let sweeps = [
+    let sweeps = vec![
         (
             Sweep::Spans,
             format!("Against file size ({block}, depth {depth})"),
@@ -51,21 +73,123 @@ pub(crate) fn section(page: &mut Page<'_>, found: &RandomAccess) {
             swept(RandomAccess::over_depths),
         ),
     ];
-    for (index, (sweep, heading, cells)) in sweeps.iter().enumerate() {
+    let kept = sweeps.into_iter().enumerate();
+    let kept = kept.filter(|(index, (_, _, cells))| {
         // A sweep of one cell is the cell in which the others meet.
         let is_lone = KINDS.iter().all(|kind| {
             let of_kind = cells.iter().filter(|cell| cell.kind == *kind);
             of_kind.count() < 2
         });
-        if !is_lone || (index == 0 && found.cells.len() == cells.len()) {
-            table(page, heading, *sweep, found, cells);
+        !is_lone || (*index == 0 && found.cells.len() == cells.len())
+    });
+    kept.map(|(_, swept)| swept).collect()
+}
+
+/// One table of all sweeps, with reads and writes in the same row.
+fn screen(page: &mut Page<'_>, found: &RandomAccess, sweeps: &[Swept<'_>]) {
+    let mut table = Table::new(&[
+        ("", Align::Left, 9),
+        ("read", Align::Right, 9),
+        ("95 % CI", Align::Right, 8),
+        ("p99", Align::Right, 7),
+        ("IOPS", Align::Right, 5),
+        ("cache", Align::Right, 3),
+        ("write", Align::Right, 9),
+        ("95 % CI", Align::Right, 8),
+        ("p99", Align::Right, 6),
+        ("IOPS", Align::Right, 4),
+        ("cache", Align::Right, 2),
+        ("read", Align::Left, 1),
+    ])
+    .unbroken();
+    let mut rows = Vec::new();
+    for (sweep, _, cells) in sweeps {
+        let [reads, writes] = KINDS.map(|kind| {
+            let of_kind = cells.iter().filter(move |cell| cell.kind == kind);
+            of_kind.copied().collect::<Vec<_>>()
+        });
+        let named = if reads.is_empty() { &writes } else { &reads };
+        for cell in named {
+            let of = |cells: &[&'_ RandomCell]| cells.iter().position(|it| is_level(it, cell));
+            let (read, write) = (
+                of(&reads).map(|at| reads[at]),
+                of(&writes).map(|at| writes[at]),
+            );
+            let worst = [read, write]
+                .into_iter()
+                .flatten()
+                .max_by_key(|it| weight(it));
+            let longest = reads.iter().map(|it| it.service.mean.value);
+            let longest = longest.fold(0.0, f64::max);
+            let barred = read.filter(|_| *sweep == Sweep::Spans);
+            let ink = barred.map(|it| bar(page, it.service.mean.value / longest));
+            let cells = [
+                vec![level(*sweep, found, cell)],
+                side(page, read),
+                side(page, write),
+            ];
+            let cells = cells.into_iter().flatten().chain([ink.unwrap_or_default()]);
+            table.row(worst.map_or(Tone::Plain, |it| tone(it)), cells);
         }
+        rows.push(named.len());
     }
-    if found.is_crossed {
-        let all: Vec<&RandomCell> = found.cells.iter().collect();
-        table(page, "All combinations", Sweep::Everything, found, &all);
+    let mut lines = table.render(page.style.columns() - INDENT).into_iter();
+    let mut print = |page: &mut Page<'_>, count: usize| {
+        for (tone, line) in lines.by_ref().take(count) {
+            page.line(tone, &format!("{:INDENT$}{line}", ""));
+        }
+    };
+    print(page, 1);
+    for ((_, heading, _), count) in sweeps.iter().zip(rows) {
+        page.line(Tone::Strong, heading);
+        print(page, count);
     }
-    legend(page, found);
+}
+
+/// Whether both stand in the same row.
+fn is_level(one: &RandomCell, other: &RandomCell) -> bool {
+    let level = |it: &RandomCell| (it.span_bytes, it.block_bytes, it.depth);
+    level(one) == level(other)
+}
+
+/// Mean, interval, p99, IOPS and share of the page cache of one kind, or nothing.
+fn side(page: &Page<'_>, cell: Option<&RandomCell>) -> Vec<String> {
+    let Some(cell) = cell else {
+        return vec![String::new(); 5];
+    };
+    let mean = cell.service.mean;
+    if cell.is_all_failed() {
+        let [interval, p99, iops, cache] = [const { String::new() }; 4];
+        return vec![format!("{}none", mark(cell)), interval, p99, iops, cache];
+    }
+    let cached = cell.page_cache_share.filter(|share| *share > 0.0);
+    vec![
+        format!("{}{}", mark(cell), time(mean).0),
+        relative(page, mean),
+        percentile(cell, 0.99),
+        format_count(cell.throughput.value),
+        cached.map_or_else(String::new, percent),
+    ]
+}
+
+/// The farther end of an interval, as in `± 5 %`.
+fn relative(page: &Page<'_>, mean: Estimate) -> String {
+    let farther = (mean.high - mean.value).max(mean.value - mean.low) / mean.value;
+    if !mean.is_bounded() || !farther.is_finite() {
+        return "unknown".to_owned();
+    }
+    let sign = if page.style.unicode { "±" } else { "+-" };
+    match (farther * 100.0).ceil() {
+        percent if percent < 1000.0 => format!("{sign} {percent:>2} %"),
+        _ => format!("x {}", format_count(farther + 1.0)),
+    }
+}
+
+/// How much is amiss with a cell.
+fn weight(cell: &RandomCell) -> usize {
+    let signs = ["", "*", "!", "x"];
+    let sign = mark(cell);
+    signs.iter().position(|it| *it == sign).unwrap_or(0)
 }
 
 fn settings(page: &mut Page<'_>, found: &RandomAccess) {
@@ -171,10 +295,7 @@ fn intervals(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&
     ]);
     for cell in cells {
         let [p50, p95, p99] = SHOWN.map(|(p, _)| {
-            let known = cell
-                .service
-                .percentile(p)
-                .filter(stats::Estimate::is_bounded);
+            let known = cell.service.percentile(p).filter(Estimate::is_bounded);
             let known = known.map(time);
             known.map_or_else(String::new, |(value, interval)| {
                 let unit = value.split(' ').nth(1).unwrap_or_default();
@@ -226,13 +347,22 @@ fn rounds(page: &mut Page<'_>, sweep: Sweep, found: &RandomAccess, cells: &[&Ran
     page.table(&table);
 }
 
+/// What a sweep changes from row to row, as in `depth 4`.
+fn level(sweep: Sweep, found: &RandomAccess, cell: &RandomCell) -> String {
+    match sweep {
+        Sweep::Spans => whole_or_part(found, cell.span_bytes),
+        Sweep::Blocks => Bytes(cell.block_bytes).to_string(),
+        Sweep::Depths => format!("depth {}", cell.depth),
+        Sweep::Everything => String::new(),
+    }
+}
+
 fn name(sweep: Sweep, found: &RandomAccess, cell: &RandomCell) -> String {
     let kind = cell.kind.name();
     let (block, depth) = (Bytes(cell.block_bytes), cell.depth);
     match sweep {
-        Sweep::Spans => format!("{kind} {}", whole_or_part(found, cell.span_bytes)),
-        Sweep::Blocks => format!("{kind} {block}"),
-        Sweep::Depths => format!("{kind}, depth {depth}"),
+        Sweep::Spans | Sweep::Blocks => format!("{kind} {}", level(sweep, found, cell)),
+        Sweep::Depths => format!("{kind}, {}", level(sweep, found, cell)),
         Sweep::Everything => {
             let span = whole_or_part(found, cell.span_bytes);
             format!("{kind} {block} in {span}, depth {depth}")
@@ -298,25 +428,26 @@ fn tone(cell: &RandomCell) -> Tone {
 }
 
 fn legend(page: &mut Page<'_>, found: &RandomAccess) {
-    page.blank();
-    for (sign, meaning) in [
-        (
-            "*",
-            "the rounds differ by more than their own intervals; the interval holds that",
-        ),
-        ("!", "not settled: do not quote, see the warnings"),
-        ("x", "void: do not use, see the warnings"),
-    ] {
-        if found.cells.iter().any(|cell| mark(cell) == sign) {
-            page.paragraph(Tone::Quiet, &format!("{sign} {meaning}"));
-        }
+    if page.style.all || found.is_crossed {
+        page.blank();
     }
+    let signs = [
+        ("*", "rounds differ: the CI covers that"),
+        ("!", "unsettled: do not quote"),
+        ("x", "void: do not use"),
+    ];
+    let is_used = |sign: &str| found.cells.iter().any(|cell| mark(cell) == sign);
+    let used = signs.iter().filter(|(sign, _)| is_used(sign));
+    let mut legends: Vec<String> = used.map(|(sign, text)| format!("{sign} {text}")).collect();
     let percentiles = SHOWN.iter().map(|(p, _)| *p);
     let mut shown = percentiles.flat_map(|p| found.cells.iter().map(move |it| percentile(it, p)));
     if shown.any(|text| text.ends_with(INDICATIVE)) {
-        page.paragraph(Tone::Quiet, &indicative_legend());
+        legends.push(indicative_legend());
     }
-    let text = "Times are from issue to completion. Intervals hold what the rounds differ \
-                by. Cache: share of the bytes that the page cache answered.";
-    page.paragraph(Tone::Quiet, text);
+    legends.push("times are from issue to completion".to_owned());
+    let cached = |cell: &RandomCell| cell.page_cache_share.is_some_and(|share| share > 0.0);
+    if page.style.all || found.cells.iter().any(cached) {
+        legends.push("cache: share of the bytes that the page cache answered".to_owned());
+    }
+    page.paragraph(Tone::Quiet, &legends.join("; "));
 }

@@ -249,8 +249,8 @@ pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparis
     };
     let same = format!("no difference above {} % in", study.margin * 100.0);
     let parts = [
-        ("better:", Meaning::Better),
-        ("worse:", Meaning::Worse),
+        ("", Meaning::Better),
+        ("", Meaning::Worse),
         ("different in", Meaning::Differs),
         (&same, Meaning::Same),
         ("no difference shown in", Meaning::NotShown),
@@ -258,14 +258,14 @@ pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparis
     let parts = parts.map(|(words, meaning)| {
         let figures = with(meaning);
         let text = match meaning {
-            Meaning::Better | Meaning::Worse => by_how_much(&figures),
+            Meaning::Better | Meaning::Worse => by_how_much(&figures, meaning),
             _ => names(&figures),
         };
         (words, text)
     });
     let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
     let parts: Vec<String> = parts
-        .map(|(words, text)| format!("{words} {text}"))
+        .map(|(words, text)| format!("{words} {text}").trim_start().to_owned())
         .collect();
     match parts.join("; ") {
         none if none.is_empty() => "too few rounds to compare".into(),
@@ -278,12 +278,27 @@ pub(crate) fn in_words(study: &Study, other: &StudyCell, found: &[&StudyComparis
 }
 
 fn names(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
-    let names = figures.iter().map(|(figure, _)| figure.reading.as_str());
+    let names = figures.iter().map(|(figure, _)| spoken(figure));
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// A figure as an engineer says it: `IOPS`, `p99`, `mean latency`.
+fn spoken(figure: &StudyFigure) -> String {
+    let name = figure.reading.as_str();
+    let (row, last) = name.rsplit_once('.').map_or(("", name), |it| it);
+    let said = match last {
+        "iops" => "IOPS".to_owned(),
+        "latency" => "mean latency".to_owned(),
+        _ => last.strip_prefix("latency-").unwrap_or(last).to_owned(),
+    };
+    match row {
+        "" => said,
+        row => format!("{said} of {row}"),
+    }
+}
+
 /// The factors of the first figure and of a late percentile, then the names of the others.
-fn by_how_much(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
+fn by_how_much(figures: &[(&StudyFigure, &StudyComparison)], meaning: Meaning) -> String {
     let late = figures
         .iter()
         .rposition(|(it, _)| it.reading.ends_with(LATE));
@@ -295,21 +310,23 @@ fn by_how_much(figures: &[(&StudyFigure, &StudyComparison)]) -> String {
             None => rest.push(*pair),
         }
     }
-    let rest = names(&rest);
+    let (rest, word) = (names(&rest), meaning.word());
     match (parts.is_empty(), rest.is_empty()) {
-        (true, _) => rest,
+        (true, true) => String::new(),
+        (true, false) => format!("{word} in {rest}"),
         (false, true) => parts.join(", "),
-        (false, false) => format!("{} (also {rest})", parts.join(", ")),
+        (false, false) => format!("{} ({word} in {rest}, too)", parts.join(", ")),
     }
 }
 
-/// `1.4 to 1.6 times slower in latency-p99`, `1.2 to 1.5 times the iops`.
+/// `1.4 to 1.6 times slower at p99`, `1.2 to 1.5 times the IOPS`.
 fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
     let ratio = compared.value;
     if compared.scale != StudyScale::Ratio || !ratio.is_bounded() || ratio.low <= 0.0 {
         return None;
     }
-    let name = &figure.reading;
+    let name = spoken(figure);
+    let preposition = if name.starts_with('p') { "at" } else { "in" };
     let span = |value, low, high| {
         format_interval_count(value, low, high)
             .1
@@ -318,11 +335,11 @@ fn factor(figure: &StudyFigure, compared: &StudyComparison) -> Option<String> {
     let above = span(ratio.value, ratio.low, ratio.high);
     Some(match (figure.better, ratio.value > 1.0) {
         (Better::Lower, true) if figure.unit == Unit::Seconds => {
-            format!("{above} times slower in {name}")
+            format!("{above} times slower {preposition} {name}")
         }
         (Better::Lower, false) if figure.unit == Unit::Seconds => {
             let inverse = span(1.0 / ratio.value, 1.0 / ratio.high, 1.0 / ratio.low);
-            format!("{inverse} times faster in {name}")
+            format!("{inverse} times faster {preposition} {name}")
         }
         _ => format!("{above} times the {name}"),
     })

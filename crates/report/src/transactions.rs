@@ -26,7 +26,7 @@ const EVIDENCE_MIN: f64 = 10.0;
 /// ... and from which it is more than indicative.
 const EVIDENCE_FIRM: f64 = 20.0;
 /// Rows of the table of intervals, and of the one with everything.
-const INTERVALS: (usize, usize) = (10, 60);
+const INTERVALS: (usize, usize) = (6, 60);
 /// Percentiles of the tables.
 const SHOWN: [(f64, &str); 3] = [(0.9, "90 %"), (0.95, "95 %"), (0.99, "99 %")];
 
@@ -44,7 +44,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &Transactions) {
     if let Some(standard) = &found.standard {
         table_of(page, standard);
     }
-    if all && !found.loads.is_empty() {
+    if page.style.all && !found.loads.is_empty() {
         page.blank();
         page.paragraph(Tone::Quiet, LEGEND);
     }

@@ -34,35 +34,19 @@ fn a_table_for_each_sweep() {
 
       2 rounds, each cell until 5.0 % precise; number and text of each record are checked
       file written from its first byte to its last at 812 MB/s (796 .. 828)
-
+                    read  95 % CI      p99    IOPS    write  95 % CI      p99    IOPS
     Against file size (4 KiB, depth 1)
-                          mean  95 % interval      p50      p95      p99  cache
-      read 32 KiB      52.0 us  51.0 .. 53.0   49.4 us  78.0 us  130 us?    0 %  ▇▇▇▇▇
-      read 2 MiB       53.0 us  51.9 .. 54.1   50.4 us  79.5 us  132 us?    0 %  ▇▇▇▇▇
-      read all 1 GiB    104 us  102 .. 106     98.8 us   156 us  260 us?    0 %  ▇▇▇▇▇▇▇▇▇▇
-      write 32 KiB     81.0 us  79.4 .. 82.6   77.0 us   122 us  202 us?    0 %  ▇▇▇▇▇▇▇▇
-      write 2 MiB      82.0 us  80.4 .. 83.6   77.9 us   123 us  205 us?    0 %  ▇▇▇▇▇▇▇▇
-      write all 1 GiB  95.0 us  93.1 .. 96.9   90.2 us   142 us  238 us?    0 %  ▇▇▇▇▇▇▇▇▇
-
+      32 KiB     52.0 us   ±  2 %  130 us?  19,200  81.0 us   ±  2 %  202 us?  12,300
+      2 MiB      53.0 us   ±  2 %  132 us?  18,900  82.0 us   ±  2 %  205 us?  12,200
+      all 1 GiB   104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
     Against block size (within all 1 GiB, depth 1)
-                       mean  95 % interval      p50     p95      p99      I/Os   CPU/op  cache
-      read 4 KiB     104 us  102 .. 106     98.8 us  156 us  260 us?   9,620/s  9.80 us    0 %
-      read 64 KiB    160 us  157 .. 163      152 us  240 us  400 us?   6,250/s  9.80 us    0 %
-      write 4 KiB   95.0 us  93.1 .. 96.9   90.2 us  142 us  238 us?  10,500/s  9.80 us    0 %
-      write 64 KiB  !230 us  225 .. 235      218 us  345 us  575 us?   4,350/s  9.80 us    0 %
-
+      4 KiB       104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
+      64 KiB      160 us   ±  2 %  400 us?   6,250  !230 us   ±  2 %  575 us?   4,350
     Against depth (4 KiB within all 1 GiB)
-                         mean  95 % interval      p50     p95      p99      I/Os   CPU/op  cache
-      read, depth 1    104 us  102 .. 106     98.8 us  156 us  260 us?   9,620/s  9.80 us    0 %
-      read, depth 8    210 us  206 .. 214      200 us  315 us  525 us?  38,100/s  9.80 us    0 %
-      write, depth 1  95.0 us  93.1 .. 96.9   90.2 us  142 us  238 us?  10,500/s  9.80 us    0 %
-      write, depth 8  *300 us  294 .. 306      285 us  450 us  750 us?  26,700/s  9.80 us    0 %
-
-      * the rounds differ by more than their own intervals; the interval holds that
-      ! not settled: do not quote, see the warnings
-      ? too few samples beyond it to rely on it
-      Times are from issue to completion. Intervals hold what the rounds differ by. Cache: share
-      of the bytes that the page cache answered.
+      depth 1     104 us   ±  2 %  260 us?   9,620  95.0 us   ±  2 %  238 us?  10,500
+      depth 8     210 us   ±  2 %  525 us?  38,100  *300 us   ±  2 %  750 us?  26,700
+      * rounds differ: the CI covers that; ! unsettled: do not quote; ? too few samples beyond it
+      to rely on it; times are from issue to completion
 
     Warnings
       doubt A doubt about one cell.

@@ -1,7 +1,7 @@
 //! Times of programs that use files: the DECUS tests, and metadata at scale.
 
 use serde::{Deserialize, Serialize};
-use stats::{CONFIDENCE, Estimate, replicate_mean};
+use stats::{Estimate, repeats_mean};
 
 use crate::environment::TargetDescription;
 use crate::warning::Warning;
@@ -160,7 +160,7 @@ impl FileTest {
             ..Estimate::exact(value, 1.0)
         });
         // Nothing that is counted is negative.
-        let mean = replicate_mean(&values, CONFIDENCE).map(|mean| Estimate {
+        let mean = repeats_mean(&values).map(|mean| Estimate {
             low: mean.low.max(0.0),
             ..mean
         });

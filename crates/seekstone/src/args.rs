@@ -172,7 +172,7 @@ pub enum Command {
 /// How storage is reached and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
-    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// Allow writing into the named file or device. Everything in it may be lost.
@@ -182,7 +182,7 @@ pub struct Reach {
     /// be lost.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
-    /// What carries requests out.
+    /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
     /// Requests handed to the kernel together at most (io_uring) [default: an eighth of a worker's
@@ -201,11 +201,19 @@ pub struct Reach {
     pub cpus: Option<Processors>,
 }
 
+/// What ranks of a fleet may share.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct RankSharing {
+    /// Let several ranks of a fleet use one file or device; each may otherwise have one of its own.
+    #[arg(long)]
+    pub shared: bool,
+}
+
 /// Processors by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processors(pub Vec<usize>);
 
-/// What carries requests out.
+/// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DriverChoice {
     /// io_uring where it is allowed, else threads.
@@ -241,7 +249,7 @@ pub struct RunArgs {
     /// Size of the test file [default: from free space, memory and budget].
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
+    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
@@ -262,6 +270,9 @@ pub struct RunArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
@@ -309,9 +320,9 @@ pub struct WorkloadArgs {
     /// queues.
     #[arg(long, conflicts_with_all = ["buffered", "durable"])]
     pub poll: bool,
-    /// Let several ranks of a fleet use one file or device; each may otherwise have one of its own.
-    #[arg(long)]
-    pub shared: bool,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// Test files in a directory that make up --size together; clients are dealt to them in turn,
     /// as to workers. As many as --workers gives each worker a file of its own.
     #[arg(
@@ -331,6 +342,22 @@ pub struct TrialArgs {
     /// (completes at once: what this program itself costs).
     #[arg(default_value = ".")]
     pub target: String,
+    /// Further targets, measured at the same time: each carries this load of its own, and has a
+    /// row.
+    #[arg(value_name = "TARGET")]
+    pub others: Vec<String>,
+    /// Carry out the workloads of this file (docs/several-targets.md), each with a row of its own.
+    #[arg(
+        long = "workload", value_name = "FILE",
+        conflicts_with_all = [
+            "clients", "depth", "rate", "block", "pattern", "writes", "durable", "think", "shape",
+            "buffered",
+        ]
+    )]
+    pub workload_file: Option<PathBuf>,
+    /// Print the fio job file that comes nearest, and measure nothing.
+    #[arg(long)]
+    pub as_fio: bool,
     /// Virtual clients.
     #[arg(
         long, short, value_name = "N", default_value_t = 1,
@@ -404,7 +431,10 @@ pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// A mean response time at which the load is wanted, or a percentile, as in 1ms@p99; may be
+    /// Further targets, loaded at the same time; clients are dealt to them in turn.
+    #[arg(value_name = "TARGET")]
+    pub others: Vec<String>,
+    /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].
     #[arg(
@@ -422,7 +452,7 @@ pub struct CurveArgs {
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub clients_max: u32,
-    /// How precise the load at a level shall be.
+    /// Wanted precision of the load at a level.
     #[arg(
         long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
         allow_hyphen_values = true

@@ -73,6 +73,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
     }
     written::check_command(command)?;
     match command {
+        Command::Trial(args) if args.as_fio => commands::trial_targets::print_as_fio(args),
         Command::Run(_)
         | Command::Trial(_)
         | Command::Curve(_)

@@ -13,9 +13,10 @@ use crate::args::parse::LevelArg;
 use crate::exit::UsageError;
 
 /// What is shown, written or removed by one invocation, and nothing that is measured.
-const OF_INVOCATION: [&str; 20] = [
+const OF_INVOCATION: [&str; 21] = [
     "all",
     "archive",
+    "as_fio",
     "csv",
     "force",
     "help",
@@ -40,15 +41,17 @@ const OF_INVOCATION: [&str; 20] = [
 pub const PERMISSIONS: [&str; 2] = ["overwrite", "confirm"];
 
 /// Names of files and directories, which mean something else elsewhere.
-const PLACES: [&str; 8] = [
+const PLACES: [&str; 10] = [
     "beside",
     "device",
     "directory",
     "input",
     "memory",
+    "others",
     "study",
     "target",
     "trace",
+    "workload_file",
 ];
 
 /// The settings of the command that was parsed.

@@ -87,11 +87,11 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
     check(&match command {
         Command::Run(args) => Files::of(&args.common, [&args.target]),
         Command::Trial(args) => {
-            let files = Files::of(&args.common, [&args.target]);
+            let files = Files::of(&args.common, args.others.iter().chain([&args.target]));
             let files = files.and("--iolog", args.iolog.as_ref());
-            files.and_used(args.verify_state.clone())
+            files.and_used(args.verify_state.iter().chain(&args.workload_file).cloned())
         }
-        Command::Curve(args) => Files::of(&args.common, [&args.target]),
+        Command::Curve(args) => Files::of(&args.common, args.others.iter().chain([&args.target])),
         Command::Rab(args) => Files::of(&args.common, args.workload.iter().chain([&args.target])),
         Command::Random(args) => Files::of(&args.common, [&args.target]),
         Command::Ssd(args) => Files::of(&args.common, [&args.target]),

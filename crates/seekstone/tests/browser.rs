@@ -15,6 +15,8 @@ use support::{Running, Scratch, is_installed, skipped};
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 /// A page that uses the page: what a reader does with it, and sees.
 const READER: &str = include_str!("browser/reader.html");
+/// A page that looks at a picture: its colours, corners and edges.
+const VIEWER: &str = include_str!("browser/viewer.html");
 /// A check-up on a model, whose curve has several points.
 const RUN: [&str; 7] = [
     "run",
@@ -30,6 +32,15 @@ const RUN: [&str; 7] = [
 enum Theme {
     Light,
     Dark,
+}
+
+impl Theme {
+    const fn background(self) -> &'static str {
+        match self {
+            Self::Light => "rgb(255, 255, 255)",
+            Self::Dark => "rgb(18, 22, 28)",
+        }
+    }
 }
 
 /// A browser without a window, in surroundings of its own.
@@ -80,15 +91,20 @@ fn read(name: &str, scratch: &Scratch, theme: Theme, width: u32) -> Value {
     std::fs::write(&reader, READER.replace("WIDTH", &width.to_string())).expect("a file");
     let mut command = browser(name, scratch, theme);
     command.args(["--dump-dom", "--window-size=1400,1000"]);
-    let printed = quiet(command, &reader);
+    found_in(&quiet(command, &reader))
+}
+
+/// What a page's script found.
+#[track_caller]
+fn found_in(printed: &str) -> Value {
     let found = printed
         .split_once("FOUND")
         .and_then(|(_, rest)| rest.split_once("END"));
-    let (found, _) = found.unwrap_or_else(|| panic!("the reader did not end: {printed}"));
+    let (found, _) = found.unwrap_or_else(|| panic!("the script did not end: {printed}"));
     serde_json::from_str(found).expect("JSON")
 }
 
-/// Bytes of a picture of the page, which is more than a blank one's.
+/// A picture of the page, on which somebody would see ink and no more than the page.
 #[track_caller]
 fn picture(name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &str) -> Vec<u8> {
     let file = scratch.path("page.png");
@@ -97,9 +113,21 @@ fn picture(name: &str, scratch: &Scratch, (theme, width): (Theme, u32), url: &st
         .arg(format!("--screenshot={}", file.display()))
         .arg(format!("--window-size={},1600", width.max(500)));
     quiet_at(command, url);
-    let picture = std::fs::read(file).expect("a picture");
-    assert!(picture.len() > 10_000, "{url}, {width}: {}", picture.len());
-    picture
+    let viewer = scratch.path("viewer.html");
+    std::fs::write(&viewer, VIEWER).expect("a file");
+    let mut command = browser(name, scratch, theme);
+    command.args(["--dump-dom", "--virtual-time-budget=10000"]);
+    let seen = found_in(&quiet(command, &viewer));
+    let about = format!("{url}, {width}: {seen}");
+    assert_eq!(seen["width"], width.max(500), "{about}");
+    assert_eq!(seen["corner"], theme.background(), "{about}");
+    let share = |key: &str| seen[key].as_f64().expect(key);
+    // Text and lines on a background that shows between them.
+    assert!((0.002..0.5).contains(&share("ink")), "{about}");
+    assert!(share("colours") > 3.0, "{about}");
+    // Nothing runs past the right edge.
+    assert!(share("edge") < 0.02, "{about}");
+    std::fs::read(file).expect("a picture")
 }
 
 /// The archive as a list and two runs compared, as a browser shows what the server sends.
@@ -195,10 +223,7 @@ fn a_page_is_read_in_a_browser() {
     let scratch = Scratch::new();
     scratch.check(&RUN, 0, "Saved as run 1");
     let mut pictures = Vec::new();
-    for (theme, background) in [
-        (Theme::Light, "rgb(255, 255, 255)"),
-        (Theme::Dark, "rgb(18, 22, 28)"),
-    ] {
+    for theme in [Theme::Light, Theme::Dark] {
         for width in [1280, 400] {
             let found = read(name, &scratch, theme, width);
             let text = |key: &str| found[key].as_str().expect(key).to_owned();
@@ -215,7 +240,7 @@ fn a_page_is_read_in_a_browser() {
                 ("none".into(), "inline".into())
             );
             assert_eq!(text("pressed"), "false");
-            assert_eq!(text("background"), background);
+            assert_eq!(text("background"), theme.background());
             assert_eq!(
                 (&found["beyond"], &found["saves"]),
                 (&0.into(), &true.into())

@@ -253,17 +253,27 @@ fn marks(value: &Value, into: &mut Vec<String>) {
     }
 }
 
-/// Kill each of the runs a few times, and look at what becomes of those that had a result.
+/// More tries with a run that was done each time before it could be killed.
+const TRIES_MORE: u64 = 30;
+
+/// Kill each of the runs a few times, and look at what becomes of those that had a result. A run
+/// that could not be killed shows nothing, and fails.
 #[track_caller]
 fn kill_each(cases: &[&[&str]], mut fault: impl FnMut(&Scratch, &[&str]) -> Option<String>) {
     let mut table = Table::new("resume");
     let mut resumed = 0;
     for args in cases {
-        let (mut kills, mut faults) = (0, Vec::new());
-        for number in 0..scaled(2, 13) {
+        let (mut kills, mut tries, mut faults) = (0, 0, Vec::new());
+        while tries < scaled(2, 13) || kills == 0 && tries < scaled(2, 13) + TRIES_MORE {
             let scratch = Scratch::new();
-            let mut random = random(&args.join(" "), number);
-            if !killed(&scratch, &quiet(args), &mut random) {
+            let mut random = random(&args.join(" "), tries);
+            let is_killed = match tries < scaled(2, 13) {
+                true => killed(&scratch, &quiet(args), &mut random),
+                // It was always done before it was killed: no moment is lost now.
+                false => killed_after(&scratch, &quiet(args), 1, 0),
+            };
+            tries += 1;
+            if !is_killed {
                 continue;
             }
             kills += 1;
@@ -271,6 +281,9 @@ fn kill_each(cases: &[&[&str]], mut fault: impl FnMut(&Scratch, &[&str]) -> Opti
                 resumed += 1;
                 faults.extend(fault(&scratch, args));
             }
+        }
+        if kills == 0 {
+            faults.push(format!("done before it was killed, {tries} times"));
         }
         table.row(&args[..2].join(" "), &format!("{kills} kills"), &faults);
     }

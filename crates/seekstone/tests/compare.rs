@@ -44,8 +44,8 @@ fn a_slower_target_is_told_with_its_ratio() {
         assert!(high / low < 1.1, "{reading}: {low} .. {high} is wide");
         assert_eq!(found["verdict"], verdict);
     }
-    let page = compare(&[SLOWER, "--seed", "1"], 0, "Worse: 0.").stdout;
-    let [low, high] = named(&page, "Worse: ", " times the iops");
+    let page = compare(&[SLOWER, "--seed", "1"], 0, " times slower at p99").stdout;
+    let [low, high] = named(&page, " times the IOPS");
     let iops = comparisons.iter().find(|it| it["reading"] == "iops");
     let iops = &iops.expect("a comparison")["value"];
     assert!((low - number(&iops["low"])).abs() < 1e-3, "{page}");
@@ -58,14 +58,14 @@ fn a_slower_target_is_told_with_its_ratio() {
 }
 
 /// The ends of a range that stands between two texts, as in `0.81 to 0.85`.
-fn named(text: &str, before: &str, after: &str) -> [f64; 2] {
-    let range = text
-        .split(before)
-        .nth(1)
-        .and_then(|it| it.split(after).next());
-    let range = range.and_then(|it| it.split_once(" to "));
-    let (low, high) = range.unwrap_or_else(|| panic!("{before} .. {after}: {text}"));
-    [low, high].map(|it| it.parse().expect("a number"))
+fn named(text: &str, after: &str) -> [f64; 2] {
+    let before = text.split(after).next().unwrap_or_default();
+    let is_of_number = |it: char| it.is_ascii_digit() || it == '.';
+    let (rest, high) = before.rsplit_once(" to ").expect("a range");
+    let begin = rest
+        .rfind(|it: char| !is_of_number(it))
+        .map_or(0, |at| at + 1);
+    [&rest[begin..], high].map(|it| it.parse().unwrap_or_else(|_| panic!("{after}: {text}")))
 }
 
 /// One line a figure on the picture and on the page, and the same ratios as JSON.
@@ -112,7 +112,7 @@ fn targets_are_drawn_around_no_change() {
     }
     assert!(drawn.contains("worse</text>"), "{drawn}");
     let section = page.split("id=\"compared\"").nth(1).expect("a section");
-    let [low, high] = named(section, "Worse: ", " times the iops");
+    let [low, high] = named(section, " times the IOPS");
     assert!(low < 1.0 / 1.2 && 1.0 / 1.2 < high, "{section}");
 
     // The same from the archive; and of two runs.

@@ -4,9 +4,10 @@
 mod support;
 
 use std::fs::OpenOptions;
+use std::io::Write;
 
 use serde_json::Value;
-use support::storage::Loop;
+use support::storage::{FileSystem, Loop, fill};
 use support::{Scratch, finish};
 
 #[track_caller]
@@ -470,4 +471,67 @@ fn a_device_that_lost_some_blocks_is_measured() {
     let done = number(&trial["completions_all"]);
     assert_share(errors, 1.0 / 512.0, done + number(&errors[0]["count"]));
     assert_eq!(severity(&trial["warnings"]), "doubt");
+}
+
+/// A device of 16 MiB whose last 2 MiB have no space beneath them: reads find zeros there, and one
+/// write in 8 fails.
+#[test]
+fn writes_that_a_device_has_no_space_for_are_counted() {
+    let test = "writes_that_a_device_has_no_space_for_are_counted";
+    let scratch = Scratch::new();
+    let Some(memory) = FileSystem::tmpfs(test, &scratch, 20) else {
+        return;
+    };
+    let Some(device) = Loop::thin(test, &memory, 16) else {
+        return;
+    };
+    let image = OpenOptions::new().write(true).open(&device.image);
+    let mut image = image.expect("the image");
+    image.write_all(&vec![0; 14 << 20]).expect("14 MiB");
+    fill(&memory.root);
+    let load = ["--overwrite", "--writes=50%", "--duration=2s"];
+    let run = counted(3, &[&["trial", device.path()], &load[..]].concat());
+    let trial = &run["measurements"][0];
+    let errors = trial["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0]["kind"], "write");
+    assert!(
+        ["space", "io"]
+            .map(Value::from)
+            .contains(&errors[0]["class"])
+    );
+    let kinds = trial["kinds"].as_array().expect("kinds");
+    let writes = kinds.iter().find(|it| it["kind"] == "write");
+    let done = number(&writes.expect("writes")["count"]);
+    let failed = number(&errors[0]["count"]);
+    assert_share(&trial["errors"], 1.0 / 8.0, done + failed);
+    assert_eq!(severity(&trial["warnings"]), "void");
+}
+
+/// The test file of 32 MiB lies on a device that has space for 20: its hole can be measured
+/// no more, but what was seen until then is a run that is printed and archived.
+#[test]
+fn a_test_file_that_cannot_be_written_costs_no_measurement() {
+    let test = "a_test_file_that_cannot_be_written_costs_no_measurement";
+    let scratch = Scratch::new();
+    let Some(memory) = FileSystem::tmpfs(test, &scratch, 20) else {
+        return;
+    };
+    let device = Loop::thin(test, &memory, 96);
+    let Some(storage) = device.and_then(|it| FileSystem::enduring(test, &scratch, it)) else {
+        return;
+    };
+    let small = ["--size=32MiB", "--reserve=1MiB", "--budget=12s"];
+    let common = ["--errors=count", "--json=-"];
+    let args = [&["run", storage.path()], &small[..], &common].concat();
+    let ended = finish(scratch.seekstone(&args));
+    ended.check(&args, 1, "what was measured before is above");
+    let run = ended.json();
+    assert_eq!(run["status"]["state"], "partial", "{}", run["status"]);
+    let row = &run["measurements"][0];
+    assert_eq!(row["name"], "sequential-write");
+    assert_eq!(row["errors"][0]["kind"], "write", "{row}");
+    assert!(number(&row["completions_all"]) > 0.0, "{row}");
+    let again = ["runs", "show", "1"];
+    finish(scratch.seekstone(again)).check(&again, 0, "sequential write 1 MiB");
 }

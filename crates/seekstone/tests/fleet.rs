@@ -9,7 +9,7 @@ use serde_json::Value;
 use support::ranks::{Library, MPICH, OPEN_MPI, json, ranks, with_shim};
 use support::{Ended, Running, Scratch, finish};
 
-const TRIAL: [&str; 10] = [
+const TRIAL: [&str; 12] = [
     "trial",
     "target",
     "--size",
@@ -20,6 +20,8 @@ const TRIAL: [&str; 10] = [
     "500ms",
     "--seed",
     "7",
+    "--reserve",
+    "0",
 ];
 
 #[track_caller]
@@ -95,17 +97,44 @@ fn what_ranks_cannot_do_together_is_one_sentence() {
 /// Each rank would else measure for itself, and disturb the others.
 #[test]
 fn other_commands_are_refused_before_mpi_is_looked_for() {
-    for (command, name) in [
-        (&["run", "target"][..], "run"),
-        (&["transfer", "target"], "transfer"),
+    for (command, name, why) in [
+        (
+            &["replay", "trace", "target"][..],
+            "replay",
+            "its operations follow one clock",
+        ),
+        (
+            &["transfer", "target"],
+            "transfer",
+            "its streams begin together within one process",
+        ),
     ] {
         let scratch = Scratch::new();
         scratch.target();
         let mut program = scratch.seekstone(command);
         program.env("PMI_RANK", "0").env("PMI_SIZE", "4");
         let expected = format!("{name} measures on one host, and a launcher with PMI");
-        finish(program).check(command, 2, &expected);
+        let ended = finish(program);
+        ended.check(command, 2, &expected);
+        assert!(ended.error().contains(why), "{ended:?}");
     }
+}
+
+/// A launcher of one library with the other's shim alone: each rank would take itself for the only
+/// one.
+#[test]
+fn another_library_than_the_launchers_is_an_error() {
+    let test = "another_library_than_the_launchers_is_an_error";
+    if with_shim(test, &OPEN_MPI).is_none() {
+        return;
+    }
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    let ended = finish(ranks(&scratch, &OPEN_MPI, 2, &TRIAL));
+    ended.check(&TRIAL, 2, "fleet shim");
+    scratch.assert_clean(&target);
 }
 
 #[test]
@@ -135,6 +164,8 @@ fn a_signal_to_all_ranks_keeps_what_was_measured() {
         "4",
         "--duration",
         "100s",
+        "--reserve",
+        "0",
     ];
     let mut running = Running::start(ranks(&scratch, &MPICH, 2, &args));
     running.wait_for("random read 4 KiB");

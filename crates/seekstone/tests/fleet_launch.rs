@@ -305,8 +305,8 @@ fn what_no_cluster_could_run_is_one_sentence() {
     };
     check(
         &[],
-        &["run", "/data"],
-        "what follows --: trial and curve measure on many hosts",
+        &["transfer", "/data"],
+        "what follows --: use run, trial, curve, random, ssd, transactions or files; other",
     );
     check(
         &[],

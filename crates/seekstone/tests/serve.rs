@@ -90,7 +90,11 @@ fn what_cannot_be_served_is_said_at_once() {
         .rsplit_once(':')
         .expect("a port")
         .1;
-    scratch.check(&["serve", "--listen", port], 1, "cannot be listened on");
+    scratch.check(
+        &["serve", "--listen", port],
+        1,
+        ": Address already in use (os error 98)\n",
+    );
     server.signal(Signal::TERM);
     server.end().check(&["serve"], 0, "");
 }

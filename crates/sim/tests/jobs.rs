@@ -21,6 +21,7 @@ fn job(row: u32) -> JobSpec {
     JobSpec {
         row,
         depth: 1,
+        refill_at: None,
         files: vec![Region {
             target: TargetId(0),
             offset: 0,
@@ -155,4 +156,33 @@ fn a_ramp_is_left_out_and_a_read_block_does_not_come_twice() {
     // What is completed at the very end of the ramp counts.
     assert_eq!(count(&record, 0, OpKind::Read), 701);
     assert_eq!(record.kinds[&OpKind::Read].service.len(), 1000);
+}
+
+/// Eight at once, and the next eight when all are done, take one service time a batch; with four
+/// left at each filling, a request waits for no more than the half before it.
+#[test]
+fn a_depth_that_is_filled_in_batches_is_served_in_batches() {
+    let elapsed = |refill_at| {
+        let record = run(vec![JobSpec {
+            depth: 8,
+            refill_at,
+            rates: [JobRate::Free; 2],
+            ..job(0)
+        }]);
+        assert_eq!(count(&record, 0, OpKind::Read), 1000);
+        record.rows[&(0, OpKind::Read)].elapsed
+    };
+    assert_eq!(elapsed(None), Duration::from_millis(125));
+    assert_eq!(elapsed(Some(0)), Duration::from_millis(125));
+    // One that thinks after each request is filled when the last has ended.
+    let mut thinker = job(0);
+    thinker.depth = 2;
+    thinker.refill_at = Some(0);
+    thinker.requests = Some(10);
+    let record = run(vec![thinker]);
+    assert_eq!(count(&record, 0, OpKind::Read), 10);
+    assert_eq!(
+        record.rows[&(0, OpKind::Read)].elapsed,
+        Duration::from_millis(5)
+    );
 }

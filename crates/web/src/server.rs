@@ -49,7 +49,7 @@ pub type Pages = Arc<dyn Fn(&str, &str) -> Answer + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be had.
-    #[error("{address} cannot be listened on: {source}")]
+    #[error("cannot listen on {address} (port 0 is any free one)")]
     Listen {
         /// The address.
         address: SocketAddr,

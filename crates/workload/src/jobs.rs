@@ -78,6 +78,9 @@ pub struct JobSpec {
     pub row: u32,
     /// Requests outstanding.
     pub depth: u32,
+    /// Requests left outstanding at which the depth is filled again; `None` fills it as each ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refill_at: Option<u32>,
     /// Its files; `block` of each is what offsets are multiples of.
     pub files: Vec<Region>,
     /// Which one is next.
@@ -172,6 +175,8 @@ pub struct JobClient {
     writes: u64,
     /// Requests that were asked for and are not done.
     outstanding: u32,
+    /// Requests that ended and were not replaced yet.
+    held: u32,
     completed: u64,
     flush_due: Option<usize>,
     /// Files that are still to be flushed at the end.
@@ -304,6 +309,7 @@ impl JobClient {
             issued: 0,
             writes: 0,
             outstanding: 0,
+            held: 0,
             completed: 0,
             flush_due: None,
             flushes_left: None,
@@ -501,7 +507,22 @@ impl JobClient {
                 self.pause_until = at + self.spec.think;
             }
         }
+        if self
+            .spec
+            .refill_at
+            .is_some_and(|low| self.outstanding > low)
+        {
+            self.held += 1;
+            return;
+        }
+        let held = std::mem::take(&mut self.held);
         self.ask(at, agenda);
+        for _ in 0..held {
+            // Nothing outstanding after a request was asked for: the job has ended.
+            if self.outstanding > 0 {
+                self.ask(at, agenda);
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use lab::bench::BenchError;
 use lab::hosts::{Party, Place};
 use lab::laboratory::LaboratoryError;
 use results::{FilePass, Warning, WarningCode};
-use units::{Duration, format_counted};
+use units::{Duration, format_count, format_counted, format_duration_ns};
 
 use super::pass::KeptPass;
 use super::subject::Subject;
@@ -63,12 +63,18 @@ pub(super) struct Company {
     last: Vec<u32>,
     /// The sum over passes of the share that was over when the first rank was done.
     first_done: f64,
+    /// Calls of each rank, and how long it took for them, nanoseconds.
+    work: Vec<(u64, u64)>,
+    /// The longest time from the first rank done to the last, nanoseconds.
+    skew_ns: u64,
 }
 
 impl Company {
     pub(super) fn new(party: Party) -> Self {
         Self {
             last: vec![0; party.share().ranks as usize],
+            work: vec![(0, 0); party.share().ranks as usize],
+            skew_ns: 0,
             party,
             first_done: 0.0,
         }
@@ -96,21 +102,29 @@ impl Company {
         let found = self.party.beating(|| measure(session));
         let told = found.map(|found| (late.as_nanos(), found));
         let machines = self.party.machines();
-        let mut ends = Vec::new();
+        let mut passes = Vec::new();
         let merged = self.party.agree(told, |all: Vec<(u64, KeptPass)>| {
             let each = all.iter();
-            ends = each.map(|(late, it)| late + it.pass.elapsed_ns).collect();
+            let each = each.map(|(late, it)| (*late, it.pass.calls, it.pass.elapsed_ns));
+            passes = each.collect();
             Ok(merged(&all, &machines))
         })?;
-        self.note(&ends);
+        self.note(&passes);
         Ok(merged)
     }
 
-    fn note(&mut self, ends: &[u64]) {
+    /// Note by how much each rank was late for a pass, its calls, and how long they took.
+    fn note(&mut self, passes: &[(u64, u64, u64)]) {
+        let ends: Vec<u64> = passes.iter().map(|(late, _, took)| late + took).collect();
+        for (work, (_, calls, took)) in self.work.iter_mut().zip(passes) {
+            work.0 += calls;
+            work.1 += took;
+        }
         let last = (0..ends.len()).max_by_key(|rank| ends[*rank]);
         let first = ends.iter().min();
         if let (Some(last), Some(first)) = (last, first) {
             self.last[last] += 1;
+            self.skew_ns = self.skew_ns.max(ends[last] - first);
             self.first_done += *first as f64 / (ends[last] as f64).max(1.0);
         }
     }
@@ -138,15 +152,29 @@ impl Company {
         if passes == 0 {
             return None;
         }
+        let rate = |rank: &usize| {
+            let (calls, ns) = self.work[*rank];
+            calls as f64 / (ns as f64 / 1e9).max(1e-9)
+        };
+        let by_rate = |one: &usize, other: &usize| rate(one).total_cmp(&rate(other));
+        let ranks = 0..self.work.len();
+        let (slow, fast) = (ranks.clone().min_by(by_rate)?, ranks.max_by(by_rate)?);
         let text = format!(
             "{}, {} ranks: {} was done last in {} of {}; when a pass was over on the first rank, \
-             {:.0} % of its time had gone by. A pass lasts until the last rank is done.",
+             {:.0} % of its time had gone by, and the last was done {} later at most. Slowest: \
+             {} with {} calls/s; fastest: {} with {} calls/s. A pass lasts until the last rank is \
+             done.",
             format_counted(self.party.machines().len() as u64, "host"),
             self.party.share().ranks,
             self.party.name(slowest.0),
             slowest.1,
             format_counted(u64::from(passes), "pass"),
             100.0 * self.first_done / f64::from(passes),
+            format_duration_ns(self.skew_ns as f64),
+            self.party.name(slow as u32),
+            format_count(rate(&slow)),
+            self.party.name(fast as u32),
+            format_count(rate(&fast)),
         );
         Some(Warning::note(WarningCode::Hosts, text))
     }

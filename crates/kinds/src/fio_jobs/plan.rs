@@ -248,9 +248,10 @@ impl Planner<'_> {
         Ok(JobSpec {
             row,
             depth: match job.engine.kind {
-                EngineKind::Synchronous => 1,
-                EngineKind::Asynchronous | EngineKind::Null => job.depth,
+                EngineKind::Synchronous if !job.is_offloaded => 1,
+                _ => job.depth,
             },
+            refill_at: job.refill_at,
             files,
             order: match job.files.order {
                 FileOrder::RoundRobin => NextFile::RoundRobin,
@@ -389,6 +390,9 @@ fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
 /// What offsets are multiples of.
 fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
     let of = |index: usize| job.blocks[index].least();
+    if let Some(aligned) = job.alignment_effective().filter(|_| job.pattern.is_random) {
+        return aligned;
+    }
     match (reads, writes) {
         (true, true) => of(0).min(of(1)),
         (_, true) => of(1),

@@ -19,23 +19,18 @@ use results::{
     Access, Caution, Measurement, Run, Setup, Severity, Status, TargetDescription, Warning,
     WarningCode,
 };
-use stats::Channel;
+use stats::{Channel, Goal};
 use units::{Bytes, Duration};
 use verify::Findings;
-use workload::{
-    ClientSpec, Content, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind,
-    Region, Size, TargetId,
-};
+use workload::{ClientSpec, JobsSpec, OpKind, TargetId};
 
 use super::beside::{Beside, Besides};
 use super::checks::lines_of;
+use super::fill::fill;
 use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
 use crate::check_up::{Show, Stage};
-use crate::single_load::null_description;
+use crate::single_load::{TRIAL, null_description};
 
-/// Files that are read are written first, with blocks of this size at this queue depth.
-pub(super) const FILL_BLOCK: u64 = 1 << 20;
-const FILL_DEPTH: u32 = 4;
 /// A job without a runtime ends by what it does; it is given up after this long.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
 /// What a job with a runtime may take longer: requests that are under way.
@@ -56,6 +51,23 @@ pub struct FioRequest {
     pub reserve: Option<Bytes>,
     /// What the run records of all this.
     pub setup: Setup,
+    /// How its one phase is measured, where it is a trial; as its jobs say otherwise.
+    pub shape: Option<TrialShape>,
+}
+
+/// How a phase is measured that is a trial.
+#[derive(Clone, Debug)]
+pub struct TrialShape {
+    /// What is done, in words.
+    pub title: String,
+    /// When the answer is good enough; `None` runs for `duration_max`.
+    pub goal: Option<Goal>,
+    /// When to stop in any case.
+    pub duration_max: Duration,
+    /// Length of the intervals that are listed, if any are.
+    pub sample_every: Option<Duration>,
+    /// What is left out at the start, whatever it looks like; a rule finds it when absent.
+    pub warm_up: Option<Duration>,
 }
 
 /// What one row of the output holds.
@@ -104,15 +116,9 @@ pub fn run_jobs(
         return Err(place.abandon(error));
     }
     let begun = place.laboratory().now();
-    let mut session = Session {
-        interrupt,
-        show,
-        beside: Besides::new(beside, &request.jobs),
-        measurements: Vec::new(),
-        rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
-        spent: Duration::ZERO,
-    };
-    let done = session.carry_out(&plan, &mut place);
+    let beside = Besides::new(beside, &request.jobs);
+    let mut session = Session::new(&plan, beside, interrupt, show);
+    let done = session.carry_out(&plan, request.shape.as_ref(), &mut place);
     let elapsed = place.laboratory().now().since(begun);
     let findings = place.findings();
     let found = lines_of(&findings, &plan);
@@ -151,7 +157,7 @@ pub fn run_jobs(
 }
 
 impl JobTimes {
-    const fn of(row: Row) -> Self {
+    pub(super) const fn of(row: Row) -> Self {
         Self {
             row,
             records: BTreeMap::new(),
@@ -162,7 +168,7 @@ impl JobTimes {
 }
 
 /// Bytes of a file, device or model that exists.
-fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
+pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
     if let Some(model) = path.to_str().filter(|name| name.starts_with("sim:")) {
         return open_recorded_model(model, setup)
             .ok()
@@ -181,7 +187,10 @@ fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
 }
 
 /// fio writes into whatever its job names; here that takes a word.
-fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), BenchError> {
+pub(super) fn refuse_unwanted_writes(
+    plan: &FioPlan,
+    request: &FioRequest,
+) -> Result<(), BenchError> {
     if plan.storage != Storage::Files || request.overwrite {
         return Ok(());
     }
@@ -196,7 +205,7 @@ fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), Be
     )))
 }
 
-fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     let first = plan.files.first();
     match (&plan.storage, first) {
         (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
@@ -228,7 +237,7 @@ pub(super) enum Bench {
     Real(StorageLaboratory),
 }
 
-fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
+pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
     let settings = &request.storage;
     match &plan.storage {
         Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
@@ -288,7 +297,7 @@ impl Bench {
     }
 
     /// Verify what the plan says.
-    fn verify(&mut self, plan: &FioPlan) -> Result<(), BenchError> {
+    pub(super) fn verify(&mut self, plan: &FioPlan) -> Result<(), BenchError> {
         let (Self::Real(real), Some(verify)) = (self, &plan.verify) else {
             return Ok(());
         };
@@ -303,7 +312,7 @@ impl Bench {
     }
 
     /// What verification found so far.
-    fn findings(&self) -> Findings {
+    pub(super) fn findings(&self) -> Findings {
         match self {
             Self::Real(real) => real.findings(),
             Self::Null(_) | Self::Simulated(_) => Findings::default(),
@@ -325,7 +334,7 @@ impl Bench {
     }
 
     /// What opening found, and what could not be removed.
-    fn warnings(&mut self) -> Vec<Warning> {
+    pub(super) fn warnings(&mut self) -> Vec<Warning> {
         match self {
             Self::Null(_) => vec![Warning::note(
                 WarningCode::NullTarget,
@@ -346,7 +355,7 @@ impl Bench {
         }
     }
 
-    fn abandon(&mut self, error: BenchError) -> BenchError {
+    pub(super) fn abandon(&mut self, error: BenchError) -> BenchError {
         let left = self.warnings().into_iter();
         let mut left = left.filter(|warning| warning.code == WarningCode::LeftBehind);
         match left.next() {
@@ -368,18 +377,43 @@ pub(super) struct Session<'a, 'b> {
     pub(super) spent: Duration,
 }
 
-impl Session<'_, '_> {
-    fn carry_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
-        if plan.storage == Storage::Files {
-            let fill = fill(&plan.files);
-            if !fill.workloads.is_empty() {
-                let trial = trial(&fill, bench, 0);
-                self.measure(&trial, bench, &mut |_| {})?;
-                self.go_on()?;
-            }
+impl<'a, 'b> Session<'a, 'b> {
+    pub(super) fn new(
+        plan: &FioPlan,
+        beside: Besides<'b>,
+        interrupt: &'a Interrupt,
+        show: Show<'a>,
+    ) -> Self {
+        Self {
+            interrupt,
+            show,
+            beside,
+            measurements: Vec::new(),
+            rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
+            spent: Duration::ZERO,
         }
+    }
+
+    /// Write the files that are made and read.
+    pub(super) fn lay_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
+        let fill = fill(&plan.files);
+        if plan.storage != Storage::Files || fill.workloads.is_empty() {
+            return Ok(());
+        }
+        let trial = trial(&fill, bench, (0, None));
+        self.measure(&trial, bench, &mut |_| {})?;
+        self.go_on()
+    }
+
+    fn carry_out(
+        &mut self,
+        plan: &FioPlan,
+        shape: Option<&TrialShape>,
+        bench: &mut Bench,
+    ) -> Result<(), BenchError> {
+        self.lay_out(plan, bench)?;
         for (number, phase) in plan.phases.iter().enumerate() {
-            let trial = trial(phase, bench, number as u64 + 1);
+            let trial = trial(phase, bench, (number as u64 + 1, shape));
             let before = bench.findings().total();
             let mut done = self.carry_out_phase(phase, &trial, bench);
             if let Some(verify) = plan.verify.as_ref().filter(|_| done.is_ok()) {
@@ -401,7 +435,10 @@ impl Session<'_, '_> {
         trial: &Trial,
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
-        let outcome = self.measure_phase(phase, trial, bench)?;
+        let mut outcome = self.measure_phase(phase, trial, bench)?;
+        if trial.sample_every.is_some() {
+            outcome.measurement.series = outcome.series.take();
+        }
         for ((row, kind), record) in outcome.rows {
             let times = &mut self.rows[row as usize];
             times.records.entry(kind).or_default().merge(&record);
@@ -415,7 +452,7 @@ impl Session<'_, '_> {
     }
 
     /// Go on unless a signal came.
-    fn go_on(&self) -> Result<(), BenchError> {
+    pub(super) fn go_on(&self) -> Result<(), BenchError> {
         stopped(self.interrupt).map_or(Ok(()), Err)
     }
 
@@ -436,7 +473,7 @@ impl Session<'_, '_> {
     }
 
     /// `look` is told of the time since the trial's start, now and then.
-    fn measure(
+    pub(super) fn measure(
         &mut self,
         trial: &Trial,
         bench: &mut Bench,
@@ -469,10 +506,18 @@ impl Session<'_, '_> {
 
 /// How long the jobs of a trial have to run at most.
 fn expected(trial: &Trial) -> Duration {
-    trial.duration_max.saturating_sub(LEEWAY)
+    match trial.duration_max.saturating_sub(LEEWAY) {
+        Duration::ZERO => trial.duration_max,
+        left => left,
+    }
 }
 
-fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
+/// The trial of a phase, the number of which makes it draw afresh.
+pub(super) fn trial(
+    phase: &Phase,
+    bench: &Bench,
+    (number, shape): (u64, Option<&TrialShape>),
+) -> Trial {
     let jobs = phase.workloads.clone();
     let last = jobs.iter().map(|job| match job.runtime {
         Some(runtime) => job.recorded_from() + runtime,
@@ -483,7 +528,7 @@ fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
         .iter()
         .all(|job| job.files.iter().all(|file| file.target.0 % 2 == 0));
     let depth = jobs.iter().map(|job| job.depth).sum();
-    Trial {
+    let trial = Trial {
         name: phase.name.clone(),
         title: phase.names.join(", "),
         clients: jobs.len() as u32,
@@ -501,68 +546,17 @@ fn trial(phase: &Phase, bench: &Bench, number: u64) -> Trial {
         sample_every: None,
         limit: None,
         warm_up: None,
-    }
-}
-
-/// The workloads that write all of each file that was made and is read.
-fn fill(files: &[PlannedFile]) -> Phase {
-    let mut phase = Phase {
-        name: "fill".into(),
-        names: vec!["laying out files".into()],
-        ..Phase::default()
     };
-    for (number, file) in files.iter().enumerate() {
-        if file.exists.is_some() || !file.is_read {
-            continue;
-        }
-        let target = TargetId(number as u32 * 2 + 1);
-        let whole = file.needs / FILL_BLOCK * FILL_BLOCK;
-        for (offset, len, block) in [
-            (0, whole, FILL_BLOCK),
-            (whole, file.needs - whole, file.needs - whole),
-        ] {
-            if len > 0 {
-                let region = Region {
-                    target,
-                    offset,
-                    len,
-                    block,
-                };
-                let content = file.content.clone().unwrap_or_default();
-                phase.workloads.push(filling(region, content));
-            }
-        }
-    }
-    phase
-}
-
-fn filling(region: Region, content: Content) -> JobSpec {
-    let size = vec![Size {
-        len: region.block as u32,
-        weight: 1,
-    }];
-    JobSpec {
-        row: 0,
-        depth: FILL_DEPTH,
-        files: vec![region],
-        order: NextFile::Sequential,
-        pattern: JobPattern::Sequential { skip: 0 },
-        random_percent: [0; 2],
-        run: 1,
-        sizes: [size.clone(), size],
-        read_percent: 0,
-        bytes: Some(region.len),
-        requests: None,
-        delay: Duration::ZERO,
-        ramp: Duration::ZERO,
-        runtime: None,
-        flush_every: 0,
-        flushes_at_end: true,
-        durability: Durability::Volatile,
-        content,
-        rates: [JobRate::Free; 2],
-        is_poisson: false,
-        think: Duration::ZERO,
-        think_after: 1,
+    match shape {
+        None => trial,
+        Some(shape) => Trial {
+            name: TRIAL.into(),
+            title: shape.title.clone(),
+            goal: shape.goal,
+            duration_max: shape.duration_max,
+            sample_every: shape.sample_every,
+            warm_up: shape.warm_up,
+            ..trial
+        },
     }
 }

@@ -3,8 +3,8 @@
 use fio::Job;
 use workload::{JobPattern, JobSpec};
 
+use super::fill::FILL_BLOCK;
 use super::plan::{FioPlan, PlanError, Storage, refused};
-use super::run::FILL_BLOCK;
 
 /// Bytes that carry one header.
 const SECTOR: u64 = verify::SECTOR_BYTES as u64;

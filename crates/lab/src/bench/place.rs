@@ -11,7 +11,7 @@ use units::Bytes;
 use workload::{Spread, TargetId};
 
 use super::BenchError;
-use crate::hosts::{FleetLaboratory, Party, serve};
+use crate::hosts::{FleetLaboratory, Party, Step, serve, take_step};
 use crate::kept::{Kept, Told};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::storage::StorageLaboratory;
@@ -51,14 +51,23 @@ impl Bench {
         }
     }
 
-    /// The laboratory of this host alone, for a trial that leaves behind what later ones read: it
+    /// The laboratory for a trial that each host carries out as it would alone: its clients are those
+    /// of each.
+    pub fn laboratory_of_each(&mut self) -> Box<dyn Laboratory + '_> {
+        match self {
+            Self::Fleet(fleet) => Box::new(fleet.of_each()),
+            other => Box::new(other.laboratory()),
+        }
+    }
+
+    /// The laboratory of each host for itself, for a trial that leaves behind what later ones read: it
     /// is measured also where its result was kept, unless the whole run is only told.
     pub fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
         match self {
             Self::Real(real) => Box::new(real.leaving()),
             Self::Simulated(simulated) => Box::new(simulated.leaving()),
             Self::Told(told) => Box::new(told),
-            Self::Fleet(fleet) => Box::new(&mut fleet.local),
+            Self::Fleet(fleet) => Box::new(fleet.that_leaves()),
             Self::Served(local, _) => Box::new(local.as_mut()),
         }
     }
@@ -90,17 +99,6 @@ impl Bench {
         match self {
             Self::Fleet(fleet) => fleet.take_rows(),
             _ => Vec::new(),
-        }
-    }
-
-    /// A step that each host takes for itself went well on all of them, or is taken as failed.
-    ///
-    /// # Errors
-    /// When it failed anywhere.
-    pub fn agree(&self, went: Result<(), BenchError>) -> Result<(), BenchError> {
-        match self.party() {
-            Some(party) => party.agree(went, |_| Ok(())),
-            None => went,
         }
     }
 
@@ -200,8 +198,7 @@ impl Bench {
     /// # Errors
     /// When there is no room, or the system refuses.
     pub fn lay_out(&mut self, size: Bytes) -> Result<(), LaboratoryError> {
-        let real = self.real_mut();
-        real.map_or(Ok(()), |real| real.lay_out(size, Bytes(0)))
+        self.lay_out_files(size, Bytes(0))
     }
 
     /// Make the test file, and a smaller one for the page cache, which `memory` may take.
@@ -209,14 +206,56 @@ impl Bench {
     /// # Errors
     /// When there is no room, or the system refuses.
     pub fn lay_out_both(&mut self, size: Bytes, memory: Bytes) -> Result<(), LaboratoryError> {
-        let real = self.real_mut();
-        real.map_or(Ok(()), |real| real.lay_out(size, cached_part(size, memory)))
+        self.lay_out_files(size, cached_part(size, memory))
     }
 
     /// From now on every block that is read from a test file of ours must be one that was written.
     pub fn verify_from_now(&mut self) {
-        if let Some(real) = self.real_mut() {
-            real.verify_from_now();
+        // What cannot be told to other hosts fails at the next trial, which needs them.
+        let _ = self.take_step(Step::VerifyFromNow);
+    }
+
+    fn lay_out_files(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
+        self.take_step(Step::LayOut {
+            size: size.0,
+            cached: cached.0,
+        })
+    }
+
+    /// Write blocks as records from now on, which can be checked.
+    ///
+    /// # Errors
+    /// When another host cannot be told.
+    pub fn write_records(&mut self) -> Result<(), LaboratoryError> {
+        self.take_step(Step::WriteRecords)
+    }
+
+    /// Read blocks without a check from now on.
+    ///
+    /// # Errors
+    /// When another host cannot be told.
+    pub fn read_unchecked(&mut self) -> Result<(), LaboratoryError> {
+        self.take_step(Step::ReadUnchecked)
+    }
+
+    /// Let the storage finish what was written, so that no later trial waits for it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn settle(&mut self) -> Result<(), LaboratoryError> {
+        self.take_step(Step::Settle)
+    }
+
+    /// What offsets and lengths of direct I/O must be multiples of.
+    #[must_use]
+    pub fn unit(&self) -> u32 {
+        self.real().map_or(1, StorageLaboratory::unit)
+    }
+
+    fn take_step(&mut self, step: Step) -> Result<(), LaboratoryError> {
+        match self {
+            Self::Fleet(fleet) => fleet.take_step(step),
+            other => other.real_mut().map_or(Ok(()), |it| take_step(it, step)),
         }
     }
 

@@ -24,6 +24,8 @@ pub struct Seen {
     /// The machine that runs now, and the file on it.
     identity: Option<(String, u64, u64)>,
     room: u64,
+    /// What page caches may take, bytes.
+    memory: u64,
     existing: Option<u64>,
 }
 
@@ -31,6 +33,7 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ground {
     room: u64,
+    memory: u64,
     existing: Option<u64>,
     /// How hosts differ where that is no mistake, a sentence each.
     pub differences: Vec<String>,
@@ -42,6 +45,7 @@ impl Seen {
     pub fn of(target: &TargetDescription, facts: &CheckUpFacts) -> Self {
         Self {
             existing: facts.existing.map(|size| size.0),
+            memory: facts.memory.0,
             ..Self::by_calls(target, facts.access, facts.room.0)
         }
     }
@@ -59,6 +63,7 @@ impl Seen {
             is_remote: target.remote,
             identity: identity(Path::new(&target.path)),
             room,
+            memory: 0,
             existing: None,
         }
     }
@@ -66,6 +71,19 @@ impl Seen {
     /// Where it is.
     pub(super) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Whether what two hosts write takes space from one file system.
+    fn shares_space_with(&self, other: &Self) -> bool {
+        let device = |it: &Self| Some((it.identity.as_ref()?.0.clone(), it.identity.as_ref()?.1));
+        let is_same_here = device(self).is_some() && device(self) == device(other);
+        let is_same_there = self.is_remote && other.is_remote && self.source == other.source;
+        is_same_here || is_same_there
+    }
+
+    fn shares_memory_with(&self, other: &Self) -> bool {
+        let boot = |it: &Self| Some(it.identity.as_ref()?.0.clone());
+        boot(self).is_some() && boot(self) == boot(other)
     }
 
     /// Whether two hosts see one and the same file or device.
@@ -146,17 +164,54 @@ impl Ground {
             refuse_one_file(all, party)?;
         }
         Ok(Self {
-            room: all.iter().map(|it| it.room).min().unwrap_or(0),
+            room: least_share(all, first.existing, |it| it.room, Seen::shares_space_with),
+            memory: least_share(all, None, |it| it.memory, Seen::shares_memory_with),
             existing: all.iter().map(|it| it.existing).min().flatten(),
             differences: differences(all, party),
         })
     }
 
+    /// Files of that size may be made by all ranks.
+    ///
+    /// # Errors
+    /// When there is no space for them.
+    pub fn holds(&self, size: Option<Bytes>) -> Result<(), BenchError> {
+        match size {
+            Some(size) if self.existing.is_none() && size.0 > self.room => {
+                Err(BenchError::Usage(format!(
+                    "--size {size}: each rank makes a file of its own, and ranks that share a file \
+                     system have space for {} each: ask for at most that, or start fewer ranks",
+                    Bytes(self.room)
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What every host has, for this one.
     pub fn apply(&self, facts: &mut CheckUpFacts) {
         facts.room = Bytes(self.room);
+        facts.memory = Bytes(self.memory);
         facts.existing = self.existing.map(Bytes);
     }
+}
+
+/// The least that a rank has of something, where those that share it have equal parts; what is
+/// there already is shared as it is.
+fn least_share(
+    all: &[Seen],
+    existing: Option<u64>,
+    amount: fn(&Seen) -> u64,
+    shares: fn(&Seen, &Seen) -> bool,
+) -> u64 {
+    let part = |seen: &Seen| {
+        let sharers = all.iter().filter(|it| shares(it, seen)).count().max(1);
+        match existing {
+            Some(_) => amount(seen),
+            None => amount(seen) / sharers as u64,
+        }
+    };
+    all.iter().map(part).min().unwrap_or(0)
 }
 
 fn or_none(text: &Option<String>) -> String {
@@ -217,6 +272,7 @@ mod tests {
             is_remote: true,
             identity: Some(("boot".into(), 1, 2)),
             room: 1000,
+            memory: 800,
             existing: None,
         }
     }
@@ -239,9 +295,37 @@ mod tests {
 
     #[test]
     fn the_least_room_of_all_hosts_is_what_a_test_file_may_take() {
-        let small = Seen { room: 10, ..seen() };
-        let ground = judged(&[seen(), small, seen()], false).expect("directories");
+        let small = Seen {
+            room: 10,
+            ..apart("b")
+        };
+        let ground = judged(&[apart("a"), small, apart("c")], false).expect("directories");
         assert_eq!((ground.room, ground.existing), (10, None));
+        assert_eq!(ground.memory, 800);
+    }
+
+    /// A directory on a file system of its own, on a machine of its own.
+    fn apart(machine: &str) -> Seen {
+        Seen {
+            file_system: Some("ext4".into()),
+            source: Some("/dev/sda1".into()),
+            identity: Some((machine.into(), 1, 2)),
+            is_remote: false,
+            ..seen()
+        }
+    }
+
+    /// Four ranks with files of 300 would fill a disk that has space for 1000.
+    #[test]
+    fn ranks_that_share_a_file_system_share_its_space() {
+        let remote = judged(&[seen(), seen(), seen(), seen()], false).expect("one export");
+        assert_eq!((remote.room, remote.memory), (250, 200));
+        assert!(remote.holds(Some(Bytes(250))).is_ok());
+        assert!(remote.holds(None).is_ok());
+        let error = remote.holds(Some(Bytes(300))).expect_err("too large");
+        assert!(error.is_usage(), "{error}");
+        let local = judged(&[apart("a"), apart("a"), apart("b")], false).expect("two disks");
+        assert_eq!((local.room, local.memory), (500, 400));
     }
 
     #[test]

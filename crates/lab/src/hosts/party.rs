@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fleet::{Fleet, FleetError, Group, Share};
+use host::processors::processors;
 use procedure::Trial;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,8 @@ pub struct Host {
     name: String,
     /// The same for ranks of one machine, whatever names its containers have.
     machine: String,
+    /// Processors that this program may use.
+    processors: u32,
 }
 
 impl Host {
@@ -59,7 +62,12 @@ impl Host {
     #[must_use]
     pub fn named(name: String) -> Self {
         let machine = boot_of_this_machine().unwrap_or_else(|| name.clone());
-        Self { name, machine }
+        let processors = processors().len() as u32;
+        Self {
+            name,
+            machine,
+            processors,
+        }
     }
 }
 
@@ -179,6 +187,17 @@ impl Party {
         let mut machines: Vec<Vec<u32>> = machines.into_values().collect();
         machines.sort_unstable();
         machines
+    }
+
+    /// Processors of all machines; of each, the most that one of its ranks may use.
+    #[must_use]
+    pub fn processors(&self) -> u32 {
+        let machines = self.machines();
+        let hosts = self.hosts();
+        let of = |rank: &u32| hosts.get(*rank as usize).map_or(1, |it| it.processors);
+        let each = machines.iter();
+        each.map(|ranks| ranks.iter().map(of).max().unwrap_or(1))
+            .sum()
     }
 
     fn hosts(&self) -> MutexGuard<'_, Vec<Host>> {

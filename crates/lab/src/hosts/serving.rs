@@ -3,13 +3,14 @@
 use engine::{Clock as _, DriverError};
 use fleet::{FleetError, Group, Share};
 use host::interrupt::Interrupt;
-use procedure::{Ending, Monitor, Trial};
+use procedure::{Ending, Monitor, Preparation, Trial};
 use stats::Slot;
 use sys::MonotonicClock;
 use units::{Duration, Instant};
 
 use super::party::Party;
-use super::wire::{Note, Order, Readiness, RecordForm, Report, from_bytes, to_bytes};
+use super::step::take_step;
+use super::wire::{Note, Order, Readiness, RecordForm, Report, Scope, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::company::Company;
 use crate::laboratory::{LaboratoryError, with_causes};
@@ -19,6 +20,9 @@ use crate::storage::{Part, StorageLaboratory};
 const SEND_EVERY: Duration = Duration::from_millis(100);
 /// How long a wait for rank 0 lasts before it is seen whether it is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Trials of a run differ in the bits below of their salt, ranks in those above.
+const RANK_BITS_FROM: u32 = 40;
 
 /// Do as rank 0 orders, until it orders to part; what was made here is removed then.
 ///
@@ -32,14 +36,20 @@ pub fn serve(
     loop {
         let order = party.round(|group| group.broadcast(&[]))?;
         match party.checked(from_bytes(0, &order))? {
-            Order::Measure(form) => {
+            Order::Measure(form, scope) => {
                 let trial = form.trial();
                 let unreadable = |error: serde_json::Error| FleetError::Unexpected {
                     rank: 0,
                     what: format!("no trial ({error})"),
                 };
                 let trial = party.checked(trial.map_err(unreadable))?;
-                party.checked(carry_out(party, local, &trial, interrupt))?;
+                let how = (scope, interrupt);
+                party.checked(carry_out(party, local, trial, how))?;
+            }
+            Order::Step(step) => {
+                let taken = party.beating(|| take_step(local, step));
+                let taken: Readiness = taken.map_err(|error| with_causes(&error));
+                party.round(|group| group.gather(&to_bytes(&taken)))?;
             }
             Order::Part => {
                 let left = local.clean_up().err();
@@ -56,16 +66,23 @@ pub fn serve(
 fn carry_out(
     party: &Party,
     local: &mut StorageLaboratory,
-    trial: &Trial,
-    interrupt: &Interrupt,
+    mut trial: Trial,
+    (scope, interrupt): (Scope, &Interrupt),
 ) -> Result<(), FleetError> {
-    let mut serving = Serving::new(party);
-    if party.share().count(trial.clients) == 0 {
+    let mut serving = Serving::new(party, scope);
+    if serving.share().count(trial.clients) == 0 {
         serving.stand_by()?;
     } else {
         let mut go_on = |_: &_| interrupt.is_raised().is_none();
-        let trial = party.own_part(trial);
-        let measured = local.measure_among(&trial, &mut serving, &mut go_on);
+        if scope == Scope::Each {
+            // Else all hosts would ask a shared file for the same blocks in the same order.
+            trial.salt ^= u64::from(party.share().rank) << RANK_BITS_FROM;
+        }
+        let mut trial = party.own_part(&trial);
+        let prepared = party.beating(|| local.prepare(&trial, &mut go_on));
+        trial.preparation = Preparation::None;
+        let measured =
+            prepared.and_then(|()| local.measure_among(&trial, &mut serving, &mut go_on));
         if let Err(error) = &measured
             && serving.stage == ServingStage::Ordered
         {
@@ -88,6 +105,7 @@ enum ServingStage {
 /// What another rank than 0 sees of a trial.
 struct Serving {
     party: Party,
+    scope: Scope,
     stage: ServingStage,
     slots: Vec<Slot>,
     /// Until when each worker has closed its slots.
@@ -98,9 +116,10 @@ struct Serving {
 }
 
 impl Serving {
-    fn new(party: &Party) -> Self {
+    fn new(party: &Party, scope: Scope) -> Self {
         Self {
             party: party.clone(),
+            scope,
             stage: ServingStage::Ordered,
             slots: Vec::new(),
             closed: Vec::new(),
@@ -133,7 +152,7 @@ impl Serving {
                     }
                     // It ended by itself, and was told to stop the last trial all the same.
                     Note::Stop => {}
-                    Note::Slots { .. } | Note::Ended => {
+                    Note::Slots { .. } | Note::Ended | Note::Finished => {
                         let what = "no word of the start".into();
                         return Err(FleetError::Unexpected { rank, what });
                     }
@@ -190,6 +209,14 @@ impl Serving {
         group.note(0, &to_bytes(&Note::Slots { elapsed, slots }))
     }
 
+    /// How this rank stopped that nobody told to.
+    fn last_word(&self) -> Note {
+        match &self.found {
+            Some(Ok(part)) if part.outcome.ending == Ending::Finished => Note::Finished,
+            _ => Note::Ended,
+        }
+    }
+
     /// Tell rank 0 what was found.
     fn report(mut self) -> Result<(), FleetError> {
         if self.stage == ServingStage::CalledOff {
@@ -197,8 +224,10 @@ impl Serving {
         }
         let party = self.party.clone();
         let mut group = party.group();
+        // Nothing may follow what says that this rank is done.
+        self.send(&mut group)?;
         if self.stage == ServingStage::Running {
-            group.note(0, &to_bytes(&Note::Ended))?;
+            group.note(0, &to_bytes(&self.last_word()))?;
         }
         if let Some(error) = self.lost.take() {
             return Err(error);
@@ -209,7 +238,6 @@ impl Serving {
             Some(Err(error)) => Ok(Report::of_nothing(Some(reason_of(&error)))),
         };
         let report = report.unwrap_or_else(|error| Report::of_nothing(Some(error)));
-        self.send(&mut group)?;
         group.gather(&to_bytes(&report)).map(drop)
     }
 }
@@ -251,7 +279,7 @@ impl Report {
 
 impl Company for Serving {
     fn share(&self) -> Share {
-        self.party.share()
+        self.scope.share(self.party.share())
     }
 
     fn start(&mut self, clock: MonotonicClock, workers: usize) -> Result<Instant, DriverError> {

@@ -61,6 +61,17 @@ impl End {
     }
 }
 
+/// Who was done first, and who last.
+pub(super) fn first_and_last(ends: &[End]) -> (End, End) {
+    let order = |one: &&End, other: &&End| one.after_ns.total_cmp(&other.after_ns);
+    let (first, last) = (ends.iter().min_by(order), ends.iter().max_by(order));
+    let leader = End::of_leader(Duration::ZERO);
+    (
+        first.copied().unwrap_or(leader),
+        last.copied().unwrap_or(leader),
+    )
+}
+
 /// How far the hosts' clocks can be trusted in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Trust {
@@ -103,6 +114,24 @@ impl Trust {
         let (drift, half) = self.drift_ppm.unwrap_or_default();
         let apart = self.start_off_ns / (elapsed.as_nanos() as f64).max(1.0);
         (drift + half) / 1e6 + apart
+    }
+
+    /// That in the worse of two trials.
+    pub fn or_worse(self, other: Self) -> Self {
+        let faster = |one: (f64, f64), two: (f64, f64)| if two.0 > one.0 { two } else { one };
+        let drifts = self.drift_ppm.zip(other.drift_ppm);
+        Self {
+            bound_ns: self.bound_ns.max(other.bound_ns),
+            half_ns: match (self.half_ns, other.half_ns) {
+                (Some(one), Some(two)) => Some(one.max(two)),
+                (one, two) => one.or(two),
+            },
+            drift_ppm: drifts
+                .map(|(one, two)| faster(one, two))
+                .or(self.drift_ppm)
+                .or(other.drift_ppm),
+            start_off_ns: self.start_off_ns.max(other.start_off_ns),
+        }
     }
 
     /// In a sentence.

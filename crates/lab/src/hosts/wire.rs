@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engine::{KindRecord, Record, RoomWaits, Unfinished};
-use fleet::FleetError;
+use fleet::{FleetError, Share};
 use procedure::{OwnWork, Preparation, Trial};
 use results::{Access, Measurement};
 use serde::de::DeserializeOwned;
@@ -17,9 +17,58 @@ use workload::{ClientSpec, Errno, Gap, OpKind, Pacing};
 #[derive(Serialize, Deserialize)]
 pub enum Order {
     /// Carry out this rank's share of a trial.
-    Measure(TrialForm),
+    Measure(TrialForm, Scope),
+    /// Take a step that is no trial.
+    Step(Step),
     /// Remove what was made, and part.
     Part,
+}
+
+/// What of a trial a host carries out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scope {
+    /// Its share of the clients: the load is that of all hosts together.
+    Dealt,
+    /// All of them, as it would alone, on a test file of its own: the load is that of each host.
+    Each,
+}
+
+impl Scope {
+    /// Which of a trial's clients a rank with that share carries out.
+    pub const fn share(self, share: Share) -> Share {
+        match self {
+            Self::Dealt => share,
+            Self::Each => Share::WHOLE,
+        }
+    }
+
+    /// The trial of all hosts together, of one that is ordered.
+    pub fn whole(self, trial: &Trial, ranks: u32) -> Trial {
+        let times = match self {
+            Self::Dealt => 1,
+            Self::Each => ranks,
+        };
+        Trial {
+            clients: trial.clients.saturating_mul(times),
+            depth: trial.depth.saturating_mul(times),
+            ..trial.clone()
+        }
+    }
+}
+
+/// What a host does to its test files between trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Step {
+    /// Make them: bytes of each, and of the one for the page cache.
+    LayOut { size: u64, cached: u64 },
+    /// From now on every block that is read must be one that was written.
+    VerifyFromNow,
+    /// Write blocks as records, which can be checked.
+    WriteRecords,
+    /// Read blocks without a check.
+    ReadUnchecked,
+    /// Wait until what was written is with the storage.
+    Settle,
 }
 
 /// What is said during a trial.
@@ -35,6 +84,8 @@ pub enum Note {
     Slots { elapsed: Duration, slots: Vec<Slot> },
     /// The rank has stopped by itself.
     Ended,
+    /// Its clients have done all that they had to do.
+    Finished,
 }
 
 /// Whether a rank is ready, or why it is not.
@@ -74,21 +125,29 @@ pub struct TrialForm {
     clients: u32,
     depth: u32,
     access: Access,
+    preparation: u8,
     duration_max: Duration,
     salt: u64,
     warm_up: Option<Duration>,
 }
 
+/// What is done to the page cache before a trial, by number.
+const PREPARATIONS: [Preparation; 3] = [
+    Preparation::None,
+    Preparation::DropCache,
+    Preparation::FillCache,
+];
+
 impl TrialForm {
     /// # Panics
-    /// For trials that fleets do not run: with preparations, limits, or several workloads.
+    /// For trials that fleets do not run: of several workloads, or of a kind's own clients.
     pub fn of(trial: &Trial) -> Self {
         assert!(
-            trial.preparation == Preparation::None
-                && trial.limit.is_none()
-                && matches!(trial.spec, ClientSpec::Mix(_)),
-            "a fleet runs plain trials of one workload"
+            !matches!(trial.spec, ClientSpec::Jobs(_) | ClientSpec::Own(_)),
+            "a fleet runs trials of one workload that can be told in words"
         );
+        let mut numbers = (0..).zip(PREPARATIONS);
+        let preparation = numbers.find(|it| it.1 == trial.preparation);
         Self {
             name: trial.name.clone(),
             title: trial.title.clone(),
@@ -97,13 +156,14 @@ impl TrialForm {
             clients: trial.clients,
             depth: trial.depth,
             access: trial.access,
+            preparation: preparation.map_or(0, |it| it.0),
             duration_max: trial.duration_max,
             salt: trial.salt,
             warm_up: trial.warm_up,
         }
     }
 
-    /// The trial; rank 0 alone knows when it is precise enough.
+    /// The trial; rank 0 alone knows when it is precise enough, or clear of its limit.
     pub fn trial(self) -> Result<Trial, serde_json::Error> {
         let mut spec: ClientSpec = serde_json::from_str(&self.spec)?;
         if let (Some(gap), Some(mean_ns)) = (gap_of(&mut spec), self.mean_ns) {
@@ -116,7 +176,10 @@ impl TrialForm {
             clients: self.clients,
             depth: self.depth,
             access: self.access,
-            preparation: Preparation::None,
+            preparation: PREPARATIONS
+                .get(usize::from(self.preparation))
+                .copied()
+                .unwrap_or(Preparation::None),
             goal: None,
             channel: Channel::Response,
             duration_max: self.duration_max,
@@ -144,6 +207,7 @@ type KindForm = (Vec<u8>, Vec<u8>, u64);
 #[derive(Default, Serialize, Deserialize)]
 pub struct RecordForm {
     kinds: Vec<(u8, KindForm)>,
+    units: Vec<(u32, KindForm)>,
     errors: Vec<((u8, i32), KindForm)>,
     short: Vec<(u8, KindForm)>,
     lateness: Vec<u8>,
@@ -163,11 +227,14 @@ impl RecordForm {
             each.map(|(kind, it)| Ok((*kind as u8, form(it)?)))
                 .collect()
         };
+        let units = record.units.iter();
+        let units = units.map(|(profile, it)| Ok((*profile, form(it)?)));
         let errors = record.errors.iter();
         let errors = errors.map(|((kind, errno), it)| Ok(((*kind as u8, errno.0), form(it)?)));
         let (unfinished, room) = (&record.unfinished, &record.room);
         Ok(Self {
             kinds: by_kind(&record.kinds)?,
+            units: units.collect::<Result<_, _>>()?,
             errors: errors.collect::<Result<_, _>>()?,
             short: by_kind(&record.short)?,
             lateness: record.lateness.to_bytes()?,
@@ -202,6 +269,8 @@ impl RecordForm {
             each.map(|(number, form)| Some((kind(*number)?, times(form)?)))
                 .collect()
         };
+        let units = self.units.iter();
+        let units = units.map(|(profile, form)| Some((*profile, times(form)?)));
         let errors = self.errors.iter();
         let errors = errors
             .map(|((number, errno), form)| Some(((kind(*number)?, Errno(*errno)), times(form)?)));
@@ -209,6 +278,7 @@ impl RecordForm {
         let [waited, waited_ns, waited_service_ns, free, free_service_ns] = self.room;
         Some(Record {
             kinds: by_kind(&self.kinds)?,
+            units: units.collect::<Option<_>>()?,
             errors: errors.collect::<Option<_>>()?,
             short: by_kind(&self.short)?,
             lateness: match self.lateness.as_slice() {
@@ -270,6 +340,8 @@ mod tests {
             let time = 1 << stream.below(40);
             let (response, service) = (time + stream.below(time), time);
             let kind = [OpKind::Read, OpKind::Write][stream.below(2) as usize];
+            let unit = record.units.entry(stream.below(3) as u32).or_default();
+            unit.response.record(response);
             let all = match stream.below(50) {
                 0 => record.errors.entry((kind, Errno(5))).or_default(),
                 1 => record.short.entry(kind).or_default(),
@@ -308,6 +380,12 @@ mod tests {
             one.short
                 .iter()
                 .all(|(kind, it)| same(it, &other.short[kind]))
+        );
+        assert!(one.units.keys().eq(other.units.keys()));
+        assert!(
+            one.units
+                .iter()
+                .all(|(profile, it)| same(it, &other.units[profile]))
         );
         assert!(one.lateness == other.lateness);
         assert_eq!((one.room, one.unfinished), (other.room, other.unfinished));
@@ -369,7 +447,7 @@ mod tests {
                 clients: 7,
                 depth: 9,
                 access: Access::Direct,
-                preparation: Preparation::None,
+                preparation: Preparation::FillCache,
                 goal: None,
                 channel: Channel::Response,
                 duration_max: Duration::from_millis(1234),

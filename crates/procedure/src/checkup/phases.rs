@@ -28,6 +28,8 @@ const ARRIVAL_DEPTH_MAX: u32 = 1024;
 
 /// The row that goals may have measured at a rate.
 pub const RANDOM_READ: &str = "random-read";
+/// The name of the load curve's points.
+const CURVE_ROW: &str = "random-read-curve";
 /// What the load curve is about.
 pub const CURVE_TITLE: &str = "random read 4 KiB";
 
@@ -155,6 +157,13 @@ pub fn of(facts: &CheckUpFacts, rates: usize) -> Vec<Phase> {
     repeated.collect()
 }
 
+/// Whether the number of clients of a trial is the load that is looked for, and not one that fits
+/// any storage: several hosts then carry it together, not each.
+#[must_use]
+pub fn deals(trial: &Trial) -> bool {
+    trial.name == CURVE_ROW || trial.offered().is_some()
+}
+
 /// What the trials need to know.
 pub struct Scene<'a> {
     pub facts: &'a CheckUpFacts,
@@ -214,7 +223,7 @@ pub fn fill_trial(size: Bytes, access: Access, duration_max: Duration) -> Option
 pub fn curve_point(scene: &Scene<'_>, plan: &PointPlan) -> Trial {
     let spec = random_spec(scene);
     Trial {
-        name: "random-read-curve".into(),
+        name: CURVE_ROW.into(),
         title: format!("random read 4 KiB, QD{}", plan.clients),
         spec: ClientSpec::Mix(spec),
         clients: plan.clients,

@@ -9,11 +9,10 @@ use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
     Warning, WarningCode,
 };
-use stats::{Estimate, Histogram};
+use stats::{Estimate, Histogram, repeats_mean};
 use workload::{FileOpKind, MetadataSpec};
 
 use super::{FileCell, FileItem};
-use crate::rounds::rounds_mean;
 
 /// Halves of the passes that differ by so many standard errors ...
 const DRIFT_ERRORS: f64 = 4.0;
@@ -108,7 +107,7 @@ fn call_times((kind, times): (&FileOpKind, &Histogram)) -> FileCallTimes {
 
 /// The mean of the times of passes.
 fn mean_over(seconds: &[f64]) -> Estimate {
-    match rounds_mean(seconds) {
+    match repeats_mean(seconds) {
         // No time is negative.
         Some(mean) => Estimate {
             low: mean.low.max(0.0),

@@ -1,7 +1,7 @@
 //! The rounds of a cell as one: means with intervals that hold what the rounds differ by.
 
 use results::{Measurement, RandomCell, Severity, Times, Warning, WarningCode};
-use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, student_t};
+use stats::{CONFIDENCE, Estimate, PercentileEstimate, Verdict, repeats_mean, student_t};
 
 use super::MeasuredCell;
 use super::shape::CellPlan;
@@ -36,6 +36,7 @@ pub(super) fn cell_of(cell: &MeasuredCell, precision: f64) -> Option<RandomCell>
         plan,
         rounds,
         failed,
+        ..
     } = cell;
     if rounds.is_empty() {
         return all_failed(plan, failed);
@@ -119,9 +120,9 @@ fn errors(rounds: &[Measurement]) -> u64 {
     rounds.iter().map(Measurement::errors_total).sum()
 }
 
-/// Whether another round may help.
-pub(super) fn wants_more(cell: &RandomCell) -> bool {
-    !(cell.is_precise && cell.is_citable || cell.is_all_failed())
+/// Whether the intervals of the rounds say by how much the rounds differ.
+pub(super) fn promise_enough(rounds: &[Estimate]) -> bool {
+    agree(rounds) && rounds.iter().all(Estimate::is_bounded)
 }
 
 /// Whether fewer than half of the rounds ended that way.
@@ -181,9 +182,8 @@ fn are_alike(rounds: &[Estimate]) -> bool {
 
 /// The mean of the rounds.
 ///
-/// From [`REPLICATIONS_MIN`] rounds on its interval is the wider one of two: that of independent
-/// replications, Student's, and that which the intervals of the rounds promise, if they promise
-/// any. So it covers the long-run mean of storage that changes from round to round. Fewer rounds
+/// From [`REPLICATIONS_MIN`] rounds on its interval is the wider one of two: that of repeats, and
+/// that which the intervals of the rounds promise, if they promise any. So it covers the long-run mean of storage that changes from round to round. Fewer rounds
 /// cannot say how much it changes: their means widen what they promise, and where their intervals
 /// have no point in common, the interval spans all of them.
 fn over_rounds(rounds: &[Estimate]) -> Estimate {
@@ -194,16 +194,16 @@ fn over_rounds(rounds: &[Estimate]) -> Estimate {
         return *first;
     }
     let count = rounds.len() as f64;
-    let value = rounds.iter().map(|it| it.value).sum::<f64>() / count;
-    let squares = rounds.iter().map(|it| (it.value - value).powi(2));
-    let error = (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
+    let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
+    let value = values.iter().sum::<f64>() / count;
     let are_replications = rounds.len() >= REPLICATIONS_MIN;
-    let freedom = if are_replications {
-        count - 1.0
+    let between = if are_replications {
+        repeats_mean(&values).map_or(f64::INFINITY, |mean| mean.high - mean.value)
     } else {
-        f64::INFINITY
+        let squares = values.iter().map(|it| (it - value).powi(2));
+        let error = (squares.sum::<f64>() / (count - 1.0) / count).sqrt();
+        student_t(0.5 + CONFIDENCE / 2.0, f64::INFINITY) * error
     };
-    let between = student_t(0.5 + CONFIDENCE / 2.0, freedom) * error;
     let within = |side: fn(&Estimate) -> f64| {
         let squares = rounds.iter().map(|it| side(it).powi(2));
         let half = squares.sum::<f64>().sqrt() / count;

@@ -5,7 +5,7 @@ use results::{RandomAccess, RandomCell, Warning, WarningCode};
 use super::shape::CellPlan;
 
 /// Cells that are named; the tables mark the others.
-const NAMED: usize = 3;
+const NAMED: usize = 2;
 
 /// Doubts that are judged over the rounds of a cell, each once for all cells.
 #[must_use]
@@ -18,8 +18,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let shaky = which(|cell| !cell.is_citable && !cell.is_all_failed());
     if !shaky.is_empty() {
         let text = format!(
-            "Too few independent operations, or a mean that had not settled: do not quote {}. \
-             Allow more time with --budget, or ask for fewer cells.",
+            "Too few independent operations, or not settled: do not quote {}. Raise --budget, or \
+             measure fewer cells.",
             named(&shaky)
         );
         warnings.push(Warning::doubt(WarningCode::NotCitable, text));
@@ -27,9 +27,8 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let differing = which(|cell| !cell.rounds_agree);
     if !differing.is_empty() {
         let text = format!(
-            "Rounds lie further apart than their intervals allow: the storage changed between \
-             them. So it is with {}. The intervals hold what they differ by, and more --rounds \
-             narrow them.",
+            "The storage changed between rounds of {}. The intervals cover the change; more \
+             --rounds narrow them.",
             named(&differing)
         );
         warnings.push(Warning::doubt(WarningCode::RoundsDiffer, text));
@@ -37,10 +36,10 @@ pub fn random_doubts(found: &RandomAccess) -> Vec<Warning> {
     let wide = which(|cell| cell.is_citable && cell.rounds_agree && !cell.is_precise);
     if !wide.is_empty() {
         let text = format!(
-            "Not precise to {:.1} % in the time there was: {} of {all} cells. Their intervals are \
-             wider. Allow more time with --budget, or ask for fewer cells.",
-            found.precision * 100.0,
+            "{} of {all} cells are not precise to {:.1} %: their intervals are wider. Raise \
+             --budget, or measure fewer cells.",
             wide.len(),
+            found.precision * 100.0,
         );
         warnings.push(Warning::doubt(WarningCode::NotConverged, text));
     }

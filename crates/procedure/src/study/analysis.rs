@@ -10,9 +10,8 @@ use results::{
     Better, StudyCell, StudyComparison, StudyFigure, StudyOutlier, StudyReplicate, StudyScale,
     StudyVerdict,
 };
-use stats::{CONFIDENCE, Estimate, PAIRS_MIN, outliers, replicate_mean};
+use stats::{CONFIDENCE, Estimate, PAIRS_MIN, outliers, repeats_mean};
 
-use crate::rounds::{ROUNDS_LOOKED_AT, rounds_mean};
 use crate::study::contrast::{Contrast, ContrastFamily, DesignColumn, ERROR, estimate};
 use crate::study::definition::{Against, StudyDefinition};
 use crate::study::wording;
@@ -111,13 +110,8 @@ fn figure(column: &DesignColumn, cell: usize) -> Option<StudyFigure> {
     let found = column.of_cell(cell);
     let values: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
     let first = *values.first()?;
-    // As many as no look at the precision has chosen: the study names their number.
-    let mean = match values.len() {
-        few if few < ROUNDS_LOOKED_AT => replicate_mean(&values, CONFIDENCE),
-        _ => rounds_mean(&values),
-    };
     // A single replicate says nothing about the next.
-    let mut value = mean.unwrap_or(Estimate {
+    let mut value = repeats_mean(&values).unwrap_or(Estimate {
         value: first,
         low: f64::NAN,
         high: f64::INFINITY,

@@ -53,9 +53,9 @@ impl StudyPlan {
     pub fn round(&self, seed: u64, round: u32) -> Vec<Group> {
         let mut stream = Stream::new(seed, u64::from(round), Purpose::Order);
         let mut groups = self.groups();
-        shuffle(&mut groups, &mut stream);
+        stream.shuffle(&mut groups);
         for group in &mut groups {
-            shuffle(&mut group.cells, &mut stream);
+            stream.shuffle(&mut group.cells);
         }
         groups
     }
@@ -111,12 +111,4 @@ fn needs_setup(definition: &StudyDefinition) -> Vec<bool> {
             is_named || factor.levels.iter().any(Level::has_scripts)
         })
         .collect()
-}
-
-/// All orders are equally likely (Fisher and Yates).
-fn shuffle<T>(items: &mut [T], stream: &mut Stream) {
-    for last in (1..items.len()).rev() {
-        let other = stream.below(last as u64 + 1) as usize;
-        items.swap(last, other);
-    }
 }

@@ -29,6 +29,8 @@ pub enum ExportForm {
     /// One line for each interval of each measurement of a check-up or a trial: IOPS, p50 to p99.9
     /// and I/O of others.
     Series,
+    /// The fio job file that comes nearest to a trial, or the job files of `seekstone fio`.
+    Fio,
     /// What `runs show` prints.
     Text,
     /// A picture: the load curve of a run, or the load over the intervals of a trial.

@@ -68,7 +68,7 @@ pub struct RabArgs {
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub clients_max: u32,
-    /// How precise the load at a level, or the load of a batch workload, shall be.
+    /// Wanted precision of the load at a level, or of a batch workload.
     #[arg(
         long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision,
         allow_hyphen_values = true

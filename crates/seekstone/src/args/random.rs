@@ -4,7 +4,7 @@ use clap::Args;
 use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_level, parse_part, parse_precision, parse_size};
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
 
 /// `seekstone random`.
 #[derive(Args, Debug)]
@@ -66,7 +66,7 @@ pub struct RandomArgs {
     /// of an existing target that is used.
     #[arg(long, value_name = "BYTES", value_parser = parse_size, allow_hyphen_values = true)]
     pub size: Option<Bytes>,
-    /// How precise the mean service time of each cell shall be.
+    /// Wanted precision of the mean service time of each cell.
     #[arg(
         long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision,
         allow_hyphen_values = true
@@ -98,6 +98,9 @@ pub struct RandomArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
@@ -106,7 +109,7 @@ pub struct RandomArgs {
 /// A part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// So many bytes from its start.
+    /// This many bytes from its start.
     First(Bytes),
     /// All of it.
     Whole,

@@ -5,7 +5,7 @@ use procedure::SsdTest;
 use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
 
 /// `seekstone ssd`.
 #[derive(Args, Debug)]
@@ -41,7 +41,7 @@ pub struct SsdArgs {
     /// Time of each load in a round [default: 60s; with --quick 5s at most].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub round: Option<Duration>,
-    /// With --quick: how precise the mean latency of each load in a round shall be [default: 5%].
+    /// With --quick: wanted precision of the mean latency of each load in a round [default: 5%].
     #[arg(
         long, value_name = "PERCENT", value_parser = parse_precision, allow_hyphen_values = true,
         requires = "quick"
@@ -87,6 +87,9 @@ pub struct SsdArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -11,7 +11,7 @@ use super::parse::{
     parse_budget, parse_cpu, parse_interval, parse_level, parse_precision, parse_rate, parse_share,
     parse_size, parse_span, parse_think, parse_user_percentile,
 };
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
 
 /// `seekstone transactions`.
 #[derive(Args, Debug)]
@@ -191,6 +191,9 @@ pub struct TransactionsArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// Whether ranks of a fleet share the target.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -75,10 +75,10 @@ pub struct TransferArgs {
     /// What is checked of each block that is read from a file of our own.
     #[arg(long, value_enum, default_value_t = CheckChoice::Last)]
     pub check: CheckChoice,
-    /// Room that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
-    /// What carries requests out.
+    /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
     /// What every measuring command takes.

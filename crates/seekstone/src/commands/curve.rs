@@ -11,6 +11,7 @@ use crate::args::parse::same_percentile;
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
 use crate::commands::trial::{caching, reach_as_asked, spec, think, title};
+use crate::commands::trial_targets;
 use crate::exit::UsageError;
 
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
@@ -34,6 +35,10 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     reach_as_asked(&args.workload, &mut bench)?;
+    if !args.others.is_empty() && args.open {
+        let text = "--open: the rate of random arrivals is found for one target; name one";
+        return Err(UsageError(text.into()).into());
+    }
     let options = CurveOptions {
         levels,
         percentile,
@@ -56,6 +61,9 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         budget: Some(args.budget),
         ..CurveOptions::default()
     };
+    if !args.others.is_empty() {
+        return trial_targets::curve_ready(args, bench, options);
+    }
     let request = LoadRequest {
         bench,
         spec: spec(&args.workload, think(&args.workload))?,

@@ -5,10 +5,12 @@ use clap::ValueEnum as _;
 use results::{Curve, Run};
 use units::Duration;
 
-use crate::args::ExportForm;
+use crate::args::{Command, ExportForm, definition, typed};
 use crate::commands::runs::shown;
+use crate::commands::trial_targets::as_fio;
 use crate::exit::UsageError;
 use crate::output::{Content, Output, form_of_ending, mismatch};
+use crate::recorded::again;
 
 /// The form that was asked for, or that of the output's ending.
 ///
@@ -80,7 +82,25 @@ fn written(run: &Run, form: ExportForm, every: Option<Duration>) -> Option<Strin
         ExportForm::Intervals => report::csv_intervals(run),
         ExportForm::Series => report::csv_series(run, every),
         ExportForm::Svg => picture(run, None).ok(),
+        ExportForm::Fio => job_file(run),
         ExportForm::Parquet => None,
+    }
+}
+
+/// The trial as fio's job file, or the job files that were read.
+fn job_file(run: &Run) -> Option<String> {
+    let setup = &run.settings;
+    if setup.command == "fio" {
+        let texts: Vec<&str> = setup.files.iter().map(|it| it.text.as_str()).collect();
+        return (!texts.is_empty()).then(|| texts.join("\n"));
+    }
+    if setup.command != "trial" {
+        return None;
+    }
+    let (_, matches) = again(definition(), setup, &[]).ok()?;
+    match typed(&matches).ok()?.command {
+        Command::Trial(args) => as_fio(&args, &mut setup.clone()).ok(),
+        _ => None,
     }
 }
 
@@ -103,6 +123,7 @@ const fn held(form: ExportForm) -> (&'static str, &'static str) {
             "intervals",
             "`seekstone transactions` and `seekstone trial --interval`",
         ),
+        ExportForm::Fio => ("job file", "`seekstone trial` and `seekstone fio`"),
         ExportForm::Series => ("latency over time", "`seekstone run` and `seekstone trial`"),
         ExportForm::Svg => (
             "picture",

@@ -10,6 +10,7 @@ use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{Beside, FioRequest, FioRun, JobTimes, Status, phase_names, run_jobs};
+use procedure::OnError;
 use results::{Measurement, Run, Setup};
 use serde_json::{Value, json};
 use units::Duration;
@@ -56,6 +57,9 @@ pub fn carry_out(
     }
     let mut storage = reached(&args.reach, &args.common, &mut setup)?;
     storage.verify_state.clone_from(&args.verify_state);
+    if jobs.iter().all(|job| job.outlives_errors) {
+        storage.on_error = OnError::Count;
+    }
     let directories = jobs.iter().flat_map(|job| &job.files.directories);
     let places = directories.map(PathBuf::from).collect();
     let request = FioRequest {
@@ -65,6 +69,7 @@ pub fn carry_out(
         confirmed: args.reach.confirm.clone(),
         reserve: args.reach.reserve,
         setup: setup.clone(),
+        shape: None,
     };
     drive(Ready {
         common: &args.common,

@@ -11,7 +11,7 @@ use lab::hosts::{Host, Party, Welcome};
 use mpi::Launched;
 use sim::SIM_PREFIX;
 
-use crate::args::{Command, Common, FilesArgs, FleetArgs, FleetCommand, TrialArgs};
+use crate::args::{Command, Common, FilesArgs, FleetArgs, FleetCommand, PurgeChoice, TrialArgs};
 use crate::commands::files::NO_MEMORY;
 use crate::commands::fleet_launch;
 use crate::commands::setup::fresh_seed;
@@ -111,6 +111,14 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
     match command {
         Command::Trial(args) => check_trial(args, ranks),
         Command::Files(args) => check_files(args, ranks),
+        Command::Ssd(args) if args.purge != PurgeChoice::None => Err(UsageError(
+            "--purge discards on one host: leave it out, or start one rank".into(),
+        )),
+        Command::Transactions(args) if args.synchronise.is_some() => Err(UsageError(
+            "--synchronise starts users by one host's clock: leave it out, all ranks start at one \
+             instant anyway"
+                .into(),
+        )),
         _ => Ok(()),
     }
 }
@@ -136,6 +144,9 @@ fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
             "--interval lists what one host did: leave it out, or start one rank".into(),
         ));
     }
+    if !args.others.is_empty() || args.workload_file.is_some() {
+        return Err(UsageError(ONE_TARGET.into()));
+    }
     if args.verify {
         return Err(UsageError(
             "--verify reads back on one host: leave it out, or start one rank".into(),
@@ -143,6 +154,10 @@ fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
     }
     check_clients(args.clients, ranks)
 }
+
+/// Workloads side by side are dealt to the workers of one host.
+const ONE_TARGET: &str = "several ranks measure one target with one workload: name one target, or \
+                          start it without a launcher";
 
 fn check_clients(clients: u32, ranks: u32) -> Result<(), UsageError> {
     if clients < ranks {
@@ -173,8 +188,12 @@ pub fn agreed<T>(party: &Party, own: anyhow::Result<T>) -> anyhow::Result<T> {
 /// The ranks that a command measures with, where there are several.
 pub fn party_of(command: &Command) -> Option<&Party> {
     let common = match command {
+        Command::Run(args) => &args.common,
         Command::Trial(args) => &args.common,
         Command::Curve(args) => &args.common,
+        Command::Random(args) => &args.common,
+        Command::Ssd(args) => &args.common,
+        Command::Transactions(args) => &args.common,
         Command::Files(args) => &args.common,
         _ => return None,
     };
@@ -183,55 +202,71 @@ pub fn party_of(command: &Command) -> Option<&Party> {
 
 fn common_of(command: &mut Command) -> Option<&mut Common> {
     match command {
+        Command::Run(args) => Some(&mut args.common),
         Command::Trial(args) => Some(&mut args.common),
         Command::Curve(args) => Some(&mut args.common),
+        Command::Random(args) => Some(&mut args.common),
+        Command::Ssd(args) => Some(&mut args.common),
+        Command::Transactions(args) => Some(&mut args.common),
         Command::Files(args) => Some(&mut args.common),
         _ => None,
     }
 }
 
+/// The target of a command that runs on many hosts, and whether they may share it.
+pub fn fleet_target(command: &Command) -> Option<(String, bool)> {
+    Some(match command {
+        Command::Run(args) => (args.target.clone(), args.sharing.shared),
+        Command::Trial(args) => (args.target.clone(), args.workload.sharing.shared),
+        Command::Curve(args) => (args.target.clone(), args.workload.sharing.shared),
+        Command::Random(args) => (args.target.clone(), args.sharing.shared),
+        Command::Ssd(args) => (args.target.clone(), args.sharing.shared),
+        Command::Transactions(args) => (args.target.clone(), args.sharing.shared),
+        Command::Files(args) => (args.target.clone(), false),
+        _ => return None,
+    })
+}
+
 /// The target of a command that runs on many hosts, and whether they may share it; `None` for one
 /// that measures nothing.
 fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, bool)>, UsageError> {
-    let name = match command {
-        Command::Trial(args) => return Ok(Some((args.target.clone(), args.workload.shared))),
-        Command::Curve(args) => return Ok(Some((args.target.clone(), args.workload.shared))),
-        Command::Files(args) => return Ok(Some((args.target.clone(), false))),
-        Command::Inspect(_)
-        | Command::Verify(_)
-        | Command::Devices(_)
-        | Command::Whatif(_)
-        | Command::Wire(_)
-        | Command::Runs(_)
-        | Command::Serve(_)
-        | Command::Clean(_)
-        | Command::Fleet(_)
-        | Command::Completions(_)
-        | Command::Man(_)
-        | Command::Classic(_) => return Ok(None),
-        Command::Run(_) => "run",
-        Command::Random(_) => "random",
-        Command::Ssd(_) => "ssd",
-        Command::Replay(_) => "replay",
-        Command::Transfer(_) => "transfer",
-        Command::Transactions(_) => "transactions",
-        Command::Time(_) => "time",
-        Command::Rab(_) => "rab",
-        Command::Positioning(_) => "positioning",
-        Command::Rpt(_) => "rpt",
-        Command::Diskmbps(_) => "diskmbps",
-        Command::Diskrand(_) => "diskrand",
-        Command::Transact(_) => "transact",
-        Command::Compare(_) => "compare",
-        Command::Study(_) => "study",
-        Command::Fio(_) => "fio",
-        Command::Kind(_) => "this command",
+    if let Some(target) = fleet_target(command) {
+        return Ok(Some(target));
+    }
+    let Some((name, why)) = of_one_host(command) else {
+        return Ok(None);
     };
     Err(UsageError(format!(
-        "{name} measures on one host, and {} started it on several: start it without a launcher, \
-         or use trial, curve or files, which measure on all of them together",
+        "{name} measures on one host, and {} started it on several: {why}. Start it without a \
+         launcher, or use {ON_MANY_HOSTS}, which measure on all hosts together",
         launched.by
     )))
+}
+
+/// Commands that measure on many hosts.
+pub const ON_MANY_HOSTS: &str = "run, trial, curve, random, ssd, transactions or files";
+
+/// A command that measures on one host only, and why.
+fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
+    let one_system = "its method and its figures are those of one system";
+    let one_clock = "its operations follow one clock";
+    let each_its_own = "it repeats whole measurements, each of one host";
+    Some(match command {
+        Command::Replay(_) => ("replay", one_clock),
+        Command::Fio(_) => ("fio", "a job file is that of one host"),
+        Command::Transfer(_) => ("transfer", "its streams begin together within one process"),
+        Command::Time(_) => ("time", "it times a program on this host"),
+        Command::Rab(_) => ("rab", one_system),
+        Command::Positioning(_) => ("positioning", "it times one device's positioning"),
+        Command::Rpt(_) => ("rpt", one_system),
+        Command::Diskmbps(_) => ("diskmbps", one_system),
+        Command::Diskrand(_) => ("diskrand", one_system),
+        Command::Transact(_) => ("transact", one_system),
+        Command::Compare(_) => ("compare", each_its_own),
+        Command::Study(_) => ("study", each_its_own),
+        Command::Kind(args) => (args.kind.name, each_its_own),
+        _ => return None,
+    })
 }
 
 fn refuse_models(target: &str, launched: &Launched) -> Result<(), UsageError> {

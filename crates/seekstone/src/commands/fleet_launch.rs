@@ -4,8 +4,8 @@ use std::path::{Component, Path};
 
 use fleet::{Batch, Launch, LaunchError, Mpi, Pods};
 
-use crate::args::{self, Command, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
-use crate::commands::fleet::check_options;
+use crate::args::{self, LaunchArgs, ManifestArgs, MpiChoice, Seekstone, SlurmArgs};
+use crate::commands::fleet::{ON_MANY_HOSTS, check_options, fleet_target};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -69,16 +69,11 @@ fn launch(args: &LaunchArgs) -> Result<(Launch, String), UsageError> {
         let first = first.trim_start_matches("error: ");
         UsageError(format!("what follows --: {first}"))
     })?;
-    let target = match &command {
-        Command::Trial(args) => args.target.clone(),
-        Command::Curve(args) => args.target.clone(),
-        _ => {
-            return Err(UsageError(
-                "what follows --: trial and curve measure on many hosts, other commands on one"
-                    .into(),
-            ));
-        }
-    };
+    let (target, _) = fleet_target(&command).ok_or_else(|| {
+        UsageError(format!(
+            "what follows --: use {ON_MANY_HOSTS}; other commands measure on one host"
+        ))
+    })?;
     let ranks = launch.ranks();
     let ranks = ranks.map_err(|error| UsageError(error.to_string()))?;
     check_options(&command, ranks)?;

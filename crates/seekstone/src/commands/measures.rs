@@ -28,7 +28,15 @@ pub const COMMANDS: [&str; 7] = [
 ];
 
 /// What each replicate has of its own.
-const OF_REPLICATE: [&str; 5] = ["target", "seed", "reserve", "goals", "profiles"];
+const OF_REPLICATE: [&str; 7] = [
+    "target",
+    "others",
+    "workload_file",
+    "seed",
+    "reserve",
+    "goals",
+    "profiles",
+];
 /// Stands for the target where only settings are looked at.
 const ANY_TARGET: &str = ".";
 

@@ -39,6 +39,7 @@ pub mod transactions;
 pub mod transfer;
 pub mod trial;
 mod trial_iolog;
+pub mod trial_targets;
 pub mod unfinished;
 pub mod validate;
 pub mod verify;

@@ -16,7 +16,7 @@ use workload::{
 use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
-use crate::commands::trial_iolog;
+use crate::commands::{trial_iolog, trial_targets};
 use crate::exit::UsageError;
 
 /// Requests outstanding unless asked for otherwise.
@@ -36,6 +36,9 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         None => ("--budget", args.budget),
     };
     warm_up_ends(args.warm_up, option, time)?;
+    if !args.others.is_empty() || args.workload_file.is_some() {
+        return trial_targets::ready(args, setup);
+    }
     let caching = caching(&args.workload);
     let mut bench = bench_request(
         &args.target,
@@ -60,15 +63,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         None => think(&args.workload),
     };
     let depth = depth(args, bench.storage.driver);
-    let (goal, duration_max) = match args.duration {
-        Some(duration) => (None, duration),
-        None => {
-            let mut goal = Goal::result(args.precision);
-            let floor = args.budget.as_nanos() / 10;
-            goal.duration_min_ns = goal.duration_min_ns.min(floor);
-            (Some(goal), args.budget)
-        }
-    };
+    let (goal, duration_max) = ends(args);
     let request = LoadRequest {
         bench,
         spec: spec(&args.workload, pacing)?,
@@ -94,6 +89,19 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         None => Ok(measure_load(&request, interrupt, show)?),
     };
     Ok(Ready::new(&args.common, &bench, measure))
+}
+
+/// When the answer is good enough, and when to stop in any case.
+pub fn ends(args: &TrialArgs) -> (Option<Goal>, Duration) {
+    match args.duration {
+        Some(duration) => (None, duration),
+        None => {
+            let mut goal = Goal::result(args.precision);
+            let floor = args.budget.as_nanos() / 10;
+            goal.duration_min_ns = goal.duration_min_ns.min(floor);
+            (Some(goal), args.budget)
+        }
+    }
 }
 
 /// Requests outstanding, as asked for or as the load takes.

@@ -46,6 +46,15 @@ impl Loop {
         Some(Self { device, image })
     }
 
+    /// A device of `mib` on `memory`, which has no space for all of it: what is written there
+    /// fails once that is full.
+    pub fn thin(test: &str, memory: &FileSystem, mib: usize) -> Option<Self> {
+        let image = memory.root.join("image");
+        let file = File::create_new(&image).expect("an image file");
+        file.set_len((mib as u64) << 20).expect("a size");
+        Self::attach(test, image)
+    }
+
     /// Such as `loop0`.
     pub fn name(&self) -> &str {
         self.device
@@ -113,6 +122,20 @@ impl FileSystem {
         made.mount(test, "rw").then_some(made)
     }
 
+    /// An ext4 file system on that device, which goes on after errors.
+    pub fn enduring(test: &str, scratch: &Scratch, device: Loop) -> Option<Self> {
+        let options = ["-q", "-F", "-O", "^has_journal", "-e", "continue"];
+        if !is_success(Command::new("mkfs.ext4").args(options).arg(&device.device)) {
+            skipped(test, "mkfs.ext4 is missing");
+            return None;
+        }
+        let root = scratch.path("enduring");
+        fs::create_dir_all(&root).expect("a directory");
+        let device = Some(device);
+        let made = Self { root, device };
+        made.mount(test, "rw").then_some(made)
+    }
+
     /// A file system in memory.
     pub fn tmpfs(test: &str, scratch: &Scratch, mib: usize) -> Option<Self> {
         let root = mount_point(scratch);
@@ -153,11 +176,19 @@ impl FileSystem {
         assert!(is_unmounted, "{} stays busy", self.root.display());
     }
 
-    /// Repair what a broken file system left.
+    /// Repair what a broken file system left. Another test that copied the mounts of this process
+    /// into a namespace of its own keeps the file system mounted until it ends: fsck refuses a
+    /// device in use, and mounting it would show the broken file system again.
     pub fn repair(&self) {
         let device = &self.device.as_ref().expect("a device").device;
-        // It says 1 when something was repaired.
-        let _ = is_success(Command::new("fsck.ext4").arg("-fy").arg(device));
+        let is_repaired = || {
+            let mut fsck = Command::new("fsck.ext4");
+            let ended = fsck.arg("-fy").arg(device).output().expect("fsck.ext4");
+            // It ends with 1 when something was repaired.
+            matches!(ended.status.code(), Some(0 | 1))
+        };
+        let is_done = (0..UNMOUNT_TRIES).any(|_| is_repaired());
+        assert!(is_done, "{} stays in use or broken", device.display());
     }
 
     pub fn path(&self) -> &str {

@@ -27,9 +27,8 @@ impl Tail {
     /// The influence of a slot on a quantile Q is (p - F_i) / f(Q), where `F_i` is its influence on
     /// the share at or below Q, and f the density there (R. R. Bahadur, "A note on quantiles in
     /// large samples", Annals of Mathematical Statistics 37 (1966), 577-580). The density is the
-    /// mean one over the quantile's own interval, shares over times. The variance of the series is
-    /// that which its slots show, without the bound by the samples of the mean: that bound is for a
-    /// single percentile, which is printed where its own variance came out low.
+    /// mean one over the quantile's own interval, shares over times. That interval is as long above
+    /// as below, unlike one that is printed: no end of a chord is chosen for its small variance.
     #[must_use]
     pub fn of(
         store: &SlotStore,
@@ -42,6 +41,7 @@ impl Tail {
             p,
             estimate: time,
             half_of_share,
+            ..
         } = interval(store, channel, evaluation, &window, &pool, p)?;
         let place = pool.locate(p);
         let shares = window.share_influence(store, channel, p, |tally| {

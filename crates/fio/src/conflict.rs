@@ -1,0 +1,151 @@
+//! What options mean together, once all of a job, or of jobs that run side by side, are known.
+
+use crate::fault::Fault;
+use crate::job::Job;
+use crate::pattern::Distribution;
+use crate::reader::Given;
+use units::Duration;
+
+/// What cannot be done of one job.
+pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
+    [
+        misaligned(job),
+        overlapping(job),
+        removed_each_loop(job),
+        ending_later_phases(job),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The last one of an option that is switched on.
+fn last<'a>(job: &'a Job, name: &str) -> Option<&'a Given> {
+    let given = job.given.iter().rfind(|it| it.option.name == name)?;
+    let is_off = matches!(given.value.as_deref(), Some("0" | "false"));
+    (!is_off).then_some(given)
+}
+
+fn refused(given: &Given, why: &str) -> Fault {
+    let name = given.option.name;
+    let shown = given
+        .value
+        .as_ref()
+        .map_or_else(|| name.into(), |text| format!("{name}={text}"));
+    Fault::new(&given.place, format!("{shown} is refused: {why}"))
+}
+
+/// Reads and writes of a mix share one alignment.
+fn misaligned(job: &Job) -> Option<Fault> {
+    let given = last(job, "ba")?;
+    let [reads, writes] = job.alignment;
+    let is_mixed = job.pattern.directions == crate::pattern::Directions::Mixed;
+    let differ = is_mixed && writes.is_some() && reads != writes;
+    if differ || [reads, writes].contains(&Some(0)) {
+        return Some(refused(
+            given,
+            "one alignment above 0 for reads and writes is done",
+        ));
+    }
+    None
+}
+
+/// Requests of jobs that reach each block once never overlap.
+fn overlapping(job: &Job) -> Option<Fault> {
+    let given = last(job, "serialize_overlap")?;
+    let may_repeat = job.pattern.is_random
+        && (job.may_repeat
+            || job.distribution != Distribution::Uniform
+            || job.random_percent != [100; 2]
+            || job.pattern.modifier.is_some()
+            || job.blocks.iter().any(crate::blocks::BlockSizes::vary)
+            || last(job, "ba").is_some());
+    may_repeat.then(|| {
+        let why = "requests of this job may overlap, and none waits for another here; leave out \
+                   what repeats blocks, such as norandommap";
+        refused(given, why)
+    })
+}
+
+fn removed_each_loop(job: &Job) -> Option<Fault> {
+    let given = last(job, "unlink_each_loop")?;
+    let repeats = job.limits.loops > 1 || job.limits.is_time_based;
+    repeats.then(|| {
+        refused(
+            given,
+            "files stay open until size is done for the last time",
+        )
+    })
+}
+
+fn ending_later_phases(job: &Job) -> Option<Fault> {
+    let given = job.given.iter().rfind(|it| it.option.name == "exit_what")?;
+    let is_all = given.value.as_deref() == Some("all");
+    is_all.then(|| {
+        refused(
+            given,
+            "later jobs run all the same; write group or stonewall",
+        )
+    })
+}
+
+/// Work out what holds for several jobs, and what cannot be done of it.
+pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for job in &mut *jobs {
+        refill(job);
+    }
+    for phase in jobs.chunk_by_mut(|_, next| !next.is_behind_wall) {
+        faults.extend(end_together(phase));
+    }
+    let goes_on = jobs.iter().filter(|job| job.outlives_errors).count();
+    if let Some(job) = jobs.iter().find(|job| job.outlives_errors)
+        && goes_on < jobs.len()
+    {
+        let given = job
+            .given
+            .iter()
+            .rfind(|it| it.option.name == "continue_on_error");
+        faults.extend(given.map(|it| refused(it, "it is done for all jobs or for none")));
+    }
+    faults
+}
+
+/// So many completions at once leave as many fewer outstanding before the depth is filled again.
+fn refill(job: &mut Job) {
+    let given = last(job, "iodepth_batch_complete_min");
+    let least: Option<u32> = given.and_then(|it| it.value.as_deref()?.parse().ok());
+    let least = least
+        .filter(|least| *least > 1)
+        .map(|least| least.min(job.depth));
+    if let Some(least) = least {
+        let left = job.depth - least;
+        job.refill_at = Some(job.refill_at.map_or(left, |low| low.min(left)));
+    }
+}
+
+/// With `exitall` jobs side by side end with the first of them, which is known beforehand where
+/// each ends by time.
+fn end_together(phase: &mut [Job]) -> Option<Fault> {
+    let given = phase.iter().find(|job| job.ends_all)?;
+    let given = given
+        .given
+        .iter()
+        .rfind(|it| it.option.name == "exitall")?
+        .clone();
+    let ends_by_time = |job: &Job| job.limits.is_time_based && job.limits.runtime > Duration::ZERO;
+    if phase.len() > 1 && !phase.iter().all(ends_by_time) {
+        let why = "which job ends first is not known beforehand; give each runtime and time_based";
+        return Some(refused(&given, why));
+    }
+    let before = |job: &Job| job.limits.delay + job.limits.ramp;
+    let end = phase
+        .iter()
+        .map(|job| before(job) + job.limits.runtime)
+        .min()?;
+    for job in phase {
+        let left = end.saturating_sub(before(job));
+        job.limits.runtime = left.max(Duration::from_nanos(1)).min(job.limits.runtime);
+    }
+    None
+}

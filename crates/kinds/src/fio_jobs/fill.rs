@@ -1,0 +1,76 @@
+//! Files that jobs read are written before.
+
+use units::Duration;
+use workload::{
+    Content, Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId,
+};
+
+use super::plan::{Phase, PlannedFile};
+
+/// Files that are read are written first, with blocks of this size at this queue depth.
+pub(super) const FILL_BLOCK: u64 = 1 << 20;
+const FILL_DEPTH: u32 = 4;
+
+/// The workloads that write all of each file that was made and is read.
+pub(super) fn fill(files: &[PlannedFile]) -> Phase {
+    let mut phase = Phase {
+        name: "fill".into(),
+        names: vec!["laying out files".into()],
+        ..Phase::default()
+    };
+    for (number, file) in files.iter().enumerate() {
+        if file.exists.is_some() || !file.is_read {
+            continue;
+        }
+        let target = TargetId(number as u32 * 2 + 1);
+        let whole = file.needs / FILL_BLOCK * FILL_BLOCK;
+        for (offset, len, block) in [
+            (0, whole, FILL_BLOCK),
+            (whole, file.needs - whole, file.needs - whole),
+        ] {
+            if len > 0 {
+                let region = Region {
+                    target,
+                    offset,
+                    len,
+                    block,
+                };
+                let content = file.content.clone().unwrap_or_default();
+                phase.workloads.push(filling(region, content));
+            }
+        }
+    }
+    phase
+}
+
+fn filling(region: Region, content: Content) -> JobSpec {
+    let size = vec![Size {
+        len: region.block as u32,
+        weight: 1,
+    }];
+    JobSpec {
+        row: 0,
+        depth: FILL_DEPTH,
+        refill_at: None,
+        files: vec![region],
+        order: NextFile::Sequential,
+        pattern: JobPattern::Sequential { skip: 0 },
+        random_percent: [0; 2],
+        run: 1,
+        sizes: [size.clone(), size],
+        read_percent: 0,
+        bytes: Some(region.len),
+        requests: None,
+        delay: Duration::ZERO,
+        ramp: Duration::ZERO,
+        runtime: None,
+        flush_every: 0,
+        flushes_at_end: true,
+        durability: Durability::Volatile,
+        content,
+        rates: [JobRate::Free; 2],
+        is_poisson: false,
+        think: Duration::ZERO,
+        think_after: 1,
+    }
+}

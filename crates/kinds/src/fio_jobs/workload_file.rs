@@ -1,0 +1,345 @@
+//! A file of workloads for `trial --workload`, in TOML: each `[[workload]]` is a job.
+
+use std::str::FromStr;
+
+use fio::{Amount, BlockSizes, Distribution, EachWrite, Engine, EngineKind, Job, Place, Rate};
+use serde::Deserialize;
+use units::{Bytes, Duration};
+
+use crate::single_load::NULL_TARGET;
+
+/// Workloads of a file, at most.
+const WORKLOADS_MAX: usize = 4096;
+
+/// A file of workloads.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkloadFile {
+    workload: Vec<WorkloadText>,
+}
+
+/// One workload as it is written; what is left out is as without the key.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WorkloadText {
+    /// Its name; that of its row.
+    pub name: Option<String>,
+    /// Those of the command's targets that it works on; all of them where empty.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Requests outstanding; with think time or one at a time, clients.
+    pub clients: Option<u32>,
+    /// Bytes of an operation, or sizes and percentages as in `4KiB/60:64KiB/40`.
+    pub block: Option<String>,
+    /// The same of writes alone.
+    pub write_block: Option<String>,
+    /// `sequential`, `uniform`, `once`, `zipf:1.1`, `pareto:0.2`, `normal:10`.
+    pub pattern: Option<String>,
+    /// Share of writes.
+    pub writes: Option<String>,
+    /// Operations per second, however long they take.
+    pub rate: Option<String>,
+    /// `exponential` or `constant` gaps of that rate.
+    pub shape: Option<String>,
+    /// Time between a completion and the client's next operation.
+    pub think: Option<String>,
+    /// From the trial's start to its own.
+    pub start: Option<String>,
+    /// How long it goes on from there.
+    pub duration: Option<String>,
+    /// Bytes after which it ends.
+    pub bytes: Option<String>,
+    /// Operations after which it ends.
+    pub operations: Option<u64>,
+    /// An fsync after so many writes.
+    pub flush_every: Option<u64>,
+    /// Whether an fsync belongs to each write.
+    #[serde(default)]
+    pub durable: bool,
+    /// Whether it goes through the page cache.
+    #[serde(default)]
+    pub buffered: bool,
+    /// Where its range begins.
+    pub offset: Option<String>,
+    /// Bytes of its range; the whole target, or the size of a test file.
+    pub size: Option<String>,
+    /// Share of its data that compresses.
+    pub compressible: Option<String>,
+    /// Share of its writes that repeat the one before.
+    pub duplicate: Option<String>,
+    /// Whether it writes zeroes.
+    #[serde(default)]
+    pub zeroes: bool,
+    /// Whether its writes have headers that reads are held against.
+    #[serde(default)]
+    pub verify: bool,
+}
+
+/// Read a file of workloads.
+///
+/// # Errors
+/// A sentence with file and line.
+pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, String> {
+    let read: Result<WorkloadFile, _> = toml::from_str(text);
+    let file = read.map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+        let message = error.message().lines().next().unwrap_or_default();
+        format!("{name}:{line}: {message}")
+    })?;
+    match file.workload.len() {
+        0 => Err(format!("{name}:1: there is no [[workload]]")),
+        1..=WORKLOADS_MAX => Ok(file.workload),
+        _ => Err(format!("{name}:1: more than {WORKLOADS_MAX} workloads")),
+    }
+}
+
+/// A target of several, and what its jobs are called.
+#[derive(Clone, Debug)]
+pub struct JobTarget {
+    /// As it was given.
+    pub given: String,
+    /// Its number among the targets.
+    pub number: usize,
+    /// Whether it is a directory, in which a test file is made.
+    pub is_directory: bool,
+    /// Bytes of that file, or of the part of a target that is used.
+    pub size: Option<Bytes>,
+}
+
+impl JobTarget {
+    /// A short name: the last part of a path.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let whole = self.given.trim_end_matches('/');
+        let last = whole.rsplit('/').next().unwrap_or(whole);
+        match last {
+            "" | "." | ".." => self.given.clone(),
+            last => last.to_owned(),
+        }
+    }
+}
+
+/// How long the jobs of a trial run at most.
+pub type LongestRun = Duration;
+
+impl WorkloadText {
+    /// The job that does this on a target.
+    ///
+    /// # Errors
+    /// The key that is wrong, and why.
+    pub fn job(&self, target: &JobTarget, name: &str, longest: LongestRun) -> Result<Job, String> {
+        let place = Place {
+            file: name.into(),
+            line: 0,
+        };
+        let mut job = Job::new(name, &place);
+        job.engine = Engine {
+            name: "io_uring",
+            kind: EngineKind::Asynchronous,
+        };
+        job.is_direct = !self.buffered;
+        job.reports.is_grouped = true;
+        job.begins_group = true;
+        self.put_place(&mut job, target)?;
+        self.put_load(&mut job)?;
+        self.put_course(&mut job, longest)?;
+        self.put_content(&mut job)?;
+        Ok(job)
+    }
+
+    fn put_place(&self, job: &mut Job, target: &JobTarget) -> Result<(), String> {
+        if target.is_directory {
+            job.files.directories = vec![target.given.clone()];
+            job.files.format = format!("seekstone-trial-{}", target.number);
+        } else {
+            job.files.names = vec![target.given.clone()];
+        }
+        if target.given == NULL_TARGET {
+            job.engine.name = "null";
+            job.engine.kind = EngineKind::Null;
+        }
+        job.offset =
+            Amount::Bytes(read::<Bytes>("offset", self.offset.as_ref())?.map_or(0, |it| it.0));
+        let size = read::<Bytes>("size", self.size.as_ref())?.or(target.size);
+        job.size = size.map(|size| Amount::Bytes(size.0));
+        Ok(())
+    }
+
+    fn put_load(&self, job: &mut Job) -> Result<(), String> {
+        let sizes =
+            |key, text: &Option<String>| text.as_deref().map(|it| blocks(key, it)).transpose();
+        if let Some(both) = sizes("block", &self.block)? {
+            job.blocks = [both.clone(), both];
+        }
+        if let Some(writes) = sizes("write-block", &self.write_block)? {
+            job.blocks[1] = writes;
+        }
+        let writes = share("writes", self.writes.as_ref())?.unwrap_or(0);
+        let pattern = self.pattern.as_deref().unwrap_or("uniform");
+        put_pattern(job, pattern, writes).map_err(|why| format!("pattern: {why}"))?;
+        job.read_percent = 100 - writes;
+        let clients = self.clients.unwrap_or(1).max(1);
+        let think = read::<Duration>("think", self.think.as_ref())?.unwrap_or_default();
+        match think {
+            Duration::ZERO => job.depth = clients,
+            think => {
+                job.think.time = think;
+                job.copies = clients;
+            }
+        }
+        let rate = self.rate.as_ref().map(|text| units::parse_rate(text));
+        if let Some(rate) = rate.transpose().map_err(|error| format!("rate: {error}"))? {
+            put_rate(job, rate.per_second(), writes)?;
+        }
+        job.pace.is_poisson = match self.shape.as_deref() {
+            None | Some("exponential") => self.rate.is_some(),
+            Some("constant") => false,
+            Some(other) => {
+                return Err(format!(
+                    "shape: {other:?} is neither exponential nor constant"
+                ));
+            }
+        };
+        job.syncs.every = self.flush_every.unwrap_or(0);
+        job.syncs.each = self.durable.then_some(EachWrite::Sync);
+        Ok(())
+    }
+
+    fn put_course(&self, job: &mut Job, longest: LongestRun) -> Result<(), String> {
+        let limits = &mut job.limits;
+        limits.delay = read("start", self.start.as_ref())?.unwrap_or_default();
+        let own: Option<Duration> = read("duration", self.duration.as_ref())?;
+        limits.runtime = own.unwrap_or_else(|| longest.saturating_sub(limits.delay));
+        if limits.runtime == Duration::ZERO {
+            return Err(format!(
+                "start: the trial ends after {longest}, before it begins"
+            ));
+        }
+        limits.requests = self.operations;
+        limits.is_time_based = true;
+        if let Some(bytes) = read::<Bytes>("bytes", self.bytes.as_ref())? {
+            job.io_size = Some(Amount::Bytes(bytes.0));
+            job.limits.is_time_based = false;
+        }
+        Ok(())
+    }
+
+    fn put_content(&self, job: &mut Job) -> Result<(), String> {
+        let buffers = &mut job.buffers;
+        buffers.are_zeroes = self.zeroes;
+        buffers.compress_percent = share("compressible", self.compressible.as_ref())?.unwrap_or(0);
+        buffers.dedupe_percent = share("duplicate", self.duplicate.as_ref())?.unwrap_or(0);
+        buffers.are_refilled = buffers.compress_percent + buffers.dedupe_percent > 0;
+        job.verify.is_on = self.verify;
+        Ok(())
+    }
+
+    /// Whether it begins late or ends by itself.
+    #[must_use]
+    pub const fn has_own_course(&self) -> bool {
+        self.start.is_some()
+            || self.duration.is_some()
+            || self.bytes.is_some()
+            || self.operations.is_some()
+    }
+}
+
+fn read<T: FromStr>(key: &str, text: Option<&String>) -> Result<Option<T>, String>
+where
+    T::Err: std::fmt::Display,
+{
+    let read = text.map(|text| text.parse().map_err(|error| format!("{key}: {error}")));
+    read.transpose()
+}
+
+/// A share as whole percent.
+fn share(key: &str, text: Option<&String>) -> Result<Option<u32>, String> {
+    let Some(text) = text else { return Ok(None) };
+    let share = units::parse_percent(text).map_err(|error| format!("{key}: {error}"))?;
+    let percent = share * 100.0;
+    match (0.0..=100.0).contains(&percent) && (percent - percent.round()).abs() < 1e-6 {
+        true => Ok(Some(percent.round() as u32)),
+        false => Err(format!(
+            "{key}: {text} is not a whole percentage from 0% to 100%"
+        )),
+    }
+}
+
+/// One size, or sizes with their percentages.
+fn blocks(key: &str, text: &str) -> Result<BlockSizes, String> {
+    let wrong = |why: String| format!("{key}: {why}");
+    let mut sizes = Vec::new();
+    for part in text.split(':') {
+        let (size, percent) = part.split_once('/').unwrap_or((part, "100"));
+        let bytes: Bytes = size
+            .trim()
+            .parse()
+            .map_err(|error| wrong(format!("{error}")))?;
+        let weight = percent.trim().trim_end_matches('%').parse();
+        let weight = weight.map_err(|_| wrong(format!("{percent:?} is no percentage")))?;
+        if bytes.0 == 0 || bytes.0 > 1 << 30 {
+            return Err(wrong(format!("{part}: a block has 1 byte to 1 GiB")));
+        }
+        sizes.push(fio::SizeShare {
+            bytes: bytes.0,
+            weight,
+        });
+    }
+    let sum: u64 = sizes.iter().map(|it| it.weight).sum();
+    match sum {
+        100 => Ok(BlockSizes { sizes }),
+        sum => Err(wrong(format!(
+            "{text}: the percentages add up to {sum}, not to 100"
+        ))),
+    }
+}
+
+fn put_pattern(job: &mut Job, text: &str, writes: u32) -> Result<(), String> {
+    use fio::Directions::{Mixed, Read, Write};
+    job.pattern.directions = match writes {
+        0 => Read,
+        100 => Write,
+        _ => Mixed,
+    };
+    let (word, number) = text.split_once(':').unwrap_or((text, ""));
+    let number = || {
+        number
+            .parse()
+            .map_err(|_| format!("{text}: write {word}:NUMBER"))
+    };
+    job.pattern.is_random = word != "sequential";
+    job.may_repeat = word == "uniform";
+    job.distribution = match word {
+        "sequential" | "uniform" | "once" => Distribution::Uniform,
+        "zipf" => Distribution::Zipf(number()?),
+        "pareto" => Distribution::Pareto(number()?),
+        "normal" => Distribution::Normal(number()?),
+        _ => {
+            return Err(format!(
+                "{word:?} is none of sequential, uniform, once, zipf, pareto, normal"
+            ));
+        }
+    };
+    Ok(())
+}
+
+/// Reads and writes have rates of their own, in whole operations per second.
+fn put_rate(job: &mut Job, per_second: f64, writes: u32) -> Result<(), String> {
+    let share = f64::from(writes) / 100.0;
+    for (rate, part) in job.pace.rates.iter_mut().zip([1.0 - share, share]) {
+        let own = per_second * part;
+        if part > 0.0 && (own < 1.0 || (own - own.round()).abs() > 1e-6) {
+            return Err(format!(
+                "rate: reads and writes get whole operations per second here, and {own:.3}/s is not"
+            ));
+        }
+        *rate = (part > 0.0).then_some(Rate::Requests(own.round() as u64));
+    }
+    // What may be outstanding when the storage falls behind.
+    job.depth = job.depth.max(RATE_DEPTH);
+    Ok(())
+}
+
+/// Requests outstanding at most of a workload with a rate.
+const RATE_DEPTH: u32 = 256;

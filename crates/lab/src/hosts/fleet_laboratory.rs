@@ -1,0 +1,398 @@
+//! Rank 0: starts all hosts together, merges their slots while they work, decides, and adds up what
+//! they recorded.
+
+use std::sync::Arc;
+
+use engine::{DriverError, Follower, OnError, Record};
+use fleet::{FleetError, Share};
+use procedure::{Circumstances, Ending, Trial, TrialError, summarise};
+use results::{Measurement, Warning};
+use units::{Duration, Instant};
+
+use super::leading::Leading;
+use super::log::HostsLog;
+use super::neighbours::{RankRow, judge_machines, machine_notes};
+use super::party::Party;
+use super::step::take_step;
+use super::times::{End, widened};
+use super::wire::{Order, Readiness, Report, Scope, Step, TrialForm, from_bytes, to_bytes};
+use crate::bench::BenchError;
+use crate::laboratory::{
+    Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
+    trial_seed, with_causes,
+};
+use crate::storage::{Part, StorageLaboratory};
+
+/// The name of a trial that is the only one of its run: rows of its hosts need no other.
+const ONLY_TRIAL: &str = "trial";
+
+/// A laboratory of which this host is rank 0.
+pub struct FleetLaboratory {
+    /// This host's own.
+    pub local: StorageLaboratory,
+    party: Party,
+    seed: u64,
+    on_error: OnError,
+    rows: Vec<Measurement>,
+    log: HostsLog,
+}
+
+impl FleetLaboratory {
+    /// Rank 0's laboratory; `notes` is what its hosts were found to differ in, a sentence each.
+    #[must_use]
+    pub fn new(
+        local: StorageLaboratory,
+        party: Party,
+        (seed, on_error): (u64, OnError),
+        notes: Vec<String>,
+    ) -> Self {
+        Self {
+            log: HostsLog::new(party.share().ranks, notes),
+            local,
+            party,
+            seed,
+            on_error,
+            rows: Vec::new(),
+        }
+    }
+
+    /// The ranks.
+    #[must_use]
+    pub const fn party(&self) -> &Party {
+        &self.party
+    }
+
+    /// What each host measured in the last trial.
+    pub fn take_rows(&mut self) -> Vec<Measurement> {
+        std::mem::take(&mut self.rows)
+    }
+
+    /// What the run should say of its hosts.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.log.warnings(&self.party)
+    }
+
+    /// Have the other ranks remove what they made, and part; what they could not remove, a
+    /// sentence each.
+    pub fn dismiss(&mut self) -> Vec<String> {
+        if self.party.has_parted() {
+            return Vec::new();
+        }
+        self.party.part();
+        let order = to_bytes(&Order::Part);
+        let answers = self.party.round(|group| {
+            group.broadcast(&order)?;
+            group.gather_living(&to_bytes(&String::new()))
+        });
+        let Ok((answers, lost)) = answers else {
+            return Vec::new();
+        };
+        let mut left = Vec::new();
+        if let Some(error) = lost {
+            self.party.lose();
+            left.push(format!(
+                "{}: what it made may still be there",
+                self.party.words(&error)
+            ));
+        }
+        for (rank, bytes) in (0..).zip(answers) {
+            let text: Option<String> = bytes.and_then(|it| from_bytes(rank, &it).ok());
+            let text = text.filter(|text| !text.is_empty());
+            left.extend(text.map(|text| format!("{}: {text}", self.party.name(rank))));
+        }
+        left
+    }
+
+    /// Have all hosts take a step.
+    ///
+    /// # Errors
+    /// When one cannot.
+    pub fn take_step(&mut self, step: Step) -> Result<(), LaboratoryError> {
+        let party = self.party.clone();
+        let told = |error: BenchError| LaboratoryError::Host(error.reason());
+        let order = to_bytes(&Order::Step(step));
+        party.round(|group| group.broadcast(&order)).map_err(told)?;
+        let own = party.beating(|| take_step(&mut self.local, step));
+        let taken: Readiness = own.map_err(|error| with_causes(&error));
+        let all = party.round(|group| group.gather(&to_bytes(&taken)));
+        for (rank, bytes) in (0..).zip(all.map_err(told)?) {
+            let taken = party.checked(from_bytes::<Readiness>(rank, &bytes));
+            if let Err(reason) = taken.map_err(told)? {
+                let name = party.name(rank);
+                return Err(LaboratoryError::Host(format!("{name}: {reason}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A laboratory in which each host carries out all of a trial.
+    pub const fn of_each(&mut self) -> EachHost<'_> {
+        EachHost(self)
+    }
+
+    /// The same for what leaves content behind and is no result.
+    pub const fn that_leaves(&mut self) -> LeavingHosts<'_> {
+        LeavingHosts(self)
+    }
+
+    /// Run a trial on all hosts.
+    fn measure_in(
+        &mut self,
+        scope: Scope,
+        trial: &Trial,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
+        let order = to_bytes(&Order::Measure(TrialForm::of(trial), scope));
+        let ordered = self.party.round(|group| group.broadcast(&order));
+        ordered.map_err(|error| LaboratoryError::Trial {
+            title: trial.title.clone(),
+            error: system_error("starting all hosts", error.reason()),
+        })?;
+        let whole = scope.whole(trial, self.party.share().ranks);
+        let mut leading = Leading::new(&self.party, &whole, scope);
+        let own = self.party.own_part(trial);
+        match self.local.measure_among(&own, &mut leading, watch) {
+            Ok(own) => {
+                if own.outcome.ending == Ending::Finished {
+                    leading.wait_for_others(watch);
+                }
+                let is_interrupted = !watch(&Glimpse::default());
+                self.add_up(&whole, own, (leading, is_interrupted))
+            }
+            Err(error) => {
+                leading.give_up(&self.party);
+                Err(error)
+            }
+        }
+    }
+
+    /// Add up what all ranks found.
+    fn add_up(
+        &mut self,
+        trial: &Trial,
+        own: Part,
+        (mut leading, is_interrupted): (Leading, bool),
+    ) -> Result<Outcome, LaboratoryError> {
+        let fail = |error: TrialError| LaboratoryError::Trial {
+            title: trial.title.clone(),
+            error,
+        };
+        let reports = leading.reports(&self.party);
+        let Part {
+            outcome,
+            mut record,
+            own,
+        } = own;
+        let mut ends = vec![End::of_leader(outcome.elapsed)];
+        let mut elapsed = (outcome.elapsed, outcome.elapsed);
+        let mut failure = leading.lost.as_ref().map(|error| self.lost(error));
+        let mut rows = vec![RankRow {
+            rank: 0,
+            measurement: self.row(0, outcome.measurement.clone()),
+            own,
+            elapsed: outcome.elapsed,
+        }];
+        for (rank, report) in (1..).zip(reports) {
+            let Some(report) = report else { continue };
+            let (row, error) = self.take_in(rank, report, &mut record);
+            if let Some(row) = &row {
+                ends.push(leading.end(rank, row.elapsed));
+                elapsed = (elapsed.0.min(row.elapsed), elapsed.1.max(row.elapsed));
+            }
+            rows.extend(row);
+            failure = failure.or(error);
+        }
+        self.judge_rows(rows, trial, &leading.at_work());
+        failure = failure.or_else(|| self.stopped_early(leading.ended_early, is_interrupted));
+        let (first, last) = elapsed;
+        let Some(mut monitor) = leading.monitor.take() else {
+            return Err(fail(system_error("starting", "no rank was ready".into())));
+        };
+        // Later not all hosts were at work.
+        monitor.finish(first);
+        let circumstances = Circumstances {
+            driver: outcome.measurement.driver.clone(),
+            workers: self.rows.iter().map(|row| row.workers).sum(),
+            seed: trial_seed(self.seed, trial.salt),
+            nominal_depth: self.rows.iter().map(|row| row.nominal_depth).sum(),
+            elapsed: last,
+            on_error: trial.on_error(self.on_error),
+        };
+        let failure = failure
+            .or_else(|| failure_of(&record, circumstances.on_error))
+            .or(outcome.failure);
+        let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
+            .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
+        measurement.cpu = cpu_of(&self.rows).and_then(|ns| cpu_cost(&measurement, ns as u64, last));
+        measurement.page_cache_share = share_of_caches(&self.rows);
+        self.trust_clocks(&leading, &mut measurement, (ends, last));
+        Ok(Outcome {
+            measurement,
+            ending: leading.ending.unwrap_or(outcome.ending),
+            failure,
+            elapsed: last,
+            series: None,
+            within: monitor.within_limit(),
+            units: record.units,
+            rows: record.rows,
+            intervals: monitor.intervals(),
+            model_cpu_ns: None,
+        })
+    }
+
+    /// Widen the rates by what clocks do to them, and note who was done when.
+    fn trust_clocks(
+        &mut self,
+        leading: &Leading,
+        measurement: &mut Measurement,
+        (ends, last): (Vec<End>, Duration),
+    ) {
+        let trust = leading.trust(last);
+        let error = trust.rate_error(last);
+        measurement.throughput = widened(&measurement.throughput, error);
+        measurement.bandwidth = measurement.bandwidth.map(|it| widened(&it, error));
+        let words = leading.words(&self.party, &ends, &trust);
+        self.log.add(&ends, trust, words);
+        if leading.scope() == Scope::Each {
+            self.log.note_each();
+        }
+    }
+
+    /// That a rank ended the trial, unless a signal did.
+    fn stopped_early(&self, rank: Option<u32>, is_interrupted: bool) -> Option<TrialError> {
+        let name = self.party.name(rank.filter(|_| !is_interrupted)?);
+        let reason = format!("{name} stopped by itself");
+        Some(system_error("measuring on all hosts", reason))
+    }
+
+    /// Have the rows say what others did, and keep them.
+    fn judge_rows(&mut self, mut rows: Vec<RankRow>, trial: &Trial, at_work: &[u32]) {
+        let Share { ranks, .. } = self.party.share();
+        let idle: Vec<u32> = (1..ranks).filter(|rank| !at_work.contains(rank)).collect();
+        let how = (trial, self.local.neighbours());
+        judge_machines(&mut rows, &self.party.machines(), &idle, how);
+        self.log.begin(machine_notes(&rows, &self.party));
+        self.rows = rows.into_iter().map(|row| row.measurement).collect();
+        for row in self.rows.iter_mut().filter(|_| trial.name != ONLY_TRIAL) {
+            row.name = format!("{}-{}", trial.name, row.name);
+            row.title = format!("{}: {}", trial.title, row.title);
+        }
+    }
+
+    /// Add what a rank recorded; its row, if it has one to show, and why it failed, if it did.
+    fn take_in(
+        &self,
+        rank: u32,
+        report: Report,
+        record: &mut Record,
+    ) -> (Option<RankRow>, Option<TrialError>) {
+        let name = self.party.name(rank);
+        let Some(there) = report.record.record() else {
+            let reason = format!("{name} sent no record");
+            return (None, Some(system_error("adding up", reason)));
+        };
+        record.merge(&there);
+        let row = report.measurement().map(|row| RankRow {
+            rank,
+            measurement: self.row(rank, row),
+            own: report.own,
+            elapsed: report.elapsed,
+        });
+        let failure = report.failure.map(|reason| {
+            let reason = format!("{name}: {reason}");
+            system_error("measuring on all hosts", reason)
+        });
+        (row, failure)
+    }
+
+    /// A host's own measurement, under a name of its own.
+    fn row(&self, rank: u32, measurement: Measurement) -> Measurement {
+        Measurement {
+            name: format!("rank-{rank}"),
+            title: self.party.name(rank),
+            ..measurement
+        }
+    }
+
+    fn lost(&self, error: &FleetError) -> TrialError {
+        self.party.lose();
+        let reason = self.party.words(error);
+        system_error("waiting for all hosts", reason)
+    }
+}
+
+impl Laboratory for FleetLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        self.measure_in(Scope::Dealt, trial, watch)
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.local.follow(follower);
+    }
+
+    fn now(&self) -> Instant {
+        self.local.now()
+    }
+}
+
+/// The hosts, each of which carries out all of a trial, as it would alone.
+pub struct EachHost<'a>(&'a mut FleetLaboratory);
+
+impl Laboratory for EachHost<'_> {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        self.0.measure_in(Scope::Each, trial, watch)
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.0.follow(follower);
+    }
+
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+}
+
+/// The hosts, each of which writes what later trials read.
+pub struct LeavingHosts<'a>(&'a mut FleetLaboratory);
+
+impl Laboratory for LeavingHosts<'_> {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let log = self.0.log.clone();
+        let measured = self.0.measure_in(Scope::Each, trial, watch);
+        self.0.log = log;
+        self.0.rows.clear();
+        measured
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.0.follow(follower);
+    }
+
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+}
+
+fn system_error(operation: &'static str, reason: String) -> TrialError {
+    DriverError::System { operation, reason }.into()
+}
+
+/// The share of all bytes that page caches answered, where every host knows its own.
+fn share_of_caches(rows: &[Measurement]) -> Option<f64> {
+    let bytes: u64 = rows.iter().map(|it| it.bytes_all).sum();
+    let each = rows
+        .iter()
+        .map(|it| Some(it.page_cache_share? * it.bytes_all as f64));
+    let answered: Option<f64> = each.sum();
+    answered
+        .filter(|_| bytes > 0)
+        .map(|answered| answered / bytes as f64)
+}
+
+/// Processor time of all hosts, in nanoseconds, where each knows its own.
+fn cpu_of(rows: &[Measurement]) -> Option<f64> {
+    let each = rows.iter();
+    let each = each.map(|it| Some(it.cpu?.per_operation_ns * it.completions_all as f64));
+    each.sum()
+}

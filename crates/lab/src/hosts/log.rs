@@ -1,0 +1,92 @@
+//! What a run says of its hosts: of one trial all that is known, of many their sum.
+
+use results::Warning;
+use units::format_counted;
+
+use super::party::Party;
+use super::times::{End, Trust, first_and_last};
+
+/// How the hosts of a run worked together.
+#[derive(Clone)]
+pub(super) struct HostsLog {
+    /// How hosts were found to differ, before any trial.
+    differences: Vec<String>,
+    trials: u32,
+    /// In how many trials each rank was done last.
+    last: Vec<u32>,
+    /// The longest time from the first rank done to the last, nanoseconds.
+    skew_ns: f64,
+    /// The clocks in the worst trial.
+    trust: Trust,
+    /// What the last trial gave rise to.
+    latest: Vec<Warning>,
+    has_each: bool,
+}
+
+impl HostsLog {
+    pub fn new(ranks: u32, differences: Vec<String>) -> Self {
+        Self {
+            differences,
+            trials: 0,
+            last: vec![0; ranks as usize],
+            skew_ns: 0.0,
+            trust: Trust::default(),
+            latest: Vec::new(),
+            has_each: false,
+        }
+    }
+
+    /// A trial is added up, of whose machines that is to be said.
+    pub fn begin(&mut self, machines: Vec<Warning>) {
+        self.latest = machines;
+    }
+
+    /// When each rank was done, by which clocks, and that in words.
+    pub fn add(&mut self, ends: &[End], trust: Trust, words: String) {
+        let (first, last) = first_and_last(ends);
+        self.trials += 1;
+        self.last[last.rank as usize] += 1;
+        self.skew_ns = self.skew_ns.max(last.after_ns - first.after_ns);
+        self.trust = self.trust.or_worse(trust);
+        self.latest.push(Warning::note("hosts", words));
+    }
+
+    /// Loads are those of each host.
+    pub const fn note_each(&mut self) {
+        self.has_each = true;
+    }
+
+    /// All of it, a note each.
+    pub fn warnings(&self, party: &Party) -> Vec<Warning> {
+        let differences = self.differences.iter().cloned();
+        let note = |text| Warning::note("hosts", text);
+        let mut warnings: Vec<Warning> = differences.map(note).collect();
+        if self.has_each {
+            let text = "Each rank ran the whole test on a file of its own: queue depth is per \
+                        rank, IOPS and throughput are sums over ranks. A load curve deals its \
+                        clients over all ranks.";
+            warnings.push(note(text.into()));
+        }
+        if self.trials <= 1 {
+            warnings.extend(self.latest.iter().cloned());
+        } else {
+            warnings.push(note(self.summary(party)));
+        }
+        warnings
+    }
+
+    fn summary(&self, party: &Party) -> String {
+        let slowest = (0..).zip(&self.last).max_by_key(|it| it.1);
+        let (slowest, times) = slowest.unwrap_or((0, &0));
+        format!(
+            "{}, {} ranks, {}: {} was done last in {times} of them; from the first rank done to \
+             the last it took {} at most. At worst: {}; the rates' intervals include that.",
+            format_counted(party.machines().len() as u64, "host"),
+            party.share().ranks,
+            format_counted(u64::from(self.trials), "trial"),
+            party.name(slowest),
+            units::format_duration_ns(self.skew_ns.max(0.0)),
+            self.trust.words(),
+        )
+    }
+}

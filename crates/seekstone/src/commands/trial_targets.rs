@@ -1,0 +1,354 @@
+//! `trial` and `curve` over several targets, or with a file of workloads; and a trial as a job file
+//! of fio's.
+
+use std::path::Path;
+
+use drivers::read_regular_file;
+use fio::Job;
+use kinds::check_up::Show;
+use kinds::fio_jobs::{
+    FioRequest, JobTarget, TrialShape, WorkloadText, curve_of_targets, read_workloads,
+    trial_of_targets,
+};
+use kinds::single_load::NULL_TARGET;
+use lab::bench::{BenchRequest, directory_of};
+use lab::simulated::keep_texts;
+use lab::test_file::SIZE_DEFAULT;
+use procedure::{CurveOptions, LATENCIES, Offer, OfferedRow, Requirement};
+use results::{Run, Setup};
+use sim::SIM_PREFIX;
+use units::{Bytes, Duration, exact_percent};
+
+use crate::args::{CurveArgs, Reach, ShapeChoice, TrialArgs, WorkloadArgs};
+use crate::commands::drive::Ready;
+use crate::commands::setup::reached;
+use crate::commands::trial::{ends, title};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// A file of workloads has no more bytes.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// Measure several targets, or several workloads, in one trial.
+///
+/// # Errors
+/// When options do not go together, or the file of workloads has a mistake.
+pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+    refuse(&[
+        (args.iolog.is_some(), "--iolog"),
+        (args.depth.is_some(), "--depth"),
+        (args.workload.files > 1, "--files"),
+        (args.workload.poll, "--poll"),
+        (args.workload.shared, "--shared"),
+    ])?;
+    let given = given(args, &mut setup)?;
+    let jobs = jobs_of(args, &given)?;
+    let offered = jobs.iter().map(|job| job.name.clone());
+    check_goals(offered, &args.common.goals)?;
+    let (goal, duration_max) = ends(args);
+    let goal = goal.filter(|_| !given.iter().any(WorkloadText::has_own_course));
+    let shape = TrialShape {
+        title: told(args, &jobs),
+        goal,
+        duration_max,
+        sample_every: args.interval,
+        warm_up: args.warm_up,
+    };
+    let mut storage = reached(&args.reach, &args.common, &mut setup)?;
+    storage.verify_state.clone_from(&args.verify_state);
+    let request = FioRequest {
+        storage,
+        shape: Some(shape),
+        ..request(&args.reach, jobs, setup)
+    };
+    Ok(measured(&args.common, request, trial_of_targets))
+}
+
+/// Measure the load curve of several targets at once.
+///
+/// # Errors
+/// When options do not go together.
+pub fn curve_ready(
+    args: &CurveArgs,
+    bench: BenchRequest,
+    options: CurveOptions,
+) -> anyhow::Result<Ready<'_>> {
+    refuse(&[
+        (args.workload.files > 1, "--files"),
+        (args.workload.poll, "--poll"),
+        (args.workload.shared, "--shared"),
+        (!args.common.goals.is_empty(), "--goal"),
+    ])?;
+    let workload = [of_options(&args.workload)?];
+    let targets = targets(&args.target, &args.others, args.workload.size)?;
+    // A point ends when it is precise, or at its own time.
+    let jobs = jobs(&workload, &targets, Duration::from_secs(86_400))?;
+    let mut setup = bench.setup.clone();
+    targets
+        .iter()
+        .for_each(|it| keep_texts(&it.given, &mut setup));
+    let request = FioRequest {
+        storage: bench.storage,
+        ..request(&args.reach, jobs, setup)
+    };
+    let title = title(&args.workload, None);
+    Ok(measured(
+        &args.common,
+        request,
+        move |request, interrupt, show| {
+            curve_of_targets(request, options, &title, (interrupt, show))
+        },
+    ))
+}
+
+fn measured<'a, E: Into<anyhow::Error>>(
+    common: &'a crate::args::Common,
+    request: FioRequest,
+    measure: impl FnOnce(&FioRequest, &host::interrupt::Interrupt, Show<'_>) -> Result<Run, E> + 'a,
+) -> Ready<'a> {
+    let directories = request.jobs.iter().flat_map(|job| &job.files.directories);
+    Ready {
+        common,
+        goals: common.goals.clone(),
+        places: directories.map(Into::into).collect(),
+        setup: request.setup.clone(),
+        cells: None,
+        measure: Box::new(move |looking| {
+            looking.watch(|interrupt, show| measure(&request, interrupt, show))
+        }),
+    }
+}
+
+fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
+    FioRequest {
+        jobs,
+        storage: lab::bench::default_settings(setup.seed),
+        overwrite: reach.overwrite,
+        confirmed: reach.confirm.clone(),
+        reserve: reach.reserve,
+        setup,
+        shape: None,
+    }
+}
+
+/// Print the job file of fio's that comes nearest to a trial.
+///
+/// # Errors
+/// When options do not go together.
+pub fn print_as_fio(args: &TrialArgs) -> anyhow::Result<Exit> {
+    output::print(as_fio(args, &mut Setup::new("trial", 0))?.trim_end())?;
+    Ok(Exit::Done)
+}
+
+/// That job file, with what fio does otherwise above it.
+///
+/// # Errors
+/// When options do not go together, or there is no such job.
+pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
+    let mut jobs = jobs_of(args, &given(args, setup)?)?;
+    for job in &mut jobs {
+        // fio makes a file of this name in the directory, and leaves it there.
+        job.files.format = job.files.format.replace("seekstone-trial-", "fio-trial-");
+        if job.engine.name == "null" {
+            job.files.names.clear();
+        }
+    }
+    let mut notes = vec![
+        "# Made by `seekstone trial --as-fio`. fio runs for the whole runtime; Seekstone stops as",
+        "# soon as the result is precise, unless --duration is given.",
+    ];
+    if jobs
+        .iter()
+        .any(|job| job.pace.rates.iter().any(Option::is_some))
+    {
+        notes.push("# fio counts latency from issue, not from when a request of the rate was due.");
+    }
+    Ok(format!(
+        "{}\n\n{}",
+        notes.join("\n"),
+        fio::job_file_text(&jobs)
+    ))
+}
+
+fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(UsageError(format!(
+            "{option} is for one target and one workload: leave it out"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The workloads: those of the file, or the one of the options.
+fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText>> {
+    let Some(path) = &args.workload_file else {
+        let mut own = of_options(&args.workload)?;
+        own.clients = Some(args.clients);
+        own.rate = args.rate.map(units::Rate::to_exact_string);
+        own.verify = args.verify;
+        if own.rate.is_some() {
+            own.shape = Some(shape(args.workload.shape)?.into());
+        }
+        return Ok(vec![own]);
+    };
+    let text = text_of(path)?;
+    let name = path.to_string_lossy();
+    setup.keep_text(&name, &text);
+    let mut read = read_workloads(&name, &text).map_err(UsageError)?;
+    read.iter_mut().for_each(|it| it.verify |= args.verify);
+    Ok(read)
+}
+
+fn text_of(path: &Path) -> Result<String, UsageError> {
+    let unread = |why: String| UsageError(format!("{} cannot be read: {why}", path.display()));
+    let bytes = read_regular_file(path, BYTES_MAX).map_err(|error| unread(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| unread("it is no text".into()))
+}
+
+fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
+    use workload::Pattern;
+    let pattern = match args.pattern {
+        Pattern::Sequential { .. } => "sequential".to_owned(),
+        Pattern::Uniform => "uniform".to_owned(),
+        Pattern::Zipf { theta } => format!("zipf:{theta}"),
+        Pattern::Hyperbolic { .. } | Pattern::ExponentialSteps { .. } => {
+            return Err(UsageError(
+                "--pattern: hyperbolic and exponential are for one target, and unknown to fio"
+                    .into(),
+            ));
+        }
+    };
+    let think = args.think.as_nanos() > 0;
+    if think && args.shape != ShapeChoice::Constant {
+        return Err(UsageError(
+            "--think is constant with several targets and in fio: add --shape constant".into(),
+        ));
+    }
+    Ok(WorkloadText {
+        block: Some(args.block.to_exact_string()),
+        pattern: Some(pattern),
+        writes: Some(exact_percent(args.writes)),
+        think: think.then(|| args.think.to_exact_string()),
+        durable: args.durable,
+        buffered: args.buffered,
+        ..WorkloadText::default()
+    })
+}
+
+fn shape(choice: ShapeChoice) -> Result<&'static str, UsageError> {
+    match choice {
+        ShapeChoice::Constant => Ok("constant"),
+        ShapeChoice::Exponential => Ok("exponential"),
+        ShapeChoice::Uniform => Err(UsageError(
+            "--shape uniform is for one target, and unknown to fio".into(),
+        )),
+    }
+}
+
+fn jobs_of(args: &TrialArgs, given: &[WorkloadText]) -> Result<Vec<Job>, UsageError> {
+    let targets = targets(&args.target, &args.others, args.workload.size)?;
+    let (_, longest) = ends(args);
+    jobs(given, &targets, longest)
+}
+
+fn targets(
+    first: &str,
+    others: &[String],
+    size: Option<Bytes>,
+) -> Result<Vec<JobTarget>, UsageError> {
+    let mut targets: Vec<JobTarget> = Vec::new();
+    for given in std::iter::once(first).chain(others.iter().map(String::as_str)) {
+        if targets.iter().any(|it| it.given == given) {
+            return Err(UsageError(format!("{given} is named twice")));
+        }
+        let is_directory = directory_of(given).is_some();
+        let needs_size = is_directory || given == NULL_TARGET;
+        targets.push(JobTarget {
+            given: given.into(),
+            number: targets.len() + 1,
+            is_directory,
+            size: size.or(needs_size.then_some(SIZE_DEFAULT)),
+        });
+    }
+    let kind = |it: &JobTarget| (it.given == NULL_TARGET, it.given.starts_with(SIM_PREFIX));
+    let is_mixed = targets.iter().any(|it| kind(it) != kind(&targets[0]));
+    let is_model = targets[0].given.starts_with(SIM_PREFIX);
+    if is_mixed {
+        let text = "models and storage run on different clocks: name a model alone, or storage";
+        return Err(UsageError(text.into()));
+    }
+    if is_model && targets.len() > 1 {
+        let text = "one model at a time is measured: name one";
+        return Err(UsageError(text.into()));
+    }
+    Ok(targets)
+}
+
+/// A job for each workload on each of its targets.
+fn jobs(
+    workloads: &[WorkloadText],
+    targets: &[JobTarget],
+    longest: Duration,
+) -> Result<Vec<Job>, UsageError> {
+    let mut jobs: Vec<Job> = Vec::new();
+    for (number, workload) in workloads.iter().enumerate() {
+        let name = workload.name.clone();
+        let of = |why: String| match &name {
+            Some(name) => UsageError(format!("workload {name:?}: {why}")),
+            None => UsageError(why),
+        };
+        let is_asked = |it: &&JobTarget| {
+            let asked = &workload.targets;
+            asked.is_empty() || asked.contains(&it.given) || asked.contains(&it.label())
+        };
+        let known = |asked: &&String| {
+            targets
+                .iter()
+                .any(|it| it.given == **asked || it.label() == **asked)
+        };
+        if let Some(unknown) = workload.targets.iter().find(|asked| !known(asked)) {
+            return Err(of(format!(
+                "targets: {unknown} is none of the targets that were named"
+            )));
+        }
+        let own: Vec<&JobTarget> = targets.iter().filter(is_asked).collect();
+        for target in &own {
+            let plain = match (&workload.name, own.len(), workloads.len()) {
+                (Some(name), 1, _) => name.clone(),
+                (Some(name), ..) => format!("{name}@{}", target.label()),
+                (None, _, 1) => target.label(),
+                (None, ..) => format!("{}@{}", number + 1, target.label()),
+            };
+            let numbered = (2..).map(|number| format!("{plain}-{number}"));
+            let mut names = std::iter::once(plain.clone()).chain(numbered);
+            let is_free = |name: &String| jobs.iter().all(|job| job.name != *name);
+            let name = names.find(is_free).unwrap_or(plain);
+            jobs.push(workload.job(target, &name, longest).map_err(of)?);
+        }
+    }
+    Ok(jobs)
+}
+
+/// What is done, in words.
+fn told(args: &TrialArgs, jobs: &[Job]) -> String {
+    match &args.workload_file {
+        Some(path) => format!("{}: {} workloads", path.display(), jobs.len()),
+        None => {
+            let load = (args.clients, args.rate.map(|rate| rate.per_second()));
+            let each = title(&args.workload, Some(load));
+            format!("{each} on each of {} targets", jobs.len())
+        }
+    }
+}
+
+/// Goals are on the whole trial, or on the row of a workload.
+fn check_goals(
+    rows: impl Iterator<Item = String>,
+    goals: &[Requirement],
+) -> Result<(), UsageError> {
+    let whole = Offer::default().and(OfferedRow::Only("trial".into()), &LATENCIES);
+    let offer = rows.fold(whole, |offer, row| {
+        offer.and(OfferedRow::Named(row), &LATENCIES)
+    });
+    offer.check(goals).map_err(UsageError)
+}
