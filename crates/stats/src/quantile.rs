@@ -167,7 +167,7 @@ struct PercentileInterval {
     above: f64,
 }
 
-impl Found {
+impl PercentileInterval {
     /// Its effective samples, or those of the mean, `ess`, where these are fewer.
     fn samples(&self, ess: f64) -> f64 {
         self.estimate.samples.min(ess)

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use workload::TargetId;
 
-use super::mark::{Mark, Place};
+use super::mark::{Mark, MarkPosition};
 use super::partition_tables::BOOT_SECTOR_KINDS;
 use super::{find_content, find_signatures, marks};
 use crate::buffers::fill_incompressible;
@@ -36,7 +36,7 @@ fn check(size: u64, offset: u64, bytes: &[u8], expected: &[&str]) {
 }
 
 /// The first and the last of the places where a mark may stand, on a device of `size` bytes.
-fn ends(place: Place, size: u64) -> BTreeSet<u64> {
+fn ends(place: MarkPosition, size: u64) -> BTreeSet<u64> {
     let offsets = place.offsets(size);
     let ends = [offsets.first(), offsets.last()];
     ends.into_iter().flatten().copied().collect()

@@ -107,7 +107,7 @@ impl Leading {
     pub fn wait_for_others(&mut self, watch: Watch<'_>) {
         let at_work = self.at_work();
         let is_done = |it: &Self| at_work.iter().all(|rank| it.finished.contains(rank));
-        while self.stage == Stage::Running && !is_done(self) {
+        while self.stage == LeadingStage::Running && !is_done(self) {
             thread::sleep(WAIT_EVERY);
             self.attend();
             let elapsed = self.party.group().now().since(self.start);
@@ -131,7 +131,7 @@ impl Leading {
         } else {
             decided
         };
-        if ending.is_some() && self.stage == Stage::Running {
+        if ending.is_some() && self.stage == LeadingStage::Running {
             self.ending = ending.clone();
             self.stop();
         }

@@ -1,6 +1,6 @@
 //! What a run says of its hosts: of one trial all that is known, of many their sum.
 
-use results::Warning;
+use results::{Warning, WarningCode};
 use units::format_counted;
 
 use super::party::Party;
@@ -48,7 +48,7 @@ impl HostsLog {
         self.last[last.rank as usize] += 1;
         self.skew_ns = self.skew_ns.max(last.after_ns - first.after_ns);
         self.trust = self.trust.or_worse(trust);
-        self.latest.push(Warning::note("hosts", words));
+        self.latest.push(Warning::note(WarningCode::Hosts, words));
     }
 
     /// Loads are those of each host.
@@ -59,7 +59,7 @@ impl HostsLog {
     /// All of it, a note each.
     pub fn warnings(&self, party: &Party) -> Vec<Warning> {
         let differences = self.differences.iter().cloned();
-        let note = |text| Warning::note("hosts", text);
+        let note = |text| Warning::note(WarningCode::Hosts, text);
         let mut warnings: Vec<Warning> = differences.map(note).collect();
         if self.has_each {
             let text = "Each rank ran the whole test on a file of its own: queue depth is per \
