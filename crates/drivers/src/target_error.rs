@@ -110,7 +110,7 @@ pub enum TargetError {
     },
     /// There is too little room.
     #[error(
-        "{} has no space for {}{why}: {} are free, of which {} stay untouched; ask for less \
+        "{} has no space for {}{why}: {} are free, and {} must stay free; ask for less \
          (--size; in a study --set size=...), keep less free (--reserve), or free some space",
         path.display(), Bytes(*wanted), Bytes(*available), Bytes(*reserve)
     )]

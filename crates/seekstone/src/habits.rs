@@ -119,7 +119,7 @@ const HABITS: [(&[&str], &str, &str); 30] = [
     (
         &["--verify"],
         "fio",
-        "nothing yet: Seekstone does not verify what it reads",
+        "--verify of trial, without a method: each sector carries a CRC-32C",
     ),
 ];
 
@@ -158,22 +158,44 @@ pub fn with_command(mut words: Vec<OsString>, definition: &Command) -> Vec<OsStr
 /// The parser's error, with what the option is called here, or whose it is.
 #[must_use]
 pub fn answered(mut error: Error, definition: &Command) -> Error {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg).cloned() else {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg).cloned() else {
         return error;
     };
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
+    let option = argument.split(['=', ' ']).next().unwrap_or_default();
+    let tip = match error.kind() {
+        ErrorKind::UnknownArgument => return unknown(error, option, definition),
+        // A value for what takes none, as in --verify=crc32c.
+        ErrorKind::TooManyValues => habit(option, definition),
+        ErrorKind::ValueValidation => list(&error, option),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        let tip = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
     }
-    let option = option
-        .split(['=', ' '])
-        .next()
-        .unwrap_or_default()
-        .to_owned();
+    error
+}
+
+/// What to do with several values where one is taken.
+fn list(error: &Error, option: &str) -> Option<String> {
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else {
+        return None;
+    };
+    let is_list = value.contains(',') && value.split(',').all(|it| !it.trim().is_empty());
+    let several = match option {
+        "--clients" => "`seekstone curve` measures many, `seekstone random --depths 1,2,4` these",
+        "--block" => "`seekstone random --blocks 4KiB,64KiB` measures several",
+        _ => return None,
+    };
+    is_list.then(|| format!("{option} takes one value; {several}"))
+}
+
+fn unknown(mut error: Error, option: &str, definition: &Command) -> Error {
     let suggested = match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(suggested)) => suggested.clone(),
         _ => String::new(),
     };
-    let tip = tip(&option, definition);
+    let tip = habit(option, definition).or_else(|| elsewhere(option, definition));
     if tip.is_some() || NEVER_SUGGESTED.iter().any(|it| suggested.starts_with(it)) {
         error.remove(ContextKind::SuggestedArg);
         // It holds the suggestion, too.
@@ -189,17 +211,21 @@ pub fn answered(mut error: Error, definition: &Command) -> Error {
     error
 }
 
-fn tip(option: &str, definition: &Command) -> Option<String> {
+/// What does here what another tool's option does there.
+fn habit(option: &str, definition: &Command) -> Option<String> {
     let mut habits = HABITS.iter();
-    if let Some((_, whose, ours)) = habits.find(|(options, ..)| options.contains(&option)) {
-        let job = definition
-            .find_subcommand("fio")
-            .filter(|_| *whose == "fio");
-        let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
-        return Some(format!(
-            "{option} is an option of {whose}; here: {ours}{job}"
-        ));
-    }
+    let (_, whose, ours) = habits.find(|(options, ..)| options.contains(&option))?;
+    let job = definition
+        .find_subcommand("fio")
+        .filter(|_| *whose == "fio");
+    let job = job.map_or("", |_| "; `seekstone fio JOBFILE` runs fio's own jobs");
+    Some(format!(
+        "{option} is an option of {whose}; here: {ours}{job}"
+    ))
+}
+
+/// The commands that have an option.
+fn elsewhere(option: &str, definition: &Command) -> Option<String> {
     let name = option.strip_prefix("--")?;
     let commands = definition.get_subcommands().filter(|command| {
         let mut arguments = command.get_arguments();
@@ -252,6 +278,19 @@ mod tests {
         check(&["seekstone", "trial", ".", "--bssplit=4k/50"], "--block");
         check(&["seekstone", "trial", ".", "--name=a"], "here: none");
         check(&["seekstone", "run", "--filename=/dev/x"], "the target");
+    }
+
+    /// Bugs: "unexpected value 'crc32c'", and "invalid digit found in string", without a way out.
+    #[test]
+    fn values_by_habit_are_answered_too() {
+        let verify = ["seekstone", "trial", ".", "--verify=crc32c"];
+        check(&verify, "without a method");
+        let clients = ["seekstone", "trial", ".", "--clients", "1,2,4"];
+        check(&clients, "`seekstone random --depths 1,2,4` these");
+        let blocks = ["seekstone", "trial", ".", "--block", "4k,8k"];
+        check(&blocks, "--blocks 4KiB,64KiB");
+        let wrong = told(&["seekstone", "trial", ".", "--clients", "x"]);
+        assert!(!wrong.contains("takes one value"), "{wrong}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
         "none",
         made.path(),
     ];
-    let advice = "1 GiB stay untouched; ask for less (--tests, --scale, --clients), keep less \
+    let advice = "1 GiB must stay free; ask for less (--tests, --scale, --clients), keep less \
                   free (--reserve 0 lets them have all of it), or free some space";
     scratch.check(&small, 1, advice);
     scratch.check(&[&small[..], &["--reserve", "0B"]].concat(), 0, "TEST1");

@@ -316,7 +316,7 @@ fn a_directory_without_room_is_refused_with_figures() {
     assert!(
         ended
             .error()
-            .contains(" MiB are free, of which 1 GiB stay untouched")
+            .contains(" MiB are free, and 1 GiB must stay free")
     );
     // Few inodes are enough for few small files.
     let sized = ["--size", "16MiB", "--reserve", "0"];

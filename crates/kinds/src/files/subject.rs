@@ -314,7 +314,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
     }
     Err(BenchError::Refused(format!(
         "{} has no space for the files of these tests: they take up to {}, {} are free, and {} \
-         stay untouched; ask for less ({}), {}or free some space",
+         must stay free; ask for less ({}), {}or free some space",
         path.display(),
         units::Bytes(needs.bytes),
         units::Bytes(space.available),

@@ -188,8 +188,8 @@ fn refuse_thin_ground(file: &Path, growth: u64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "it stands on {}, which may grow by {}, and there are only {} free, of which {} stay \
-         untouched",
+        "it stands on {}, which may grow by {}, only {} are free, and {} must stay \
+         free",
         file.display(),
         Bytes(growth),
         Bytes(space.available),

@@ -421,7 +421,7 @@ fn check_room(directory: &Path, size: u64, reserve: Option<u64>) -> Result<(), C
         return Ok(());
     }
     Err(ClassicError::Usage(format!(
-        "there is no space for {} in {}: {} are free, of which {} stay untouched; ask for fewer \
+        "there is no space for {} in {}: {} are free, and {} must stay free; ask for fewer \
          megabytes, keep less free (--reserve), or free some space",
         Bytes(size),
         directory.display(),

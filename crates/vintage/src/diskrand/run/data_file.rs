@@ -332,7 +332,7 @@ fn check_room(
         return Ok(());
     }
     Err(ClassicError::Usage(format!(
-        "there is no space for {} in {}: {} are free, of which {} stay untouched; ask for fewer \
+        "there is no space for {} in {}: {} are free, and {} must stay free; ask for fewer \
          megabytes, keep less free (--reserve), or free some space",
         Bytes(size),
         directory.display(),

@@ -412,7 +412,7 @@ fn check_room(
         return Ok(());
     }
     Err(ClassicError::Usage(format!(
-        "there is no space for {} of {}: {} are free, of which {} stay untouched; ask for less \
+        "there is no space for {} of {}: {} are free, and {} must stay free; ask for less \
          (-B), keep less free (--reserve), or free some space",
         path.display(),
         Bytes(size),
