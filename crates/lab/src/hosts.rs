@@ -20,4 +20,4 @@ pub use lockstep::Place;
 pub use party::{Host, Party, Welcome};
 pub(crate) use serving::serve;
 pub(crate) use step::take_step;
-pub(crate) use wire::Step;
+pub(crate) use wire::HostStep;

@@ -110,7 +110,8 @@ pub struct StorageLaboratory {
     /// What was written and has not reached the device.
     behind: Behind,
     follower: Option<Arc<dyn Follower>>,
-    /// Small files that the last trial of that kind made: of several hosts each made its own number.
+    /// Small files that the last trial of that kind made: each of several hosts made its own
+    /// number.
     small_files: Option<u32>,
 }
 
@@ -500,9 +501,7 @@ impl StorageLaboratory {
             failure_of(&record, on_error).or_else(|| reserve.and_then(|reserve| reserve.failure()));
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
-        if matches!(&trial.spec, ClientSpec::Files(files) if files.phase == FilesPhase::Make) {
-            self.small_files = u32::try_from(measurement.completions_all).ok();
-        }
+        self.count_small_files(&measurement, trial);
         measurement.kernel_entries = (kernel_entries > 0).then_some(kernel_entries);
         measurement.generator = own_work.map(|own| generator(&own, &uring, bound, &days));
         self.attach(&mut measurement, trial, counters, elapsed);
@@ -518,6 +517,12 @@ impl StorageLaboratory {
             record,
             own,
         })
+    }
+
+    fn count_small_files(&mut self, measurement: &Measurement, trial: &Trial) {
+        if matches!(&trial.spec, ClientSpec::Files(files) if files.phase == FilesPhase::Make) {
+            self.small_files = u32::try_from(measurement.completions_all).ok();
+        }
     }
 
     /// What becomes of a measurement that others disturbed.

@@ -129,7 +129,7 @@ fn screen(page: &mut Page<'_>, found: &RandomAccess, sweeps: &[Swept<'_>]) {
                 side(page, write),
             ];
             let cells = cells.into_iter().flatten().chain([ink.unwrap_or_default()]);
-            table.row(worst.map_or(Tone::Plain, |it| tone(it)), cells);
+            table.row(worst.map_or(Tone::Plain, tone), cells);
         }
         rows.push(named.len());
     }

@@ -262,9 +262,7 @@ impl From<String> for WarningCode {
     fn from(code: String) -> Self {
         let mut listed = Self::ALL.iter();
         let listed = listed.find(|it| it.as_str() == code);
-        listed
-            .cloned()
-            .unwrap_or_else(|| Self::Other(UnlistedCode(code)))
+        listed.cloned().unwrap_or(Self::Other(UnlistedCode(code)))
     }
 }
 

@@ -100,7 +100,7 @@ const ON_FILES: [&[&str]; 8] = [
         "--rounds",
         "2",
         "--max-time",
-        "50ms",
+        "300ms",
         "--reserve",
         "0",
     ],

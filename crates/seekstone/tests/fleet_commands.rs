@@ -1,4 +1,5 @@
-//! Commands whose trials several ranks run together: one report, counts that are sums of the ranks'.
+//! Commands whose trials several ranks run together: one report, counts that are sums of the
+//! ranks'.
 
 mod support;
 

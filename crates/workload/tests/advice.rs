@@ -14,7 +14,7 @@ fn codes(all: &[Advice], is_doubt: bool) -> Vec<AdviceCode> {
 }
 
 #[track_caller]
-fn text<'a>(all: &'a [Advice], code: AdviceCode) -> &'a str {
+fn text(all: &[Advice], code: AdviceCode) -> &str {
     match all.iter().find(|advice| advice.code == code) {
         Some(advice) => &advice.text,
         None => panic!("no {code:?} in {all:#?}"),

@@ -11,7 +11,7 @@ use units::Bytes;
 use workload::{Spread, TargetId};
 
 use super::BenchError;
-use crate::hosts::{FleetLaboratory, Party, Step, serve, take_step};
+use crate::hosts::{FleetLaboratory, HostStep, Party, serve, take_step};
 use crate::kept::{Kept, Told};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::storage::StorageLaboratory;
@@ -51,8 +51,8 @@ impl Bench {
         }
     }
 
-    /// The laboratory for a trial that each host carries out as it would alone: its clients are those
-    /// of each.
+    /// The laboratory for a trial that each host carries out as it would alone: its clients are
+    /// those of each.
     pub fn laboratory_of_each(&mut self) -> Box<dyn Laboratory + '_> {
         match self {
             Self::Fleet(fleet) => Box::new(fleet.of_each()),
@@ -60,8 +60,8 @@ impl Bench {
         }
     }
 
-    /// The laboratory of each host for itself, for a trial that leaves behind what later ones read: it
-    /// is measured also where its result was kept, unless the whole run is only told.
+    /// The laboratory of each host for itself, for a trial that leaves behind what later ones read:
+    /// it is measured also where its result was kept, unless the whole run is only told.
     pub fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
         match self {
             Self::Real(real) => Box::new(real.leaving()),
@@ -212,11 +212,11 @@ impl Bench {
     /// From now on every block that is read from a test file of ours must be one that was written.
     pub fn verify_from_now(&mut self) {
         // What cannot be told to other hosts fails at the next trial, which needs them.
-        let _ = self.take_step(Step::VerifyFromNow);
+        let _ = self.take_step(HostStep::VerifyFromNow);
     }
 
     fn lay_out_files(&mut self, size: Bytes, cached: Bytes) -> Result<(), LaboratoryError> {
-        self.take_step(Step::LayOut {
+        self.take_step(HostStep::LayOut {
             size: size.0,
             cached: cached.0,
         })
@@ -227,7 +227,7 @@ impl Bench {
     /// # Errors
     /// When another host cannot be told.
     pub fn write_records(&mut self) -> Result<(), LaboratoryError> {
-        self.take_step(Step::WriteRecords)
+        self.take_step(HostStep::WriteRecords)
     }
 
     /// Read blocks without a check from now on.
@@ -235,7 +235,7 @@ impl Bench {
     /// # Errors
     /// When another host cannot be told.
     pub fn read_unchecked(&mut self) -> Result<(), LaboratoryError> {
-        self.take_step(Step::ReadUnchecked)
+        self.take_step(HostStep::ReadUnchecked)
     }
 
     /// Let the storage finish what was written, so that no later trial waits for it.
@@ -243,7 +243,7 @@ impl Bench {
     /// # Errors
     /// When the system refuses.
     pub fn settle(&mut self) -> Result<(), LaboratoryError> {
-        self.take_step(Step::Settle)
+        self.take_step(HostStep::Settle)
     }
 
     /// What offsets and lengths of direct I/O must be multiples of.
@@ -252,7 +252,7 @@ impl Bench {
         self.real().map_or(1, StorageLaboratory::unit)
     }
 
-    fn take_step(&mut self, step: Step) -> Result<(), LaboratoryError> {
+    fn take_step(&mut self, step: HostStep) -> Result<(), LaboratoryError> {
         match self {
             Self::Fleet(fleet) => fleet.take_step(step),
             other => other.real_mut().map_or(Ok(()), |it| take_step(it, step)),

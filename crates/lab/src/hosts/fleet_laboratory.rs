@@ -15,7 +15,7 @@ use super::neighbours::{RankRow, judge_machines, machine_notes};
 use super::party::Party;
 use super::step::take_step;
 use super::times::{End, widened};
-use super::wire::{Order, Readiness, Report, Scope, Step, TrialForm, from_bytes, to_bytes};
+use super::wire::{HostStep, Order, Readiness, Report, Scope, TrialForm, from_bytes, to_bytes};
 use crate::bench::BenchError;
 use crate::laboratory::{
     Glimpse, Laboratory, LaboratoryError, Outcome, Watch, cpu_cost, error_name, failure_of,
@@ -108,7 +108,7 @@ impl FleetLaboratory {
     ///
     /// # Errors
     /// When one cannot.
-    pub fn take_step(&mut self, step: Step) -> Result<(), LaboratoryError> {
+    pub fn take_step(&mut self, step: HostStep) -> Result<(), LaboratoryError> {
         let party = self.party.clone();
         let told = |error: BenchError| LaboratoryError::Host(error.reason());
         let order = to_bytes(&Order::Step(step));
@@ -219,13 +219,11 @@ impl FleetLaboratory {
             elapsed: last,
             on_error: trial.on_error(self.on_error),
         };
-        let failure = failure
-            .or_else(|| failure_of(&record, circumstances.on_error))
-            .or(outcome.failure);
+        let own_failure = || failure_of(&record, circumstances.on_error);
+        let failure = failure.or_else(own_failure).or(outcome.failure);
         let mut measurement = summarise(trial, &monitor, &record, &circumstances, error_name)
             .map_err(|nothing| fail(failure.clone().unwrap_or(nothing)))?;
-        measurement.cpu = cpu_of(&self.rows).and_then(|ns| cpu_cost(&measurement, ns as u64, last));
-        measurement.page_cache_share = share_of_caches(&self.rows);
+        self.add_costs(&mut measurement, last);
         self.trust_clocks(&leading, &mut measurement, (ends, last));
         Ok(Outcome {
             measurement,
@@ -239,6 +237,13 @@ impl FleetLaboratory {
             intervals: monitor.intervals(),
             model_cpu_ns: None,
         })
+    }
+
+    /// What the hosts' processors and page caches did in all.
+    fn add_costs(&self, measurement: &mut Measurement, elapsed: Duration) {
+        let cpu = cpu_of(&self.rows);
+        measurement.cpu = cpu.and_then(|ns| cpu_cost(measurement, ns as u64, elapsed));
+        measurement.page_cache_share = share_of_caches(&self.rows);
     }
 
     /// Widen the rates by what clocks do to them, and note who was done when.

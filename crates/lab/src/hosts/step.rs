@@ -3,7 +3,7 @@
 use drivers::Checking;
 use units::Bytes;
 
-use super::wire::Step;
+use super::wire::HostStep;
 use crate::laboratory::LaboratoryError;
 use crate::storage::StorageLaboratory;
 
@@ -11,13 +11,16 @@ use crate::storage::StorageLaboratory;
 ///
 /// # Errors
 /// When there is no space, or the system refuses.
-pub(crate) fn take_step(local: &mut StorageLaboratory, step: Step) -> Result<(), LaboratoryError> {
+pub(crate) fn take_step(
+    local: &mut StorageLaboratory,
+    step: HostStep,
+) -> Result<(), LaboratoryError> {
     match step {
-        Step::LayOut { size, cached } => local.lay_out(Bytes(size), Bytes(cached))?,
-        Step::VerifyFromNow => local.verify_from_now(),
-        Step::WriteRecords => local.write_for(Checking::Record),
-        Step::ReadUnchecked => local.check_reads(None),
-        Step::Settle => local.settle_main()?,
+        HostStep::LayOut { size, cached } => local.lay_out(Bytes(size), Bytes(cached))?,
+        HostStep::VerifyFromNow => local.verify_from_now(),
+        HostStep::WriteRecords => local.write_for(Checking::Record),
+        HostStep::ReadUnchecked => local.check_reads(None),
+        HostStep::Settle => local.settle_main()?,
     }
     Ok(())
 }

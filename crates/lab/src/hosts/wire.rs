@@ -19,7 +19,7 @@ pub enum Order {
     /// Carry out this rank's share of a trial.
     Measure(TrialForm, Scope),
     /// Take a step that is no trial.
-    Step(Step),
+    Step(HostStep),
     /// Remove what was made, and part.
     Part,
 }
@@ -58,7 +58,7 @@ impl Scope {
 
 /// What a host does to its test files between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Step {
+pub enum HostStep {
     /// Make them: bytes of each, and of the one for the page cache.
     LayOut { size: u64, cached: u64 },
     /// From now on every block that is read must be one that was written.
@@ -144,7 +144,7 @@ impl TrialForm {
     pub fn of(trial: &Trial) -> Self {
         assert!(
             !matches!(trial.spec, ClientSpec::Jobs(_) | ClientSpec::Own(_)),
-            "a fleet runs trials of one workload that can be told in words"
+            "a fleet runs trials of one workload that can be written down"
         );
         let mut numbers = (0..).zip(PREPARATIONS);
         let preparation = numbers.find(|it| it.1 == trial.preparation);

@@ -183,9 +183,10 @@ fn are_alike(rounds: &[Estimate]) -> bool {
 /// The mean of the rounds.
 ///
 /// From [`REPLICATIONS_MIN`] rounds on its interval is the wider one of two: that of repeats, and
-/// that which the intervals of the rounds promise, if they promise any. So it covers the long-run mean of storage that changes from round to round. Fewer rounds
-/// cannot say how much it changes: their means widen what they promise, and where their intervals
-/// have no point in common, the interval spans all of them.
+/// that which the intervals of the rounds promise, if they promise any. So it covers the long-run
+/// mean of storage that changes from round to round. Fewer rounds cannot say how much it changes:
+/// their means widen what they promise, and where their intervals have no point in common, the
+/// interval spans all of them.
 fn over_rounds(rounds: &[Estimate]) -> Estimate {
     let [first, others @ ..] = rounds else {
         return Estimate::exact(f64::NAN, 0.0);

@@ -226,7 +226,7 @@ impl DiskRandLogReader {
             }
             DiskRandLogLine::File(..) | DiskRandLogLine::Seed(_) => return take_profile(log, line),
             DiskRandLogLine::Transaction(transaction) => {
-                put(&mut log.sessions, transaction, self.number)
+                put(&mut log.sessions, transaction, self.number);
             }
             DiskRandLogLine::Stopped(stopped) => {
                 let mut sessions = log.sessions.iter_mut().rev();
