@@ -39,7 +39,7 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         (args.depth.is_some(), "--depth"),
         (args.workload.files > 1, "--files"),
         (args.workload.poll, "--poll"),
-        (args.workload.shared, "--shared"),
+        (args.workload.sharing.shared, "--shared"),
     ])?;
     let given = given(args, &mut setup)?;
     let jobs = jobs_of(args, &given)?;
@@ -76,7 +76,7 @@ pub fn curve_ready(
     refuse(&[
         (args.workload.files > 1, "--files"),
         (args.workload.poll, "--poll"),
-        (args.workload.shared, "--shared"),
+        (args.workload.sharing.shared, "--shared"),
         (!args.common.goals.is_empty(), "--goal"),
     ])?;
     let workload = [of_options(&args.workload)?];
