@@ -131,7 +131,7 @@ pub fn run_diskmbps(
     screen: Screen<'_>,
 ) -> Result<(), ClassicError> {
     let source = Source::of(job)?;
-    run_job(job, source, Moment::now(), interrupt, screen).map(drop)
+    run_job(job, source, &Moment::now(), interrupt, screen).map(drop)
 }
 
 /// The same on a model that other programs use, too; its data file is gone at the end. Returns the
@@ -159,7 +159,7 @@ pub(crate) fn diskmbps_at_seat(
             run_job(
                 &job,
                 Source::Model(Box::new(model)),
-                begun,
+                &begun,
                 interrupt,
                 screen,
             )
@@ -178,7 +178,7 @@ pub(crate) fn diskmbps_at_seat(
 fn run_job(
     job: &DiskMbps,
     source: Source,
-    begun: Moment,
+    begun: &Moment,
     interrupt: &Interrupt,
     screen: Screen<'_>,
 ) -> Result<Vec<Finished>, ClassicError> {
@@ -190,7 +190,7 @@ fn run_job(
         is_kept: false,
         passes: Vec::new(),
     };
-    let done = session.run(job, source, &begun);
+    let done = session.run(job, source, begun);
     let passes = session.passes;
     if let Err(error) = &done {
         log.close_with(error);

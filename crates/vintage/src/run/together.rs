@@ -187,7 +187,7 @@ pub fn run_together(
             })
             .collect();
         for (batch, seat) in batches.iter().zip(seats) {
-            scope.spawn(move || batch.run(seat, scope));
+            scope.spawn(move || batch.run(&seat, scope));
         }
         machine.begin();
     });
@@ -232,7 +232,7 @@ struct Batch<'a> {
 
 impl Batch<'_> {
     /// Line after line. A machine that broke has ended each program with its reason.
-    fn run<'scope>(&'scope self, seat: Seat, scope: &'scope Scope<'scope, '_>) {
+    fn run<'scope>(&'scope self, seat: &Seat, scope: &'scope Scope<'scope, '_>) {
         if seat.take_turn().is_err() {
             return;
         }
@@ -246,7 +246,7 @@ impl Batch<'_> {
                         return;
                     }
                 }
-                ScriptLine::Run(program) => self.perform(program, &seat, ProgramLaunch::Waited),
+                ScriptLine::Run(program) => self.perform(program, seat, ProgramLaunch::Waited),
                 ScriptLine::Start(program) => {
                     let own = seat.machine().sit_down(SeatKind::Program, seat.host());
                     scope.spawn(move || {
@@ -263,9 +263,11 @@ impl Batch<'_> {
         let look = || {
             let mut hosts = seat.machine().activities();
             let is_there = seat.host() < hosts.len();
-            is_there
-                .then(|| hosts.swap_remove(seat.host()))
-                .unwrap_or_default()
+            if is_there {
+                hosts.swap_remove(seat.host())
+            } else {
+                Activity::default()
+            }
         };
         let (begun, before) = (seat.now(), look());
         let result = self.result(program, seat);
