@@ -28,6 +28,7 @@ mod serve;
 mod ssd;
 mod study;
 mod time;
+mod together;
 mod transactions;
 mod transfer;
 mod verify;
@@ -71,6 +72,7 @@ pub use serve::ServeArgs;
 pub use ssd::{PurgeChoice, SsdArgs};
 pub use study::{StudyArgs, StudyCommand};
 pub use time::TimeArgs;
+pub use together::TogetherArgs;
 pub use transactions::{LoadFactorChoice, TransactionsArgs};
 pub use transfer::{CheckChoice, ModeChoice, TransferArgs};
 pub use verify::{AfterChoice, VerifyArgs};
@@ -128,6 +130,8 @@ pub enum Command {
     Diskmbps(DiskMbpsArgs),
     /// The disk and transaction random access test of 1997.
     Diskrand(DiskRandArgs),
+    /// Run several programs of 1997 at once on one model.
+    Together(TogetherArgs),
     /// One control thread of the RAID Performance Test.
     Transact(Box<TransactArgs>),
     /// Compare targets or archived runs; fail a build on a limit.

@@ -92,6 +92,7 @@ fn perform(command: &Command, setup: Setup) -> anyhow::Result<Exit> {
         Command::Rpt(args) => commands::vintage::rpt::rpt(args),
         Command::Diskmbps(args) => commands::vintage::diskmbps::diskmbps(args),
         Command::Diskrand(args) => commands::vintage::diskrand::diskrand(args),
+        Command::Together(args) => commands::vintage::together::together(args),
         Command::Transact(args) => commands::vintage::transact::transact(args),
         Command::Compare(args) => commands::compare::compare(args, setup),
         Command::Classic(args) => match &args.command {

@@ -138,6 +138,7 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
         | Command::Rpt(_)
         | Command::Diskmbps(_)
         | Command::Diskrand(_)
+        | Command::Together(_)
         | Command::Transact(_)
         | Command::Classic(_)
         | Command::Wire(_)

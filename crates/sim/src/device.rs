@@ -12,6 +12,7 @@ use workload::{ClientId, Durability, Errno};
 
 use crate::done::Done;
 use crate::raid::ArrayState;
+use crate::site::Port;
 use crate::station::Served;
 
 /// What a command asks for.
@@ -119,6 +120,16 @@ pub trait Device: Debug + Send {
     /// What processors and the storage behind them have done until `now`, if it is a host.
     fn done(&self, now: Instant) -> Option<Done> {
         let _ = now;
+        None
+    }
+
+    /// The same of each host, where several share a storage: the server first.
+    fn done_of_hosts(&self, now: Instant) -> Vec<Done> {
+        self.done(now).into_iter().collect()
+    }
+
+    /// Where it ends and a server begins, if it is a client of one.
+    fn port(&mut self) -> Option<&mut Port> {
         None
     }
 

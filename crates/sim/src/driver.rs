@@ -148,6 +148,16 @@ impl SimDriver {
         self.device.cache_reads()
     }
 
+    /// What the processors and the storage of each host have done so far, the server first.
+    #[must_use]
+    pub fn activity_of_hosts(&self) -> Vec<Activity> {
+        if let Shape::Machine { has_host: true, .. } = self.shape {
+            let hosts = self.device.done_of_hosts(self.now).into_iter();
+            return hosts.map(|done| done.activity(true)).collect();
+        }
+        vec![self.done.activity(false)]
+    }
+
     /// Let everything outstanding end; returns the device and when that was.
     #[must_use]
     pub fn into_device(mut self) -> (Box<dyn Device>, Instant) {

@@ -16,6 +16,7 @@ use crate::device::{Action, Answer, CacheReads, Calendar, Command, Device, Slab,
 use crate::done::Done;
 use crate::processor::Processors;
 use crate::raid::ArrayState;
+use crate::site::Port;
 
 pub use file_cache::FileCache;
 
@@ -520,6 +521,10 @@ impl Device for Host {
         own.pass(now, self.cpu.busy(), self.asked);
         let server = self.storage.done(now);
         Some(server.map_or(own, |server| own.on_server(&server)))
+    }
+
+    fn port(&mut self) -> Option<&mut Port> {
+        self.storage.port()
     }
 
     fn array_state(&self) -> Option<ArrayState> {

@@ -23,6 +23,7 @@ mod processor;
 mod queue;
 mod raid;
 mod rt11;
+mod site;
 mod spec;
 mod station;
 mod tape;

@@ -9,6 +9,7 @@ use units::{Duration, Instant};
 use crate::device::{Action, Answer, Calendar, Command, Device, Server, Slab, first, transfer_ns};
 use crate::done::Done;
 use crate::raid::ArrayState;
+use crate::site::Port;
 
 /// Everything that fixes a link. Sizes are bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -213,6 +214,10 @@ impl Device for Link {
 
     fn done(&self, now: Instant) -> Option<Done> {
         self.server.done(now)
+    }
+
+    fn port(&mut self) -> Option<&mut Port> {
+        self.server.port()
     }
 
     fn array_state(&self) -> Option<ArrayState> {

@@ -13,6 +13,7 @@ use crate::link::{Link, LinkSpec};
 use crate::memory::{Memory, MemorySpec};
 use crate::raid::Array;
 use crate::rt11::Rt11Spec;
+use crate::site::{Port, ServedSite};
 use crate::tape::{Tape, TapeSpec};
 
 /// Bytes of a sector.
@@ -156,6 +157,34 @@ impl MachineSpec {
     /// The machine at rest, its caches empty; platters stand as `seed` says.
     #[must_use]
     pub fn build(&self, seed: u64) -> Box<dyn Device> {
+        self.around(self.server_at_rest(seed))
+    }
+
+    /// The same with so many clients, each with a host and a link of its own, at one server. None
+    /// where the machine has no server.
+    #[must_use]
+    pub fn build_site(&self, seed: u64, clients: usize) -> Option<Box<dyn Device>> {
+        self.server.as_ref()?;
+        let server = self.server_at_rest(seed);
+        let clients = (0..clients)
+            .map(|_| self.around(Box::new(Port::new(server.size()))))
+            .collect();
+        Some(Box::new(ServedSite::new(server, clients)))
+    }
+
+    /// Link and host of a client around its storage.
+    fn around(&self, mut device: Box<dyn Device>) -> Box<dyn Device> {
+        if let Some(link) = &self.link {
+            device = Box::new(Link::new(link.clone(), device));
+        }
+        if let Some(host) = &self.host {
+            device = Box::new(Host::new(host.clone(), device));
+        }
+        device
+    }
+
+    /// The storage, with the server before it if there is one.
+    fn server_at_rest(&self, seed: u64) -> Box<dyn Device> {
         let mut stream = Stream::new(seed, 0, Purpose::Device);
         let slowness = |index| {
             let slow = self.array.slow;
@@ -176,12 +205,6 @@ impl MachineSpec {
         }
         if let Some(server) = &self.server {
             device = Box::new(Host::new(server.clone(), device));
-        }
-        if let Some(link) = &self.link {
-            device = Box::new(Link::new(link.clone(), device));
-        }
-        if let Some(host) = &self.host {
-            device = Box::new(Host::new(host.clone(), device));
         }
         device
     }

@@ -167,6 +167,22 @@ impl SimSpec {
         self.driver_on(self.device(seed), seed, capacity, start)
     }
 
+    /// A driver for programs of several hosts: of the server, and of so many clients of it.
+    /// Program `n` works on host `n` modulo their number, the server being the first. None where
+    /// the machine has no server.
+    #[must_use]
+    pub fn driver_of_site(&self, seed: u64, capacity: usize, clients: usize) -> Option<SimDriver> {
+        let device = self.machine()?.build_site(seed, clients)?;
+        Some(self.driver_on(device, seed, capacity, Instant::START))
+    }
+
+    /// What a unit of processor work takes at the server, where its definition says so.
+    #[must_use]
+    pub fn cpu_unit_of_server(&self) -> Option<Duration> {
+        let server = self.machine()?.server.as_ref()?;
+        server.cpu_unit.map(Duration)
+    }
+
     /// A driver on a device that was used before.
     #[must_use]
     pub fn driver_on(

@@ -1,11 +1,20 @@
 //! What the runs of all three share: why one cannot go on, the moment as C writes it, the marker
 //! of a data file.
 
+pub(crate) mod shared;
+mod together;
+
 pub use crate::diskmbps::run::{DiskMbps, JobStart, Screen, passes_on_model, run_diskmbps};
 pub use crate::diskrand::run::{
     Console, ReadSummary, UserOutcome, UserRequest, WriteRequest, erase, run_user, run_write,
     user_on_model, write_on_model,
 };
+pub use together::{
+    ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ProgramLaunch, ProgramOutput,
+    ScriptLine, Together, TogetherFigures, TogetherLogs, TogetherRow, clock_from, rows,
+    run_together, script_lines,
+};
+
 pub use crate::rpt::run::{
     DataFile, DataRequest, Detail, Ending, Failure, Filling, IoDetail, Operator, OutputFiles,
     Posted, Report, Rig, Said, SoloRequest, TestRequest, open_data, run_solo, run_test,
@@ -64,9 +73,11 @@ pub enum ClassicError {
 /// The present moment as C's `ctime` writes it, such as `Fri Jun 23 12:36:08 1995`.
 #[must_use]
 pub fn timestamp() -> String {
-    jiff::Zoned::now()
-        .strftime("%a %b %e %H:%M:%S %Y")
-        .to_string()
+    timestamp_of(&jiff::Zoned::now())
+}
+
+pub(crate) fn timestamp_of(moment: &jiff::Zoned) -> String {
+    moment.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }
 
 /// Make the marker of a data file that is about to be made.

@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Run the tests of others",
         &[
-            "fio", "rab", "rpt", "transact", "diskmbps", "diskrand", "classic",
+            "fio", "rab", "rpt", "transact", "diskmbps", "diskrand", "together", "classic",
         ],
     ),
     (

@@ -261,6 +261,7 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Rpt(_) => ("rpt", one_system),
         Command::Diskmbps(_) => ("diskmbps", one_system),
         Command::Diskrand(_) => ("diskrand", one_system),
+        Command::Together(_) => ("together", one_system),
         Command::Transact(_) => ("transact", one_system),
         Command::Compare(_) => ("compare", each_its_own),
         Command::Study(_) => ("study", each_its_own),

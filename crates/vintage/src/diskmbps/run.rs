@@ -4,13 +4,14 @@
 //! The data file is made exclusively and removed at the end whatever happened; a file that exists
 //! is opened for reading only. Source: the document "Disk Data Transfer Rate Test".
 
+mod files;
 mod model;
 
 pub use model::passes_on_model;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,16 +19,18 @@ use crate::diskmbps::{
     Arguments, BLOCK_BYTES, BLOCK_WORDS, BLOCKS_PER_MEGABYTE, Finished, Heading, PassKind, Stamp,
     Work, block, job_name, last_word,
 };
-use drivers::{AccessMode, Caching, Identity, Payload, Seal, Target, TargetOptions, free_space};
+use drivers::{AccessMode, Caching, Payload, Seal, Target, TargetOptions, free_space};
 use rustix::time::{ClockId, clock_gettime};
 use units::Bytes;
 use workload::TargetId;
 
+use files::{DataFile, Log};
 use model::Model;
 
-use crate::run::{ClassicError, make_marker};
+use crate::diskrand::run::LogPlace;
+use crate::run::ClassicError;
+use crate::run::shared::ProgramSeat;
 use host::interrupt::Interrupt;
-use lab::data_marker::{DataMarker, remove_known};
 
 /// Seconds that a job waits for one in which no other left its log.
 const SECONDS_WAITED: u32 = 3;
@@ -61,6 +64,21 @@ impl JobStart {
             std::thread::sleep(Duration::from_nanos(u64::from(1_000_000_000 - over)));
         }
         Self::at(&jiff::Zoned::now(), letter)
+    }
+
+    /// The same on the clock of a machine that several programs use.
+    fn at_seat(seat: &ProgramSeat, letter: char) -> Result<Self, ClassicError> {
+        for _ in 0..SECONDS_WAITED {
+            let start = Self::at(&seat.moment(), letter);
+            if Path::new(&log_name(&start.name))
+                .symlink_metadata()
+                .is_err()
+            {
+                return Ok(start);
+            }
+            seat.pass_time(seat.now() + units::Duration::from_secs(1))?;
+        }
+        Ok(Self::at(&seat.moment(), letter))
     }
 
     fn at(now: &jiff::Zoned, letter: char) -> Self {
@@ -113,18 +131,71 @@ pub fn run_diskmbps(
     screen: Screen<'_>,
 ) -> Result<(), ClassicError> {
     let source = Source::of(job)?;
+    run_job(job, source, &Moment::now(), interrupt, screen).map(drop)
+}
+
+/// The same on a model that other programs use, too; its data file is gone at the end. Returns the
+/// passes.
+pub(crate) fn diskmbps_at_seat(
+    arguments: &Arguments,
+    seat: &ProgramSeat,
+    logs: LogPlace,
+    interrupt: &Interrupt,
+    screen: Screen<'_>,
+) -> Result<Vec<Finished>, ClassicError> {
+    let start = JobStart::at_seat(seat, arguments.letter)?;
+    let mut model = Model::at_seat(seat, &arguments.work, &start.name)?;
+    let written = matches!(arguments.work, Work::Write { .. }).then(|| model.name.clone());
+    let done = match logs {
+        LogPlace::Named => {
+            let job = DiskMbps {
+                arguments: arguments.clone(),
+                names: None,
+                start,
+                reserve: None,
+                keep: false,
+            };
+            let begun = Moment::at_start(seat.begun());
+            run_job(
+                &job,
+                Source::Model(Box::new(model)),
+                &begun,
+                interrupt,
+                screen,
+            )
+        }
+        LogPlace::Nowhere => {
+            let kinds = model::kinds(arguments).into_iter();
+            kinds.map(|kind| model.pass(kind, interrupt)).collect()
+        }
+    };
+    if let Some(name) = written {
+        seat.machine().remove_file(&name)?;
+    }
+    done
+}
+
+fn run_job(
+    job: &DiskMbps,
+    source: Source,
+    begun: &Moment,
+    interrupt: &Interrupt,
+    screen: Screen<'_>,
+) -> Result<Vec<Finished>, ClassicError> {
     let mut log = Log::create(&job.start.name)?;
     let mut session = DiskMbpsRun {
         log: &mut log,
         interrupt,
         screen,
         is_kept: false,
+        passes: Vec::new(),
     };
-    let done = session.run(job, source);
+    let done = session.run(job, source, begun);
+    let passes = session.passes;
     if let Err(error) = &done {
         log.close_with(error);
     }
-    done
+    done.map(|()| passes)
 }
 
 /// Where the data are.
@@ -173,6 +244,8 @@ struct DiskMbpsRun<'a> {
     screen: Screen<'a>,
     /// Whether the data file is written, and stays.
     is_kept: bool,
+    /// Those that were done.
+    passes: Vec<Finished>,
 }
 
 fn data_name(path: &Path) -> String {
@@ -181,8 +254,7 @@ fn data_name(path: &Path) -> String {
 }
 
 impl DiskMbpsRun<'_> {
-    fn run(&mut self, job: &DiskMbps, source: Source) -> Result<(), ClassicError> {
-        let begun = Moment::now();
+    fn run(&mut self, job: &DiskMbps, source: Source, begun: &Moment) -> Result<(), ClassicError> {
         let heading = Heading {
             names: job.names.clone(),
             job: job.start.name.clone(),
@@ -304,6 +376,7 @@ impl DiskMbpsRun<'_> {
         (self.screen)(&pass.on_screen());
         self.log.put(&pass.in_log(&ended.stamp()))?;
         self.log.has_passes = true;
+        self.passes.push(pass.clone());
         Ok(())
     }
 
@@ -378,6 +451,14 @@ impl Moment {
         }
     }
 
+    /// The clocks of a machine at rest.
+    fn at_start(date: &jiff::Zoned) -> Self {
+        Self {
+            date: date.clone(),
+            monotonic: 0.0,
+        }
+    }
+
     /// The same clocks later: what they would show had a model taken its time here.
     fn after(&self, elapsed: Duration) -> Self {
         let date = self
@@ -442,154 +523,4 @@ fn open_existing(path: &Path) -> Result<Target, ClassicError> {
         return Err(ClassicError::Usage(text));
     }
     Ok(target)
-}
-
-/// The file that is written; removed when this is dropped, unless it was before or is kept.
-struct DataFile {
-    path: PathBuf,
-    file: File,
-    identity: Identity,
-    /// Whether it stays; then it is the user's.
-    is_kept: bool,
-    /// Locked while we live; `None` once the file is gone.
-    marker: Option<DataMarker>,
-}
-
-impl DataFile {
-    fn create(path: PathBuf, bytes: u64) -> Result<Self, ClassicError> {
-        if path.symlink_metadata().is_ok() {
-            return Err(taken(std::io::ErrorKind::AlreadyExists.into(), &path));
-        }
-        let marker = make_marker(&path, bytes)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let created = options
-            .open(&path)
-            .and_then(|file| Ok((Identity::of(&file)?, file)));
-        match created {
-            Ok((identity, file)) => Ok(Self {
-                path,
-                file,
-                identity,
-                is_kept: false,
-                marker: Some(marker),
-            }),
-            Err(error) => {
-                // Nobody is left to tell, and the next start replaces it.
-                let _ = marker.remove();
-                Err(taken(error, &path))
-            }
-        }
-    }
-
-    /// The same file, for reading.
-    fn open(&self) -> Result<File, ClassicError> {
-        let opened = File::open(&self.path).and_then(|file| {
-            drivers::require_same(&file, &self.identity)?;
-            Ok(file)
-        });
-        opened.map_err(ClassicError::file("open", self.path.as_path()))
-    }
-
-    /// Leave nothing behind but a file that is kept.
-    fn end(&mut self) -> Result<(), ClassicError> {
-        self.remove_both()
-            .map_err(ClassicError::file("remove", self.path.as_path()))
-    }
-
-    /// Remove the file, if its name still stands for it, and its marker.
-    fn remove_both(&mut self) -> std::io::Result<()> {
-        let Some(marker) = self.marker.take() else {
-            return Ok(());
-        };
-        if !self.is_kept {
-            remove_known(&self.path, &self.identity)?;
-        }
-        marker.remove()
-    }
-}
-
-impl Drop for DataFile {
-    fn drop(&mut self) {
-        // Nobody is left to tell; the next start names what could not be removed.
-        let _ = self.remove_both();
-    }
-}
-
-/// The log, each line written through as it comes; without a pass it is not kept.
-struct Log {
-    name: String,
-    file: File,
-    has_passes: bool,
-}
-
-impl Log {
-    fn create(job: &str) -> Result<Self, ClassicError> {
-        let name = log_name(job);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&name)
-            .map_err(|error| taken(error, Path::new(&name)))?;
-        Ok(Self {
-            name,
-            file,
-            has_passes: false,
-        })
-    }
-
-    /// One call for one text: whatever ends the program, no line is cut.
-    fn put(&mut self, text: &str) -> Result<(), ClassicError> {
-        self.file
-            .write_all(format!("{text}\n").as_bytes())
-            .map_err(ClassicError::file("write", self.name.as_str()))
-    }
-
-    fn close_with(&mut self, error: &ClassicError) {
-        if self.has_passes {
-            // The disk may be full; what was measured is in the log already.
-            let _ = self.put(&format!("; stopped: {error}"));
-        } else if let Ok(made) = Identity::of(&self.file) {
-            let _ = remove_known(Path::new(&self.name), &made);
-        }
-    }
-}
-
-fn taken(error: std::io::Error, path: &Path) -> ClassicError {
-    if error.kind() == std::io::ErrorKind::AlreadyExists {
-        return ClassicError::Usage(format!(
-            "{} exists: another copy of the program began in this second; give each copy a letter \
-             of its own, as in 40 6 A and 40 6 B",
-            path.display()
-        ));
-    }
-    ClassicError::file("create", path)(error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_is_there_is_never_taken() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("J123456Z.TMP");
-        std::fs::write(&path, "precious").expect("a file");
-        let error = DataFile::create(path.clone(), 1).err().expect("it exists");
-        assert!(error.to_string().contains("a letter of its own"), "{error}");
-        assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
-    }
-
-    #[test]
-    fn a_file_that_came_in_its_place_is_neither_read_nor_removed() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("J123456Z.TMP");
-        let data = DataFile::create(path.clone(), 1).expect("a file");
-        data.open().expect("ours");
-        std::fs::remove_file(&path).expect("removed");
-        std::fs::write(&path, "precious").expect("a file");
-        assert!(data.open().is_err());
-        drop(data);
-        assert_eq!(std::fs::read(&path).expect("a file"), b"precious");
-    }
 }

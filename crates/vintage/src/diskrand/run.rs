@@ -14,8 +14,11 @@ mod user;
 mod write;
 
 pub use data_file::erase;
+pub(crate) use log::LogPlace;
 pub use summary::ReadSummary;
+pub(crate) use user::user_at_seat;
 pub use user::{UserOutcome, run_user, user_on_model};
+pub(crate) use write::write_at_seat;
 pub use write::{run_write, write_on_model};
 
 use std::path::Path;

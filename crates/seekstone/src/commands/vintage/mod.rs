@@ -7,4 +7,5 @@ pub mod import_diskrand;
 pub mod merge;
 pub mod names;
 pub mod rpt;
+pub mod together;
 pub mod transact;

@@ -4,12 +4,13 @@
 use std::time::Duration;
 
 use crate::diskmbps::{Arguments, BLOCK_BYTES, Finished, PassKind, Work};
-use engine::{Clock as _, Driver as _};
-use sim::{SIM_PREFIX, SimDriver};
+use engine::Driver;
+use sim::SIM_PREFIX;
 use units::{Bytes, Instant};
 use workload::{ClientId, Durability, Op, Request, TargetId};
 
 use crate::run::ClassicError;
+use crate::run::shared::ProgramSeat;
 use host::interrupt::Interrupt;
 use lab::laboratory::error_name;
 use lab::simulated::open_model;
@@ -21,7 +22,7 @@ const KEPT: &str = "the passes that were done are above";
 
 /// A model that is written and read in order.
 pub(super) struct Model {
-    driver: SimDriver,
+    driver: Box<dyn Driver>,
     pub(super) name: String,
     /// Bytes of each pass.
     pub(super) bytes: u64,
@@ -58,9 +59,38 @@ impl Model {
             )));
         }
         Ok(Self {
-            driver: spec.driver(SEED, 1, Instant::START),
+            driver: Box::new(spec.driver(SEED, 1, Instant::START)),
             name: spec.text,
             bytes,
+        })
+    }
+
+    /// A file of a machine that other programs use, too: one that exists, or the one that a job
+    /// writes, behind those that there are.
+    pub(super) fn at_seat(
+        seat: &ProgramSeat,
+        work: &Work,
+        job: &str,
+    ) -> Result<Self, ClassicError> {
+        let name = match work {
+            Work::Read { file } => file.clone(),
+            Work::Write {
+                megabytes,
+                directory,
+            } => {
+                let name = match directory {
+                    Some(directory) => format!("{directory}{job}.TMP"),
+                    None => format!("{job}.TMP"),
+                };
+                seat.machine().write_file(&name, *megabytes << 20)?;
+                name
+            }
+        };
+        let file = seat.open(&name)?;
+        Ok(Self {
+            bytes: file.bytes(),
+            driver: Box::new(file),
+            name,
         })
     }
 

@@ -21,6 +21,27 @@ pub(super) struct Logs {
     transactions: Option<LogFile>,
 }
 
+/// Whether the lines of a program are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogPlace {
+    /// In the files that its command line names.
+    Named,
+    /// Nowhere: whoever asks has them from the console.
+    Nowhere,
+}
+
+impl LogPlace {
+    pub(super) fn open(self, name: &LogName) -> Result<Logs, ClassicError> {
+        match self {
+            Self::Named => Logs::open(name),
+            Self::Nowhere => Ok(Logs {
+                profiles: None,
+                transactions: None,
+            }),
+        }
+    }
+}
+
 /// Nobody else can have this user's number while this is there.
 pub(super) struct UserNumber {
     _listener: Option<UnixListener>,
@@ -39,14 +60,6 @@ impl Logs {
                 transactions: Some(LogFile::open(Path::new(TRANSACTIONS_LOG))?),
             },
         })
-    }
-
-    /// No log: whoever asks has the lines from the console.
-    pub(super) const fn nowhere() -> Self {
-        Self {
-            profiles: None,
-            transactions: None,
-        }
     }
 
     /// Refuse the file that is measured.

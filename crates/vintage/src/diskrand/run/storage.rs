@@ -12,7 +12,8 @@ use workload::{ClientId, Completion, Durability, Op, Request, TargetId};
 use crate::diskrand::RECORD_BYTES;
 
 use super::go_on;
-use crate::run::ClassicError;
+use crate::run::shared::{ProgramSeat, moment_after};
+use crate::run::{ClassicError, timestamp_of};
 use host::counters::{Counters, page_cache_share, thread_cpu_ns};
 use host::interrupt::Interrupt;
 use lab::laboratory::error_name;
@@ -42,6 +43,17 @@ impl Storage {
     pub(super) fn simulated(spec: &SimSpec, bytes: u64, seed: u64) -> Self {
         let driver = Box::new(spec.driver(seed, 1, Instant::START));
         Self::new(driver, spec.text.clone(), bytes, true)
+    }
+
+    /// A file of a model that other programs use, too.
+    pub(super) fn shared(seat: &ProgramSeat, name: &str) -> Result<Self, ClassicError> {
+        let file = seat.open(name)?;
+        let bytes = file.bytes();
+        Ok(Self {
+            origin: Instant::START,
+            begun: seat.begun().clone(),
+            ..Self::new(Box::new(file), name.to_owned(), bytes, true)
+        })
     }
 
     /// An open file or device.
@@ -94,14 +106,20 @@ impl Storage {
         self.driver.now()
     }
 
+    /// Date and time of day at an instant, real or virtual.
+    fn moment(&self, at: Instant) -> jiff::Zoned {
+        let passed = at.since(self.origin).as_nanos();
+        moment_after(&self.begun, Instant(passed))
+    }
+
+    /// The present moment as C's `ctime` writes it.
+    pub(super) fn timestamp(&self) -> String {
+        timestamp_of(&self.moment(self.now()))
+    }
+
     /// The time of day at an instant, real or virtual.
     pub(super) fn time_of_day(&self, at: Instant) -> (u32, u32, u32) {
-        let passed = at.since(self.origin).as_nanos();
-        let span = jiff::SignedDuration::from_nanos(i64::try_from(passed).unwrap_or(i64::MAX));
-        let moment = self
-            .begun
-            .checked_add(span)
-            .unwrap_or_else(|_| self.begun.clone());
+        let moment = self.moment(at);
         let part = |part: i8| u32::try_from(part).unwrap_or(0);
         (
             part(moment.hour()),

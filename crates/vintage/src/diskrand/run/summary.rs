@@ -52,6 +52,12 @@ impl ReadSummary {
         }
     }
 
+    /// Response times, seconds; of very many the first ones.
+    #[must_use]
+    pub fn times_s(&self) -> &[f64] {
+        &self.times_s
+    }
+
     /// Transactions that were done.
     #[must_use]
     pub const fn done(&self) -> u64 {

@@ -8,13 +8,13 @@ use sim::SIM_PREFIX;
 use units::{Bytes, Duration, Instant};
 
 use super::data_file::open_existing;
-use super::log::Logs;
+use super::log::{LogPlace, Logs};
 use super::script::{Script, ScriptStep};
 use super::storage::Storage;
 use super::summary::ReadSummary;
 use super::{Console, UserRequest, name_cautions};
 use crate::run::ClassicError;
-use crate::run::timestamp;
+use crate::run::shared::ProgramSeat;
 use host::interrupt::Interrupt;
 use host::limits::{Excess, LimitError, check_budget};
 use lab::laboratory::with_causes;
@@ -46,9 +46,12 @@ pub fn run_user(
     interrupt: &Interrupt,
     console: &mut dyn Console,
 ) -> Result<UserOutcome, ClassicError> {
-    be_user(request, interrupt, console, &|| {
-        Logs::open(&request.arguments.log)
-    })
+    be_user(
+        request,
+        UserPlace::Alone(LogPlace::Named),
+        interrupt,
+        console,
+    )
 }
 
 /// The same on a model, without a log: the lines go to `console` alone.
@@ -60,25 +63,65 @@ pub fn user_on_model(
     interrupt: &Interrupt,
     console: &mut dyn Console,
 ) -> Result<UserOutcome, ClassicError> {
-    be_user(request, interrupt, console, &|| Ok(Logs::nowhere()))
+    be_user(
+        request,
+        UserPlace::Alone(LogPlace::Nowhere),
+        interrupt,
+        console,
+    )
+}
+
+/// The same on a model that other programs use, too.
+pub(crate) fn user_at_seat(
+    request: &UserRequest,
+    seat: &ProgramSeat,
+    logs: LogPlace,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<UserOutcome, ClassicError> {
+    be_user(
+        request,
+        UserPlace::ProgramSeat(seat, logs),
+        interrupt,
+        console,
+    )
+}
+
+/// Where a user works.
+#[derive(Clone, Copy)]
+enum UserPlace<'a> {
+    /// On storage that no other program of this process uses.
+    Alone(LogPlace),
+    /// At a model that several programs use.
+    ProgramSeat(&'a ProgramSeat, LogPlace),
 }
 
 fn be_user(
     request: &UserRequest,
+    place: UserPlace<'_>,
     interrupt: &Interrupt,
     console: &mut dyn Console,
-    open_logs: OpenLogs<'_>,
 ) -> Result<UserOutcome, ClassicError> {
     let arguments = &request.arguments;
-    let is_simulated = arguments.file.starts_with(SIM_PREFIX);
+    let is_alone_on_model = match place {
+        UserPlace::Alone(_) => arguments.file.starts_with(SIM_PREFIX),
+        UserPlace::ProgramSeat(..) => false,
+    };
+    let is_simulated = is_alone_on_model || matches!(place, UserPlace::ProgramSeat(..));
     let memory = if is_simulated {
         0
     } else {
         arguments.memory_kb.saturating_mul(1024)
     };
     check_budget(FILES, memory).map_err(|error| too_much_memory(error, arguments))?;
-    let seed = seed_of(arguments);
-    let (storage, mut logs) = open(request, seed, open_logs)?;
+    let seed = seed_of(
+        arguments,
+        &match place {
+            UserPlace::Alone(_) => jiff::Zoned::now(),
+            UserPlace::ProgramSeat(seat, _) => seat.moment(),
+        },
+    );
+    let (storage, mut logs) = open(request, seed, place)?;
     let number = logs.claim(arguments.user)?;
     let mut user = User {
         script: Script::new(arguments, request.cpu_unit, storage.bytes() / RECORD, seed),
@@ -90,10 +133,10 @@ fn be_user(
     if !is_simulated {
         name_cautions(Path::new(&arguments.file), console);
     }
-    if is_simulated {
+    if is_alone_on_model {
         console.note(
-            "each diskrand has the model to itself: `seekstone transactions --users` puts several \
-             users on one",
+            "each diskrand has the model to itself: `seekstone together` runs several programs on \
+             one",
         );
     }
     if is_simulated && arguments.memory_kb > 0 {
@@ -143,40 +186,48 @@ fn too_much_memory(error: LimitError, arguments: &ReadArguments) -> ClassicError
 /// Bytes of a record.
 const RECORD: u64 = crate::diskrand::RECORD_BYTES as u64;
 
-/// Opens the logs, once the storage is there.
-type OpenLogs<'a> = &'a dyn Fn() -> Result<Logs, ClassicError>;
-
 fn open(
     request: &UserRequest,
     seed: u64,
-    open_logs: OpenLogs<'_>,
+    place: UserPlace<'_>,
 ) -> Result<(Storage, Logs), ClassicError> {
     let arguments = &request.arguments;
+    let place = match place {
+        UserPlace::ProgramSeat(seat, place) => {
+            let storage = Storage::shared(seat, &arguments.file)?;
+            require_record(&arguments.file, storage.bytes())?;
+            return Ok((storage, place.open(&arguments.log)?));
+        }
+        UserPlace::Alone(place) => place,
+    };
     if arguments.file.starts_with(SIM_PREFIX) {
         let spec = lab::simulated::open_model(&arguments.file)?;
-        let bytes = spec.size.0;
-        if bytes < RECORD {
-            let text = format!("{}: not one record of {RECORD} bytes fits it", spec.text);
-            return Err(ClassicError::Usage(text));
-        }
-        let storage = Storage::simulated(&spec, bytes, seed);
-        return Ok((storage, open_logs()?));
+        require_record(&spec.text, spec.size.0)?;
+        let storage = Storage::simulated(&spec, spec.size.0, seed);
+        return Ok((storage, place.open(&arguments.log)?));
     }
     let target = open_existing(Path::new(&arguments.file), request.caching)?;
-    let logs = open_logs()?;
+    let logs = place.open(&arguments.log)?;
     logs.refuse(target.file())?;
     let storage = Storage::real(target)?;
     Ok((storage, logs))
 }
 
+fn require_record(name: &str, bytes: u64) -> Result<(), ClassicError> {
+    if bytes >= RECORD {
+        return Ok(());
+    }
+    let text = format!("{name}: not one record of {RECORD} bytes fits it");
+    Err(ClassicError::Usage(text))
+}
+
 /// The user's number, or with the time of day in it: no two users draw the same then, and none
 /// draws the same again.
-fn seed_of(arguments: &ReadArguments) -> u64 {
+fn seed_of(arguments: &ReadArguments, now: &jiff::Zoned) -> u64 {
     let user = u64::from(arguments.user);
     if !arguments.mode.draws_new_records() {
         return user;
     }
-    let now = jiff::Zoned::now();
     let part = |part: i8| u64::try_from(part).unwrap_or(0);
     let seconds = (part(now.hour()) * 60 + part(now.minute())) * 60 + part(now.second());
     let milliseconds = u64::try_from(now.millisecond()).unwrap_or(0);
@@ -201,7 +252,7 @@ impl User<'_> {
         console: &mut dyn Console,
     ) -> Result<(), ClassicError> {
         let heading = Heading {
-            timestamp: timestamp(),
+            timestamp: self.storage.timestamp(),
         };
         console.line(&heading.line());
         let begun = self.storage.now();

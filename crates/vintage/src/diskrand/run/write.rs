@@ -9,11 +9,11 @@ use sim::SIM_PREFIX;
 use units::Duration;
 
 use super::data_file::DataFile;
-use super::log::Logs;
+use super::log::{LogPlace, Logs};
 use super::storage::Storage;
 use super::{Console, WriteRequest, go_on, name_cautions};
-use crate::run::ClassicError;
-use crate::run::timestamp;
+use crate::run::shared::ProgramSeat;
+use crate::run::{ClassicError, timestamp};
 use host::interrupt::Interrupt;
 
 /// Passes of reading.
@@ -45,14 +45,14 @@ pub fn run_write(
         console,
     };
     if arguments.file.starts_with(SIM_PREFIX) {
-        return session.simulated(&|| Logs::open(&arguments.log));
+        return session.on_model(LogPlace::Named);
     }
     let size = arguments.megabytes << 20;
     let mut data = DataFile::open_to_write(Path::new(&arguments.file), size, request.reserve)?;
     let mut logs = Logs::open(&arguments.log)?;
     logs.refuse(data.file())?;
     name_cautions(Path::new(&arguments.file), session.console);
-    session.begin(&mut logs)?;
+    session.begin(timestamp(), &mut logs)?;
     session.write(&mut data, request.caching, &mut logs)?;
     let target = data.open_to_read(request.caching)?;
     let mut storage = Storage::real(target)?;
@@ -79,7 +79,26 @@ pub fn write_on_model(
         interrupt,
         console,
     };
-    session.simulated(&|| Ok(Logs::nowhere()))
+    session.on_model(LogPlace::Nowhere)
+}
+
+/// The same on a model that other programs use, too: the file is put behind those that there are.
+pub(crate) fn write_at_seat(
+    arguments: &WriteArguments,
+    seat: &ProgramSeat,
+    logs: LogPlace,
+    interrupt: &Interrupt,
+    console: &mut dyn Console,
+) -> Result<(), ClassicError> {
+    let mut session = Writing {
+        arguments,
+        interrupt,
+        console,
+    };
+    let logs = logs.open(&arguments.log)?;
+    seat.machine()
+        .write_file(&arguments.file, arguments.megabytes << 20)?;
+    session.simulated(Storage::shared(seat, &arguments.file)?, logs)
 }
 
 struct Writing<'a> {
@@ -99,10 +118,8 @@ impl Writing<'_> {
         logs.profile(text)
     }
 
-    fn begin(&mut self, logs: &mut Logs) -> Result<(), ClassicError> {
-        let heading = Heading {
-            timestamp: timestamp(),
-        };
+    fn begin(&mut self, timestamp: String, logs: &mut Logs) -> Result<(), ClassicError> {
+        let heading = Heading { timestamp };
         self.say(logs, &format!("{}\n", heading.line()))
     }
 
@@ -176,11 +193,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// The same on a model, in virtual time.
-    fn simulated(
-        &mut self,
-        open_logs: &dyn Fn() -> Result<Logs, ClassicError>,
-    ) -> Result<(), ClassicError> {
+    /// The same on a model of its own.
+    fn on_model(&mut self, logs: LogPlace) -> Result<(), ClassicError> {
         let spec = lab::simulated::open_model(&self.arguments.file)?;
         let size = self.arguments.megabytes << 20;
         if size > spec.size.0 {
@@ -190,9 +204,13 @@ impl Writing<'_> {
                 spec.text, spec.size, self.arguments.megabytes
             )));
         }
-        let mut logs = open_logs()?;
-        let mut storage = Storage::simulated(&spec, size, SEED);
-        self.begin(&mut logs)?;
+        let logs = logs.open(&self.arguments.log)?;
+        self.simulated(Storage::simulated(&spec, size, SEED), logs)
+    }
+
+    /// In virtual time.
+    fn simulated(&mut self, mut storage: Storage, mut logs: Logs) -> Result<(), ClassicError> {
+        self.begin(storage.timestamp(), &mut logs)?;
         let begun = storage.now();
         for record in 0..self.records() {
             storage.write(record, self.interrupt)?;

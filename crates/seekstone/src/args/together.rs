@@ -1,0 +1,134 @@
+//! Arguments of `seekstone together`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use units::{Bytes, Duration};
+
+use super::parse::parse_level;
+
+/// A file of the machine, as in RandData.txt=40M.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileArg {
+    /// What programs call it.
+    pub name: String,
+    /// Its size.
+    pub bytes: Bytes,
+}
+
+/// A batch file, and the host that runs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchArg {
+    /// The host, where one is named.
+    pub host: Option<String>,
+    /// The file.
+    pub path: PathBuf,
+}
+
+fn parse_file(text: &str) -> Result<FileArg, String> {
+    let example = "such as RandData.txt=40M";
+    let (name, size) = text
+        .rsplit_once('=')
+        .ok_or(format!("use NAME=BYTES, {example}"))?;
+    if name.is_empty() {
+        return Err(format!("the file has no name: use NAME=BYTES, {example}"));
+    }
+    let bytes: Bytes = size.parse().map_err(|error| format!("{error}"))?;
+    if bytes.as_u64() == 0 {
+        return Err(format!("{name} is empty: give it bytes, {example}"));
+    }
+    let name = name.to_owned();
+    Ok(FileArg { name, bytes })
+}
+
+fn parse_batch(text: &str) -> Result<BatchArg, String> {
+    let (host, path) = match text.split_once('=') {
+        Some((host, path)) if !host.contains('/') => (Some(host), path),
+        _ => (None, text),
+    };
+    if host.is_some_and(str::is_empty) || path.is_empty() {
+        return Err("use HOST=FILE, such as server=ppro.bat".into());
+    }
+    Ok(BatchArg {
+        host: host.map(str::to_owned),
+        path: path.into(),
+    })
+}
+
+/// `seekstone together`.
+///
+/// Runs several diskrand and diskmbps side by side on one simulated machine, in virtual time: each
+/// with its own arguments and log, as the batch files of 1997 start them. The same seed gives the
+/// same times.
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "seekstone together MODEL [OPTIONS] -- PROGRAM.. [-- PROGRAM..]..\n       \
+                      seekstone together MODEL [OPTIONS] [HOST=]BATCH..",
+    after_help = "\
+Lines of a batch file, with the names of 1997 or of today:
+  randnt95 Read RandData.txt 99 10 Log.txt 1000 0        runs, and the next line waits for its end
+  start randnt95 Read RandData.txt 101 100 2logs 20 5    runs next to what follows
+  pause                                                  waits for the batches of all other hosts
+  rem                                                    a remark
+
+HOST is a name of your own, or `server`: a machine with a server, such as sim:lan-p100, runs the
+batch `server` on that server, and each other host as a client of it with a link of its own. Files
+lie on the server, side by side; a drive or directory before a file's name is ignored.
+
+Examples:
+  seekstone together sim:ppro --file J1.tmp=40M --file J2.tmp=40M \\
+      -- diskmbps 0 4 A J1.tmp -- diskmbps 0 4 B J2.tmp
+  seekstone together sim:lan-p100 --file RandData.txt=40M p100=p100.bat server=ppro.bat
+
+docs/diskrand.md shows the batch files of section 10.3."
+)]
+pub struct TogetherArgs {
+    /// The machine, as `sim:NAME`.
+    #[arg(value_name = "MODEL")]
+    pub model: String,
+    /// Batch files, each with the host that runs it.
+    #[arg(value_name = "[HOST=]BATCH", value_parser = parse_batch)]
+    pub batches: Vec<BatchArg>,
+    /// Programs that start together, each behind `--`.
+    #[arg(last = true, value_name = "PROGRAM", allow_hyphen_values = true)]
+    pub programs: Vec<String>,
+    /// A file that is there from the start; may be given several times.
+    #[arg(long = "file", value_name = "NAME=BYTES", value_parser = parse_file)]
+    pub files: Vec<FileArg>,
+    /// Seed of everything random in the machine; a program's own seed is its user number.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// What one unit of CP is [default: what the machine's definition says].
+    #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
+    pub cpu_unit: Option<Duration>,
+    /// What the machine's clock shows at the start, such as 1997-07-07T12:53:44 [default: now].
+    #[arg(long, value_name = "DATE")]
+    pub clock: Option<String>,
+    /// Show the lines of all programs as they come.
+    #[arg(long)]
+    pub lines: bool,
+    /// Show no notes.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_batches_are_read() {
+        let file = parse_file("D:\\weezer.avi=30MiB").expect("a file");
+        assert_eq!(file.name, "D:\\weezer.avi");
+        assert_eq!(file.bytes.as_u64(), 30 << 20);
+        for wrong in ["J1.tmp", "=40M", "J1.tmp=0", "J1.tmp=much"] {
+            assert!(parse_file(wrong).is_err(), "{wrong}");
+        }
+        let batch = parse_batch("server=ppro.bat").expect("a batch");
+        assert_eq!(batch.host.as_deref(), Some("server"));
+        let batch = parse_batch("./a=b.bat").expect("a path");
+        assert_eq!((batch.host, batch.path), (None, "./a=b.bat".into()));
+        assert!(parse_batch("=b.bat").is_err());
+        assert!(parse_batch("server=").is_err());
+    }
+}

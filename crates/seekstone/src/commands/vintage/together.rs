@@ -1,0 +1,246 @@
+//! `seekstone together`: several of the programs of 1997 on one simulated machine.
+
+use std::sync::Mutex;
+
+use anyhow::Context as _;
+use host::interrupt::Interrupt;
+use lab::simulated::open_model;
+use sim::SIM_PREFIX;
+use vintage::run::{
+    ClassicError, ClassicProgram, HostBatch, HostPlace, PROGRAMS_MAX, ProgramEnd, ScriptLine,
+    Together, TogetherFigures, TogetherLogs, TogetherRow, clock_from, rows, run_together,
+    script_lines,
+};
+
+use crate::args::TogetherArgs;
+use crate::commands::vintage::rpt::in_words;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+/// The host that is the server of the others.
+const SERVER: &str = "server";
+
+/// Run the programs.
+///
+/// # Errors
+/// When something is asked for wrongly, a program could not do its work, or a signal comes.
+pub fn together(args: &TogetherArgs) -> anyhow::Result<Exit> {
+    let request = request(args)?;
+    let interrupt = Interrupt::install().context("signals cannot be caught")?;
+    let last = Mutex::new(String::new());
+    let heard = |host: &str, line: &str| {
+        if args.lines && !line.is_empty() {
+            show_line(&last, host, line);
+        }
+    };
+    let ended = run_together(&request, &interrupt, &heard).map_err(in_words)?;
+    if ended.iter().any(|it| it.result.is_ok()) {
+        output::print(&table(&ended))?;
+    }
+    if let Some(signal) = interrupt.is_raised() {
+        anyhow::bail!("stopped by {}: what was done is above", signal.name);
+    }
+    complain_of(&ended)?;
+    if !args.quiet {
+        output::complain(
+            "Results are in the programs' logs in this directory; `seekstone runs import LOG` \
+             archives them",
+        );
+    }
+    Ok(Exit::Done)
+}
+
+/// Programs that could not do their work, a sentence each.
+fn complain_of(ended: &[ProgramEnd]) -> anyhow::Result<()> {
+    let failed = || {
+        ended
+            .iter()
+            .filter_map(|it| Some((it, it.result.as_ref().err()?)))
+    };
+    let text: Vec<String> = failed()
+        .map(|(it, error)| format!("{}: {}: {error}", it.host, it.words))
+        .collect();
+    if text.is_empty() {
+        return Ok(());
+    }
+    let is_usage = failed().all(|(_, it)| matches!(it, ClassicError::Usage(_)));
+    let text = text.join("\n");
+    Err(if is_usage {
+        UsageError(text).into()
+    } else {
+        anyhow::Error::msg(text)
+    })
+}
+
+/// A line of a program, with the host's name where that changes.
+fn show_line(last: &Mutex<String>, host: &str, line: &str) {
+    let mut last = last
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if *last != host {
+        let _ = output::print(&format!("[{host}]"));
+        host.clone_into(&mut last);
+    }
+    // A reader that has gone away does not end the programs: their logs are what counts.
+    let _ = output::print(line);
+}
+
+fn request(args: &TogetherArgs) -> anyhow::Result<Together> {
+    if !args.model.starts_with(SIM_PREFIX) {
+        let text = format!(
+            "{} is no model: name one, such as sim:ppro; on real storage start the programs side \
+             by side from a shell",
+            args.model
+        );
+        return Err(UsageError(text).into());
+    }
+    let model = open_model(&args.model)?;
+    let own = if has_server(&model) { "client" } else { "host" };
+    let batches = batches(args, own)?;
+    Ok(Together {
+        model,
+        seed: args.seed,
+        files: args
+            .files
+            .iter()
+            .map(|file| (file.name.clone(), file.bytes.as_u64()))
+            .collect(),
+        batches,
+        cpu_unit: args.cpu_unit,
+        clock: clock_from(args.clock.as_deref()).map_err(UsageError)?,
+        logs: TogetherLogs::Written,
+    })
+}
+
+/// Batch files, and the programs that start together.
+fn batches(args: &TogetherArgs, own: &str) -> anyhow::Result<Vec<HostBatch>> {
+    let mut batches = Vec::new();
+    for batch in &args.batches {
+        let name = batch.path.display().to_string();
+        let text = std::fs::read_to_string(&batch.path).map_err(|error| {
+            UsageError(format!(
+                "cannot read the batch file {name}: {error}; programs stand behind --"
+            ))
+        })?;
+        let host = batch.host.clone().unwrap_or_else(|| own.to_owned());
+        let lines = script_lines(&name, &text).map_err(UsageError)?;
+        batches.push(batch_on(host, lines));
+    }
+    let typed: Vec<&[String]> = args.programs.split(|word| word == "--").collect();
+    let programs: Result<Vec<ClassicProgram>, String> = typed
+        .into_iter()
+        .filter(|words| !words.is_empty())
+        .map(ClassicProgram::typed)
+        .collect();
+    let programs = programs.map_err(UsageError)?;
+    if !programs.is_empty() {
+        let lines = programs.into_iter().map(ScriptLine::Start).collect();
+        batches.push(batch_on(own.to_owned(), lines));
+    }
+    let count: usize = batches.iter().map(|it| it.lines.len()).sum();
+    if batches.is_empty() || count > PROGRAMS_MAX {
+        let text = match count {
+            0 => "nothing runs: put programs behind --, each with one of its own, or name batch \
+                  files"
+                .to_owned(),
+            _ => format!("{count} programs are too many: {PROGRAMS_MAX} run together at most"),
+        };
+        return Err(UsageError(text).into());
+    }
+    Ok(batches)
+}
+
+fn has_server(model: &sim::SimSpec) -> bool {
+    let machine = model.machine();
+    machine.is_some_and(|machine| machine.server.is_some())
+}
+
+fn batch_on(host: String, lines: Vec<ScriptLine>) -> HostBatch {
+    let place = if host == SERVER {
+        HostPlace::Server
+    } else {
+        HostPlace::Client
+    };
+    HostBatch { host, place, lines }
+}
+
+/// The columns of the documents' tables.
+fn table(ended: &[ProgramEnd]) -> String {
+    let rows = rows(ended);
+    let is_of_users = |row: &&TogetherRow| matches!(row.figures, TogetherFigures::Users { .. });
+    let (users, transfers): (Vec<_>, Vec<_>) = rows.iter().partition(is_of_users);
+    let mut text = String::new();
+    if !users.is_empty() {
+        text.push_str(&format!(
+            "{:<12} {:>5} {:>12} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}  {}\n",
+            "Host",
+            "Tasks",
+            "Transactions",
+            "Elap secs",
+            "TPS",
+            "CPU %Ut",
+            "Min",
+            "Avg",
+            "95%",
+            "Max",
+            "Profile"
+        ));
+    }
+    users.iter().for_each(|row| text.push_str(&user_line(row)));
+    if !transfers.is_empty() {
+        text.push_str(&format!(
+            "{:<12} {:>9} {:>7} {:>12} {:>12}  {}\n",
+            "Host", "Elap secs", "CPU %Ut", "Written MB/s", "Read MB/s", "Program"
+        ));
+    }
+    transfers
+        .iter()
+        .for_each(|row| text.push_str(&transfer_line(row)));
+    if rows.is_empty() {
+        text.push_str("No program ran next to others: its figures are in its log\n");
+    }
+    text.trim_end().to_owned()
+}
+
+fn share(share: Option<f64>) -> String {
+    share.map_or("-".into(), |share| format!("{:.0}", 100.0 * share))
+}
+
+fn user_line(row: &TogetherRow) -> String {
+    let TogetherFigures::Users {
+        transactions,
+        per_second,
+        min_s,
+        mean_s,
+        high_s,
+        max_s,
+    } = row.figures
+    else {
+        return String::new();
+    };
+    format!(
+        "{:<12} {:>5} {transactions:>12} {:>9.0} {per_second:>7.2} {:>7} {min_s:>8.2} \
+         {mean_s:>8.2} {high_s:>8.2} {max_s:>8.2}  {}\n",
+        row.host,
+        row.tasks,
+        row.elapsed_s,
+        share(row.cpu_share),
+        row.what
+    )
+}
+
+fn transfer_line(row: &TogetherRow) -> String {
+    let TogetherFigures::Transfer { written, read } = row.figures else {
+        return String::new();
+    };
+    let rate = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.2}"));
+    format!(
+        "{:<12} {:>9.1} {:>7} {:>12} {:>12}  {}\n",
+        row.host,
+        row.elapsed_s,
+        share(row.cpu_share),
+        rate(written),
+        rate(read),
+        row.what
+    )
+}

@@ -1,0 +1,344 @@
+//! Several of the programs on one simulated machine, as batch files of the documents start them.
+
+mod figures;
+mod script;
+
+pub use figures::{TogetherFigures, TogetherRow, rows};
+pub use script::{ClassicProgram, ScriptLine, script_lines};
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Scope;
+
+use drivers::Caching;
+use engine::Activity;
+use sim::SimSpec;
+use units::{Duration, Instant};
+use workload::CPU_UNIT_NS;
+
+use crate::diskmbps::Finished;
+use crate::diskmbps::run::diskmbps_at_seat;
+use crate::diskrand::Arguments;
+use crate::diskrand::run::{LogPlace, user_at_seat, write_at_seat};
+use crate::run::shared::{ProgramSeat, SeatKind, SharedMachine};
+use crate::run::{ClassicError, Console, ReadSummary, UserRequest};
+use host::interrupt::Interrupt;
+
+/// The most programs that are at work at once: each has a thread of this machine.
+pub const PROGRAMS_MAX: usize = 1000;
+
+/// Programs on the hosts of one machine.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// The machine.
+    pub model: SimSpec,
+    /// Seeds everything random of it.
+    pub seed: u64,
+    /// Files that are there from the start, with their bytes.
+    pub files: Vec<(String, u64)>,
+    /// What the hosts run.
+    pub batches: Vec<HostBatch>,
+    /// What a unit of processor work takes, where that is not the definition's.
+    pub cpu_unit: Option<Duration>,
+    /// What the machine's clock shows at the start.
+    pub clock: jiff::Zoned,
+    /// Whether the programs write their logs.
+    pub logs: TogetherLogs,
+}
+
+/// What becomes of the programs' lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TogetherLogs {
+    /// They are in the files that the programs name, as the documents have them.
+    Written,
+    /// They are shown alone.
+    None,
+}
+
+/// A batch of programs on a host.
+#[derive(Clone, Debug)]
+pub struct HostBatch {
+    /// What reports call the host.
+    pub host: String,
+    /// Which one it is.
+    pub place: HostPlace,
+    /// What is run.
+    pub lines: Vec<ScriptLine>,
+}
+
+/// Where a batch runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostPlace {
+    /// On the machine; where that has a server, on a client of it.
+    Client,
+    /// On the server that the clients share.
+    Server,
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct ProgramEnd {
+    /// The host that it ran on.
+    pub host: String,
+    /// What was typed.
+    pub words: String,
+    /// Whether others ran beside it.
+    pub launch: ProgramLaunch,
+    /// When it began, on the machine's clock.
+    pub begun: Instant,
+    /// When it ended.
+    pub ended: Instant,
+    /// What the host's processors and storage did in that time: before and behind.
+    pub activity: [Activity; 2],
+    /// What it did, or why it could not.
+    pub result: Result<ProgramOutput, ClassicError>,
+}
+
+/// How a program was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramLaunch {
+    /// The batch waited for its end.
+    Waited,
+    /// With `start`: the batch went on at once.
+    Started,
+}
+
+/// What a program did.
+#[derive(Clone, Debug)]
+pub enum ProgramOutput {
+    /// It made transactions.
+    User {
+        /// What was typed.
+        arguments: crate::diskrand::ReadArguments,
+        /// What it saw.
+        summary: ReadSummary,
+    },
+    /// It wrote a file of records and read it.
+    Records,
+    /// It moved data in order.
+    Passes(Vec<Finished>),
+    /// It removed a file.
+    Erased,
+}
+
+/// Told each line of a program, with its host.
+pub type Heard<'a> = &'a (dyn Fn(&str, &str) + Sync);
+
+/// Run the batches side by side until the last program has ended. Programs are in the order of
+/// their ends.
+///
+/// # Errors
+/// When the machine cannot be had as it is asked for. What a program could not do is its result.
+pub fn run_together(
+    together: &Together,
+    interrupt: &Interrupt,
+    heard: Heard<'_>,
+) -> Result<Vec<ProgramEnd>, ClassicError> {
+    let clients: Vec<&str> = hosts_at(together, HostPlace::Client);
+    let has_server = together
+        .batches
+        .iter()
+        .any(|it| it.place == HostPlace::Server);
+    let is_site = has_server || clients.len() > 1;
+    let spec = &together.model;
+    let machine = Arc::new(SharedMachine::new(
+        spec,
+        is_site.then_some(clients.len()),
+        together.seed,
+        together.clock.clone(),
+    )?);
+    for (name, bytes) in &together.files {
+        machine.add_file(name, *bytes)?;
+    }
+    let unit_of = |place| {
+        let defined = match place {
+            HostPlace::Client => spec.cpu_unit(),
+            HostPlace::Server => spec.cpu_unit_of_server(),
+        };
+        let unit = together.cpu_unit.or(defined);
+        unit.unwrap_or(Duration::from_nanos(CPU_UNIT_NS))
+    };
+    let ended = Mutex::new(Vec::new());
+    let batches: Vec<BatchRun<'_>> = together
+        .batches
+        .iter()
+        .map(|batch| BatchRun {
+            batch,
+            cpu_unit: unit_of(batch.place),
+            logs: match together.logs {
+                TogetherLogs::Written => LogPlace::Named,
+                TogetherLogs::None => LogPlace::Nowhere,
+            },
+            interrupt,
+            heard,
+            ended: &ended,
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        let seats: Vec<ProgramSeat> = batches
+            .iter()
+            .map(|it| {
+                let client = clients.iter().position(|host| *host == it.batch.host);
+                // A machine without a server is its own first host, as the server is.
+                let host = match it.batch.place {
+                    HostPlace::Client if is_site => client.map_or(0, |client| client + 1),
+                    HostPlace::Client | HostPlace::Server => 0,
+                };
+                machine.sit_down(SeatKind::Batch, host)
+            })
+            .collect();
+        for (batch, seat) in batches.iter().zip(seats) {
+            scope.spawn(move || batch.run(&seat, scope));
+        }
+        machine.begin();
+    });
+    Ok(ended.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What a machine's clock shows at the start: a date and time that somebody typed, or the present.
+///
+/// # Errors
+/// When it is no date and time.
+pub fn clock_from(typed: Option<&str>) -> Result<jiff::Zoned, String> {
+    let Some(text) = typed else {
+        return Ok(jiff::Zoned::now());
+    };
+    let date: Result<jiff::civil::DateTime, _> = text.parse();
+    let zoned = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC));
+    zoned.map_err(|error| {
+        format!("--clock {text}: {error}; use a date and a time, such as 1997-07-07T12:53:44")
+    })
+}
+
+/// The hosts of a kind, each once.
+fn hosts_at(together: &Together, place: HostPlace) -> Vec<&str> {
+    let mut hosts: Vec<&str> = Vec::new();
+    for batch in together.batches.iter().filter(|it| it.place == place) {
+        if !hosts.contains(&batch.host.as_str()) {
+            hosts.push(&batch.host);
+        }
+    }
+    hosts
+}
+
+/// A batch at work.
+struct BatchRun<'a> {
+    batch: &'a HostBatch,
+    cpu_unit: Duration,
+    logs: LogPlace,
+    interrupt: &'a Interrupt,
+    heard: Heard<'a>,
+    ended: &'a Mutex<Vec<ProgramEnd>>,
+}
+
+impl BatchRun<'_> {
+    /// Line after line. A machine that broke has ended each program with its reason.
+    fn run<'scope>(&'scope self, seat: &ProgramSeat, scope: &'scope Scope<'scope, '_>) {
+        if seat.take_turn().is_err() {
+            return;
+        }
+        for line in &self.batch.lines {
+            if self.interrupt.is_raised().is_some() {
+                return;
+            }
+            match line {
+                ScriptLine::Pause => {
+                    if seat.pause().is_err() {
+                        return;
+                    }
+                }
+                ScriptLine::Run(program) => self.perform(program, seat, ProgramLaunch::Waited),
+                ScriptLine::Start(program) => {
+                    let own = seat.machine().sit_down(SeatKind::Program, seat.host());
+                    scope.spawn(move || {
+                        if own.take_turn().is_ok() {
+                            self.perform(program, &own, ProgramLaunch::Started);
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    fn perform(&self, program: &ClassicProgram, seat: &ProgramSeat, launch: ProgramLaunch) {
+        let look = || {
+            let mut hosts = seat.machine().activities();
+            let is_there = seat.host() < hosts.len();
+            if is_there {
+                hosts.swap_remove(seat.host())
+            } else {
+                Activity::default()
+            }
+        };
+        let (begun, before) = (seat.now(), look());
+        let result = self.result(program, seat);
+        let ended = ProgramEnd {
+            host: self.batch.host.clone(),
+            words: program.words.clone(),
+            launch,
+            begun,
+            ended: seat.now(),
+            activity: [before, look()],
+            result,
+        };
+        let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(ended);
+    }
+
+    fn result(
+        &self,
+        program: &ClassicProgram,
+        seat: &ProgramSeat,
+    ) -> Result<ProgramOutput, ClassicError> {
+        let mut console = TaggedLines {
+            host: &self.batch.host,
+            heard: self.heard,
+        };
+        match &program.what {
+            script::BatchProgram::DiskMbps(arguments) => {
+                let mut screen = |line: &str| (self.heard)(&self.batch.host, line);
+                diskmbps_at_seat(arguments, seat, self.logs, self.interrupt, &mut screen)
+                    .map(ProgramOutput::Passes)
+            }
+            script::BatchProgram::DiskRand(Arguments::Erase { file }) => seat
+                .machine()
+                .remove_file(file)
+                .map(|_| ProgramOutput::Erased),
+            script::BatchProgram::DiskRand(Arguments::Write(arguments)) => {
+                write_at_seat(arguments, seat, self.logs, self.interrupt, &mut console)
+                    .map(|()| ProgramOutput::Records)
+            }
+            script::BatchProgram::DiskRand(Arguments::Read(arguments)) => {
+                let request = UserRequest {
+                    arguments: arguments.clone(),
+                    caching: Caching::Buffered,
+                    cpu_unit: self.cpu_unit,
+                };
+                let outcome =
+                    user_at_seat(&request, seat, self.logs, self.interrupt, &mut console)?;
+                outcome.ended?;
+                Ok(ProgramOutput::User {
+                    arguments: request.arguments,
+                    summary: outcome.summary,
+                })
+            }
+        }
+    }
+}
+
+/// What a program says, with the host that it runs on.
+struct TaggedLines<'a> {
+    host: &'a str,
+    heard: Heard<'a>,
+}
+
+impl Console for TaggedLines<'_> {
+    fn line(&mut self, text: &str) {
+        (self.heard)(self.host, text);
+    }
+
+    fn progress(&mut self, _: &str) {}
+
+    fn note(&mut self, text: &str) {
+        (self.heard)(self.host, text);
+    }
+}

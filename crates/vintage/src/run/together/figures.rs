@@ -1,0 +1,153 @@
+//! What programs did together, in the columns of the documents' tables.
+
+use units::Instant;
+
+use super::{ProgramEnd, ProgramLaunch, ProgramOutput};
+use crate::diskmbps::PassKind;
+use crate::diskrand::percentile_95;
+
+/// A line of a result table: users of one profile, or one program that moved data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TogetherRow {
+    /// The host.
+    pub host: String,
+    /// What was done there.
+    pub what: String,
+    /// Programs.
+    pub tasks: usize,
+    /// From the beginning of the first to the end of the last, seconds.
+    pub elapsed_s: f64,
+    /// Share of the host's processors that were busy in that time, in 0..=1.
+    pub cpu_share: Option<f64>,
+    /// The figures.
+    pub figures: TogetherFigures,
+}
+
+/// What is measured of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TogetherFigures {
+    /// Of users, all response times in seconds.
+    Users {
+        /// Transactions of all.
+        transactions: u64,
+        /// Transactions in a second.
+        per_second: f64,
+        /// The shortest.
+        min_s: f64,
+        /// Their mean.
+        mean_s: f64,
+        /// 95 % were no longer.
+        high_s: f64,
+        /// The longest.
+        max_s: f64,
+    },
+    /// Of a program that moved data: MB of 1048576 bytes in a second.
+    Transfer {
+        /// While it wrote, if it did.
+        written: Option<f64>,
+        /// Over its read passes.
+        read: Option<f64>,
+    },
+}
+
+/// The lines of programs that ran side by side: users of a host and profile together, each other
+/// program alone. Programs that a batch waited for prepare what follows, and have none.
+#[must_use]
+pub fn rows(ended: &[ProgramEnd]) -> Vec<TogetherRow> {
+    let mut groups: Vec<(String, String, Vec<&ProgramEnd>)> = Vec::new();
+    for program in ended
+        .iter()
+        .filter(|it| it.launch == ProgramLaunch::Started)
+    {
+        let what = match &program.result {
+            Ok(ProgramOutput::User { arguments, .. }) => profile(arguments),
+            Ok(ProgramOutput::Passes(_)) => program.words.clone(),
+            _ => continue,
+        };
+        let group = groups
+            .iter_mut()
+            .find(|(host, known, _)| *host == program.host && *known == what);
+        match group {
+            Some((.., members)) => members.push(program),
+            None => groups.push((program.host.clone(), what, vec![program])),
+        }
+    }
+    let rows = groups.into_iter();
+    rows.map(|(host, what, members)| row(host, what, &members))
+        .collect()
+}
+
+fn profile(arguments: &crate::diskrand::ReadArguments) -> String {
+    let mut text = format!("{} I/Os", arguments.ios);
+    if arguments.cpu_units > 0.0 {
+        text.push_str(&format!(", {} CP", arguments.cpu_units));
+    }
+    text.push_str(&format!(", think {} s", arguments.think_s));
+    text
+}
+
+fn row(host: String, what: String, members: &[&ProgramEnd]) -> TogetherRow {
+    let begun = members
+        .iter()
+        .map(|it| it.begun)
+        .min()
+        .unwrap_or(Instant::START);
+    let ended = members
+        .iter()
+        .map(|it| it.ended)
+        .max()
+        .unwrap_or(Instant::START);
+    let elapsed_s = ended.since(begun).as_secs_f64();
+    let first = members.iter().min_by_key(|it| it.begun);
+    let last = members.iter().max_by_key(|it| it.ended);
+    let activity = first
+        .zip(last)
+        .map(|(first, last)| last.activity[1].since(&first.activity[0]));
+    let cpu_share = activity.and_then(|done| {
+        let (busy, there) = (done.cpu_busy_ns?, done.cpu_there_ns?);
+        (there > 0).then(|| busy as f64 / there as f64)
+    });
+    TogetherRow {
+        host,
+        what,
+        tasks: members.len(),
+        elapsed_s,
+        cpu_share,
+        figures: figures(members, elapsed_s),
+    }
+}
+
+fn figures(members: &[&ProgramEnd], elapsed_s: f64) -> TogetherFigures {
+    if let Some(Ok(ProgramOutput::Passes(passes))) = members.first().map(|it| &it.result) {
+        let rate = |is_write: bool| {
+            let those = passes
+                .iter()
+                .filter(|it| (it.kind == PassKind::Write) == is_write);
+            let (bytes, seconds) = those.fold((0, 0.0), |(bytes, seconds), pass| {
+                (bytes + pass.bytes, seconds + pass.seconds)
+            });
+            (seconds > 0.0).then(|| bytes as f64 / f64::from(1 << 20) / seconds)
+        };
+        return TogetherFigures::Transfer {
+            written: rate(true),
+            read: rate(false),
+        };
+    }
+    let mut times = Vec::new();
+    let mut transactions = 0;
+    for member in members {
+        if let Ok(ProgramOutput::User { summary, .. }) = &member.result {
+            times.extend_from_slice(summary.times_s());
+            transactions += summary.done();
+        }
+    }
+    let count = times.len().max(1) as f64;
+    TogetherFigures::Users {
+        transactions,
+        per_second: transactions as f64 / elapsed_s.max(1e-9),
+        min_s: times.iter().copied().fold(f64::INFINITY, f64::min),
+        mean_s: times.iter().sum::<f64>() / count,
+        high_s: percentile_95(&times).unwrap_or(0.0),
+        max_s: times.iter().copied().fold(0.0, f64::max),
+    }
+}
