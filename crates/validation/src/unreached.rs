@@ -24,13 +24,13 @@ const ROWS: [(&str, &str, f64, &str); 12] = [
         "DISKRAND 10.3, six users over the LAN with 30",
         "/s",
         0.86,
-        "two hosts that compute and share one disk at the same time are not modelled",
+        "`seekstone together` runs both hosts, but the server has no CPU unit yet: not judged",
     ),
     (
         "DISKRAND 10.3, 30 users of the server with six over the LAN",
         "/s",
         4.49,
-        "two hosts that compute and share one disk at the same time are not modelled",
+        "`seekstone together` runs both hosts, but the server has no CPU unit yet: not judged",
     ),
     (
         "DISKMBPS 9, Pentium Pro under Windows NT",
