@@ -184,6 +184,10 @@ fn mistakes_are_one_sentence_with_their_place() {
         "the trial ends after 1 min",
     );
     scratch.check(&["trial", "null:", "null:"], 2, "null: is named twice");
+    // Bug: "[missing] missing does not exist: give size= in bytes", as if it were a job file.
+    let missing = "there is nothing at `missing`; check the spelling";
+    scratch.check(&["trial", ".", "missing"], 2, missing);
+    scratch.check(&["curve", ".", "missing"], 2, missing);
     scratch.check(&["trial", "sim:mm1", "null:"], 2, "run on different clocks");
     scratch.check(
         &["trial", "sim:mm1", ".", "--files", "2"],

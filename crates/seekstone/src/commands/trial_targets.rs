@@ -41,6 +41,7 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         (args.workload.poll, "--poll"),
         (args.workload.sharing.shared, "--shared"),
     ])?;
+    require_there(&args.target, &args.others)?;
     let given = given(args, &mut setup)?;
     let jobs = jobs_of(args, &given)?;
     let offered = jobs.iter().map(|job| job.name.clone());
@@ -80,6 +81,7 @@ pub fn curve_ready(
         (!args.common.goals.is_empty(), "--goal"),
     ])?;
     let workload = [of_options(&args.workload)?];
+    require_there(&args.target, &args.others)?;
     let targets = targets(&args.target, &args.others, args.workload.size)?;
     // A point ends when it is precise, or at its own time.
     let jobs = jobs(&workload, &targets, Duration::from_secs(86_400))?;
@@ -249,6 +251,18 @@ fn jobs_of(args: &TrialArgs, given: &[WorkloadText]) -> Result<Vec<Job>, UsageEr
     let targets = targets(&args.target, &args.others, args.workload.size)?;
     let (_, longest) = ends(args);
     jobs(given, &targets, longest)
+}
+
+/// What is measured is there already: a file that is missing is a slip, not one to be made.
+fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
+    let mut all = std::iter::once(first).chain(others.iter().map(String::as_str));
+    let is_path = |it: &str| !it.starts_with(SIM_PREFIX) && it != NULL_TARGET;
+    match all.find(|it| is_path(it) && !Path::new(it).exists()) {
+        None => Ok(()),
+        Some(missing) => Err(UsageError(format!(
+            "there is nothing at `{missing}`; check the spelling, or make the directory first"
+        ))),
+    }
 }
 
 fn targets(
