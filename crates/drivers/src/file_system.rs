@@ -3,7 +3,10 @@
 //!
 //! Calls block and follow each other, so this is no [`engine::Driver`]. What one client makes lies
 //! in one directory inside the work directory; removing it all takes that directory, too, because
-//! a directory that was long once stays so on many file systems.
+//! a directory that was long once stays so on many file systems. A directory that all clients share
+//! stays until the last of them has gone.
+
+mod shared;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,7 +19,7 @@ use engine::{Clock, FileDriver, ProcessorTime, WRONG_DATA};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno as SystemError;
 use units::Instant;
-use workload::{DirectoryNumber, Durability, Errno, FileName, FileOp, OpenFor};
+use workload::{DirectoryNumber, DirectoryUse, Durability, Errno, FileName, FileOp, OpenFor};
 
 use crate::file_content::{Content, Contents};
 use crate::guard::beneath::open_beneath;
@@ -25,6 +28,7 @@ use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
+use shared::{Learned, make_root, root_name};
 use sys::MonotonicClock;
 
 /// The longest read or write of a script.
@@ -50,6 +54,8 @@ pub struct FileSystemOptions {
     pub durability: Durability,
     /// How caches are dropped.
     pub drop: CacheDrop,
+    /// Whether clients share one directory.
+    pub directories: DirectoryUse,
 }
 
 /// One client's calls, on a real file system.
@@ -66,6 +72,8 @@ pub struct FileSystemDriver {
     /// Which file or directory each path stood for when it was made.
     made: HashMap<String, Identity>,
     directories: HashMap<u32, TreeDirectory>,
+    /// A file of another client, which the next call is about.
+    learned: Option<Learned>,
     open: Option<Open>,
     memory: Memory,
 }
@@ -106,8 +114,8 @@ struct Memory {
 }
 
 impl FileSystemDriver {
-    /// Client `client`, in a directory of its own inside `work`. TEST11 reads `device`, if there
-    /// is one: a block device or a file, which is never written.
+    /// Client `client` of the run, in a directory inside `work`. TEST11 reads `device`, if there is
+    /// one: a block device or a file, which is never written.
     ///
     /// # Errors
     /// When the directory cannot be made, or the device cannot be read.
@@ -119,8 +127,8 @@ impl FileSystemDriver {
         options: FileSystemOptions,
     ) -> Result<Self, TargetError> {
         let device = device.map(RawDevice::open).transpose()?;
-        let name = tree_directory_name(client);
-        let root = make_root(&work, &name)
+        let name = root_name(options.directories, client);
+        let root = make_root(&work, &name, options.directories)
             .map_err(|error| TargetError::io("make a directory in", work.path(), error))?;
         Ok(Self {
             clock,
@@ -132,6 +140,7 @@ impl FileSystemDriver {
             files: Contents::new(),
             made: HashMap::new(),
             directories: HashMap::new(),
+            learned: None,
             open: None,
             memory: Memory {
                 buffer: vec![0; MEMORY_BYTES],
@@ -157,6 +166,7 @@ impl FileSystemDriver {
             FileOp::WriteNull { bytes } => self.write_null(bytes as usize),
             FileOp::Close => self.close(),
             FileOp::Modify => self.modify(),
+            FileOp::Learn { maker, file, bytes } => self.learn(maker, file, bytes),
             FileOp::Remove { file } => self.remove(file),
             FileOp::Rename { from, to } => self.rename(from, to),
             FileOp::Stat { file } => self.stat(file),
@@ -232,6 +242,9 @@ impl FileSystemDriver {
     }
 
     fn open(&mut self, name: FileName, purpose: OpenFor) -> Result<u64, SystemError> {
+        if let Some(learned) = self.learned.take() {
+            return self.open_learned(&learned);
+        }
         let content = self.known(name)?;
         let (flags, content, purpose) = match purpose {
             OpenFor::Reading => (OFlags::RDONLY, content, Purpose::Read),
@@ -405,9 +418,18 @@ impl FileSystemDriver {
     }
 
     fn stat(&mut self, file: FileName) -> Result<u64, SystemError> {
-        let expected = self.known(file)?;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
-        let found = rustix::fs::statat(&self.root, self.path(file)?, flags)?;
+        let (expected, found) = match self.learned.take() {
+            Some(it) => {
+                let found = rustix::fs::statat(self.work.descriptor(), &it.path, flags)?;
+                (it.content, found)
+            }
+            None => {
+                let expected = self.known(file)?;
+                let found = rustix::fs::statat(&self.root, self.path(file)?, flags)?;
+                (expected, found)
+            }
+        };
         if found.st_size as u64 == expected.bytes {
             Ok(0)
         } else {
@@ -472,6 +494,7 @@ impl FileSystemDriver {
 
     fn initialise(&mut self) -> Result<u64, SystemError> {
         self.open = None;
+        self.learned = None;
         self.memory.content = None;
         let mut failed = Ok(0);
         let names: Vec<FileName> = self.files.keys().copied().collect();
@@ -493,9 +516,11 @@ impl FileSystemDriver {
             }
         }
         failed?;
-        let flags = AtFlags::REMOVEDIR;
-        rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags)?;
-        self.root = make_root(&self.work, &self.name)?;
+        if self.options.directories == DirectoryUse::Own {
+            let flags = AtFlags::REMOVEDIR;
+            rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags)?;
+            self.root = make_root(&self.work, &self.name, DirectoryUse::Own)?;
+        }
         Ok(0)
     }
 }
@@ -531,11 +556,6 @@ impl Drop for FileSystemDriver {
             let _ = rustix::fs::unlinkat(self.work.descriptor(), &self.name, flags);
         }
     }
-}
-
-fn make_root(work: &WorkDirectory, name: &str) -> Result<OwnedFd, SystemError> {
-    rustix::fs::mkdirat(work.descriptor(), name, Mode::RWXU)?;
-    open_beneath(work.descriptor(), name, DIRECTORY_FLAGS).map(OwnedFd::from)
 }
 
 fn close_and_tell(file: File) -> Result<(), SystemError> {

@@ -242,6 +242,11 @@ struct Told {
     shapes: Vec<String>,
 }
 
+/// The seal that a marker tells; `None` when it is no marker of ours.
+pub(crate) fn seal_of_marker(marker: &File) -> Option<Seal> {
+    read_marker(marker)?.seal
+}
+
 /// `None` when it is no marker of ours.
 fn read_marker(marker: &File) -> Option<Told> {
     let mut text = String::new();

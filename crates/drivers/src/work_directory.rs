@@ -5,6 +5,7 @@
 //! known by its identity, and is compared with it before a byte is written or a name removed. A
 //! marker file with a lock tells a live owner from a dead one, and carries the seal of the run.
 
+mod joined;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

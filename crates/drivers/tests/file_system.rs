@@ -14,8 +14,8 @@ use engine::{FileDriver, PlayEnd, Played, WRONG_DATA, play};
 use sys::MonotonicClock;
 use tempfile::TempDir;
 use workload::{
-    DecusTest, Durability, FileName, FileOp, FileOrder, FileScript, MetadataPhase, MetadataSpec,
-    OpenFor, Spacing, TargetId, stand_in_for_device,
+    DecusTest, DirectoryUse, Durability, FileName, FileOp, FileOrder, FileScript, MetadataClient,
+    MetadataPhase, MetadataSpec, OpenFor, Spacing, TargetId, stand_in_for_device,
 };
 
 const ORDER: FileOrder = FileOrder {
@@ -151,13 +151,9 @@ fn durable_files_hold_what_they_should() {
 #[test]
 fn a_metadata_tree_is_made_and_removed() {
     let mut bed = bed(Durability::Synced, None);
-    let spec = MetadataSpec {
-        files: 12,
-        depth: 2,
-        fan_out: 2,
-    };
+    let spec = MetadataSpec::in_own_trees(12, 2, 2);
     for phase in MetadataPhase::ALL {
-        bed.whole(spec.script(phase));
+        bed.whole(spec.script(phase, MetadataClient::alone(0)));
         if phase == MetadataPhase::List {
             assert_eq!(bed.count(), 2);
         }
@@ -165,9 +161,97 @@ fn a_metadata_tree_is_made_and_removed() {
     assert_eq!(bed.count(), 0);
     // And from the middle, when something stopped it.
     for phase in &MetadataPhase::ALL[..3] {
-        bed.whole(spec.script(*phase));
+        bed.whole(spec.script(*phase, MetadataClient::alone(0)));
     }
     bed.leaves_nothing();
+}
+
+/// Two processes of one run: the second joins the directory of the first.
+fn pair(directories: DirectoryUse) -> (TempDir, Arc<WorkDirectory>, [FileSystemDriver; 2]) {
+    let parent = tempfile::tempdir().expect("a directory");
+    let made = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let joined = WorkDirectory::join(parent.path(), made.name()).expect("the same run");
+    let made = Arc::new(made);
+    let options = FileSystemOptions {
+        directories,
+        ..FileSystemOptions::default()
+    };
+    let driver = |work: Arc<WorkDirectory>, client| {
+        FileSystemDriver::new(work, client, None, MonotonicClock::start(), options)
+            .expect("a driver")
+    };
+    let drivers = [driver(Arc::clone(&made), 0), driver(Arc::new(joined), 1)];
+    (parent, made, drivers)
+}
+
+/// Each reads what the other has made, in one directory or in two, and nothing stays.
+#[test]
+fn clients_of_two_processes_read_each_others_files() {
+    for (directories, depth) in [(DirectoryUse::Own, 2), (DirectoryUse::Shared, 0)] {
+        let (parent, made, mut drivers) = pair(directories);
+        let spec = MetadataSpec {
+            file_bytes: 3901,
+            directories,
+            ..MetadataSpec::in_own_trees(20, depth, 3)
+        };
+        for phase in MetadataPhase::ALL {
+            for (number, driver) in (0..).zip(&mut drivers) {
+                let reads_of = 1 - number;
+                let script = spec.script(phase, MetadataClient { number, reads_of });
+                let played = play(driver, script, &mut || false);
+                assert_eq!(played.end, PlayEnd::Whole, "{directories:?} {phase:?}");
+            }
+        }
+        drop(drivers);
+        made.remove().expect("nothing strange is in it");
+        assert_eq!(fs::read_dir(parent.path()).expect("a directory").count(), 0);
+    }
+}
+
+/// What another client was said to have made is looked at as strictly as one's own.
+#[test]
+fn another_clients_file_with_other_data_is_found() {
+    let (parent, made, mut drivers) = pair(DirectoryUse::Shared);
+    let spec = MetadataSpec {
+        directories: DirectoryUse::Shared,
+        ..MetadataSpec::in_own_trees(3, 0, 1)
+    };
+    let of_first = |phase| spec.script(phase, MetadataClient::alone(0));
+    let made_whole = play(
+        &mut drivers[0],
+        of_first(MetadataPhase::Create),
+        &mut || false,
+    );
+    assert_eq!(made_whole.end, PlayEnd::Whole);
+    let root = parent.path().join(made.name()).join("t00000000");
+    fs::copy(root.join("n0001"), root.join("n0002")).expect("a copy");
+    let second = MetadataClient {
+        number: 1,
+        reads_of: 0,
+    };
+    let read = spec.script(MetadataPhase::Read, second);
+    let played = play(&mut drivers[1], read, &mut || false);
+    assert_eq!(fails_with(&played), WRONG_DATA.0);
+    assert_eq!(played.ops, 2 * 3 + 1);
+}
+
+#[test]
+fn a_directory_of_another_run_is_not_joined() {
+    let parent = tempfile::tempdir().expect("a directory");
+    let made = WorkDirectory::create(parent.path(), &Owner::default()).expect("a work directory");
+    let marker = parent.path().join(made.name()).join("owner");
+    let text = fs::read_to_string(&marker).expect("a marker");
+    let seal = Seal::of_this_run().to_string();
+    let other = Seal::fresh().expect("random numbers").to_string();
+    fs::write(&marker, text.replace(&seal, &other)).expect("another seal");
+    let refused = WorkDirectory::join(parent.path(), made.name()).expect_err("another run's");
+    assert!(
+        refused.to_string().contains("this run did not make it"),
+        "{refused}"
+    );
+    assert!(WorkDirectory::join(parent.path(), "../etc").is_err());
+    fs::write(&marker, text).expect("the marker as it was");
+    assert!(WorkDirectory::join(parent.path(), made.name()).is_ok());
 }
 
 #[test]

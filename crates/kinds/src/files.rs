@@ -2,6 +2,7 @@
 
 mod hosts;
 mod model;
+mod needs;
 mod pass;
 mod subject;
 
@@ -23,7 +24,7 @@ use results::{
 use sim::SIM_PREFIX;
 use sys::MonotonicClock;
 use units::{Bytes, Duration};
-use workload::{BLOCK_BYTES, DecusGroup, DecusTest, MetadataSpec, Spacing};
+use workload::{DecusTest, DirectoryUse, MetadataClient, MetadataSpec, Spacing};
 
 use crate::check_up::{Show, Stage};
 use host::environment;
@@ -36,8 +37,6 @@ use subject::{Subject, check_cache_drop, open_memory, open_target};
 
 pub use subject::memory_disk;
 
-/// File systems take whole blocks of this size for the smallest file.
-const ALLOCATION: u64 = 4096;
 /// Written data that stays in memory from this share of the files on is told.
 const KEPT_SHARE: f64 = 0.01;
 
@@ -101,13 +100,6 @@ pub struct FilesRequest {
     pub party: Option<Party>,
 }
 
-/// What the files of a request take, at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Needs {
-    pub bytes: u64,
-    pub names: u64,
-}
-
 impl FilesRequest {
     /// Whether time is virtual.
     #[must_use]
@@ -116,42 +108,46 @@ impl FilesRequest {
     }
 
     /// Which of the clients are on this host.
-    fn share(&self) -> Share {
+    pub(crate) fn share(&self) -> Share {
         self.party.as_ref().map_or(Share::WHOLE, Party::share)
+    }
+
+    /// Whether clients have directories of their own.
+    pub(crate) const fn directories(&self) -> DirectoryUse {
+        match &self.work {
+            FileWork::Metadata(tree) => tree.directories,
+            FileWork::Decus { .. } => DirectoryUse::Own,
+        }
+    }
+
+    /// Whether clients use each other's files or directories.
+    pub(crate) const fn needs_one_directory(&self) -> bool {
+        match &self.work {
+            FileWork::Metadata(tree) => {
+                tree.is_reordered || matches!(tree.directories, DirectoryUse::Shared)
+            }
+            FileWork::Decus { .. } => false,
+        }
+    }
+
+    /// The client of this number on this host, as the metadata workload knows it.
+    ///
+    /// Where files are to be read by another client than their maker, that is the one of the same
+    /// number on the next host, or the next client of the only rank.
+    pub(crate) fn metadata_client(&self, here: u32) -> MetadataClient {
+        let share = self.share();
+        let number = share.client(here);
+        let reads_of = match (&self.work, &self.party) {
+            (FileWork::Metadata(tree), _) if !tree.is_reordered => number,
+            (_, Some(party)) => number - share.rank + party.rank_on_next_host(),
+            (_, None) => (number + 1) % self.clients,
+        };
+        MetadataClient { number, reads_of }
     }
 
     /// How many of the clients are on this host.
     pub(crate) fn clients_here(&self) -> u32 {
         self.share().count(self.clients)
-    }
-
-    /// What the clients of this host need. Groups of tests follow each other, so the largest
-    /// counts.
-    pub(crate) fn needs(&self) -> Needs {
-        let clients = u64::from(self.clients_here());
-        let (bytes, names) = match &self.work {
-            FileWork::Metadata(tree) => {
-                let spec = spec_of(tree, self.clients);
-                let names = u64::from(spec.files) + u64::from(spec.directories().unwrap_or(0));
-                (names * ALLOCATION, names)
-            }
-            FileWork::Decus {
-                tests,
-                spacings,
-                scales,
-            } => {
-                let scale = scales.iter().copied().max().unwrap_or(1);
-                let of = |test: &DecusTest| needs_of(*test, spacings, scale);
-                let all = tests.iter().map(of);
-                all.fold((0, 0), |(bytes, names), (b, n)| {
-                    (bytes.max(b), names.max(n))
-                })
-            }
-        };
-        Needs {
-            bytes: bytes * clients,
-            names: names * clients,
-        }
     }
 
     fn plan(&self, roles: Vec<FileSystemRole>, states: Vec<FileState>) -> FilesPlan {
@@ -161,7 +157,7 @@ impl FilesRequest {
                 spacings,
                 scales,
             } => (FilesPlan::decus(tests, spacings), scales.clone()),
-            FileWork::Metadata(tree) => (FilesPlan::metadata(&spec_of(tree, 1)), vec![1]),
+            FileWork::Metadata(tree) => (FilesPlan::metadata(&tree.of_each(1)), vec![1]),
         };
         FilesPlan {
             items,
@@ -202,46 +198,15 @@ impl FilesRequest {
     /// The tree of one client.
     fn tree(&self) -> Option<MetadataSpec> {
         match &self.work {
-            FileWork::Metadata(tree) => Some(spec_of(tree, self.clients)),
+            FileWork::Metadata(tree) => Some(tree.of_each(self.clients)),
             FileWork::Decus { .. } => None,
         }
-    }
-}
-
-/// Bytes and names that a test's files take, with those of the tests that make them.
-fn needs_of(test: DecusTest, spacings: &[Spacing], scale: u32) -> (u64, u64) {
-    let block = u64::from(BLOCK_BYTES);
-    let whole = |blocks: u64| (blocks * block).div_ceil(ALLOCATION) * ALLOCATION;
-    let scale = u64::from(scale);
-    match test.group() {
-        DecusGroup::Seeks => (150 * scale * ALLOCATION, 150 * scale),
-        DecusGroup::Medium => (whole(150 * scale), 1),
-        DecusGroup::Data => {
-            let largest = spacings.iter().map(|it| it.bytes(scale as u32)).max();
-            // SPACE8's files and the copies are there before SPACE2's files are gone.
-            let spacers = largest.map_or(0, |bytes| bytes + bytes / 4);
-            let copies = 1 + u64::from(!spacings.is_empty());
-            let files = 300 * scale * copies;
-            (files * ALLOCATION + spacers, files + 4)
-        }
-        DecusGroup::Large => (whole(300 * scale), 1),
-        DecusGroup::Long => (whole(800 * scale), 1),
-        DecusGroup::Many => (1_000 * scale * ALLOCATION, 1_000 * scale),
-        DecusGroup::Device => (whole(workload::DEVICE_BLOCKS_MAX), 1),
     }
 }
 
 /// So many things, as in `1 file`, `2 files`.
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-fn spec_of(tree: &MetadataTree, clients: u32) -> MetadataSpec {
-    MetadataSpec {
-        files: tree.files.div_ceil(clients.max(1)),
-        depth: tree.depth,
-        fan_out: tree.fan_out,
-    }
 }
 
 /// Measure programs that use files.
@@ -289,12 +254,14 @@ pub fn measure_files(
     let mut left: Vec<Warning> = session
         .subjects
         .iter_mut()
-        .filter_map(Subject::clean_up)
+        .filter_map(Subject::clear)
         .collect();
     if let Some(company) = &session.company {
         left.extend(company.part(&left)?);
         warnings.extend(company.words());
     }
+    // Now the other ranks have removed theirs from it, too.
+    left.extend(session.subjects.iter_mut().filter_map(Subject::remove));
     let status = match measured {
         Ok(()) => Status::Complete,
         Err(stop) if session.played.is_empty() => return Err(with_left(stop, left)),
@@ -566,6 +533,7 @@ impl Session<'_> {
                 FileWork::Metadata(tree) => Some(*tree),
                 FileWork::Decus { .. } => None,
             },
+            hosts: self.company.as_ref().map_or_else(Vec::new, Company::hosts),
             memory: subjects.next().map(|subject| subject.description),
             over_memory: over_memory(&tests),
             growth: growth(&tests),

@@ -109,11 +109,7 @@ fn run(plan: FilesPlan, mut time: impl FnMut(&FileCell) -> f64) -> BTreeMap<File
 }
 
 const fn tree() -> MetadataSpec {
-    MetadataSpec {
-        files: 1_000,
-        depth: 2,
-        fan_out: 10,
-    }
+    MetadataSpec::in_own_trees(1_000, 2, 10)
 }
 
 /// A flat tree has no directories to make.

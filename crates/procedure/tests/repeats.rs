@@ -134,11 +134,7 @@ fn transfer(correlation: f64, seed: u64) -> Vec<Estimate> {
 }
 
 fn files(correlation: f64, seed: u64) -> Vec<Estimate> {
-    let tree = MetadataSpec {
-        files: 1_000,
-        depth: 2,
-        fan_out: 10,
-    };
+    let tree = MetadataSpec::in_own_trees(1_000, 2, 10);
     let mut procedure = FilesProcedure::new(FilesPlan {
         items: FilesPlan::metadata(&tree),
         roles: vec![FileSystemRole::Target],

@@ -2,9 +2,11 @@
 //! each call takes.
 
 use results::environment::TargetKind;
-use results::{FilePass, FileState, FileSystemRole, FileTest, FileTests};
+use results::{
+    DirectoryUse, FilePass, FileState, FileSystemRole, FileTest, FileTests, MetadataTree, ONE_BLOCK,
+};
 use stats::Estimate;
-use units::{format_count, format_duration_ns, format_interval_count, format_rate};
+use units::{format_count, format_counted, format_duration_ns, format_interval_count, format_rate};
 
 use crate::page::Page;
 use crate::style::Tone;
@@ -35,6 +37,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
         }
     }
     growth(page, found);
+    hosts(page, found);
     page.blank();
     titles(page, found);
     match target {
@@ -55,15 +58,7 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
         1 => "one client".to_owned(),
         many => format!("{many} clients at once, each with files of its own"),
     };
-    let tree = found.tree.map_or_else(String::new, |tree| {
-        format!(
-            "; {} file{} in a tree of depth {} and fan-out {}",
-            tree.files,
-            if tree.files == 1 { "" } else { "s" },
-            tree.depth,
-            tree.fan_out
-        )
-    });
+    let tree = found.tree.as_ref().map_or_else(String::new, layout);
     let text = format!(
         "{}{tree}; {clients}; {until}; host {}",
         found.workload, found.host_name
@@ -77,6 +72,66 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
         );
         page.paragraph(Tone::Quiet, &text);
     }
+}
+
+/// How many files of what size lie where, and who reads them.
+fn layout(tree: &MetadataTree) -> String {
+    let place = match (tree.directories, tree.depth) {
+        (DirectoryUse::Shared, _) => "in one directory of all clients".to_owned(),
+        (DirectoryUse::Own, 0) => "in a directory of each client's own".to_owned(),
+        (DirectoryUse::Own, depth) => {
+            format!("in a tree of depth {depth} and fan-out {}", tree.fan_out)
+        }
+    };
+    let size = match tree.file_bytes {
+        0 => ", empty".to_owned(),
+        ONE_BLOCK => String::new(),
+        bytes => format!(" of {bytes} bytes"),
+    };
+    let reader = match tree.is_reordered {
+        true => ", read by another client than their maker",
+        false => "",
+    };
+    let files = format_counted(u64::from(tree.files), "file");
+    format!("; {files}{size} {place}{reader}")
+}
+
+/// What each rank did.
+fn hosts(page: &mut Page<'_>, found: &FileTests) {
+    if found.hosts.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("rank", Align::Right, 9),
+        ("host", Align::Left, 8),
+        ("calls", Align::Right, 4),
+        ("calls/s", Align::Right, 9),
+        ("first in", Align::Right, 6),
+        ("last in", Align::Right, 7),
+        ("busy", Align::Right, 7),
+        ("CPUs", Align::Right, 5),
+    ]);
+    for host in &found.hosts {
+        table.row(
+            Tone::Plain,
+            [
+                host.rank.to_string(),
+                host.host.clone(),
+                format_count(host.calls as f64),
+                format_count(host.calls_per_second),
+                host.first_in.to_string(),
+                host.last_in.to_string(),
+                format!("{:.0} %", 100.0 * host.busy_share),
+                host.processors_used.map_or_else(String::new, digits),
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+    let text = "first in, last in: passes in which this rank was done first, or last; busy: its \
+                share of the time that passes took; CPUs: processors that its clients used while \
+                at work.";
+    page.paragraph(Tone::Quiet, text);
 }
 
 fn heading(

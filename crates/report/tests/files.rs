@@ -238,12 +238,14 @@ fn one_is_no_plural_and_a_block_no_file() {
         .tree
         .map(|tree| results::MetadataTree { files: 1, ..tree });
     let style = Style {
-        width: 120,
+        width: 160,
         ..Style::default()
     };
     let text = check_up(&run, &style);
-    assert!(text.contains("; 1 file in a tree"), "{text}");
+    let said = "; 1 file of 3901 bytes in one directory of all clients, read by another client";
+    assert!(text.contains(said), "{text}");
     assert!(text.contains("; 1 pass;"), "{text}");
+    assert!(text.contains("node2"), "a row for each rank: {text}");
     let grown = |text: &str| {
         let mut lines = text.lines();
         let line = lines.find(|line| line.trim().starts_with("TEST3, as-is"));

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stats::{Estimate, repeats_mean};
+use workload::{BLOCK_BYTES, DirectoryUse, MetadataSpec};
 
 use crate::environment::TargetDescription;
 use crate::warning::Warning;
@@ -244,6 +245,61 @@ pub struct MetadataTree {
     pub depth: u32,
     /// Directories in each directory above the last level.
     pub fan_out: u32,
+    /// Bytes of each file.
+    #[serde(default = "one_block")]
+    pub file_bytes: u32,
+    /// Whether each client has directories of its own, or all of them one.
+    #[serde(default)]
+    pub directories: DirectoryUse,
+    /// Whether files are looked at and read by another client than the one that made them, of the
+    /// next host where there are several.
+    #[serde(default)]
+    pub is_reordered: bool,
+}
+
+impl MetadataTree {
+    /// What each of so many clients does.
+    #[must_use]
+    pub fn of_each(&self, clients: u32) -> MetadataSpec {
+        MetadataSpec {
+            files: self.files.div_ceil(clients.max(1)),
+            depth: self.depth,
+            fan_out: self.fan_out,
+            file_bytes: self.file_bytes,
+            directories: self.directories,
+        }
+    }
+}
+
+/// Bytes of a file, where nothing else was asked for.
+pub const ONE_BLOCK: u32 = BLOCK_BYTES;
+
+const fn one_block() -> u32 {
+    ONE_BLOCK
+}
+
+/// What one rank did in the passes that are in the figures, and before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileHost {
+    /// Its rank.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Calls of its clients.
+    pub calls: u64,
+    /// Calls per second, while it was at work.
+    #[serde(with = "stats::undefined")]
+    pub calls_per_second: f64,
+    /// Passes in which it was done first.
+    pub first_in: u32,
+    /// Passes in which it was done last.
+    pub last_in: u32,
+    /// The share of passes' time that was over, in the mean, when it was done.
+    #[serde(with = "stats::undefined")]
+    pub busy_share: f64,
+    /// CPU time of its clients over the time that they were at work, as a number of processors;
+    /// absent where nobody knows.
+    pub processors_used: Option<f64>,
 }
 
 /// What `seekstone files` found.
@@ -265,6 +321,9 @@ pub struct FileTests {
     pub device: String,
     /// Of the metadata workload.
     pub tree: Option<MetadataTree>,
+    /// What each rank did, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<FileHost>,
     /// The memory disk beside the target.
     pub memory: Option<TargetDescription>,
     /// The rows: target before memory disk, then by scale, state and test.

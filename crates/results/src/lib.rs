@@ -40,8 +40,8 @@ pub use curve::{Arrivals, Curve, CurvePoint, Level, LevelOutcome, OpenTrial, Sat
 pub use environment::{Caution, Environment, TargetDescription};
 pub use failure::{ErrorClass, ErrorCount};
 pub use file_tests::{
-    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
-    MetadataTree,
+    FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
+    FileTests, MetadataTree, ONE_BLOCK,
 };
 pub use generator::{Generator, RoomWait};
 pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};
@@ -85,3 +85,4 @@ pub use warning_code::{UnlistedCode, WarningCode};
 pub use what_if::{
     DeviceRow, MeasuredRange, ModelParameter, ModelScore, Prediction, UnseenScore, WhatIf,
 };
+pub use workload::DirectoryUse;

@@ -1,9 +1,10 @@
 //! Invented times of programs that use files.
 
 use results::{
-    FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
-    MetadataTree, Warning, WarningCode,
+    FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
+    FileTests, MetadataTree, Warning, WarningCode,
 };
+use workload::DirectoryUse;
 
 use super::estimate;
 
@@ -51,13 +52,30 @@ pub fn files() -> FileTests {
         device: "own file".into(),
         tree: Some(MetadataTree {
             files: 10_000,
-            depth: 2,
+            depth: 0,
             fan_out: 10,
+            file_bytes: 3901,
+            directories: DirectoryUse::Shared,
+            is_reordered: true,
         }),
+        hosts: vec![host(0, "node1", 41_200.0), host(1, "node2", 39_800.0)],
         memory: Some(super::rich_target()),
         tests,
         over_memory: vec![comparison(AsIs, 1, 4.31)],
         growth: vec![comparison(AsIs, 100, 1.3)],
+    }
+}
+
+fn host(rank: u32, name: &str, rate: f64) -> FileHost {
+    FileHost {
+        rank,
+        host: name.into(),
+        calls: 120_000,
+        calls_per_second: rate,
+        first_in: 7 - 5 * rank,
+        last_in: 2 + 5 * rank,
+        busy_share: 0.97 + 0.02 * f64::from(rank),
+        processors_used: Some(0.42),
     }
 }
 

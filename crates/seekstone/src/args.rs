@@ -49,7 +49,7 @@ pub use devices::{DevicesArgs, DevicesCommand, ValidateArgs};
 pub use diskmbps::DiskMbpsArgs;
 pub use diskrand::{ARGUMENTS as DISKRAND_ARGUMENTS, DiskRandArgs};
 pub use export::ExportForm;
-pub use files::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
+pub use files::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
 pub use fio::{EtaChoice, FioArgs, FormatChoice};
 pub use fleet::{FleetArgs, FleetCommand, LaunchArgs, ManifestArgs, MpiChoice, SlurmArgs};
 pub use generate::{CompletionsArgs, ManArgs};

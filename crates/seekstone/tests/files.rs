@@ -205,6 +205,40 @@ fn phases_of_metadata_count_files_or_directories() {
     scratch.assert_clean(&target);
 }
 
+/// In one directory each client reads what the next one made.
+#[test]
+fn clients_share_one_directory_and_read_each_others_files() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let hard = [
+        "--workload",
+        "metadata",
+        "--layout",
+        "hard",
+        "--reorder",
+        "--files",
+        "60",
+    ];
+    let args = once(&["target", "--clients", "3", "--state", "as-is,cold"]);
+    let args = [&args[..], &hard, &["--json", "-"]].concat();
+    let run = scratch.check(&args, 0, "").json();
+    let names: Vec<String> = rows(&run).into_iter().map(|row| row.0).collect();
+    let phases = ["create", "stat", "open", "read", "rename", "list", "remove"];
+    assert_eq!(names, [phases, phases].concat());
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    let read = |row: &&Value| row["test"] == "read";
+    let bytes = tests
+        .iter()
+        .filter(read)
+        .map(|row| &row["passes"][1]["bytes"]);
+    assert_eq!(bytes.collect::<Vec<_>>(), [60 * 3901; 2]);
+    assert!(
+        run["files"]["hosts"].is_null(),
+        "one host has no rows of hosts"
+    );
+    scratch.assert_clean(&target);
+}
+
 #[test]
 fn test_11_reads_a_file_and_leaves_it_as_it_is() {
     let scratch = Scratch::new();
@@ -433,6 +467,27 @@ const WRONG: &[(&[&str], &str)] = &[
         ],
         "need one file each at least",
     ),
+    (
+        &[
+            "--workload",
+            "metadata",
+            "--layout",
+            "hard",
+            "--depth",
+            "1",
+            "target",
+        ],
+        "with --layout hard all files lie in one directory",
+    ),
+    (
+        &["--workload", "metadata", "--reorder", "target"],
+        "--reorder reads what another client made",
+    ),
+    (
+        &["--workload", "metadata", "--file-size", "2GiB", "target"],
+        "files of this workload have 1 GiB at most",
+    ),
+    (&["--layout", "easy", "target"], "--workload"),
 ];
 
 /// What makes no sense is refused before anything is made.

@@ -80,6 +80,68 @@ fn three_ranks_make_the_files_that_one_would_under_open_mpi() {
     check_same_work(test, &OPEN_MPI);
 }
 
+/// In one directory of all ranks, and in directories of their own, each reads what a client of
+/// another rank made; whatever is read is compared with what that one must have written.
+fn check_files_of_others(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    for (layout, phases) in [("hard", 7), ("easy", 6), ("tree", 9)] {
+        let args = [
+            "files",
+            "target",
+            "--workload",
+            "metadata",
+            "--layout",
+            layout,
+            "--reorder",
+            "--files",
+            "120",
+            "--clients",
+            "6",
+            "--passes",
+            "2",
+            "--state",
+            "as-is,cold",
+            "--reserve",
+            "0",
+            "--quiet",
+            "--no-save",
+            "--json",
+            "run.json",
+        ];
+        let ended = finish(ranks(&scratch, library, 3, &args));
+        assert!(ended.error().is_empty(), "{layout}: {ended:?}");
+        scratch.assert_clean(&target);
+        let run = json(&scratch.path("run.json"));
+        let files = &run["files"];
+        assert_eq!(work(&run).len(), 2 * phases, "{layout}: {files}");
+        assert_eq!(files["tree"]["is_reordered"], true);
+        let hosts = files["hosts"].as_array().expect("a row for each rank");
+        let calls = |rows: &[Value]| -> u64 {
+            rows.iter()
+                .map(|it| it["calls"].as_u64().expect("calls"))
+                .sum()
+        };
+        let tests = files["tests"].as_array().expect("rows").iter();
+        let passes: u64 = tests
+            .map(|test| calls(test["passes"].as_array().expect("passes")))
+            .sum();
+        assert_eq!((hosts.len(), calls(hosts)), (3, passes), "{layout}");
+    }
+}
+
+#[test]
+fn ranks_read_each_others_files_under_mpich() {
+    check_files_of_others("ranks_read_each_others_files_under_mpich", &MPICH);
+}
+
+#[test]
+fn ranks_read_each_others_files_under_open_mpi() {
+    check_files_of_others("ranks_read_each_others_files_under_open_mpi", &OPEN_MPI);
+}
+
 #[test]
 fn decus_tests_are_one_run_of_two_ranks() {
     let test = "decus_tests_are_one_run_of_two_ranks";
@@ -136,6 +198,16 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
         &[&device, &two[..]].concat(),
         "--device is read by one host",
     );
+    let uneven = [
+        "files",
+        "target",
+        "--workload",
+        "metadata",
+        "--reorder",
+        "--clients",
+        "3",
+    ];
+    check(&uneven, "with --reorder all 2 ranks have as many clients");
     let sim = ["files", "sim:rt11"];
     check(&[&sim[..], &two].concat(), "sim:rt11 is on no host");
 }

@@ -484,7 +484,9 @@ impl Rt11 {
                 Ok(0)
             }
             FileOp::Initialise => self.initialise().map(|()| 0),
-            FileOp::MakeDirectory { .. } | FileOp::RemoveDirectory { .. } => Err(UNSUPPORTED),
+            FileOp::MakeDirectory { .. }
+            | FileOp::RemoveDirectory { .. }
+            | FileOp::Learn { .. } => Err(UNSUPPORTED),
         }
     }
 

@@ -109,6 +109,16 @@ pub enum FileOp {
     Close,
     /// Change one data element of the file that was read last, in the program's memory.
     Modify,
+    /// Learn what another client made, which the next calls stat, open or read. No call of the
+    /// system.
+    Learn {
+        /// Who made it.
+        maker: u32,
+        /// Its name, which is the one that it was created with.
+        file: FileName,
+        /// Its length.
+        bytes: u64,
+    },
     /// Remove a file that is not open.
     Remove {
         /// Its name.
@@ -171,6 +181,8 @@ pub enum FileOpKind {
     Close,
     /// Changing data in memory.
     Modify,
+    /// Learning what another client made.
+    Learn,
     /// Removing a file.
     Remove,
     /// Renaming a file.
@@ -193,7 +205,7 @@ pub enum FileOpKind {
 
 impl FileOpKind {
     /// Every kind, in the order of the discriminants.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::MakeDirectory,
         Self::RemoveDirectory,
         Self::Create,
@@ -203,6 +215,7 @@ impl FileOpKind {
         Self::WriteNull,
         Self::Close,
         Self::Modify,
+        Self::Learn,
         Self::Remove,
         Self::Rename,
         Self::Stat,
@@ -214,10 +227,10 @@ impl FileOpKind {
         Self::Initialise,
     ];
 
-    /// Whether the system is called: what a program does in its own memory is no call of it.
+    /// Whether the system is called: what happens in a program's own memory is no call of it.
     #[must_use]
     pub const fn is_call(self) -> bool {
-        !matches!(self, Self::Modify)
+        !matches!(self, Self::Modify | Self::Learn)
     }
 
     /// The word that reports use.
@@ -233,6 +246,7 @@ impl FileOpKind {
             Self::WriteNull => "write to null",
             Self::Close => "close",
             Self::Modify => "modify",
+            Self::Learn => "learn",
             Self::Remove => "remove",
             Self::Rename => "rename",
             Self::Stat => "stat",
@@ -260,6 +274,7 @@ impl FileOp {
             Self::WriteNull { .. } => FileOpKind::WriteNull,
             Self::Close => FileOpKind::Close,
             Self::Modify => FileOpKind::Modify,
+            Self::Learn { .. } => FileOpKind::Learn,
             Self::Remove { .. } => FileOpKind::Remove,
             Self::Rename { .. } => FileOpKind::Rename,
             Self::Stat { .. } => FileOpKind::Stat,

@@ -40,7 +40,7 @@ pub use file_op::{
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
 pub use jobs::{JobClient, JobPattern, JobRate, JobSpec, JobsSpec, NextFile};
-pub use metadata::{DIRECTORIES_MAX, MetadataPhase, MetadataSpec};
+pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};
 pub use own::{MakeClient, OwnCounts, OwnSpec};

@@ -1,7 +1,9 @@
-//! Metadata at scale: many small files in a tree of directories are made, asked for, read, renamed,
-//! listed and removed, one phase after the other.
+//! Metadata at scale: many small files in a tree of directories, or in one directory of all
+//! clients, are made, asked for, read, renamed, listed and removed, one phase after the other.
 
 use std::iter::once;
+
+use serde::{Deserialize, Serialize};
 
 use crate::file_op::{BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileScript, OpenFor};
 
@@ -9,18 +11,55 @@ use crate::file_op::{BLOCK_BYTES, DirectoryNumber, FileName, FileOp, FileScript,
 const MADE: char = 'n';
 /// Series of the files once they are renamed.
 const RENAMED: char = 'r';
+/// Bytes that one call reads or writes, at most.
+const PART_BYTES: u32 = 64 << 10;
 /// Most directories of a tree.
 pub const DIRECTORIES_MAX: u64 = 1_000_000;
+
+/// Whose directories the files lie in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DirectoryUse {
+    /// Each client has a tree of its own.
+    #[default]
+    Own,
+    /// All files of all clients lie in one directory.
+    Shared,
+}
 
 /// A tree of directories and its files. A file lies in a directory at the bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataSpec {
-    /// Files of this client.
+    /// Files of each client.
     pub files: u32,
-    /// Levels of directories below the first one.
+    /// Levels of directories below the first one; 0 where they are shared.
     pub depth: u32,
     /// Directories in each directory that is not at the bottom.
     pub fan_out: u32,
+    /// Bytes of each file. Empty files are not read.
+    pub file_bytes: u32,
+    /// Whose directories these are.
+    pub directories: DirectoryUse,
+}
+
+/// Who carries a phase out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetadataClient {
+    /// Its number over all hosts, from 0.
+    pub number: u32,
+    /// The client whose files it asks for, opens and reads: itself, or another one.
+    pub reads_of: u32,
+}
+
+impl MetadataClient {
+    /// Client `number`, which reads its own files.
+    #[must_use]
+    pub const fn alone(number: u32) -> Self {
+        Self {
+            number,
+            reads_of: number,
+        }
+    }
 }
 
 /// One phase.
@@ -28,7 +67,7 @@ pub struct MetadataSpec {
 pub enum MetadataPhase {
     /// Directories are made, level by level.
     MakeDirectories,
-    /// Files are created, one block is written, and they are closed.
+    /// Files are created, written and closed.
     Create,
     /// Each file is asked for its length and times.
     Stat,
@@ -81,7 +120,7 @@ impl MetadataPhase {
     pub const fn title(self) -> &'static str {
         match self {
             Self::MakeDirectories => "make the directories",
-            Self::Create => "create, write one block, close",
+            Self::Create => "create, write, close",
             Self::Stat => "ask for length and times",
             Self::Open => "open and close",
             Self::Read => "open, read, close",
@@ -94,6 +133,18 @@ impl MetadataPhase {
 }
 
 impl MetadataSpec {
+    /// Files of one block each, in a tree of each client's own.
+    #[must_use]
+    pub const fn in_own_trees(files: u32, depth: u32, fan_out: u32) -> Self {
+        Self {
+            files,
+            depth,
+            fan_out,
+            file_bytes: BLOCK_BYTES,
+            directories: DirectoryUse::Own,
+        }
+    }
+
     /// Directories below the first one; `None` when there are more than [`DIRECTORIES_MAX`].
     #[must_use]
     pub fn directories(&self) -> Option<u32> {
@@ -118,25 +169,33 @@ impl MetadataSpec {
         match phase {
             MetadataPhase::MakeDirectories | MetadataPhase::RemoveDirectories => self.tree(),
             MetadataPhase::List => self.bottom().1,
+            MetadataPhase::Read if self.file_bytes == 0 => 0,
             _ => self.files,
         }
     }
 
-    /// The calls of a phase.
+    /// The calls of a phase that a client makes.
     ///
     /// # Panics
     /// When the tree has too many directories.
     #[must_use]
-    pub fn script(&self, phase: MetadataPhase) -> FileScript {
+    pub fn script(&self, phase: MetadataPhase, client: MetadataClient) -> FileScript {
         let spec = *self;
         let fan_out = self.fan_out;
         let numbers = 1..=self.tree();
         let (first, count) = self.bottom();
-        let files = (0..self.files).map(move |n| spec.file(MADE, n));
-        let renamed = (0..self.files).map(move |n| spec.file(RENAMED, n));
+        let files = (0..self.files).map(move |n| spec.file(MADE, client.number, n));
+        let renamed = (0..self.files).map(move |n| spec.file(RENAMED, client.number, n));
+        let looked_at = (0..self.files).map(move |n| spec.file(MADE, client.reads_of, n));
         let purpose = OpenFor::Reading;
-        let bytes = u64::from(BLOCK_BYTES);
-        let block = BLOCK_BYTES;
+        let bytes = u64::from(self.file_bytes);
+        let learned = move |file| {
+            (client.reads_of != client.number).then_some(FileOp::Learn {
+                maker: client.reads_of,
+                file,
+                bytes,
+            })
+        };
         match phase {
             MetadataPhase::MakeDirectories => {
                 Box::new(numbers.map(move |n| FileOp::MakeDirectory {
@@ -150,19 +209,23 @@ impl MetadataSpec {
                 }))
             }
             MetadataPhase::Create => Box::new(files.flat_map(move |file| {
-                [
-                    FileOp::Create { file, bytes },
-                    FileOp::Write { bytes: block },
-                    FileOp::Close,
-                ]
+                let parts = parts(spec.file_bytes).map(|bytes| FileOp::Write { bytes });
+                let create = once(FileOp::Create { file, bytes });
+                create.chain(parts).chain([FileOp::Close])
             })),
-            MetadataPhase::Stat => Box::new(files.map(|file| FileOp::Stat { file })),
-            MetadataPhase::Open => Box::new(
-                files.flat_map(move |file| [FileOp::Open { file, purpose }, FileOp::Close]),
+            MetadataPhase::Stat => Box::new(
+                looked_at
+                    .flat_map(move |file| learned(file).into_iter().chain([FileOp::Stat { file }])),
             ),
-            MetadataPhase::Read => Box::new(files.flat_map(move |file| {
-                once(FileOp::Open { file, purpose })
-                    .chain([FileOp::Read { bytes: block }, FileOp::Close])
+            MetadataPhase::Open => Box::new(looked_at.flat_map(move |file| {
+                let open = learned(file).into_iter();
+                open.chain([FileOp::Open { file, purpose }, FileOp::Close])
+            })),
+            MetadataPhase::Read => Box::new(looked_at.flat_map(move |file| {
+                let parts = parts(spec.file_bytes).map(|bytes| FileOp::Read { bytes });
+                let open = learned(file).into_iter();
+                let open = open.chain([FileOp::Open { file, purpose }]);
+                open.chain(parts).chain([FileOp::Close])
             })),
             MetadataPhase::Rename => Box::new(
                 files
@@ -187,13 +250,23 @@ impl MetadataSpec {
         (self.tree() + 1 - count, count)
     }
 
-    /// File `number`, which lies in one of the directories at the bottom by turns.
-    fn file(&self, series: char, number: u32) -> FileName {
+    /// File `number` of a client, which lies in one of the directories at the bottom by turns.
+    fn file(&self, series: char, client: u32, number: u32) -> FileName {
         let (first, count) = self.bottom();
+        let before = match self.directories {
+            DirectoryUse::Own => 0,
+            DirectoryUse::Shared => client * self.files,
+        };
         FileName {
             directory: DirectoryNumber(first + number % count),
             series,
-            number,
+            number: before + number,
         }
     }
+}
+
+/// The calls that read or write a whole file: of so many bytes each.
+fn parts(bytes: u32) -> impl Iterator<Item = u32> {
+    let starts = (0..bytes).step_by(PART_BYTES as usize);
+    starts.map(move |start| PART_BYTES.min(bytes - start))
 }

@@ -39,6 +39,8 @@ const ATTRIBUTE: &str = "user.seekstone.seal";
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seal(u64);
 
+static OF_THIS_RUN: OnceLock<Seal> = OnceLock::new();
+
 /// What the content of a file says about its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
@@ -59,14 +61,21 @@ impl Proof {
 }
 
 impl Seal {
-    /// The seal of this run: of this process, drawn when it is asked for first.
+    /// The seal of this run: drawn when it is asked for first, or that of another process of the
+    /// run (see [`Seal::adopt`]).
     ///
     /// # Panics
     /// When the system has no random numbers; without a secret nothing may be written.
     #[must_use]
     pub fn of_this_run() -> Self {
-        static DRAWN: OnceLock<Seal> = OnceLock::new();
-        *DRAWN.get_or_init(|| Self::fresh().expect("the system's random numbers"))
+        *OF_THIS_RUN.get_or_init(|| Self::fresh().expect("the system's random numbers"))
+    }
+
+    /// Make the seal that another process of this run drew that of this process, before anything is
+    /// written; whether it is now.
+    #[must_use]
+    pub fn adopt(number: u64) -> bool {
+        *OF_THIS_RUN.get_or_init(|| Self(number)) == Self(number)
     }
 
     /// A new one, for something that outlives this run.

@@ -8,7 +8,7 @@ use drivers::free_space;
 use lab::bench::BenchError;
 use lab::hosts::{Party, Place};
 use lab::laboratory::LaboratoryError;
-use results::{FilePass, Warning, WarningCode};
+use results::{FileHost, FilePass, Warning, WarningCode};
 use units::{Duration, format_count, format_counted, format_duration_ns};
 
 use super::pass::KeptPass;
@@ -59,24 +59,70 @@ fn place(request: &FilesRequest, opened: &Opened) -> Result<Place, BenchError> {
 /// The other hosts, and how they kept up.
 pub(super) struct Company {
     party: Party,
-    /// In how many passes each rank was last.
-    last: Vec<u32>,
-    /// The sum over passes of the share that was over when the first rank was done.
-    first_done: f64,
-    /// Calls of each rank, and how long it took for them, nanoseconds.
-    work: Vec<(u64, u64)>,
+    passes: u32,
+    /// What each rank did.
+    work: Vec<RankWork>,
     /// The longest time from the first rank done to the last, nanoseconds.
     skew_ns: u64,
 }
 
+/// What a rank did in all passes.
+#[derive(Clone, Copy, Debug, Default)]
+struct RankWork {
+    calls: u64,
+    /// How long it was at work, nanoseconds.
+    elapsed_ns: u64,
+    /// CPU time of its clients, nanoseconds; `None` where nobody knows.
+    cpu_ns: Option<u64>,
+    /// Passes in which it was done first, and last.
+    first_in: u32,
+    last_in: u32,
+    /// The sum over passes of the share that was over when it was done.
+    busy: f64,
+}
+
+impl RankWork {
+    fn calls_per_second(&self) -> f64 {
+        self.calls as f64 / (self.elapsed_ns as f64 / 1e9).max(1e-9)
+    }
+}
+
+/// A pass of one rank.
+#[derive(Clone, Copy, Debug)]
+struct RankPass {
+    /// When it was done, after the instant at which all were to begin, nanoseconds.
+    ended_ns: u64,
+    elapsed_ns: u64,
+    calls: u64,
+    cpu_ns: Option<u64>,
+}
+
+impl RankPass {
+    fn of((late_ns, kept): &(u64, KeptPass)) -> Self {
+        let pass = &kept.pass;
+        Self {
+            ended_ns: late_ns + pass.elapsed_ns,
+            elapsed_ns: pass.elapsed_ns,
+            calls: pass.calls,
+            cpu_ns: pass
+                .cpu_user_ns
+                .zip(pass.cpu_system_ns)
+                .map(|(user, system)| user + system),
+        }
+    }
+}
+
 impl Company {
     pub(super) fn new(party: Party) -> Self {
+        let none = RankWork {
+            cpu_ns: Some(0),
+            ..RankWork::default()
+        };
         Self {
-            last: vec![0; party.share().ranks as usize],
-            work: vec![(0, 0); party.share().ranks as usize],
+            work: vec![none; party.share().ranks as usize],
+            passes: 0,
             skew_ns: 0,
             party,
-            first_done: 0.0,
         }
     }
 
@@ -104,29 +150,48 @@ impl Company {
         let machines = self.party.machines();
         let mut passes = Vec::new();
         let merged = self.party.agree(told, |all: Vec<(u64, KeptPass)>| {
-            let each = all.iter();
-            let each = each.map(|(late, it)| (*late, it.pass.calls, it.pass.elapsed_ns));
-            passes = each.collect();
+            passes = all.iter().map(RankPass::of).collect();
             Ok(merged(&all, &machines))
         })?;
         self.note(&passes);
         Ok(merged)
     }
 
-    /// Note by how much each rank was late for a pass, its calls, and how long they took.
-    fn note(&mut self, passes: &[(u64, u64, u64)]) {
-        let ends: Vec<u64> = passes.iter().map(|(late, _, took)| late + took).collect();
-        for (work, (_, calls, took)) in self.work.iter_mut().zip(passes) {
-            work.0 += calls;
-            work.1 += took;
+    fn note(&mut self, passes: &[RankPass]) {
+        let ends = || passes.iter().map(|it| it.ended_ns);
+        let (Some(first), Some(last)) = (ends().min(), ends().max()) else {
+            return;
+        };
+        self.passes += 1;
+        self.skew_ns = self.skew_ns.max(last - first);
+        for (work, pass) in self.work.iter_mut().zip(passes) {
+            work.calls += pass.calls;
+            work.elapsed_ns += pass.elapsed_ns;
+            work.cpu_ns = work.cpu_ns.zip(pass.cpu_ns).map(|(sum, more)| sum + more);
+            work.first_in += u32::from(pass.ended_ns == first);
+            work.last_in += u32::from(pass.ended_ns == last);
+            work.busy += pass.ended_ns as f64 / (last as f64).max(1.0);
         }
-        let last = (0..ends.len()).max_by_key(|rank| ends[*rank]);
-        let first = ends.iter().min();
-        if let (Some(last), Some(first)) = (last, first) {
-            self.last[last] += 1;
-            self.skew_ns = self.skew_ns.max(ends[last] - first);
-            self.first_done += *first as f64 / (ends[last] as f64).max(1.0);
+    }
+
+    /// What each rank did, in a row each. Empty on other ranks than 0, which do not know.
+    pub(super) fn hosts(&self) -> Vec<FileHost> {
+        if self.passes == 0 {
+            return Vec::new();
         }
+        let row = |(rank, work): (u32, &RankWork)| FileHost {
+            rank,
+            host: self.party.host(rank).unwrap_or_default(),
+            calls: work.calls,
+            calls_per_second: work.calls_per_second(),
+            first_in: work.first_in,
+            last_in: work.last_in,
+            busy_share: work.busy / f64::from(self.passes),
+            processors_used: work
+                .cpu_ns
+                .map(|cpu| cpu as f64 / (work.elapsed_ns as f64).max(1.0)),
+        };
+        (0..).zip(&self.work).map(row).collect()
     }
 
     /// Part from the others; what could not be removed, a warning each. On other ranks than 0 that
@@ -147,34 +212,38 @@ impl Company {
 
     /// Who held the others up, in a note.
     pub(super) fn words(&self) -> Option<Warning> {
-        let passes: u32 = self.last.iter().sum();
-        let slowest = (0..).zip(&self.last).max_by_key(|it| it.1)?;
-        if passes == 0 {
+        if self.passes == 0 {
             return None;
         }
-        let rate = |rank: &usize| {
-            let (calls, ns) = self.work[*rank];
-            calls as f64 / (ns as f64 / 1e9).max(1e-9)
+        let ranks = || (0..).zip(&self.work);
+        let last = ranks().max_by_key(|it| it.1.last_in)?;
+        let by_rate = |one: &(u32, &RankWork), other: &(u32, &RankWork)| {
+            one.1
+                .calls_per_second()
+                .total_cmp(&other.1.calls_per_second())
         };
-        let by_rate = |one: &usize, other: &usize| rate(one).total_cmp(&rate(other));
-        let ranks = 0..self.work.len();
-        let (slow, fast) = (ranks.clone().min_by(by_rate)?, ranks.max_by(by_rate)?);
+        let (slow, fast) = (ranks().min_by(by_rate)?, ranks().max_by(by_rate)?);
+        let first_done = self
+            .work
+            .iter()
+            .map(|it| it.busy)
+            .fold(f64::INFINITY, f64::min);
         let text = format!(
-            "{}, {} ranks: {} was done last in {} of {}; when a pass was over on the first rank, \
-             {:.0} % of its time had gone by, and the last was done {} later at most. Slowest: \
-             {} with {} calls/s; fastest: {} with {} calls/s. A pass lasts until the last rank is \
-             done.",
+            "{}, {} ranks: {} was done last in {} of {}; when a pass was over on the quickest \
+             rank, {:.0} % of its time had gone by, and from the first rank done to the last it \
+             took {} at most. Slowest: {} with {} calls/s; fastest: {} with {} calls/s. A pass \
+             lasts until the last rank is done.",
             format_counted(self.party.machines().len() as u64, "host"),
             self.party.share().ranks,
-            self.party.name(slowest.0),
-            slowest.1,
-            format_counted(u64::from(passes), "pass"),
-            100.0 * self.first_done / f64::from(passes),
+            self.party.name(last.0),
+            last.1.last_in,
+            format_counted(u64::from(self.passes), "pass"),
+            100.0 * first_done / f64::from(self.passes),
             format_duration_ns(self.skew_ns as f64),
-            self.party.name(slow as u32),
-            format_count(rate(&slow)),
-            self.party.name(fast as u32),
-            format_count(rate(&fast)),
+            self.party.name(slow.0),
+            format_count(slow.1.calls_per_second()),
+            self.party.name(fast.0),
+            format_count(fast.1.calls_per_second()),
         );
         Some(Warning::note(WarningCode::Hosts, text))
     }

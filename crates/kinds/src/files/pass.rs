@@ -8,7 +8,7 @@ use results::{FilePass, FileState, FileSystemRole};
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use workload::{
-    BLOCK_BYTES, DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, Spacing,
+    DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, Spacing,
     stand_in_for_device,
 };
 
@@ -186,7 +186,8 @@ impl Session<'_> {
         let tree = self.request.tree();
         let seed = self.request.seed;
         let (item, scale) = (cell.item, cell.scale);
-        let share = self.request.share();
+        let request = self.request;
+        let share = request.share();
         let script = move |client: u32, hand: &Hand| -> FileScript {
             let order = FileOrder {
                 seed,
@@ -198,7 +199,7 @@ impl Session<'_> {
                 (FileItem::Decus(test, _), bytes) => test.script(scale, bytes.unwrap_or(0), &order),
                 (FileItem::Metadata(phase), _) => {
                     let tree = tree.expect("the workload has a tree");
-                    tree.script(phase)
+                    tree.script(phase, request.metadata_client(client))
                 }
             }
         };
@@ -265,8 +266,8 @@ impl Session<'_> {
                 script.map(|op| op.bytes()).sum()
             }
             FileItem::Metadata(_) => {
-                let files = self.request.tree().map_or(0, |tree| tree.files);
-                u64::from(files) * u64::from(BLOCK_BYTES)
+                let tree = self.request.tree();
+                tree.map_or(0, |tree| u64::from(tree.files) * u64::from(tree.file_bytes))
             }
         }
     }

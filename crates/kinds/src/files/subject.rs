@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration as StdDuration;
 
 use drivers::{
     CacheDrop, DeviceReader, FileSystemDriver, FileSystemOptions, Owner, TargetError,
@@ -13,7 +15,7 @@ use results::environment::TargetKind;
 use results::{Caution, FileSystemRole, TargetDescription, Warning, WarningCode};
 use sys::MonotonicClock;
 use units::Instant;
-use workload::{DecusTest, Durability, Errno, FileOp};
+use workload::{DecusTest, DirectoryUse, Durability, Errno, FileOp};
 
 use super::model::open_model;
 use super::{FileWork, FilesRequest};
@@ -26,6 +28,11 @@ use lab::laboratory::{LaboratoryError, with_causes};
 const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run", "/tmp"];
 /// Names that a run needs beside its files: work directory, marker, and one directory a client.
 const NAMES_BESIDE: u64 = 4;
+
+/// How often it is tried to remove a directory in which other ranks still remove theirs ...
+const TRIES_MAX: u32 = 50;
+/// ... and how long to wait between two tries.
+const BETWEEN_TRIES: StdDuration = StdDuration::from_millis(100);
 
 /// Who makes one client's calls.
 pub enum Hand {
@@ -98,6 +105,8 @@ pub struct Subject {
     /// What TEST11 reads in the place of a file of our own.
     pub named: Option<TargetDescription>,
     work: Option<Arc<WorkDirectory>>,
+    /// How often it is tried again to remove the work directory.
+    patience: u32,
 }
 
 impl Subject {
@@ -111,6 +120,7 @@ impl Subject {
             device: None,
             named: None,
             work: None,
+            patience: 0,
         }
     }
 
@@ -122,29 +132,52 @@ impl Subject {
         }
     }
 
-    /// Remove what was made; what could not be removed is a warning.
-    pub fn clean_up(&mut self) -> Option<Warning> {
+    /// Remove the files that were made; what could not be removed is a warning.
+    pub fn clear(&mut self) -> Option<Warning> {
         let mut failed = None;
         for mut hand in self.hands.drain(..) {
             if let Err(error) = hand.perform(&FileOp::Initialise) {
                 failed = Some(error);
             }
         }
-        let work = self.work.take()?;
-        let why = match (failed, work.remove()) {
-            (None, Ok(())) => return None,
-            (Some(error), _) => TargetError::LeftBehind {
-                path: work.path().to_owned(),
-                why: std::io::Error::from_raw_os_error(error.0).to_string(),
-            },
-            (None, Err(error)) => error,
-        };
-        let text = format!(
-            "{}; `seekstone clean` there removes what is left, once it can be removed",
-            with_causes(&why)
-        );
-        Some(Warning::doubt(WarningCode::LeftBehind, text))
+        let why = std::io::Error::from_raw_os_error(failed?.0).to_string();
+        let path = self.work.as_ref()?.path().to_owned();
+        Some(left_behind(&TargetError::LeftBehind { path, why }))
     }
+
+    /// Remove the work directory, whose files are gone; what could not be removed is a warning.
+    /// Where ranks that have failed share it, it is waited for them to remove their files.
+    pub fn remove(&mut self) -> Option<Warning> {
+        let work = self.work.take()?;
+        let mut removed = work.remove();
+        for _ in 0..self.patience {
+            if removed.is_ok() {
+                break;
+            }
+            thread::sleep(BETWEEN_TRIES);
+            removed = work.remove();
+        }
+        removed.err().map(|why| left_behind(&why))
+    }
+
+    /// Remove all that was made; what could not be removed is a warning.
+    pub fn clean_up(&mut self) -> Option<Warning> {
+        match self.clear() {
+            None => self.remove(),
+            Some(left) => {
+                self.work.take();
+                Some(left)
+            }
+        }
+    }
+}
+
+fn left_behind(why: &TargetError) -> Warning {
+    let text = format!(
+        "{}; `seekstone clean` there removes what is left, once it can be removed",
+        with_causes(why)
+    );
+    Warning::doubt(WarningCode::LeftBehind, text)
 }
 
 fn first_device(description: &TargetDescription) -> Option<String> {
@@ -175,6 +208,7 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
             device,
             named: None,
             work: None,
+            patience: 0,
         });
     }
     refuse_read_only(&description)?;
@@ -194,6 +228,11 @@ pub fn open_target(request: &FilesRequest, clock: MonotonicClock) -> Result<Subj
         device,
         named: named.map(|(description, _)| description),
         work: Some(work),
+        patience: if request.needs_one_directory() {
+            TRIES_MAX
+        } else {
+            0
+        },
     })
 }
 
@@ -247,6 +286,7 @@ fn open_memory_at(
         device: None,
         named: None,
         work: Some(work),
+        patience: 0,
     })
 }
 
@@ -275,24 +315,55 @@ fn open_directory(
     device: Option<&Path>,
     clock: MonotonicClock,
 ) -> Result<Opened, BenchError> {
-    let owner = Owner {
-        program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
-        started: environment::capture().started_at,
-        purpose: request.purpose.clone(),
-    };
-    let work = WorkDirectory::create(path, &owner).map_err(LaboratoryError::from)?;
-    let work = Arc::new(work);
+    let work = Arc::new(work_directory(path, request)?);
     let options = FileSystemOptions {
         durability: Durability::Volatile,
         drop: request.cache_drop,
+        directories: request.directories(),
     };
+    let share = request.share();
     let hands: Result<Vec<Hand>, TargetError> = (0..request.clients_here())
         .map(|client| {
+            let client = share.client(client);
             FileSystemDriver::new(Arc::clone(&work), client, device, clock, options)
                 .map(|driver| Hand::Real(Box::new(driver)))
         })
         .collect();
     Ok((work, hands.map_err(LaboratoryError::from)?))
+}
+
+/// A work directory of this host's own, or that of rank 0 where hosts use each other's files.
+fn work_directory(path: &Path, request: &FilesRequest) -> Result<WorkDirectory, BenchError> {
+    let create = || {
+        let owner = Owner {
+            program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+            started: environment::capture().started_at,
+            purpose: request.purpose.clone(),
+        };
+        WorkDirectory::create(path, &owner).map_err(LaboratoryError::from)
+    };
+    let party = request.party.as_ref();
+    let Some(party) = party.filter(|_| request.needs_one_directory()) else {
+        return Ok(create()?);
+    };
+    if party.leads() {
+        let made = create()?;
+        party.agree(Ok(made.name().to_owned()), |names| Ok(names[0].clone()))?;
+        return Ok(made);
+    }
+    let name = party.agree(Ok(String::new()), |names| Ok(names[0].clone()))?;
+    WorkDirectory::join(path, &name).map_err(|error| {
+        BenchError::Usage(format!(
+            "{}: the directory that rank 0 made cannot be used here ({}): {} needs one file system \
+             on all hosts",
+            path.display(),
+            with_causes(&LaboratoryError::from(error)),
+            match request.directories() {
+                DirectoryUse::Shared => "a directory of all clients",
+                DirectoryUse::Own => "--reorder",
+            }
+        ))
+    })
 }
 
 /// Nothing is begun that is known not to fit.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use drivers::Seal;
 use fleet::{Fleet, FleetError, Group, Share};
 use host::processors::processors;
 use procedure::Trial;
@@ -140,11 +141,17 @@ impl Party {
     /// # Errors
     /// When they differ, or a rank is silent.
     pub fn meet(&self, own: &Welcome, host: Host) -> Result<u64, BenchError> {
-        let told = self.round(|group| group.broadcast(&to_bytes(own)))?;
-        let told: Welcome = from_bytes(0, &told).map_err(|error| self.failed(&error))?;
+        // Rank 0's seal proves that a file is the run's, whichever rank made it.
+        let seal = self.leads().then(|| Seal::of_this_run().number());
+        let told = self.round(|group| group.broadcast(&to_bytes(&(own, seal))))?;
+        let (told, seal): (Welcome, Option<u64>) =
+            from_bytes(0, &told).map_err(|error| self.failed(&error))?;
         let own = match own.differs_from(&told) {
-            None => Ok(host),
             Some(text) => Err(BenchError::Usage(text)),
+            None if !seal.is_some_and(Seal::adopt) => Err(BenchError::Refused(
+                "files were made before the ranks met".into(),
+            )),
+            None => Ok(host),
         };
         let hosts = self.agree(own, Ok)?;
         *self.hosts.lock().unwrap_or_else(PoisonError::into_inner) = hosts;
@@ -187,6 +194,20 @@ impl Party {
         let mut machines: Vec<Vec<u32>> = machines.into_values().collect();
         machines.sort_unstable();
         machines
+    }
+
+    /// A rank on another machine than this one, where there are several: a different one for each
+    /// rank, and always on another machine where all have as many ranks.
+    #[must_use]
+    pub fn rank_on_next_host(&self) -> u32 {
+        let machines = self.machines();
+        let shift = match &machines[..] {
+            [_] => 1,
+            several => several.iter().map(Vec::len).max().unwrap_or(1),
+        };
+        let order: Vec<u32> = machines.into_iter().flatten().collect();
+        let place = order.iter().position(|rank| *rank == self.share.rank);
+        order[(place.unwrap_or(0) + shift) % order.len()]
     }
 
     /// Processors of all machines; of each, the most that one of its ranks may use.
@@ -348,7 +369,7 @@ mod tests {
         };
         let own = own.clone();
         let answer = move |told: &[u8]| {
-            let Ok(told) = from_bytes::<Welcome>(0, told) else {
+            let Ok((told, _)) = from_bytes::<(Welcome, Option<u64>)>(0, told) else {
                 return Vec::new();
             };
             let told: Told<Host> = match own.differs_from(&told) {
@@ -367,6 +388,45 @@ mod tests {
     fn ranks_of_one_version_and_command_line_meet() {
         let own = welcome("1.2.3", &["trial", "/data"]);
         assert_eq!(met(&own, &own).expect("the same"), 7);
+    }
+
+    fn rank_of(ranks: &[(u32, &str)], rank: u32) -> u32 {
+        let latency = Latency {
+            least: Duration::ZERO,
+            more: Duration::ZERO,
+        };
+        let fleet = VirtualFleet::new(HostClock::default(), latency, 1);
+        let hosts = ranks.iter().map(|(_, machine)| Host {
+            name: (*machine).into(),
+            machine: (*machine).into(),
+            processors: 1,
+        });
+        let party = Party {
+            share: Share {
+                rank,
+                ranks: ranks.len() as u32,
+            },
+            hosts: Arc::new(Mutex::new(hosts.collect())),
+            ..Party::new(Box::new(fleet), false)
+        };
+        party.rank_on_next_host()
+    }
+
+    /// Whether launchers fill one host after the other or deal ranks in turn: each rank has one of
+    /// another host to itself.
+    #[test]
+    fn each_rank_reads_of_a_rank_on_another_host() {
+        let blocks = [(0, "a"), (1, "a"), (2, "b"), (3, "b")];
+        let turns = [(0, "a"), (1, "b"), (2, "a"), (3, "b")];
+        let one = [(0, "a"), (1, "a"), (2, "a")];
+        let all = |ranks: &[(u32, &str)]| -> Vec<u32> {
+            (0..ranks.len() as u32)
+                .map(|rank| rank_of(ranks, rank))
+                .collect()
+        };
+        assert_eq!(all(&blocks), [2, 3, 0, 1]);
+        assert_eq!(all(&turns), [1, 0, 3, 2]);
+        assert_eq!(all(&one), [1, 2, 0]);
     }
 
     #[test]

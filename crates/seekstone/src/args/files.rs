@@ -82,18 +82,31 @@ pub struct FilesArgs {
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000_000)
     )]
     pub files: u32,
-    /// Levels of directories.
+    /// Where they lie: `easy` and `hard` are the two patterns of mdtest in the IO500 benchmark.
+    #[arg(long, value_enum, default_value_t = LayoutChoice::Tree, requires = "workload")]
+    pub layout: LayoutChoice,
+    /// Levels of directories [default: 2; 0 with `--layout easy` or `hard`].
     #[arg(
-        long, value_name = "N", default_value_t = 2, allow_negative_numbers = true,
-        requires = "workload", value_parser = clap::value_parser!(u32).range(0..=16)
+        long, value_name = "N", allow_negative_numbers = true, requires = "workload",
+        value_parser = clap::value_parser!(u32).range(0..=16)
     )]
-    pub depth: u32,
+    pub depth: Option<u32>,
     /// Directories in each directory above the last level.
     #[arg(
         long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub fan_out: u32,
+    /// Bytes of each file [default: 512; none with `--layout easy`, 3901 with `hard`].
+    #[arg(
+        long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
+        value_parser = parse_reserve
+    )]
+    pub file_size: Option<Bytes>,
+    /// Stat, open and read what another client made: the same one of the next host, or the next
+    /// client of one host.
+    #[arg(long, requires = "workload")]
+    pub reorder: bool,
     /// The memory disk for comparison: a directory on a tmpfs, or `none` [default: the first one
     /// found].
     #[arg(long, value_name = "DIR|none")]
@@ -145,6 +158,17 @@ pub enum SpaceChoice {
     /// Two of 8000 blocks.
     #[value(name = "8")]
     Eight,
+}
+
+/// Where the files of `--workload metadata` lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LayoutChoice {
+    /// In a tree of each client's own.
+    Tree,
+    /// In one directory of each client's own, and empty.
+    Easy,
+    /// In one directory of all clients, 3901 bytes each.
+    Hard,
 }
 
 /// Workloads other than the DECUS tests.

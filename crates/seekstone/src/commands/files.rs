@@ -10,15 +10,20 @@ use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use procedure::RoundsRule;
 use results::{FileState, MetadataTree, Setup};
-use workload::{DecusTest, MetadataSpec, Spacing};
+use units::Bytes;
+use workload::{BLOCK_BYTES, DecusTest, DirectoryUse, Spacing};
 
-use crate::args::{FilesArgs, SpaceChoice, StateChoice, WorkloadChoice};
+use crate::args::{FilesArgs, LayoutChoice, SpaceChoice, StateChoice, WorkloadChoice};
 use crate::commands::drive::Ready;
 use crate::commands::setup::seeded;
 use crate::exit::UsageError;
 
 /// The most passes of a test that does not become precise.
 const PASSES_MAX: u32 = 1000;
+/// Bytes of a file of mdtest's hard pattern, as the IO500 benchmark sets it.
+const HARD_FILE_BYTES: u32 = 3901;
+/// The most bytes of a file.
+const FILE_BYTES_MAX: u64 = 1 << 30;
 /// In the place of a directory: no memory disk.
 pub const NO_MEMORY: &str = "none";
 
@@ -104,6 +109,10 @@ fn resolve(setup: &mut Setup, work: &FileWork, states: &[FileState]) {
     if let FileWork::Decus { tests, .. } = work {
         setup.resolve("tests", tests.iter().map(|it| it.number().to_owned()));
     }
+    if let FileWork::Metadata(tree) = work {
+        setup.resolve("depth", [tree.depth.to_string()]);
+        setup.resolve("file-size", [Bytes(u64::from(tree.file_bytes)).to_string()]);
+    }
     let names = states.iter().map(|state| match state {
         FileState::AsIs => "as-is".to_owned(),
         FileState::Cold => "cold".to_owned(),
@@ -140,37 +149,67 @@ fn check_together(
 }
 
 fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
+    let (depth, file_bytes, directories) = match args.layout {
+        LayoutChoice::Tree => (2, BLOCK_BYTES, DirectoryUse::Own),
+        LayoutChoice::Easy => (0, 0, DirectoryUse::Own),
+        LayoutChoice::Hard => (0, HARD_FILE_BYTES, DirectoryUse::Shared),
+    };
+    let file_bytes = args.file_size.map_or(u64::from(file_bytes), |size| size.0);
     let tree = MetadataTree {
         files: args.files,
-        depth: args.depth,
+        depth: args.depth.unwrap_or(depth),
         fan_out: args.fan_out,
+        file_bytes: file_bytes.min(FILE_BYTES_MAX) as u32,
+        directories,
+        is_reordered: args.reorder,
     };
-    let spec = MetadataSpec {
-        files: tree.files,
-        depth: tree.depth,
-        fan_out: tree.fan_out,
-    };
-    if !Path::new(&args.target).is_dir() {
-        let text = format!("{}: --workload metadata needs a directory", args.target);
-        return Err(UsageError(text));
-    }
-    if args.files < args.clients {
-        let text = format!(
+    let problem = if !Path::new(&args.target).is_dir() {
+        format!("{}: --workload metadata needs a directory", args.target)
+    } else if args.files < args.clients {
+        format!(
             "--files {}: {} clients need one file each at least",
             args.files, args.clients
-        );
-        return Err(UsageError(text));
-    }
-    if spec.directories().is_none() {
-        let text = format!(
+        )
+    } else if file_bytes > FILE_BYTES_MAX {
+        format!(
+            "--file-size {}: files of this workload have {} at most; for large ones use trial or \
+             transfer",
+            Bytes(file_bytes),
+            Bytes(FILE_BYTES_MAX)
+        )
+    } else if directories == DirectoryUse::Shared && tree.depth > 0 {
+        format!(
+            "--depth {}: with --layout hard all files lie in one directory; leave --depth out",
+            tree.depth
+        )
+    } else if tree.is_reordered && args.clients == 1 {
+        "--reorder reads what another client made: ask for two --clients or more".into()
+    } else if let Some(uneven) = uneven(args) {
+        uneven
+    } else if tree.of_each(args.clients).directories().is_none() {
+        format!(
             "--depth {} with --fan-out {}: more than {} directories for each client",
             tree.depth,
             tree.fan_out,
             workload::DIRECTORIES_MAX
-        );
-        return Err(UsageError(text));
-    }
-    Ok(FileWork::Metadata(tree))
+        )
+    } else {
+        return Ok(FileWork::Metadata(tree));
+    };
+    Err(UsageError(problem))
+}
+
+/// Each client reads what one of another rank made, so ranks need as many clients each.
+fn uneven(args: &FilesArgs) -> Option<String> {
+    let ranks = args.common.party.as_ref()?.share().ranks;
+    let is_uneven = args.reorder && !args.clients.is_multiple_of(ranks);
+    is_uneven.then(|| {
+        format!(
+            "--clients {}: with --reorder all {ranks} ranks have as many clients; ask for a \
+             multiple of {ranks}",
+            args.clients
+        )
+    })
 }
 
 fn decus(args: &FilesArgs, is_directory: bool) -> Result<FileWork, UsageError> {

@@ -1,0 +1,71 @@
+//! What the files of a request take of a file system.
+
+use workload::{BLOCK_BYTES, DecusGroup, DecusTest, Spacing};
+
+use super::{FileWork, FilesRequest};
+
+/// File systems take whole blocks of this size for the smallest file.
+const ALLOCATION: u64 = 4096;
+/// What the files of a request take, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub bytes: u64,
+    pub names: u64,
+}
+
+impl FilesRequest {
+    /// What the clients of this host need. Groups of tests follow each other, so the largest
+    /// counts.
+    pub(crate) fn needs(&self) -> Needs {
+        let clients = u64::from(self.clients_here());
+        let (bytes, names) = match &self.work {
+            FileWork::Metadata(tree) => {
+                let spec = tree.of_each(self.clients);
+                let directories = u64::from(spec.directories().unwrap_or(0));
+                let names = u64::from(spec.files) + directories;
+                let file = u64::from(spec.file_bytes).next_multiple_of(ALLOCATION);
+                let bytes = u64::from(spec.files) * file + directories * ALLOCATION;
+                (bytes, names)
+            }
+            FileWork::Decus {
+                tests,
+                spacings,
+                scales,
+            } => {
+                let scale = scales.iter().copied().max().unwrap_or(1);
+                let of = |test: &DecusTest| needs_of(*test, spacings, scale);
+                let all = tests.iter().map(of);
+                all.fold((0, 0), |(bytes, names), (b, n)| {
+                    (bytes.max(b), names.max(n))
+                })
+            }
+        };
+        Needs {
+            bytes: bytes * clients,
+            names: names * clients,
+        }
+    }
+}
+
+/// Bytes and names that a test's files take, with those of the tests that make them.
+fn needs_of(test: DecusTest, spacings: &[Spacing], scale: u32) -> (u64, u64) {
+    let block = u64::from(BLOCK_BYTES);
+    let whole = |blocks: u64| (blocks * block).div_ceil(ALLOCATION) * ALLOCATION;
+    let scale = u64::from(scale);
+    match test.group() {
+        DecusGroup::Seeks => (150 * scale * ALLOCATION, 150 * scale),
+        DecusGroup::Medium => (whole(150 * scale), 1),
+        DecusGroup::Data => {
+            let largest = spacings.iter().map(|it| it.bytes(scale as u32)).max();
+            // SPACE8's files and the copies are there before SPACE2's files are gone.
+            let spacers = largest.map_or(0, |bytes| bytes + bytes / 4);
+            let copies = 1 + u64::from(!spacings.is_empty());
+            let files = 300 * scale * copies;
+            (files * ALLOCATION + spacers, files + 4)
+        }
+        DecusGroup::Large => (whole(300 * scale), 1),
+        DecusGroup::Long => (whole(800 * scale), 1),
+        DecusGroup::Many => (1_000 * scale * ALLOCATION, 1_000 * scale),
+        DecusGroup::Device => (whole(workload::DEVICE_BLOCKS_MAX), 1),
+    }
+}
