@@ -7,7 +7,7 @@ use crate::figure::{percent, trust};
 use crate::page::Page;
 use crate::style::Tone;
 
-/// Rows that can be used, foreign I/O, and what was too rare to be seen.
+/// Rows that can be used, foreign I/O, and what was too slow or too rare to be seen.
 pub(crate) fn line(page: &mut Page<'_>, run: &Run) {
     let measurements = match &run.random {
         // The rounds of random access stand in its cells.
@@ -64,13 +64,14 @@ pub(crate) fn foreign(measurements: &[Measurement]) -> Option<String> {
     })
 }
 
-/// What all rows and cited points together were too short to see.
+/// What is too slow or too rare for the shortest of all rows and cited points.
 fn rarest(measurements: &[Measurement], curve: Option<&Curve>) -> Option<String> {
     let rows = measurements.iter().filter_map(|row| row.resolution);
     let points = curve.and_then(|curve| curve.resolution);
     let seen = rows.chain(points).reduce(Resolution::both)?;
     Some(format!(
-        "stalls rarer than one in {} could be missed",
+        "blind to changes slower than {} and stalls rarer than one in {}",
+        format_duration_ns(seen.slowest_change_ns as f64),
         format_duration_ns(seen.rarest_ns as f64)
     ))
 }

@@ -25,7 +25,8 @@ check-up of .                                                                   
   23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
   Random reads: one client waits 47 us; from about 60,000 per second on the response time grows
   faster than the load.
-  Trust: all 6 rows sound; up to 2 % foreign I/O; stalls rarer than one in 1.90 s could be missed
+  Trust: all 6 rows sound; up to 2 % foreign I/O; blind to changes slower than 190 ms and stalls
+  rarer than one in 1.90 s
 
                                 ops/s   MB/s     mean       p99  95 % CI
   sequential write 1 MiB, QD4   2,300  2,410   435 us    652 us  2.36 .. 2.46 GB/s
@@ -75,8 +76,8 @@ run 12: check-up of .                                          58.2 s, seed 8213
   23 GiB RAM, 8 CPUs, Linux 6.12.1, KVM, test file 4 GiB
   Random reads: one client waits 47 us; from about 60,000 per second on the
   response time grows faster than the load.
-  Trust: all 6 rows sound; up to 2 % foreign I/O; stalls rarer than one in 1.90
-  s could be missed
+  Trust: all 6 rows sound; up to 2 % foreign I/O; blind to changes slower than
+  190 ms and stalls rarer than one in 1.90 s
 
                                 ops/s     mean       p99  95 % CI
   sequential write 1 MiB, QD4   2,300   435 us    652 us  2.36 .. 2.46 GB/s
