@@ -115,7 +115,8 @@ impl Cd {
         let limit = (to + self.spec.buffer).min(size).max(to);
         if from < self.start || from > self.limit.max(self.next) || self.limit == 0 {
             let access = self.spec.access(self.next / BLOCK, from / BLOCK);
-            (self.start, self.next) = (from, from);
+            // Nothing that was to be read ahead elsewhere is.
+            (self.start, self.next, self.limit) = (from, from, 0);
             self.clock = ready + access;
         } else if self.next == self.limit {
             // It had stopped, and the block has to come round again.
