@@ -14,6 +14,7 @@ mod rpt;
 mod standard;
 mod studies;
 mod tapes;
+mod together;
 mod transfer;
 mod unreached;
 
@@ -111,6 +112,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
     [
         diskrand::EXPERIMENTS,
         standard::EXPERIMENTS,
+        together::EXPERIMENTS,
         transfer::EXPERIMENTS,
         copying::EXPERIMENTS,
         tapes::EXPERIMENTS,

@@ -7,13 +7,13 @@ use host::interrupt::Interrupt;
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment::of_document(
     "Rows that are out of reach",
-    &["ppro", "p100", "cdrom8", "rz28", "fddi", "ethernet10"],
+    &["ppro", "p100", "rz28", "fddi", "ethernet10"],
     "nothing is simulated; each row says why",
     |_: &Interrupt| -> Rows { Ok(unreached()) },
 )];
 
 /// What, unit, one figure of it, and why not.
-const ROWS: [(&str, &str, f64, &str); 12] = [
+const ROWS: [(&str, &str, f64, &str); 8] = [
     (
         "DISKRAND 10.1, Pentium Pro, 48 tasks",
         "/s",
@@ -21,34 +21,10 @@ const ROWS: [(&str, &str, f64, &str); 12] = [
         "the document says that memory did not suffice: paging again",
     ),
     (
-        "DISKRAND 10.3, six users over the LAN with 30",
-        "/s",
-        0.86,
-        "`seekstone together` runs both hosts, but the server has no CPU unit yet: not judged",
-    ),
-    (
-        "DISKRAND 10.3, 30 users of the server with six over the LAN",
-        "/s",
-        4.49,
-        "`seekstone together` runs both hosts, but the server has no CPU unit yet: not judged",
-    ),
-    (
         "DISKMBPS 9, Pentium Pro under Windows NT",
         "MiB/s",
         3.6,
         "set by the system's read-ahead, whose size is not documented",
-    ),
-    (
-        "DISKMBPS 10, two to four programs on one disk",
-        "MiB/s",
-        2.05,
-        "set by the system's read-ahead: blocks of 32 or 64 KiB are the author's guess",
-    ),
-    (
-        "DISKMBPS 11, two programs on one CD-ROM",
-        "MiB/s",
-        0.36,
-        "set by the system's read-ahead: the author asks which size it is",
     ),
     (
         "KP3, disks at DSSI (RF72)",
