@@ -89,11 +89,12 @@ pub(crate) fn title(run: &Run) -> String {
 pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
     let number = run.id.map_or_else(String::new, |id| format!("run {id}: "));
     let title = format!("{number}{}", title(run));
-    let how = format!(
-        "{}, seed {}",
-        format_duration_ns(run.elapsed_ns as f64),
-        run.settings.seed
-    );
+    let length = format_duration_ns(run.elapsed_ns as f64);
+    // A log that was imported tells neither machine nor seed.
+    let how = match run.environment.is_known() {
+        true => format!("{length}, seed {}", run.settings.seed),
+        false => length,
+    };
     let room = page
         .style
         .columns()
@@ -110,7 +111,7 @@ pub(crate) fn header(page: &mut Page<'_>, run: &Run) {
         page.item(Tone::Bad, "partial:", &text);
     }
     page.paragraph(Tone::Plain, &target::in_brief(&run.target));
-    if run.target.kind != TargetKind::Simulated {
+    if run.target.kind != TargetKind::Simulated && run.environment.is_known() {
         page.paragraph(Tone::Plain, &machine(run));
     }
     if let Some(answer) = run.findings.first() {

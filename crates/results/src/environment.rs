@@ -50,6 +50,14 @@ pub struct Environment {
     pub steal_share: Option<f64>,
 }
 
+impl Environment {
+    /// Whether anybody looked: a log that was imported says nothing of its machine.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        self.cpus_online > 0
+    }
+}
+
 /// Pressure-stall information over the last 10 seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pressure {

@@ -205,7 +205,10 @@ pub fn blank_run(command: &str, target: &str, started: Option<&str>) -> Run {
     let target = TargetDescription {
         given: target.into(),
         path: target.into(),
-        kind: TargetKind::File,
+        kind: match target.starts_with(sim::SIM_PREFIX) {
+            true => TargetKind::Simulated,
+            false => TargetKind::File,
+        },
         size_bytes: None,
         allocated_bytes: None,
         file_system: None,

@@ -270,7 +270,8 @@ impl Resolver<'_> {
             ["TestFile", "ConfFile", "ParmFile", "DataFile"].map(|name| self.text_of(name));
         let mut stem = report.clone();
         stem.pop();
-        for output in [report.clone(), format!("{stem}e"), format!("{stem}l")] {
+        let outputs = [report.clone(), format!("{stem}e"), format!("{stem}l")];
+        for output in outputs.into_iter().filter(|_| !stem.is_empty()) {
             if output == self.name || inputs.contains(&output) {
                 let place = self.place_of("ReptFile");
                 let text = format!("{} would be written, and is read", quoted(&output));

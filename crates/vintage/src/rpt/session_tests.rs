@@ -348,3 +348,16 @@ fn wrong_plans_are_refused_with_their_places() {
         "a workload without threads",
     );
 }
+
+/// Bug: an empty file was also said to overwrite a file without a name.
+#[test]
+fn an_empty_test_file_lacks_a_report_and_workloads_and_nothing_else() {
+    let mut include = |_: &str| Err(String::new());
+    let (plan, faults) = Plan::read("t.rpt", "", &Vec::new(), &mut include);
+    let found = crate::rpt::told(&faults.errors);
+    assert!(
+        plan.is_none() && found.contains("defines no ReptFile"),
+        "{found}"
+    );
+    assert!(!found.contains("would be written"), "{found}");
+}

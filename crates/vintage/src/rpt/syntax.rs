@@ -48,7 +48,10 @@ pub enum NotText {
     },
 }
 
-/// The text of a file.
+/// What some editors write before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The text of a file, without a byte order mark.
 ///
 /// # Errors
 /// When it is too large, not UTF-8, or holds control characters.
@@ -64,7 +67,8 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, NotText> {
     if let Some(place) = bytes.iter().position(is_wrong) {
         return Err(at(place));
     }
-    std::str::from_utf8(bytes).map_err(|error| at(error.valid_up_to()))
+    let text = std::str::from_utf8(bytes).map_err(|error| at(error.valid_up_to()))?;
+    Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
 }
 
 /// Read one line.
@@ -190,6 +194,13 @@ mod tests {
         check("F=\"abc", Err("not closed"));
         check("F=a\"b\"", Err("enclose the whole"));
         check("what?!", Err("is no name"));
+    }
+
+    /// Bug: the first line of a file from some editors "is no name".
+    #[test]
+    fn a_byte_order_mark_is_no_text() {
+        assert_eq!(text_of(b"\xef\xbb\xbfMode=0"), Ok("Mode=0"));
+        assert_eq!(text_of(b"\xef\xbb\xbf"), Ok(""));
     }
 
     #[test]

@@ -13,6 +13,8 @@ use drivers::{
     AccessMode, Caching, Identity, Payload, Removal, Seal, Target, TargetError, TargetKind,
     TargetOptions, TargetTable, fill_incompressible, free_space,
 };
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use sim::{SIM_PREFIX, SimSpec};
 use sys::drop_cached;
 use units::Bytes;
@@ -70,6 +72,8 @@ pub enum DataFile {
         seal: Seal,
         /// What should be known about it, a sentence each.
         notes: Vec<String>,
+        /// Who else uses it.
+        held: Held,
     },
 }
 
@@ -160,6 +164,14 @@ pub fn open_data(
     } = open_target(path, request, marker.as_ref())?;
     let bytes = part(request, target.size())?;
     fits(bytes).map_err(in_context)?;
+    let held = HeldFile::of(&target).map_err(ClassicError::file("hold", path))?;
+    if matches!(held, Held::ByAnother) {
+        notes.push(format!(
+            "{}: another rpt or transact is using it now: each slows the other down, and neither's \
+             results are the storage's",
+            path.display()
+        ));
+    }
     if target.caching() == Caching::Direct {
         notes.push(format!(
             "{}: past the page cache (direct I/O)",
@@ -175,7 +187,47 @@ pub fn open_data(
             .filter(|_| is_ours)
             .map_or_else(Seal::of_this_run, |marker| marker.seal()),
         notes,
+        held,
     })
+}
+
+/// Who holds a data file.
+#[derive(Clone, Debug)]
+pub enum Held {
+    /// This program does, as long as this value lives.
+    Here(Arc<HeldFile>),
+    /// Another rpt or transact.
+    ByAnother,
+    /// Nobody can be asked: a device, which others lock for reasons of their own, or a file system
+    /// without locks.
+    Unknown,
+}
+
+/// A data file with a lock that says it is being measured.
+#[derive(Debug)]
+pub struct HeldFile(File);
+
+impl HeldFile {
+    fn of(target: &Target) -> std::io::Result<Held> {
+        if target.kind() != TargetKind::File {
+            return Ok(Held::Unknown);
+        }
+        Ok(
+            match flock(target.file(), FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => Held::Here(Arc::new(Self(target.file().try_clone()?))),
+                Err(Errno::WOULDBLOCK) => Held::ByAnother,
+                Err(_) => Held::Unknown,
+            },
+        )
+    }
+}
+
+impl Drop for HeldFile {
+    fn drop(&mut self) {
+        // io_uring lets go of its files a little after the process has ended: the next program
+        // would find the lock of one that is gone.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 /// All of it, or as much as asked for.
@@ -394,6 +446,13 @@ fn make(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
+    if !parent.is_dir() {
+        return Err(ClassicError::Usage(format!(
+            "there is no directory {} for the data file {}: make it, or name a file elsewhere (-f)",
+            parent.display(),
+            path.display()
+        )));
+    }
     check_room(path, parent, size, reserve)?;
     let making = Making::begin(path, size)?;
     fill(&making.file, path, size, interrupt, filling)?;
@@ -431,7 +490,7 @@ fn fill(
 ) -> Result<(), ClassicError> {
     use rustix::fs::{FallocateFlags, fallocate};
     match fallocate(file, FallocateFlags::empty(), 0, size) {
-        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
         Err(error) => return Err(ClassicError::file("allocate space in", path)(error.into())),
     }
     let payload = Payload {

@@ -66,6 +66,8 @@ impl ClassicProgram {
 pub fn script_lines(name: &str, text: &str) -> Result<Vec<ScriptLine>, String> {
     let mut lines = Vec::new();
     let mut faults = Vec::new();
+    // Some editors write a byte order mark first.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (number, line) in text.lines().enumerate() {
         match script_line(line) {
             Ok(line) => lines.extend(line),
