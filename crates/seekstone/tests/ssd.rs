@@ -94,7 +94,9 @@ fn a_fresh_ssd_fools_the_standard_and_not_the_trend() {
 #[test]
 fn every_test_of_the_standard_is_done() {
     let scratch = Scratch::new();
-    let target = format!("{FLASH}&spare=15%");
+    // So small a buffer is empty soon: no read meets the writes of the cell before.
+    let flash = FLASH.replace("4 MiB", "64 KiB");
+    let target = format!("{flash}&spare=15%");
     let args = ["--test", "iops,lat,tp", "--quick", "--round", "200ms"];
     let args = [&args[..], &["--rounds", "1", "--depth", "8"]].concat();
     let found = run(&scratch, &target, &args);

@@ -263,29 +263,45 @@ impl<T> Slab<T> {
     }
 }
 
-/// Something that serves one at a time, first come first served.
+/// Something that serves one at a time, first come first served; what is done in the background
+/// comes after all that somebody waits for.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
     is_busy: bool,
     waiting: VecDeque<u64>,
+    background: VecDeque<u64>,
 }
 
 impl Server {
     /// Whether `job` is served at once; else it waits.
     pub fn seize(&mut self, job: u64) -> bool {
-        if self.is_busy {
+        let is_served = !std::mem::replace(&mut self.is_busy, true);
+        if !is_served {
             self.waiting.push_back(job);
-            return false;
         }
-        self.is_busy = true;
-        true
+        is_served
+    }
+
+    /// The same for a job that nobody waits for.
+    pub fn seize_in_background(&mut self, job: u64) -> bool {
+        let is_served = !std::mem::replace(&mut self.is_busy, true);
+        if !is_served {
+            self.background.push_back(job);
+        }
+        is_served
     }
 
     /// The one served has gone; returns who is served now.
     pub fn release(&mut self) -> Option<u64> {
         let next = self.waiting.pop_front();
+        let next = next.or_else(|| self.background.pop_front());
         self.is_busy = next.is_some();
         next
+    }
+
+    /// Somebody waits for all of the background by now.
+    pub fn hurry(&mut self) {
+        self.waiting.append(&mut self.background);
     }
 }
 

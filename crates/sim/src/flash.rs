@@ -2,8 +2,10 @@
 //!
 //! A read takes the die, then the channel; a write the channel, then the die. A die that runs out
 //! of free blocks cleans before it takes the next page: that is the write cliff. User pages are
-//! dealt to the dies in turn, and stay on them. Source of structure and defaults: A. Tavakkol et
-//! al., "MQSim", FAST 2018.
+//! dealt to the dies in turn, and stay on them. Writes that were answered from the buffer go to the
+//! flash when nobody waits for die or channel, or somebody for a flush. A die that cleans lets a
+//! read in between two pages that it moves; a page that it programs, it ends first. Source of
+//! structure and defaults: A. Tavakkol et al., "MQSim", FAST 2018.
 
 mod mapping;
 
@@ -121,6 +123,8 @@ pub struct Flash {
     spec: FlashSpec,
     logs: Vec<Log>,
     dies: Vec<Server>,
+    /// What each die cleans, as long as it does.
+    cleanings: Vec<Option<CleaningUnderWay>>,
     channels: Vec<Server>,
     calendar: Calendar<Event>,
     jobs: Slab<FlashJob>,
@@ -163,10 +167,45 @@ struct Page {
     stage: FlashStage,
 }
 
+/// Pages that a die moves before it programs one of the user.
+#[derive(Clone, Copy, Debug)]
+struct CleaningUnderWay {
+    /// When the first was begun, later by every read that was let in.
+    begun: Instant,
+    /// When the last is done, likewise.
+    ends: Instant,
+    /// When the last read that was let in is done.
+    read_until: Instant,
+    /// By how much later the die is free for the reads.
+    held_up: Duration,
+}
+
+impl CleaningUnderWay {
+    /// When a read that comes now may begin: when the page is moved that is being moved. None where
+    /// all of them are by then.
+    fn let_in(&mut self, now: Instant, each: u64, read: Duration) -> Option<Instant> {
+        let start = if now < self.read_until {
+            self.read_until
+        } else {
+            let moved = now.since(self.begun).as_nanos().div_ceil(each);
+            self.begun + Duration(moved * each)
+        };
+        (start < self.ends).then(|| {
+            self.read_until = start + read;
+            self.begun += read;
+            self.ends += read;
+            self.held_up += read;
+            self.read_until
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlashStage {
     /// The die reads.
     Sense,
+    /// The die reads between two pages that it moves.
+    SenseBetween,
     /// The channel carries to the controller.
     Out,
     /// The channel carries to the die.
@@ -198,6 +237,7 @@ impl Flash {
         Self {
             logs,
             dies: vec![Server::default(); dies],
+            cleanings: vec![None; dies],
             channels: vec![Server::default(); spec.channels as usize],
             calendar: Calendar::default(),
             jobs: Slab::default(),
@@ -239,6 +279,8 @@ impl Flash {
             }
             Action::Flush | Action::Compute { .. } => {
                 self.flushes.push((number, self.writes));
+                let servers = self.dies.iter_mut().chain(&mut self.channels);
+                servers.for_each(Server::hurry);
                 self.finish_flushes(answers);
             }
         }
@@ -254,12 +296,12 @@ impl Flash {
             }
             self.waiting.pop_front();
             self.buffered += command.len;
-            self.spread(now, number, FlashStage::In);
             let is_durable = command.action.is_durable_write();
             if !is_durable && command.len <= self.spec.write_buffer {
                 answers.push(command.done());
                 self.jobs.at(number).is_answered = true;
             }
+            self.spread(now, number, FlashStage::In);
         }
     }
 
@@ -287,20 +329,43 @@ impl Flash {
     fn enter(&mut self, now: Instant, number: u64) {
         let page = *self.pages.at(number);
         let (die, channel) = (self.die(&page), self.channel(&page));
-        let is_served = match page.stage {
-            FlashStage::Sense | FlashStage::Program => self.dies[die].seize(number),
-            FlashStage::Out | FlashStage::In => self.channels[channel].seize(number),
+        if page.stage == FlashStage::Sense && self.read_between(now, number, die) {
+            return;
+        }
+        let is_background = self.jobs.at(page.job).is_answered && self.flushes.is_empty();
+        let server = match page.stage {
+            FlashStage::Sense | FlashStage::SenseBetween | FlashStage::Program => {
+                &mut self.dies[die]
+            }
+            FlashStage::Out | FlashStage::In => &mut self.channels[channel],
+        };
+        let is_served = match is_background {
+            true => server.seize_in_background(number),
+            false => server.seize(number),
         };
         if is_served {
             self.serve(now, number);
         }
     }
 
+    /// Whether a die that cleans lets a read in.
+    fn read_between(&mut self, now: Instant, number: u64, die: usize) -> bool {
+        let each = self.spec.read + self.spec.program;
+        let read = Duration(self.spec.read);
+        let cleaning = self.cleanings[die].as_mut();
+        let Some(done) = cleaning.and_then(|it| it.let_in(now, each, read)) else {
+            return false;
+        };
+        self.pages.at(number).stage = FlashStage::SenseBetween;
+        self.calendar.plan(done, Event::Done(number));
+        true
+    }
+
     fn serve(&mut self, now: Instant, number: u64) {
         let page = *self.pages.at(number);
         let spec = &self.spec;
         let span = match page.stage {
-            FlashStage::Sense => spec.read,
+            FlashStage::Sense | FlashStage::SenseBetween => spec.read,
             FlashStage::Out | FlashStage::In => transfer_ns(page.bytes, spec.channel_rate),
             FlashStage::Program => {
                 let die = self.die(&page);
@@ -314,10 +379,16 @@ impl Flash {
                 } else {
                     0
                 };
-                merge
-                    + spec.program
-                    + u64::from(effort.moved) * (spec.read + spec.program)
-                    + u64::from(effort.erased) * spec.erase
+                let moving = u64::from(effort.moved) * (spec.read + spec.program);
+                if moving > 0 {
+                    self.cleanings[die] = Some(CleaningUnderWay {
+                        begun: now,
+                        ends: now + Duration(moving),
+                        read_until: now,
+                        held_up: Duration::ZERO,
+                    });
+                }
+                moving + u64::from(effort.erased) * spec.erase + merge + spec.program
             }
         };
         self.calendar
@@ -328,7 +399,18 @@ impl Flash {
     fn advance(&mut self, now: Instant, number: u64, answers: &mut Vec<Answer>) {
         let page = *self.pages.at(number);
         let (die, channel) = (self.die(&page), self.channel(&page));
+        if page.stage == FlashStage::Program
+            && let Some(cleaning) = &mut self.cleanings[die]
+        {
+            let held_up = std::mem::take(&mut cleaning.held_up);
+            if held_up > Duration::ZERO {
+                self.calendar.plan(now + held_up, Event::Done(number));
+                return;
+            }
+            self.cleanings[die] = None;
+        }
         let next = match page.stage {
+            FlashStage::SenseBetween => None,
             FlashStage::Sense | FlashStage::Program => self.dies[die].release(),
             FlashStage::Out | FlashStage::In => self.channels[channel].release(),
         };
@@ -336,7 +418,9 @@ impl Flash {
             self.serve(now, next);
         }
         match page.stage {
-            FlashStage::Sense => self.pages.at(number).stage = FlashStage::Out,
+            FlashStage::Sense | FlashStage::SenseBetween => {
+                self.pages.at(number).stage = FlashStage::Out;
+            }
             FlashStage::In => self.pages.at(number).stage = FlashStage::Program,
             FlashStage::Out | FlashStage::Program => {
                 self.pages.remove(number);

@@ -102,6 +102,64 @@ fn the_write_cliff_is_as_deep_as_theory_says() {
     close(steady, by_law, 0.05, "steady");
 }
 
+/// Bug: a read after a burst of writes waited until all of them were in flash, seconds later. Now
+/// it waits for what its die and channel have begun; a flush still waits for all.
+#[test]
+fn a_read_does_not_wait_for_writes_that_were_answered_from_the_buffer() {
+    let spec = FlashSpec {
+        write_buffer: 16 << 20,
+        content: Content::Fresh,
+        ..flash(0.2)
+    };
+    let writes = 2000_u64;
+    let mut device = Flash::new(spec.clone());
+    let burst = (0..writes).map(|page| command(WRITE, page * 4096, 4096));
+    let answered = one_by_one(&mut device, Duration::ZERO, burst);
+    let begun = answered[writes as usize - 1];
+    assert_eq!(begun, Instant(MS), "the buffer takes them all");
+    let read = finish(&mut device, begun, command(Action::Read, 0, 4096));
+    let alone = spec.read + (4096.0 * 1e9 / spec.channel_rate).round() as u64;
+    let transfer = (4096.0 * 1e9 / spec.channel_rate).round() as u64;
+    let longest = spec.program + transfer + alone;
+    let waited = read.since(begun).as_nanos();
+    assert!((alone..=longest).contains(&waited), "{waited} ns");
+    let flushed = finish(&mut device, read, command(Action::Flush, 0, 0));
+    let all = writes * spec.program / u64::from(spec.die_count());
+    close(
+        flushed.since(begun).as_nanos() as f64,
+        all as f64,
+        0.02,
+        "all programmed",
+    );
+}
+
+/// Bug: while a die cleaned a block, a read waited until all its pages were moved. Now it waits for
+/// one page that is moved; after the last of them, for the erasure and the page that follow, too.
+#[test]
+fn a_read_waits_for_one_page_of_a_block_that_is_cleaned() {
+    let spec = FlashSpec {
+        write_buffer: 4 << 20,
+        ..flash(0.1)
+    };
+    let mut device = Flash::new(spec.clone());
+    // Until each die has no free block left.
+    let writes = random_pages(WRITE, spec.size(), 4096, 40_000);
+    let mut now = Instant(MS) + outstanding(&mut device, 64, writes);
+    let transfer = (4096.0 * 1e9 / spec.channel_rate).round() as u64;
+    let alone = spec.read + transfer;
+    let last_move = spec.read + spec.program;
+    let longest = last_move + spec.erase + spec.program + transfer + alone;
+    let mut waits = Vec::new();
+    for read in random_pages(Action::Read, spec.size(), 4096, 500) {
+        let done = finish(&mut device, now, read);
+        waits.push(done.since(now).as_nanos());
+        now = done;
+    }
+    let worst = waits.iter().copied().max().unwrap_or(0);
+    assert!(worst > alone, "some read met a die that cleans");
+    assert!(worst <= longest, "{worst} ns of {longest}");
+}
+
 fn cd() -> CdSpec {
     CdSpec {
         rate: 1.2288e6,
