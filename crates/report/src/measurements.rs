@@ -13,6 +13,8 @@ use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
 
+/// IOPS, mean, p99 and the interval are shown at any width.
+const MEAN_WEIGHT: u8 = 5;
 /// Columns for a sign before a title.
 const SIGN: usize = 2;
 
@@ -23,13 +25,14 @@ pub(crate) fn section(page: &mut Page<'_>, measurements: &[Measurement]) {
         ("", Align::Left, 9),
         (if is_files { "ops/s" } else { "IOPS" }, Align::Right, 8),
         ("MB/s", Align::Right, 4),
-        ("mean", Align::Right, 5),
+        ("mean", Align::Right, MEAN_WEIGHT),
         ("p99", Align::Right, 7),
         ("95 % CI", Align::Left, 6),
         ("CPU", Align::Right, 2),
         ("page cache", Align::Right, 1),
     ])
-    .unbroken();
+    .unbroken()
+    .stacked_from(MEAN_WEIGHT);
     let mut used = BTreeSet::new();
     let mut is_indicative = false;
     for measurement in measurements {

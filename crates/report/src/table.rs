@@ -1,4 +1,5 @@
-//! Tables whose first column gives way, and whose least important columns go when space is short.
+//! Tables whose first column gives way, and whose least important columns go when space is short;
+//! or whose first column gets lines of its own before an important one goes.
 
 use std::borrow::Cow;
 
@@ -10,6 +11,9 @@ const GAP: usize = 2;
 /// The first column does not get narrower than this before other columns are left out, unless asked
 /// otherwise.
 const FIRST_MIN: usize = 20;
+
+/// By how much the other columns are indented below a first one with lines of its own.
+const STACKED_INDENT: usize = 2;
 
 /// On which side a column is flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,17 @@ pub(crate) struct Table {
     rows: Vec<(Tone, Vec<String>)>,
     /// The first column does not get narrower than this while others can be left out.
     first_min: usize,
+    /// Before a column of this weight is left out, the first column gets lines of its own.
+    stacked_from: Option<u8>,
+}
+
+/// What is shown at some width.
+struct ShownColumns {
+    /// The columns.
+    shown: Vec<usize>,
+    /// Width of the first of them, or by how much the others are indented below it.
+    first: usize,
+    is_stacked: bool,
 }
 
 impl Table {
@@ -57,12 +72,20 @@ impl Table {
             columns: columns.into_iter().map(column).collect(),
             rows: Vec::new(),
             first_min: FIRST_MIN,
+            stacked_from: None,
         }
     }
 
     /// The same table, which leaves out columns rather than break the text of the first.
     pub fn unbroken(mut self) -> Self {
         self.first_min = usize::MAX;
+        self
+    }
+
+    /// The same table, which gives the first column lines of its own rather than leave out another
+    /// one of this weight or more.
+    pub fn stacked_from(mut self, weight: u8) -> Self {
+        self.stacked_from = Some(weight);
         self
     }
 
@@ -82,7 +105,7 @@ impl Table {
 
     /// Lines of at most `width` columns as far as wrapping the first and leaving out others allow.
     pub fn render(&self, width: usize) -> Vec<(Tone, String)> {
-        let Some((shown, first)) = self.fitting(width) else {
+        let Some(fitting) = self.fitting(width) else {
             return Vec::new();
         };
         let mut lines = Vec::new();
@@ -92,68 +115,112 @@ impl Table {
                 .iter()
                 .map(|column| clean(&column.heading))
                 .collect();
-            self.lay(&shown, first, Tone::Quiet, &headings, &mut lines);
+            self.lay(&fitting, width, Tone::Quiet, &headings, &mut lines);
         }
         for (tone, cells) in &self.rows {
-            self.lay(&shown, first, *tone, cells, &mut lines);
+            self.lay(&fitting, width, *tone, cells, &mut lines);
         }
         lines
     }
 
     /// The headings of columns that have text and are left out at this width.
     pub fn left_out(&self, width: usize) -> Vec<&str> {
-        let fitting = self.fitting(width);
-        let shown = fitting.map_or_else(Vec::new, |(shown, _)| shown);
-        let left = (0..self.columns.len()).filter(|column| !shown.contains(column));
-        left.filter(|&column| self.natural(column, false) > 0)
-            .map(|column| self.columns[column].heading.as_ref())
+        let shown = self.fitting(width).map_or_else(Vec::new, |it| it.shown);
+        let left = self.with_text().filter(|column| !shown.contains(column));
+        left.map(|column| self.columns[column].heading.as_ref())
             .collect()
     }
 
-    /// The columns that are shown at this width, and the width of the first of them.
-    fn fitting(&self, width: usize) -> Option<(Vec<usize>, usize)> {
-        let mut shown: Vec<usize> = (0..self.columns.len())
-            .filter(|&column| self.natural(column, false) > 0)
-            .collect();
+    /// The columns that have text.
+    fn with_text(&self) -> impl Iterator<Item = usize> {
+        (0..self.columns.len()).filter(|&column| self.natural(column, false) > 0)
+    }
+
+    /// What is shown at this width.
+    fn fitting(&self, width: usize) -> Option<ShownColumns> {
+        let mut shown: Vec<usize> = self.with_text().collect();
+        let natural = self.natural(*shown.first()?, true);
+        let first = self.leave_out(&mut shown, width, natural.min(self.first_min));
+        let is_left_out = |weight: u8| {
+            let mut left = self.with_text().filter(|column| !shown.contains(column));
+            left.any(|column| self.columns[column].weight >= weight)
+        };
+        if !self.stacked_from.is_some_and(is_left_out) {
+            let first = natural.min(first).max(1);
+            return Some(ShownColumns {
+                shown,
+                first,
+                is_stacked: false,
+            });
+        }
+        let mut shown: Vec<usize> = self.with_text().collect();
+        self.leave_out(&mut shown, width, STACKED_INDENT);
+        Some(ShownColumns {
+            shown,
+            first: STACKED_INDENT,
+            is_stacked: true,
+        })
+    }
+
+    /// Leave out the lightest columns until the first has `least` columns of the screen, and return
+    /// how many it has.
+    fn leave_out(&self, shown: &mut Vec<usize>, width: usize, least: usize) -> usize {
         loop {
-            let (&first, others) = shown.split_first()?;
+            let others = &shown[1..];
             let taken: usize = others
                 .iter()
                 .map(|&column| GAP + self.natural(column, true))
                 .sum();
-            let natural = self.natural(first, true);
             let room = width.saturating_sub(taken);
-            if room >= natural.min(self.first_min) || others.is_empty() {
-                return Some((shown, natural.min(room).max(1)));
+            if room >= least || others.is_empty() {
+                return room;
             }
-            let least = others
+            let lightest = others
                 .iter()
                 .copied()
                 .min_by_key(|&column| self.columns[column].weight);
-            shown.retain(|&column| Some(column) != least);
+            shown.retain(|&column| Some(column) != lightest);
         }
     }
 
     fn lay(
         &self,
-        shown: &[usize],
-        first: usize,
+        fitting: &ShownColumns,
+        width: usize,
         tone: Tone,
         cells: &[String],
         lines: &mut Vec<(Tone, String)>,
     ) {
-        for (index, part) in wrap_hanging(&cells[shown[0]], first)
-            .into_iter()
-            .enumerate()
-        {
-            let mut line = pad(&part, first, self.columns[shown[0]].align);
-            for &column in shown[1..].iter().filter(|_| index == 0) {
-                let cell = pad(
-                    &cells[column],
-                    self.natural(column, true),
-                    self.columns[column].align,
-                );
-                line.push_str(&format!("{:GAP$}{cell}", ""));
+        let ShownColumns {
+            shown,
+            first,
+            is_stacked,
+        } = fitting;
+        let others = shown[1..].iter().map(|&column| {
+            let cell = pad(
+                &cells[column],
+                self.natural(column, true),
+                self.columns[column].align,
+            );
+            format!("{:GAP$}{cell}", "")
+        });
+        let others: String = others.collect();
+        let title = &cells[shown[0]];
+        if *is_stacked {
+            let parts = wrap_hanging(title, width).into_iter();
+            lines.extend(
+                parts
+                    .filter(|part| !part.is_empty())
+                    .map(|part| (tone, part)),
+            );
+            let below = format!("{:first$}{others}", "");
+            lines.push((tone, below.trim_end().to_owned()));
+            return;
+        }
+        for (index, part) in wrap_hanging(title, *first).into_iter().enumerate() {
+            let mut line = pad(&part, *first, self.columns[shown[0]].align);
+            if index == 0 {
+                line.push_str(&others);
             }
             lines.push((tone, line.trim_end().to_owned()));
         }
@@ -221,6 +288,32 @@ mod tests {
             expected.trim_matches('\n'),
             "width {width}"
         );
+    }
+
+    /// Bug: on a narrow screen mean latency and interval were left out.
+    #[test]
+    fn an_important_column_goes_below_the_first_rather_than_away() {
+        let mut table = Table::new(&[
+            ("", Align::Left, 9),
+            ("IOPS", Align::Right, 8),
+            ("MB/s", Align::Right, 1),
+            ("mean", Align::Right, 5),
+        ])
+        .unbroken()
+        .stacked_from(5);
+        let row = ["random read 4 KiB, QD1", "21,200", "87.0", "47.1 us"];
+        table.row(Tone::Plain, row.map(str::to_owned));
+        let at =
+            |width| -> Vec<String> { table.render(width).into_iter().map(|it| it.1).collect() };
+        let flat = "random read 4 KiB, QD1  21,200  47.1 us";
+        assert_eq!(at(40)[1], flat);
+        let stacked = [
+            "      IOPS  MB/s     mean",
+            "random read 4 KiB, QD1",
+            "    21,200  87.0  47.1 us",
+        ];
+        assert_eq!(at(38), stacked);
+        assert_eq!(at(22)[2], "    21,200  47.1 us");
     }
 
     #[test]
