@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::target_error::TargetError;
 
-/// The least that stays free whatever the size of the file system.
+/// The least that stays free, but for file systems of which that would be more than a quarter.
 const RESERVE_BYTES_MIN: u64 = 1 << 30;
 /// File systems that write a changed block to a new place, by the magic number of statfs(2):
 /// btrfs, ZFS, bcachefs and F2FS.
@@ -20,7 +20,8 @@ pub struct FreeSpace {
     pub total: u64,
     /// What an ordinary user may still take.
     pub available: u64,
-    /// What stays free unless the user says otherwise: the larger of 5 % and 1 GiB.
+    /// What stays free unless the user says otherwise: the larger of 5 % and 1 GiB, at most a
+    /// quarter.
     pub reserve: u64,
     /// Files that may still be made; `None` where the file system sets no number.
     pub files: Option<u64>,
@@ -33,6 +34,20 @@ impl FreeSpace {
     #[must_use]
     pub const fn copies(&self) -> u64 {
         if self.copies_on_write { COPIES } else { 1 }
+    }
+}
+
+/// What stays free of a file system of so many bytes.
+const fn reserve_of(total: u64) -> u64 {
+    let least = if RESERVE_BYTES_MIN < total / 4 {
+        RESERVE_BYTES_MIN
+    } else {
+        total / 4
+    };
+    if least < total / 20 {
+        total / 20
+    } else {
+        least
     }
 }
 
@@ -51,7 +66,7 @@ pub fn free_space(path: &Path) -> Result<FreeSpace, TargetError> {
     Ok(FreeSpace {
         total,
         available,
-        reserve: (total / 20).max(RESERVE_BYTES_MIN),
+        reserve: reserve_of(total),
         files: (found.f_files > 0).then_some(found.f_favail),
         copies_on_write: copies_on_write(kind as u64),
     })
@@ -99,11 +114,26 @@ mod tests {
         }
     }
 
+    /// A file system of 64 MiB had no room for anything, and one of 100 GiB keeps its 5 %.
+    #[test]
+    fn small_file_systems_keep_a_quarter_and_large_ones_a_twentieth() {
+        let gib = 1_u64 << 30;
+        for (total, reserve) in [
+            (64 << 20, 16 << 20),
+            (2 * gib, gib / 2),
+            (4 * gib, gib),
+            (10 * gib, gib),
+            (100 * gib, 5 * gib),
+        ] {
+            assert_eq!(reserve_of(total), reserve, "{total}");
+        }
+    }
+
     #[test]
     fn the_last_bytes_are_not_given_away() {
         let path = std::env::temp_dir();
         let space = free_space(&path).unwrap();
-        assert!(space.available <= space.total && space.reserve >= RESERVE_BYTES_MIN);
+        assert!(space.available <= space.total && space.reserve == reserve_of(space.total));
         assert!(check_room(&path, 0, 0).is_ok());
         for wanted in [space.total, u64::MAX] {
             let refused = check_room(&path, wanted, space.reserve)

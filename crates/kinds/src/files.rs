@@ -76,7 +76,7 @@ pub struct FilesRequest {
     pub setup: Setup,
     /// Seed of everything random.
     pub seed: u64,
-    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
     pub reserve: Option<Bytes>,
     /// What is repeated.
     pub work: FileWork,

@@ -47,7 +47,7 @@ pub struct BenchRequest {
     pub purpose: String,
     /// Size of the test file, or the part of a named target to use; chosen when absent.
     pub size: Option<Bytes>,
-    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
     pub reserve: Option<Bytes>,
     /// Whether an existing target may be written.
     pub overwrite: bool,

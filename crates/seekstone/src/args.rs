@@ -176,7 +176,7 @@ pub enum Command {
 /// How storage is reached and what may be done to it.
 #[derive(Args, Clone, Debug)]
 pub struct Reach {
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// Allow writing into the named file or device. Everything in it may be lost.

@@ -284,7 +284,10 @@ fn help_is_for_whoever_asks() {
     }
     for (command, expected) in [
         ("run", "[default: 110s]"),
-        ("run", "[default: the larger of 5 % and 1 GiB]"),
+        (
+            "run",
+            "[default: the larger of 5 % and 1 GiB, at most a quarter]",
+        ),
         ("run", "--size <BYTES>"),
         ("run", "--level <TIME[@pN]>"),
         ("trial", "[default: 60s]"),

@@ -20,7 +20,7 @@ pub struct Place {
     pub target: String,
     /// What is random in this replicate.
     pub seed: u64,
-    /// Room that stays free; the larger of 5 % and 1 GiB when absent.
+    /// Room that stays free; the larger of 5 % and 1 GiB, at most a quarter, when absent.
     pub reserve: Option<Bytes>,
     /// What a command that is measured finds in its environment besides this program's.
     pub variables: Vec<(String, String)>,

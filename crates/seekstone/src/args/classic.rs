@@ -18,7 +18,8 @@ pub struct ClassicReach {
     /// be lost.
     #[arg(long, value_name = "DEVICE", requires = "overwrite")]
     pub confirm: Option<String>,
-    /// Space that stays free when -B makes a data file [default: the larger of 5 % and 1 GiB].
+    /// Space that stays free when -B makes a data file [default: the larger of 5 % and 1 GiB, at
+    /// most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// What carries I/Os out.

@@ -69,7 +69,7 @@ pub struct CompareArgs {
     /// Throw away what an interrupted comparison measured, and begin anew.
     #[arg(long)]
     pub restart: bool,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.

@@ -60,7 +60,7 @@ pub struct DiskRandArgs {
     /// What one unit of CP is [default: 2.5ms; on a model, what its definition says].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub cpu_unit: Option<Duration>,
-    /// Space that stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// Show no progress and no notes.

@@ -129,8 +129,8 @@ pub struct FilesArgs {
         allow_hyphen_values = true
     )]
     pub budget: Duration,
-    /// Space that always stays free; `0` lets the tests have all that is free, which a file system
-    /// below some GiB needs [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free; `0` lets the tests have all that is free [default: the larger
+    /// of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = parse_reserve)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.

@@ -49,7 +49,7 @@ pub struct KindRules {
         allow_hyphen_values = true, help_heading = "Options of every kind"
     )]
     pub budget: Duration,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(
         long,
         value_name = "BYTES",

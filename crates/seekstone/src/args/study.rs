@@ -50,7 +50,7 @@ pub struct StudyArgs {
         long, value_name = "TIME", value_parser = parse_budget, allow_hyphen_values = true
     )]
     pub budget: Option<Duration>,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// What every measuring command takes.

@@ -75,7 +75,7 @@ pub struct TransferArgs {
     /// What is checked of each block that is read from a file of our own.
     #[arg(long, value_enum, default_value_t = CheckChoice::Last)]
     pub check: CheckChoice,
-    /// Space that always stays free [default: the larger of 5 % and 1 GiB].
+    /// Space that always stays free [default: the larger of 5 % and 1 GiB, at most a quarter].
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
     pub reserve: Option<Bytes>,
     /// I/O engine.
