@@ -186,6 +186,19 @@ fn the_load_of_a_drive_at_a_percentile_lies_in_its_interval() {
     check_few(&drive_case(4_000.0));
 }
 
+/// Bug: of few operations the 99th percentile came out above the level by chance, the search
+/// outwards ended there, and the level was "not reached" at a hundredth of the load that reaches
+/// it.
+#[test]
+fn a_level_that_a_scout_passed_by_chance_is_looked_for_further_out() {
+    let cases = open_cases();
+    for (case, seed) in [(&cases[4], 1060), (&cases[3], 1360)] {
+        let (found, unsettled) = coverage(case, seed..=seed);
+        assert!(unsettled.is_empty(), "{unsettled:?}");
+        found.check();
+    }
+}
+
 #[test]
 #[ignore = "nightly: takes minutes"]
 fn loads_at_levels_cover_in_four_hundred_curves() {

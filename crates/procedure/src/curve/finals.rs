@@ -39,7 +39,7 @@ impl LoadCurve {
                 if matches!(search.bracket, Bracket::Between { .. }) {
                     continue;
                 }
-                return None;
+                return self.further_out(search, clients);
             };
             if self.is_unbounded(high) {
                 return None;
@@ -64,6 +64,18 @@ impl LoadCurve {
             return self.tighten(below, above, &found);
         }
         None
+    }
+
+    /// Where a scout was above the level by chance and the final point of as many clients is below
+    /// it, the search goes on outwards from there.
+    fn further_out(&self, search: &mut CurveSearch, clients: u32) -> Option<CurveStep> {
+        let is_end = clients >= self.options.clients_max || self.is_unbounded(clients);
+        if !matches!(search.bracket, Bracket::NotReached) || is_end {
+            return None;
+        }
+        search.tries = 0;
+        let further = clients.saturating_mul(2).min(self.options.clients_max);
+        Some(self.scout(further))
     }
 
     /// How many times the interval of a load is wider than was asked for. Bending counts, and what
