@@ -363,8 +363,9 @@ fn a_full_disk_ends_in_one_sentence_and_is_given_back() {
     let Some(small) = FileSystem::ext4(test, &scratch, 16, &[]) else {
         return;
     };
-    let args = ["diskmbps", "4", "1", "A", small.path()];
-    scratch.check(&args, 2, "there is no space for 4 MiB");
+    // A quarter stays free.
+    let args = ["diskmbps", "13", "1", "A", small.path()];
+    scratch.check(&args, 2, "there is no space for 13 MiB");
     let args = ["diskmbps", "64", "1", "A", small.path(), "--reserve", "0"];
     scratch.check(&args, 2, "there is no space for 64 MiB");
     fill(&small.root);

@@ -289,8 +289,9 @@ fn a_full_disk_ends_in_one_sentence_and_is_given_back() {
     };
     let data = format!("{}/D", small.path());
     let log = format!("{}/Log.txt", small.path());
-    let args = ["diskrand", "Write", &data, "2", "15", "L.txt"];
-    scratch.check(&args, 2, "there is no space for 2 MiB");
+    // A quarter stays free.
+    let args = ["diskrand", "Write", &data, "4", "15", "L.txt"];
+    scratch.check(&args, 2, "there is no space for 4 MiB");
     let args = [
         "diskrand",
         "Write",

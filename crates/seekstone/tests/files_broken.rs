@@ -52,7 +52,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     let Some(made) = FileSystem::ext4(test, &scratch, 64, &[]) else {
         return;
     };
-    // 1 GiB stays free unless something else is said: nothing fits here, and nothing said why.
+    // More is to stay free than there is: nothing fits here, and nothing said why.
     let small = [
         "files",
         "--tests",
@@ -65,7 +65,7 @@ fn a_full_file_system_is_refused_and_one_that_fills_ends_the_run() {
     ];
     let advice = "1 GiB must stay free; ask for less (--tests, --scale, --clients), keep less \
                   free (--reserve 0 lets them have all of it), or free some space";
-    scratch.check(&small, 1, advice);
+    scratch.check(&[&small[..], &["--reserve", "1GiB"]].concat(), 1, advice);
     scratch.check(&[&small[..], &["--reserve", "0B"]].concat(), 0, "TEST1");
     let ended = broken(&scratch, made.path(), |_| fill(&made.root));
     assert!(

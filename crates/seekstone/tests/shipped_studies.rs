@@ -106,7 +106,12 @@ fn every_study_that_comes_with_the_program_runs() {
 fn what_intervals_of_a_model_mean_is_told() {
     let scratch = Scratch::new();
     let warned = |args: &[&str]| {
-        let args = [&["study"], args, &["--replicates", "2", "--no-save", "-q"]].concat();
+        let args = [
+            &["study"],
+            args,
+            &["--replicates", "2", "--no-save", "-q", "--seed", "1"],
+        ]
+        .concat();
         scratch
             .check(&args, 0, "Warnings")
             .stdout

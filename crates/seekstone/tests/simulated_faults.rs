@@ -395,7 +395,8 @@ mod transfer {
     }
 
     /// A buffer takes half of the file at once. The other half goes at the rate of four dies that
-    /// program 8 KiB in 600 us, and the first pass of reads waits for the buffer to empty.
+    /// program 8 KiB in 600 us. The first pass of reads shares the dies with what is left in the
+    /// buffer: it takes longer, by the time of all that at most.
     #[test]
     fn a_write_cliff_is_part_of_the_rate() {
         let buffered = "sim:nvme?channels=2&dies=2&content=fresh&write-buffer=32MiB";
@@ -404,7 +405,10 @@ mod transfer {
         assert_near(&write["rate"]["value"], SIZE / half, 1e-3);
         let elapsed = |pass: usize| number(&read["passes"][pass]["elapsed_ns"]) / 1e9;
         let waited = elapsed(0) - elapsed(1);
-        assert!((waited / half - 1.0).abs() < 1e-3, "{waited} s of {half} s");
+        assert!(
+            waited > 0.1 * half && waited < half,
+            "{waited} s of {half} s"
+        );
     }
 }
 
