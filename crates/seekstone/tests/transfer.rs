@@ -354,7 +354,7 @@ fn a_small_disk_is_not_filled() {
         "transfer",
         small.path(),
         "--size",
-        "8MiB",
+        "18MiB",
         "--no-save",
         "-q",
     ];
