@@ -1,6 +1,7 @@
 //! Laboratories: open a target, real or simulated, deal clients to workers, and run one trial.
 
 pub mod bench;
+pub mod budget;
 pub mod cells;
 pub mod company;
 pub mod data_marker;

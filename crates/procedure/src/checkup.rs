@@ -387,20 +387,16 @@ impl CheckUp {
 
     /// Floors and limits of the curve's points, as shares of its time.
     fn curve_options(&self, time: Duration) -> CurveOptions {
-        let share = |part: f64, low: u64, high: u64| {
-            time.mul_f64(part)
-                .max(Duration::from_millis(low))
-                .min(Duration::from_millis(high))
-        };
+        let share = |part: f64, least: u64| time.mul_f64(part).max(Duration::from_millis(least));
         CurveOptions {
             levels: self.options.levels.clone(),
             percentile: self.options.percentile,
             clients_max: self.options.clients_max,
             precision: 0.05,
-            scout_min: share(0.01, 100, 1_000),
-            scout_max: share(0.08, 300, 10_000),
-            final_min: share(0.04, 300, 5_000),
-            final_max: share(0.15, 1_000, 60_000),
+            scout_min: share(0.01, 100).min(Duration::from_secs(1)),
+            scout_max: share(0.08, 300),
+            final_min: share(0.04, 300).min(Duration::from_secs(5)),
+            final_max: share(0.15, 1_000),
             tries_max: 6,
             budget: Some(time),
             ..CurveOptions::default()

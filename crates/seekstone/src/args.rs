@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions and the manual page.
 
+mod budgets;
 mod classic;
 mod common;
 mod compare;
@@ -42,6 +43,9 @@ use units::{Bytes, Duration, Rate};
 
 use crate::output::Output;
 
+pub use self::budgets::{
+    BUDGET_MAX, CELL_TIME, CURVE_BUDGET, RAB_BUDGET, RANDOM_BUDGET, RUN_BUDGET, TRIAL_BUDGET,
+};
 pub use self::classic::{ClassicArgs, ClassicCommand, ClassicReach, RptArgs, TransactArgs};
 pub use self::common::{Common, Force, Outputs};
 pub use compare::CompareArgs;
@@ -244,9 +248,9 @@ pub struct RunArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Time for everything.
+    /// Time for everything; without it, models of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = "110s", value_parser = parse_budget,
+        long, value_name = "TIME", default_value = RUN_BUDGET.default, value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
@@ -398,9 +402,10 @@ pub struct TrialArgs {
     /// --budget [default: at most 1 s or a twentieth, where the storage had not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
-    /// Stop after this long in any case.
+    /// Stop after this long in any case; without it, models of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = "60s", value_parser = parse_budget,
+        long, value_name = "TIME", default_value = TRIAL_BUDGET.default,
+        value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,
@@ -462,9 +467,10 @@ pub struct CurveArgs {
         allow_hyphen_values = true
     )]
     pub precision: f64,
-    /// Time for everything but the last points.
+    /// Time for everything but the last points; without it, models of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = "5min", value_parser = parse_budget,
+        long, value_name = "TIME", default_value = CURVE_BUDGET.default,
+        value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,

@@ -2,6 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
+use super::BUDGET_MAX;
 use crate::exit::UsageError;
 
 pub fn parse_span(text: &str) -> Result<Duration, String> {
@@ -75,7 +76,7 @@ pub fn parse_budget(text: &str) -> Result<Duration, String> {
         span if span < Duration::from_secs(1) => {
             Err("is too short to measure anything: give at least 1s".into())
         }
-        span if span > Duration::from_secs(7 * 86_400) => Err("is more than a week".into()),
+        span if span > BUDGET_MAX => Err("is more than a week".into()),
         span => Ok(span),
     }
 }
@@ -156,7 +157,7 @@ pub fn parse_think(text: &str) -> Result<workload::Gap, String> {
     };
     match parse_span(span)? {
         Duration::ZERO => Ok(Gap::NONE),
-        span if span > Duration::from_secs(7 * 86_400) => Err("is more than a week".into()),
+        span if span > BUDGET_MAX => Err("is more than a week".into()),
         span => Ok(Gap::new(shape, span)),
     }
 }

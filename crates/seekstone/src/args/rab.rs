@@ -8,7 +8,7 @@ use super::parse::{
     LevelArg, parse_budget, parse_level, parse_level_at, parse_precision, parse_rate, parse_size,
     parse_span,
 };
-use super::{Common, Reach};
+use super::{Common, RAB_BUDGET, Reach};
 
 /// `seekstone rab`.
 #[derive(Args, Debug)]
@@ -99,9 +99,10 @@ pub struct RabArgs {
     /// the storage had not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
-    /// Time for one run through all workloads, without making the test file.
+    /// Time for one run through all workloads, without making the test file; without it, models
+    /// of slow storage take longer.
     #[arg(
-        long, value_name = "TIME", default_value = "9min", value_parser = parse_budget,
+        long, value_name = "TIME", default_value = RAB_BUDGET.default, value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,

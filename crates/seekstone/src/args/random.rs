@@ -4,7 +4,7 @@ use clap::Args;
 use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_level, parse_part, parse_precision, parse_size};
-use super::{Common, RankSharing, Reach};
+use super::{CELL_TIME, Common, RANDOM_BUDGET, RankSharing, Reach};
 
 /// `seekstone random`.
 #[derive(Args, Debug)]
@@ -80,7 +80,7 @@ pub struct RandomArgs {
     pub rounds: u32,
     /// The most time of a cell in one round.
     #[arg(
-        long, value_name = "TIME", default_value = "60s", value_parser = parse_level,
+        long, value_name = "TIME", default_value = CELL_TIME.default, value_parser = parse_level,
         allow_hyphen_values = true
     )]
     pub max_time: Duration,
@@ -89,9 +89,11 @@ pub struct RandomArgs {
     /// not settled].
     #[arg(long, value_name = "TIME", value_parser = parse_level, allow_hyphen_values = true)]
     pub warm_up: Option<Duration>,
-    /// Time for all cells together; filling the file comes on top.
+    /// Time for all cells together; filling the file comes on top, and models of slow storage
+    /// take longer without it.
     #[arg(
-        long, value_name = "TIME", default_value = "2min", value_parser = parse_budget,
+        long, value_name = "TIME", default_value = RANDOM_BUDGET.default,
+        value_parser = parse_budget,
         allow_hyphen_values = true
     )]
     pub budget: Duration,

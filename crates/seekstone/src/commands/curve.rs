@@ -6,8 +6,8 @@ use procedure::{CurveOptions, POINTS_MIN};
 use results::{Arrivals, Setup};
 use units::Duration;
 
-use crate::args::CurveArgs;
 use crate::args::parse::same_percentile;
+use crate::args::{CURVE_BUDGET, CurveArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
 use crate::commands::trial::{caching, reach_as_asked, spec, think, title};
@@ -23,7 +23,6 @@ const SOURCES_MAX: u32 = 1 << 16;
 /// # Errors
 /// When options do not go together.
 pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    warm_up_fits(args)?;
     let (asked, percentile) = same_percentile(&args.levels)?;
     let levels = levels(asked, &setup);
     let mut bench = bench_request(
@@ -34,6 +33,8 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
+    let budget = CURVE_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup);
+    warm_up_fits(args, budget)?;
     reach_as_asked(&args.workload, &mut bench)?;
     if !args.others.is_empty() && args.open {
         let text = "--open: the rate of random arrivals is found for one target; name one";
@@ -54,11 +55,11 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         },
         precision: args.precision,
         warm_up: args.warm_up,
-        scout_min: args.budget.mul_f64(0.004).min(Duration::from_secs(1)),
-        scout_max: args.budget.mul_f64(0.06),
-        final_min: args.budget.mul_f64(0.02).min(Duration::from_secs(5)),
-        final_max: args.budget.mul_f64(0.25),
-        budget: Some(args.budget),
+        scout_min: budget.mul_f64(0.004).min(Duration::from_secs(1)),
+        scout_max: budget.mul_f64(0.06),
+        final_min: budget.mul_f64(0.02).min(Duration::from_secs(5)),
+        final_max: budget.mul_f64(0.25),
+        budget: Some(budget),
         ..CurveOptions::default()
     };
     if !args.others.is_empty() {
@@ -79,8 +80,7 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
 }
 
 /// Every point has a warm-up, and what is left of the budget has to be enough for a curve.
-fn warm_up_fits(args: &CurveArgs) -> Result<(), UsageError> {
-    let budget = args.budget;
+fn warm_up_fits(args: &CurveArgs, budget: Duration) -> Result<(), UsageError> {
     match args.warm_up {
         Some(warm_up) if warm_up * POINTS_MIN >= budget => Err(UsageError(format!(
             "--warm-up {warm_up}: each of at least {POINTS_MIN} points of a curve leaves out as \

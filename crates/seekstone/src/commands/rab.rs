@@ -10,8 +10,8 @@ use procedure::RabOptions;
 use results::{Run, Setup};
 use workload::Definition;
 
-use crate::args::RabArgs;
 use crate::args::parse::same_percentile;
+use crate::args::{RAB_BUDGET, RabArgs};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::setup::bench_request;
@@ -49,7 +49,7 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         )
         .into());
     }
-    let bench = bench_request(
+    let mut bench = bench_request(
         &args.target,
         "RABmarks",
         args.size,
@@ -59,6 +59,8 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     )?;
     let (levels, percentile) = same_percentile(&args.levels)?;
     let highest = levels.iter().max().copied();
+    let target = [args.target.as_str()];
+    let budget = RAB_BUDGET.fit(args.budget, target, &mut bench.setup);
     let request = RabRequest {
         bench,
         workloads,
@@ -70,10 +72,10 @@ pub fn ready(args: &RabArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
             precision: args.precision,
             clients_max: args.clients_max,
             warm_up: args.warm_up,
-            budget: args.budget,
+            budget,
         },
         iops_per_client: args.iops_per_client.map(|rate| rate.per_second()),
-        budget: args.budget,
+        budget,
         runs: args.runs,
         duration: args.duration,
         mode: args.mode,

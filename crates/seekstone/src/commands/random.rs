@@ -9,7 +9,7 @@ use sim::SIM_PREFIX;
 use units::{Bytes, Duration};
 use workload::Durability;
 
-use crate::args::{Part, RandomArgs};
+use crate::args::{CELL_TIME, Part, RANDOM_BUDGET, RandomArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
 use crate::exit::UsageError;
@@ -28,7 +28,7 @@ pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     } else {
         Caching::Direct
     };
-    let bench = bench_request(
+    let mut bench = bench_request(
         &args.target,
         "random access",
         args.size,
@@ -36,12 +36,13 @@ pub fn ready(args: &RandomArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
+    let target = [args.target.as_str()];
     let options = RandomOptions {
         rounds: args.rounds,
         precision: args.precision,
-        trial_max: args.max_time,
+        trial_max: CELL_TIME.fit(args.max_time, target, &mut bench.setup),
         warm_up: args.warm_up,
-        budget: args.budget,
+        budget: RANDOM_BUDGET.fit(args.budget, target, &mut bench.setup),
         durability: if args.durable {
             Durability::Synced
         } else {

@@ -7,7 +7,7 @@ use procedure::Requirement;
 use results::Setup;
 
 use crate::args::parse::same_percentile;
-use crate::args::{RunArgs, Seekstone};
+use crate::args::{RUN_BUDGET, RunArgs, Seekstone};
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
 use crate::exit::UsageError;
@@ -24,7 +24,7 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     }
     let (asked, percentile) = same_percentile(&args.levels)?;
     let levels = levels(asked, &setup);
-    let bench = bench_request(
+    let mut bench = bench_request(
         &args.target,
         "check-up",
         args.size,
@@ -33,8 +33,8 @@ pub fn ready(args: &RunArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         (&args.common, setup),
     )?;
     let request = CheckUpRequest {
+        budget: RUN_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup),
         bench,
-        budget: args.budget,
         levels,
         percentile,
         clients_max: args.clients_max,

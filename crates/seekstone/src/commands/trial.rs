@@ -13,7 +13,7 @@ use workload::{
     Start, TargetId,
 };
 
-use crate::args::{PartitionChoice, ShapeChoice, TrialArgs, WorkloadArgs};
+use crate::args::{PartitionChoice, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::bench_request;
 use crate::commands::{trial_iolog, trial_targets};
@@ -31,11 +31,6 @@ const MIX_PARTS: f64 = 10_000.0;
 /// # Errors
 /// When options do not go together.
 pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
-    let (option, time) = match args.duration {
-        Some(duration) => ("--duration", duration),
-        None => ("--budget", args.budget),
-    };
-    warm_up_ends(args.warm_up, option, time)?;
     if !args.others.is_empty() || args.workload_file.is_some() {
         return trial_targets::ready(args, setup);
     }
@@ -48,6 +43,8 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
+    let time = TRIAL_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup);
+    warm_up_leaves(args, time)?;
     reach_as_asked(&args.workload, &mut bench)?;
     if args.verify {
         bench.storage.verify_unit = Some(verify_unit(&args.target, args.workload.block)?);
@@ -63,7 +60,7 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         None => think(&args.workload),
     };
     let depth = depth(args, bench.storage.driver);
-    let (goal, duration_max) = ends(args);
+    let (goal, duration_max) = ends(args, time);
     let request = LoadRequest {
         bench,
         spec: spec(&args.workload, pacing)?,
@@ -91,15 +88,25 @@ pub fn ready(args: &TrialArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     Ok(Ready::new(&args.common, &bench, measure))
 }
 
-/// When the answer is good enough, and when to stop in any case.
-pub fn ends(args: &TrialArgs) -> (Option<Goal>, Duration) {
+/// A warm-up has to leave of a trial some that counts.
+pub fn warm_up_leaves(args: &TrialArgs, budget: Duration) -> Result<(), UsageError> {
+    let (option, time) = match args.duration {
+        Some(duration) => ("--duration", duration),
+        None => ("--budget", budget),
+    };
+    warm_up_ends(args.warm_up, option, time)
+}
+
+/// When the answer is good enough, and when to stop in any case: after `budget`, unless for how
+/// long was said.
+pub fn ends(args: &TrialArgs, budget: Duration) -> (Option<Goal>, Duration) {
     match args.duration {
         Some(duration) => (None, duration),
         None => {
             let mut goal = Goal::result(args.precision);
-            let floor = args.budget.as_nanos() / 10;
+            let floor = budget.as_nanos() / 10;
             goal.duration_min_ns = goal.duration_min_ns.min(floor);
-            (Some(goal), args.budget)
+            (Some(goal), budget)
         }
     }
 }

@@ -22,7 +22,7 @@ use units::{Bytes, Duration, exact_percent};
 use crate::args::{CurveArgs, Reach, ShapeChoice, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::reached;
-use crate::commands::trial::{ends, title};
+use crate::commands::trial::{ends, title, warm_up_leaves};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -42,11 +42,12 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         (args.workload.sharing.shared, "--shared"),
     ])?;
     require_there(&args.target, &args.others)?;
+    warm_up_leaves(args, args.budget)?;
     let given = given(args, &mut setup)?;
     let jobs = jobs_of(args, &given)?;
     let offered = jobs.iter().map(|job| job.name.clone());
     check_goals(offered, &args.common.goals)?;
-    let (goal, duration_max) = ends(args);
+    let (goal, duration_max) = ends(args, args.budget);
     let goal = goal.filter(|_| !given.iter().any(WorkloadText::has_own_course));
     let shape = TrialShape {
         title: told(args, &jobs),
@@ -249,7 +250,7 @@ fn shape(choice: ShapeChoice) -> Result<&'static str, UsageError> {
 
 fn jobs_of(args: &TrialArgs, given: &[WorkloadText]) -> Result<Vec<Job>, UsageError> {
     let targets = targets(&args.target, &args.others, args.workload.size)?;
-    let (_, longest) = ends(args);
+    let (_, longest) = ends(args, args.budget);
     jobs(given, &targets, longest)
 }
 

@@ -1,0 +1,164 @@
+//! How long a measurement may take where nobody said so.
+
+use engine::{Clock as _, Driver as _};
+use random::{Purpose, Stream};
+use results::Setup;
+use sim::SIM_PREFIX;
+use units::{Duration, Instant};
+use workload::{ClientId, Op, Request, TargetId};
+
+use crate::simulated::open_recorded_model;
+
+/// A model whose operations take no longer gets a command's default budget as it is.
+const BRIEF: Duration = Duration::from_millis(1);
+/// Reads by which a model's response time is found: few, since some models are slow to compute.
+const READS: usize = 101;
+const READ_BYTES: u32 = 4096;
+
+/// A setting that says how long something takes at most.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeSetting {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is where nobody said so.
+    pub default: &'static str,
+    /// The most that can be asked for, and that it grows to.
+    pub longest: Duration,
+}
+
+impl TimeSetting {
+    /// What it comes to for `targets`: what was asked for, or, where `time` is the default, time
+    /// for as many operations on models as on real storage. A model's time costs nothing, and its
+    /// operations do: where all targets are models and the slowest takes more than a millisecond
+    /// for an operation, the default grows by as much, by the same in every run. `setup` keeps it,
+    /// and a repeated run takes it from there.
+    #[must_use]
+    pub fn fit<'a>(
+        self,
+        time: Duration,
+        targets: impl IntoIterator<Item = &'a str>,
+        setup: &mut Setup,
+    ) -> Duration {
+        if setup.is_given(self.name) {
+            return time;
+        }
+        if self.default.parse() != Ok(time) {
+            setup.resolve(self.name, [time.to_exact_string()]);
+            return time;
+        }
+        let responses = targets.into_iter().map(|it| response_of_model(it, setup));
+        let slowest = responses.collect::<Option<Vec<_>>>();
+        let slowest = slowest.and_then(|them| them.into_iter().max());
+        let Some(slowest) = slowest.filter(|it| *it > BRIEF) else {
+            return time;
+        };
+        let times = slowest.as_nanos().div_ceil(BRIEF.as_nanos());
+        let grown = Duration(time.as_nanos().saturating_mul(times)).min(self.longest);
+        setup.resolve(self.name, [grown.to_exact_string()]);
+        grown
+    }
+}
+
+/// The median response time of small random reads, one after the other: a rare stall of the model
+/// does not move it. `None` where the target is no model, or does not answer.
+fn response_of_model(target: &str, setup: &Setup) -> Option<Duration> {
+    if !target.starts_with(SIM_PREFIX) {
+        return None;
+    }
+    let spec = open_recorded_model(target, setup).ok()?;
+    let mut driver = spec.driver(0, 1, Instant::START);
+    let mut places = Stream::new(0, 0, Purpose::Address);
+    let blocks = (spec.size.as_u64() / u64::from(READ_BYTES)).max(1);
+    let mut done = Vec::new();
+    while done.len() < READS {
+        let read = Op::Read {
+            target: TargetId(0),
+            offset: places.below(blocks) * u64::from(READ_BYTES),
+            len: READ_BYTES,
+        };
+        let request = Request::new(ClientId(0), driver.now(), read);
+        driver.submit(request).ok()?;
+        let asked = done.len();
+        while done.len() == asked {
+            driver.wait(None, &mut done).ok()?;
+        }
+    }
+    let mut responses: Vec<_> = done.iter().map(|it| it.response_time()).collect();
+    responses.sort_unstable();
+    Some(responses[READS / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{RunSetting, SettingOrigin};
+
+    use super::*;
+
+    const BUDGET: TimeSetting = TimeSetting {
+        name: "budget",
+        default: "60s",
+        longest: Duration::from_secs(7 * 86_400),
+    };
+    const DEFAULT: Duration = Duration::from_secs(60);
+
+    fn setup(origin: SettingOrigin) -> Setup {
+        let mut setup = Setup::new("trial", 1);
+        setup.settings.push(RunSetting {
+            name: BUDGET.name.into(),
+            values: vec!["1min".into()],
+            origin,
+        });
+        setup
+    }
+
+    fn fitted(targets: &[&str], setup: &mut Setup) -> Duration {
+        BUDGET.fit(DEFAULT, targets.iter().copied(), setup)
+    }
+
+    #[track_caller]
+    fn check(targets: &[&str], seconds: std::ops::RangeInclusive<u64>) {
+        let mut setup = setup(SettingOrigin::Default);
+        let found = fitted(targets, &mut setup);
+        assert!(
+            seconds.contains(&(found.as_nanos() / 1_000_000_000)),
+            "{found}"
+        );
+        let kept = setup.value(BUDGET.name).expect("a setting");
+        assert_eq!(kept.parse::<Duration>(), Ok(found), "{targets:?}");
+    }
+
+    #[test]
+    fn a_model_of_slow_storage_gets_time_for_as_many_operations() {
+        check(&["sim:md1?time=1s"], 60_000..=60_000);
+        check(&["sim:nvme"], 60..=60);
+        check(&["sim:md1?time=2ms", "sim:nvme"], 120..=120);
+        check(&["sim:drive"], 800..=1000);
+        check(&["sim:md1?time=1h"], 604_800..=604_800);
+    }
+
+    #[test]
+    fn real_storage_gets_the_default() {
+        check(&["/mnt"], 60..=60);
+        check(&["/mnt", "sim:drive"], 60..=60);
+        check(&["sim:nosuch"], 60..=60);
+    }
+
+    #[test]
+    fn what_was_asked_for_stays() {
+        let mut setup = setup(SettingOrigin::Given);
+        assert_eq!(fitted(&["sim:drive"], &mut setup), DEFAULT);
+        assert_eq!(setup.value(BUDGET.name), Some("1min"));
+    }
+
+    #[test]
+    fn a_repeated_run_gets_what_the_first_one_got() {
+        let mut first = setup(SettingOrigin::Default);
+        let grown = fitted(&["sim:mm1?mean=7ms"], &mut first);
+        let mut second = setup(SettingOrigin::Default);
+        assert_eq!(fitted(&["sim:mm1?mean=7ms"], &mut second), grown);
+        let mut third = setup(SettingOrigin::Default);
+        let again = BUDGET.fit(grown, ["sim:mm1?mean=7ms"], &mut third);
+        assert_eq!(again, grown);
+        assert_eq!(third.settings, first.settings);
+    }
+}
