@@ -9,6 +9,8 @@ mod onlooker;
 mod output;
 mod progress;
 mod recorded;
+#[cfg(test)]
+mod shown;
 mod stack;
 mod studies;
 mod written;
