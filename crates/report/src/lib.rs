@@ -70,7 +70,7 @@ pub use markdown::markdown;
 pub use measurement::measurement;
 pub use openmetrics::openmetrics;
 pub use parquet::parquet_figures;
-pub use picture::{curves_svg, positioning_svg, series_svg};
+pub use picture::{curves_svg, latency_svg, positioning_svg, series_svg};
 pub use positioning::{positioning, positioning_json};
 pub use setup::setup;
 pub use side_by_side::{side_by_side, sides_svg};

@@ -9,7 +9,7 @@ mod scenes;
 mod svg;
 
 pub(crate) use scenes::cited_points;
-pub use scenes::{curves_svg, positioning_svg, series_svg};
+pub use scenes::{curves_svg, latency_svg, positioning_svg, series_svg};
 
 use crate::axis::Axis;
 use svg::{Anchor, Drawing};
@@ -207,8 +207,13 @@ fn draw(drawing: &mut Drawing, mark: &Mark, across: &Axis, up: &Axis) {
             let mut places = Vec::new();
             let mut from = 0.0;
             for &[to, value] in until {
-                places.push((across.at(from), up.at(value)));
-                places.push((across.at(to), up.at(value)));
+                // Where nothing was completed, the line has a gap.
+                if value.is_nan() {
+                    drawing.path(&std::mem::take(&mut places), colour, 2.0);
+                } else {
+                    places.push((across.at(from), up.at(value)));
+                    places.push((across.at(to), up.at(value)));
+                }
                 from = to;
             }
             drawing.path(&places, colour, 2.0);

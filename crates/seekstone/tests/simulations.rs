@@ -20,11 +20,14 @@ const CLOSE: &str = "```\n";
 /// A picture, and the commands that make it; the last one prints it.
 struct Picture {
     file: &'static str,
+    /// Where it is shown, with its commands.
+    document: &'static str,
     commands: &'static [&'static str],
 }
 
 const CURVES: Picture = Picture {
     file: "seek-interference.svg",
+    document: "simulations.md",
     commands: &[
         "seekstone rab sim:st3250a --workload transaction --budget 40h --seed 1 -q",
         "seekstone rab 'sim:st3250a?seek-interference=off' --workload transaction --budget 40h \
@@ -34,16 +37,59 @@ const CURVES: Picture = Picture {
 };
 const TAPE: Picture = Picture {
     file: "dlt2000-positioning.svg",
+    document: "simulations.md",
     commands: &["seekstone positioning sim:dlt2000 --published --seed 1 --svg -"],
 };
 const CLIFF: Picture = Picture {
     file: "nvme-write-cliff.svg",
+    document: "simulations.md",
     commands: &[
         "seekstone trial 'sim:nvme?cleaning=fifo' --writes 100% --clients 64 --duration 120s \
          --interval 500ms --seed 1 -q",
         "seekstone runs export 1 --form svg",
     ],
 };
+const TAUGHT: [Picture; 4] = [
+    Picture {
+        file: "open-and-closed.svg",
+        document: "teaching.md",
+        commands: &[
+            "seekstone curve 'sim:mm1?mean=1ms' --level 2ms --level 5ms --budget 2h --seed 1 -q",
+            "seekstone curve 'sim:mm1?mean=1ms' --open --level 2ms --level 5ms --budget 2h \
+             --seed 1 -q",
+            "seekstone runs export 1 --beside 2 --form svg",
+        ],
+    },
+    Picture {
+        file: "stall.svg",
+        document: "teaching.md",
+        commands: &[
+            "seekstone trial 'sim:mm1?mean=100us&stall=1s@20000' --clients 1 --think 400us \
+             --duration 20s --interval 500ms --seed 1 -q",
+            "seekstone trial 'sim:mm1?mean=100us&stall=1s@20000' --rate 2000/s --duration 20s \
+             --interval 500ms --seed 1 -q",
+            "seekstone runs export 1 --beside 2 --form svg",
+        ],
+    },
+    Picture {
+        file: "disk-and-flash.svg",
+        document: "teaching.md",
+        commands: &[
+            "seekstone curve sim:fireball --level 50ms --seed 1 -q",
+            "seekstone curve sim:nvme --level 100us --level 200us --seed 1 -q",
+            "seekstone runs export 1 --beside 2 --form svg",
+        ],
+    },
+    Picture {
+        file: "rebuild.svg",
+        document: "teaching.md",
+        commands: &[
+            "seekstone trial 'sim:raid5-rz28?mode=rebuild' --rate 60/s --duration 90m \
+             --interval 5m --seed 1 -q",
+            "seekstone runs export 1 --form svg",
+        ],
+    },
+];
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -139,7 +185,7 @@ fn check_picture(picture: &Picture) {
         picture.file,
         difference(&kept, &drawn)
     );
-    let document = fs::read_to_string(docs().join("simulations.md")).expect("the document");
+    let document = fs::read_to_string(docs().join(picture.document)).expect("the document");
     assert!(document.contains(picture.file), "{}", picture.file);
     for command in picture.commands {
         let words: Vec<&str> = document.split_whitespace().collect();
@@ -171,6 +217,11 @@ fn the_document_says_what_the_long_commands_print() {
 fn the_pictures_of_tape_and_flash_are_what_the_commands_draw() {
     check_picture(&TAPE);
     check_picture(&CLIFF);
+}
+
+#[test]
+fn the_pictures_that_teach_are_what_the_commands_draw() {
+    TAUGHT.iter().for_each(check_picture);
 }
 
 #[test]

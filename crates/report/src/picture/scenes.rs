@@ -182,6 +182,40 @@ pub fn positioning_svg(found: &Positioning) -> String {
     .svg()
 }
 
+/// Mean latency over time, interval by interval, of one or several measurements, each with its
+/// name; nothing where one of them has no intervals.
+#[must_use]
+pub fn latency_svg(title: &str, named: &[(&str, &Measurement)]) -> Option<String> {
+    let inks = [Ink::Blue, Ink::Orange, Ink::Black, Ink::Grey];
+    let mut marks = Vec::new();
+    let (mut last, mut highest, mut lowest) = (0.0_f64, 0.0_f64, f64::INFINITY);
+    for ((name, measurement), ink) in named.iter().zip(inks.into_iter().cycle()) {
+        let samples = &measurement.series.as_ref()?.samples;
+        let each = format_duration_ns(samples.first()?.length_ns as f64);
+        let of = samples.iter().map(|it| {
+            let mean = it.response_mean_ns.unwrap_or(f64::NAN);
+            [it.end_ns as f64 / SECOND, mean / MS]
+        });
+        let until: Vec<[f64; 2]> = of.collect();
+        for [end, mean] in until.iter().filter(|[_, mean]| mean.is_finite()) {
+            last = last.max(*end);
+            highest = highest.max(*mean);
+            lowest = lowest.min(*mean);
+        }
+        marks.push((Mark::Steps { ink, until }, format!("{name}, {each} each")));
+    }
+    let picture = Picture {
+        title: title.into(),
+        across: "time, s".into(),
+        up: "mean latency, ms".into(),
+        ends: [last, highest * HEADROOM],
+        // Time begins at zero.
+        lowest: Some([0.0, lowest]),
+        marks,
+    };
+    Some(picture.svg())
+}
+
 /// Load over time, interval by interval, with the law of the model where there is one; nothing
 /// where a measurement has no intervals.
 #[must_use]

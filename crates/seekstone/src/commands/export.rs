@@ -147,16 +147,15 @@ fn nothing(run: &Run, form: ExportForm) -> UsageError {
     ))
 }
 
-/// The load curves of a run, of one workload with those of another run; or the intervals of a
-/// trial.
+/// The intervals of a trial, a comparison's sides, or the load curves of a run; intervals and
+/// curves with those of another run.
 fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
     let id = run.id.unwrap_or_default();
-    let mut measured = run.measurements.iter();
-    let drawn = measured.find_map(|it| report::series_svg(&run.target.given, it));
-    if let (Some(drawn), None) = (drawn, beside) {
-        return Ok(drawn);
-    }
-    if let (Some(drawn), None) = (report::sides_svg(run), beside) {
+    let drawn = over_time(run, beside).or_else(|| match beside {
+        None => report::sides_svg(run),
+        Some(_) => None,
+    });
+    if let Some(drawn) = drawn {
         return Ok(drawn);
     }
     let runs = std::iter::once(run).chain(beside);
@@ -196,4 +195,33 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
         },
         &named,
     ))
+}
+
+/// The intervals of a trial: its load over time, or its latency, where its load was asked for or
+/// another trial is shown with it.
+fn over_time(run: &Run, beside: Option<&Run>) -> Option<String> {
+    let of = |run: &'_ Run| run.measurements.iter().position(|it| it.series.is_some());
+    let first = &run.measurements[of(run)?];
+    let Some(beside) = beside else {
+        let name = format!("{}: {}", run.target.given, first.title);
+        return match first.offered {
+            Some(_) => report::latency_svg(&name, &[("mean latency", first)]),
+            None => report::series_svg(&run.target.given, first),
+        };
+    };
+    let second = &beside.measurements[of(beside)?];
+    let named = match (
+        run.target.given == beside.target.given,
+        first.title == second.title,
+    ) {
+        (true, _) => [&first.title, &second.title].map(String::clone),
+        (false, true) => [&run.target.given, &beside.target.given].map(String::clone),
+        (false, false) => [(run, first), (beside, second)]
+            .map(|(run, it)| format!("{}, {}", it.title, run.target.given)),
+    };
+    let title = match run.target.given == beside.target.given {
+        true => &run.target.given,
+        false => "latency over time",
+    };
+    report::latency_svg(title, &[(&named[0], first), (&named[1], second)])
 }
