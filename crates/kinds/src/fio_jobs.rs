@@ -4,6 +4,7 @@ mod beside;
 mod checks;
 mod fill;
 mod follow;
+mod opened;
 mod plan;
 mod run;
 mod targets;

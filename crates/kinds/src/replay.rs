@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use host::environment;
 use host::interrupt::Interrupt;
 use lab::bench::{Bench, BenchError, BenchRequest, Opened, open_bench};
+use lab::cells::Killed;
+use lab::kept::KeptOutcome;
 use lab::laboratory::{Glimpse, Outcome};
 use lab::test_file::{make_test_file, stop_of, stopped, whole_size};
 use procedure::{Ending, MAIN_DIRECT, Preparation, Trial};
@@ -88,7 +90,7 @@ pub fn measure_replay(
     let replayed = session
         .lay_out(&mut opened)
         .and_then(|size| Ok((size, session.replay(&mut opened, size)?)));
-    let (size, (outcome, mut seen)) = match replayed {
+    let (size, (outcome, mut seen, told)) = match replayed {
         Ok(replayed) => replayed,
         Err(error) => return Err(opened.bench.abandon(error)),
     };
@@ -98,7 +100,7 @@ pub fn measure_replay(
         cautions,
         ..
     } = opened;
-    let elapsed = bench.laboratory_itself().now().since(begun);
+    let elapsed = bench.laboratory_itself().now().since(begun) + told;
     let broken = seen.broken.take();
     let status = session.status(&outcome, broken);
     let found = session.found(&seen);
@@ -186,7 +188,61 @@ impl Session<'_> {
         )))
     }
 
-    fn replay(&mut self, opened: &mut Opened, size: u64) -> Result<(Outcome, Seen), BenchError> {
+    /// The replay that was kept, with how long it took, or the one that is measured now.
+    fn replay(
+        &mut self,
+        opened: &mut Opened,
+        size: u64,
+    ) -> Result<(Outcome, Seen, Duration), BenchError> {
+        let cells = self.request.bench.cells.clone();
+        let of = self.cell(size, opened.facts.access);
+        if let Some((kept, seen)) = cells.told::<(KeptOutcome, Seen)>(&of) {
+            let took = kept.took();
+            if let Some(mut outcome) = kept.into_outcome() {
+                hand_over(&mut outcome);
+                return Ok((outcome, seen, took));
+            }
+        }
+        if cells.is_only_told() {
+            return Err(Killed.into());
+        }
+        let begun = opened.bench.laboratory_itself().now();
+        let (mut outcome, seen) = self.replay_now(opened, size)?;
+        let took = opened.bench.laboratory_itself().now().since(begun);
+        let kept = KeptOutcome::of(&outcome, took).filter(|_| seen.broken.is_none());
+        if let Some(kept) = kept {
+            cells.keep(&of, &(kept, &seen));
+        }
+        hand_over(&mut outcome);
+        Ok((outcome, seen, Duration::ZERO))
+    }
+
+    /// What a replay is kept under: another trace of the same name is another one.
+    fn cell(&self, size: u64, access: Access) -> String {
+        let (request, scan) = (self.request, &self.scan);
+        format!(
+            "{KIND} {} {} {scan:?} {size} {} {access:?} {:?} {:?} {:?}",
+            request.bench.storage.seed,
+            self.trace_name(),
+            self.depth(),
+            request.pace,
+            request.fit,
+            request.duration,
+        )
+    }
+
+    /// The trace, as the run records it: where it is, from wherever it was named.
+    fn trace_name(&self) -> String {
+        let request = self.request;
+        let recorded = request.bench.setup.value("trace");
+        recorded.map_or_else(|| request.trace.name(), str::to_owned)
+    }
+
+    fn replay_now(
+        &mut self,
+        opened: &mut Opened,
+        size: u64,
+    ) -> Result<(Outcome, Seen), BenchError> {
         let patience = match &opened.bench {
             Bench::Simulated(_) => Patience::Wait,
             _ => Patience::Never,
@@ -224,12 +280,10 @@ impl Session<'_> {
             });
             interrupt.is_raised().is_none()
         };
-        // What becomes of each request is known here alone: nothing of a replay is kept.
+        // What becomes of each request is known here alone, and kept with the outcome.
         let measured = opened.bench.laboratory_itself().measure(&trial, &mut watch);
         drop(trial);
-        let mut outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
-        outcome.measurement.series = outcome.series.take();
-        outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
+        let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
         let seen = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((outcome, seen))
     }
@@ -285,7 +339,7 @@ impl Session<'_> {
             warm_up: Some(Duration::ZERO),
             spec: ClientSpec::Own(OwnSpec {
                 kind: KIND.into(),
-                settings: vec![("trace".into(), self.request.trace.name())],
+                settings: vec![("trace".into(), self.trace_name())],
                 target: MAIN_DIRECT,
                 len: size,
                 unit: scan.unit as u32,
@@ -348,6 +402,12 @@ impl Session<'_> {
         setup.resolve("depth", [self.depth().to_string()]);
         setup
     }
+}
+
+/// The measurement holds the series and the intervals of its trial.
+fn hand_over(outcome: &mut Outcome) {
+    outcome.measurement.series = outcome.series.take();
+    outcome.measurement.intervals = std::mem::take(&mut outcome.intervals);
 }
 
 /// The time within which a share of all requests lies. These are all there are, no sample.

@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
         number: u64,
     ) -> Result<Option<PurgeRecord>, BenchError> {
         let of = format!("ssd purge {number} {}", plan.name);
-        if let Bench::Told(_) = bench {
+        if let Bench::Told(..) = bench {
             return Ok(self.request.bench.cells.told(&of));
         }
         let (Some(method), Bench::Real(real)) = (self.request.purge, bench) else {

@@ -238,12 +238,8 @@ fn open(request: &BenchRequest, files: FilesMade) -> Result<Opened, BenchError> 
     let of = format!("target {}", request.storage.seed);
     let known: Option<Found> = request.cells.recalled(&of);
     if request.cells.is_only_told() {
-        let told = Told::new(
-            request.cells.clone(),
-            request.storage.seed,
-            known.ok_or(Killed)?,
-        );
-        return Ok(told_of(told));
+        let told = Told::new(request.cells.clone(), request.storage.seed);
+        return Ok(told_of(told, known.ok_or(Killed)?));
     }
     let mut opened = open_now(request, files)?;
     match known {

@@ -101,14 +101,15 @@ impl Cells {
     }
 
     /// What a target was found to be when the run was begun.
-    pub(crate) fn recalled<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
+    #[must_use]
+    pub fn recalled<T: DeserializeOwned>(&self, of: &str) -> Option<T> {
         let value = self.state().known.get_mut(of)?.pop_front()?;
         // Of another form, it is measured anew.
         serde_json::from_value(value).ok()
     }
 
     /// Keep what a target was found to be.
-    pub(crate) fn note<T: Serialize>(&self, of: &str, found: &T) {
+    pub fn note<T: Serialize>(&self, of: &str, found: &T) {
         self.write(of, false, found);
     }
 

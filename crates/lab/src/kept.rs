@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use engine::{Follower, KindRecord};
+use engine::{Follower, KindRecord, RowKey, RowRecord};
 use procedure::{CheckUpFacts, Ending, Trial, WithinLimit};
 use results::{
     Caution, Interval, Measurement, SystemSeries, Tails, TargetDescription, Warning, histogram_in,
@@ -14,7 +14,7 @@ use results::{
 use serde::{Deserialize, Serialize};
 use stats::{PercentileEstimate, Window};
 use units::{Duration, Instant};
-use workload::{ClientSpec, Spread, TargetId};
+use workload::{ClientSpec, OpKind, Spread, TargetId};
 
 use crate::cells::{Cells, Killed};
 use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
@@ -46,8 +46,8 @@ impl<L> Kept<L> {
         self.laboratory
     }
 
-    /// The laboratory for a trial that leaves something behind.
-    pub(crate) const fn leaving(&mut self) -> Leaving<'_, L> {
+    /// The laboratory for a trial that leaves something behind, or is followed.
+    pub const fn leaving(&mut self) -> Leaving<'_, L> {
         Leaving(self)
     }
 }
@@ -117,7 +117,8 @@ impl<L: Laboratory + Forgets> Laboratory for Kept<L> {
 }
 
 /// A laboratory that measures what it is asked for, and keeps it.
-pub(crate) struct Leaving<'a, L>(&'a mut Kept<L>);
+#[derive(Debug)]
+pub struct Leaving<'a, L>(&'a mut Kept<L>);
 
 impl<L: Laboratory + Forgets> Laboratory for Leaving<'_, L> {
     fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
@@ -140,22 +141,17 @@ pub struct Told {
     cells: Cells,
     seed: u64,
     now: Instant,
-    found: Box<Found>,
 }
 
 impl Told {
-    /// What was kept by a laboratory with that seed on a target that was found like this.
-    pub(crate) fn new(cells: Cells, seed: u64, found: Found) -> Self {
+    /// What was kept by a laboratory with that seed.
+    #[must_use]
+    pub const fn new(cells: Cells, seed: u64) -> Self {
         Self {
             cells,
             seed,
             now: Instant::START,
-            found: Box::new(found),
         }
-    }
-
-    pub(crate) fn found(&self) -> &Found {
-        &self.found
     }
 }
 
@@ -177,19 +173,19 @@ impl Laboratory for Told {
 
 /// What a target was found to be when it was opened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Found {
-    pub description: TargetDescription,
-    pub cautions: Vec<Caution>,
-    pub facts: CheckUpFacts,
-    pub warnings: Vec<Warning>,
-    pub test_files: Vec<TargetId>,
-    pub spread: Option<Spread>,
+pub struct Found {
+    pub(crate) description: TargetDescription,
+    pub(crate) cautions: Vec<Caution>,
+    pub(crate) facts: CheckUpFacts,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) test_files: Vec<TargetId>,
+    pub(crate) spread: Option<Spread>,
 }
 
 /// A kept outcome, with how long it took.
 fn told(cells: &Cells, of: &str) -> Option<(Outcome, Duration)> {
     let kept: KeptOutcome = cells.told(of)?;
-    let took = Duration(kept.took_ns);
+    let took = kept.took();
     Some((kept.into_outcome()?, took))
 }
 
@@ -211,11 +207,12 @@ fn name_of(trial: &Trial, seed: u64) -> String {
 
 /// An outcome in a journal.
 #[derive(Debug, Serialize, Deserialize)]
-struct KeptOutcome {
+pub struct KeptOutcome {
     measurement: Measurement,
     series_of_goal: SeriesOfGoal,
     ending: KeptEnding,
     units: BTreeMap<u32, KeptKind>,
+    rows: Vec<KeptRow>,
     elapsed_ns: u64,
     /// The same on the laboratory's clock, with what went before and after.
     took_ns: u64,
@@ -251,9 +248,21 @@ struct KeptKind {
     bytes: u64,
 }
 
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptRow {
+    row: u32,
+    kind: OpKind,
+    times: KeptKind,
+    submission: String,
+    elapsed_ns: u64,
+    windows: Vec<(u64, u64)>,
+}
+
 impl KeptOutcome {
-    /// `None` for a trial that was cut short or failed, or has rows of several workloads.
-    fn of(outcome: &Outcome, took: Duration) -> Option<Self> {
+    /// The outcome of a trial that took that long, with what went before and after; `None` of one
+    /// that was cut short or failed.
+    #[must_use]
+    pub fn of(outcome: &Outcome, took: Duration) -> Option<Self> {
         let ending = match outcome.ending {
             Ending::Goal => KeptEnding::Goal,
             Ending::Budget => KeptEnding::Budget,
@@ -261,7 +270,7 @@ impl KeptOutcome {
             Ending::Overloaded => KeptEnding::Overloaded,
             Ending::Failed | Ending::Interrupted => return None,
         };
-        if outcome.failure.is_some() || !outcome.rows.is_empty() {
+        if outcome.failure.is_some() {
             return None;
         }
         let kept = |(number, record): (&u32, &KindRecord)| (*number, KeptKind::of(record));
@@ -282,6 +291,7 @@ impl KeptOutcome {
             },
             ending,
             units: outcome.units.iter().map(kept).collect(),
+            rows: outcome.rows.iter().map(KeptRow::of).collect(),
             elapsed_ns: outcome.elapsed.as_nanos(),
             took_ns: took.as_nanos(),
             series: outcome.series.clone(),
@@ -291,8 +301,17 @@ impl KeptOutcome {
         })
     }
 
-    /// `None` where a histogram is none.
-    fn into_outcome(self) -> Option<Outcome> {
+    /// How long it took, with what went before and after.
+    #[must_use]
+    pub const fn took(&self) -> Duration {
+        Duration(self.took_ns)
+    }
+
+    /// The outcome; `None` where a histogram is none.
+    #[must_use]
+    pub fn into_outcome(self) -> Option<Outcome> {
+        let rows = self.rows.into_iter().map(KeptRow::into_row);
+        let rows = rows.collect::<Option<_>>()?;
         let units = self.units.into_iter();
         let units = units.map(|(number, kept)| Some((number, kept.record()?)));
         let SeriesOfGoal {
@@ -317,7 +336,7 @@ impl KeptOutcome {
             },
             failure: None,
             units: units.collect::<Option<_>>()?,
-            rows: BTreeMap::new(),
+            rows,
             elapsed: Duration(self.elapsed_ns),
             series: self.series,
             intervals: self.intervals,
@@ -342,5 +361,35 @@ impl KeptKind {
             service: histogram_in(&self.service)?,
             bytes: self.bytes,
         })
+    }
+}
+
+impl KeptRow {
+    fn of(((row, kind), record): (&RowKey, &RowRecord)) -> Self {
+        Self {
+            row: *row,
+            kind: *kind,
+            times: KeptKind {
+                response: histogram_text(&record.response),
+                service: histogram_text(&record.service),
+                bytes: record.bytes,
+            },
+            submission: histogram_text(&record.submission),
+            elapsed_ns: record.elapsed.as_nanos(),
+            windows: record.windows.clone(),
+        }
+    }
+
+    fn into_row(self) -> Option<(RowKey, RowRecord)> {
+        let times = self.times.record()?;
+        let record = RowRecord {
+            response: times.response,
+            service: times.service,
+            submission: histogram_in(&self.submission)?,
+            bytes: times.bytes,
+            elapsed: Duration(self.elapsed_ns),
+            windows: self.windows,
+        };
+        Some(((self.row, self.kind), record))
     }
 }

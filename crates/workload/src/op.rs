@@ -104,7 +104,8 @@ pub enum Op {
 }
 
 /// The kind of an operation: what its times are filed under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OpKind {
     /// Reads.
     Read,

@@ -13,8 +13,9 @@ use results::{Warning, WarningCode};
 use units::Duration;
 
 use super::follow::{LogTo, PhaseLogs, SameMoment, Tally, Writers};
+use super::opened::Bench;
 use super::plan::Phase;
-use super::run::{Bench, JobTimes};
+use super::run::JobTimes;
 use crate::feed::{Feed, WhenFull};
 
 /// Reports while jobs run.
@@ -62,6 +63,11 @@ impl<'a> Besides<'a> {
             copies: 0,
             left_out: 0,
         }
+    }
+
+    /// Whether each operation is logged.
+    pub(super) const fn has_logs(&self) -> bool {
+        !self.logs.is_empty()
     }
 
     /// Run `measure`, and what belongs beside it; `before` is what rows had before this phase.

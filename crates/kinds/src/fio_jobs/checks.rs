@@ -1,14 +1,16 @@
 //! What verification finds in the phases of jobs, and what becomes of it.
 
 use lab::bench::BenchError;
+use lab::cells::Killed;
 use lab::laboratory::Laboratory as _;
 use lab::storage::wrong_data;
 use units::Duration;
 use verify::{Finding, Findings};
 use workload::TargetId;
 
+use super::opened::Bench;
 use super::plan::FioPlan;
-use super::run::{Bench, Session};
+use super::run::Session;
 use super::verify::AfterPhase;
 use crate::check_up::Stage;
 
@@ -34,8 +36,11 @@ impl Session<'_, '_> {
             spent,
             ..
         } = self;
-        let Bench::Real(real) = bench else {
-            return Ok(());
+        let real = match bench {
+            Bench::Real(real) => real,
+            // What was found is not kept: as far as that is known, nothing was read back.
+            Bench::Told(..) => return Err(Killed.into()),
+            Bench::Null(_) | Bench::Simulated(_) => return Ok(()),
         };
         let begun = real.now();
         for &file in &after.reads_back {

@@ -96,6 +96,15 @@ pub struct FioPlan {
     pub verify: Option<VerifyPlan>,
 }
 
+impl FioPlan {
+    /// Whether a phase finds in a file what earlier ones wrote there first: it is made, and not
+    /// filled, since nobody reads it.
+    pub(super) fn writes_blank_files(&self) -> bool {
+        let is_blank = |it: &PlannedFile| it.exists.is_none() && it.is_written && !it.is_read;
+        self.storage == Storage::Files && self.files.iter().any(is_blank)
+    }
+}
+
 /// Plan jobs. `size_of` tells the bytes of a file, device or model that exists.
 ///
 /// # Errors

@@ -2,34 +2,29 @@
 //! phases one after the other.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use drivers::{AccessMode, Caching, Owner, Target, TargetOptions, free_space};
 use engine::RowRecord;
 use fio::Job;
 use host::interrupt::Interrupt;
 use host::{environment, inspect};
 use lab::bench::BenchError;
-use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, Outcome, SimLaboratory};
-use lab::simulated::open_recorded_model;
-use lab::storage::{StorageLaboratory, StorageSettings, WantedFile};
+use lab::cells::Cells;
+use lab::laboratory::{Laboratory as _, Outcome};
+use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
 use procedure::{Preparation, Trial};
-use results::{
-    Access, Caution, Measurement, Run, Setup, Severity, Status, TargetDescription, Warning,
-    WarningCode,
-};
+use results::{Measurement, Run, Setup, Status};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
-use verify::Findings;
-use workload::{ClientSpec, JobsSpec, OpKind, TargetId};
+use workload::{ClientSpec, JobsSpec, OpKind};
 
 use super::beside::{Beside, Besides};
 use super::checks::lines_of;
 use super::fill::fill;
-use super::plan::{FioPlan, Phase, PlannedFile, Row, Storage, plan_jobs};
+use super::opened::{Bench, OpenedJobs, open_jobs};
+use super::plan::{FioPlan, Phase, Row, Storage};
 use crate::check_up::{Show, Stage};
-use crate::single_load::{TRIAL, null_description};
+use crate::single_load::TRIAL;
 
 /// A job without a runtime ends by what it does; it is given up after this long.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
@@ -53,6 +48,8 @@ pub struct FioRequest {
     pub setup: Setup,
     /// How its one phase is measured, where it is a trial; as its jobs say otherwise.
     pub shape: Option<TrialShape>,
+    /// Where what is measured is kept, against a kill.
+    pub cells: Cells,
 }
 
 /// How a phase is measured that is a trial.
@@ -106,12 +103,11 @@ pub fn run_jobs(
     beside: Beside<'_>,
     show: Show<'_>,
 ) -> Result<FioRun, BenchError> {
-    let size_of = |path: &Path| size_of(path, &request.setup);
-    let plan = plan_jobs(&request.jobs, &size_of);
-    let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
-    refuse_unwanted_writes(&plan, request)?;
-    let (description, cautions) = describe(&plan)?;
-    let mut place = open(&plan, request)?;
+    let OpenedJobs {
+        plan,
+        bench: mut place,
+        found: files,
+    } = open_jobs(request)?;
     if let Err(error) = place.verify(&plan) {
         return Err(place.abandon(error));
     }
@@ -134,7 +130,7 @@ pub fn run_jobs(
             reason: stop.reason(),
         },
     };
-    let mut warnings = inspect::warnings(&cautions);
+    let mut warnings = inspect::warnings(&files.cautions);
     warnings.extend(place.warnings());
     warnings.extend(session.beside.warning());
     let mut setup = request.setup.clone();
@@ -144,7 +140,7 @@ pub fn run_jobs(
         elapsed_ns: elapsed.as_nanos(),
         measurements: session.measurements,
         warnings,
-        ..Run::empty(setup, environment::capture(), description)
+        ..Run::empty(setup, environment::capture(), files.description)
     };
     let log_error = session.beside.log_error();
     let rows = session.rows;
@@ -167,207 +163,6 @@ impl JobTimes {
     }
 }
 
-/// Bytes of a file, device or model that exists.
-pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
-    if let Some(model) = path.to_str().filter(|name| name.starts_with("sim:")) {
-        return open_recorded_model(model, setup)
-            .ok()
-            .map(|spec| spec.size.0);
-    }
-    let options = TargetOptions {
-        access: AccessMode::ReadOnly,
-        caching: Caching::Buffered,
-        signature_confirmed: None,
-    };
-    // What exists and cannot be opened is no file to be made: it is refused when it is opened.
-    match Target::open(path, &options) {
-        Ok(target) => Some(target.size()),
-        Err(_) => path.symlink_metadata().ok().map(|_| u64::MAX),
-    }
-}
-
-/// fio writes into whatever its job names; here that takes a word.
-pub(super) fn refuse_unwanted_writes(
-    plan: &FioPlan,
-    request: &FioRequest,
-) -> Result<(), BenchError> {
-    if plan.storage != Storage::Files || request.overwrite {
-        return Ok(());
-    }
-    let mut files = plan.files.iter();
-    let Some(file) = files.find(|file| file.is_written && file.exists.is_some()) else {
-        return Ok(());
-    };
-    Err(BenchError::Usage(format!(
-        "{0} exists, and a job writes to it: fio would overwrite filename={0} at once; here that \
-         needs --overwrite, and everything in it may be lost",
-        file.path.display()
-    )))
-}
-
-pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
-    let first = plan.files.first();
-    match (&plan.storage, first) {
-        (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
-        (Storage::Simulated(name), Some(file)) => {
-            let size = file.exists;
-            Ok((TargetDescription::simulated(name, name, size), Vec::new()))
-        }
-        (Storage::Files, Some(file)) => {
-            let path = match file.exists {
-                Some(_) => file.path.clone(),
-                None => directory_of(&file.path),
-            };
-            Ok(inspect::inspect(&path)?)
-        }
-    }
-}
-
-fn directory_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// Where jobs are carried out.
-pub(super) enum Bench {
-    Null(NullLaboratory),
-    Simulated(SimLaboratory),
-    Real(StorageLaboratory),
-}
-
-pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
-    let settings = &request.storage;
-    match &plan.storage {
-        Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
-        Storage::Simulated(name) => {
-            let spec = open_recorded_model(name, &request.setup)?;
-            let laboratory = SimLaboratory::new(spec, settings.seed);
-            Ok(Bench::Simulated(laboratory.with_errors(settings.on_error)))
-        }
-        Storage::Files => {
-            let owner = Owner {
-                program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
-                started: environment::capture().started_at,
-                purpose: "fio".into(),
-            };
-            let wanted: Vec<WantedFile> = plan.files.iter().map(wanted_file).collect();
-            let mut settings = settings.clone();
-            settings.reserve = reserve(plan, request)?;
-            let confirmed = request.confirmed.as_deref();
-            let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
-            Ok(Bench::Real(laboratory))
-        }
-    }
-}
-
-fn wanted_file(file: &PlannedFile) -> WantedFile {
-    WantedFile {
-        path: file.path.clone(),
-        make: file.exists.is_none().then_some(file.needs),
-        access: match file.is_written {
-            true => AccessMode::Overwrite,
-            false => AccessMode::ReadOnly,
-        },
-    }
-}
-
-fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
-    if let Some(reserve) = request.reserve {
-        return Ok(reserve.0);
-    }
-    let made = plan.files.iter().find(|file| file.exists.is_none());
-    match made {
-        Some(file) => {
-            let space = free_space(&directory_of(&file.path));
-            Ok(space.map_err(LaboratoryError::from)?.reserve)
-        }
-        None => Ok(0),
-    }
-}
-
-impl Bench {
-    pub(super) fn laboratory(&mut self) -> &mut dyn Laboratory {
-        match self {
-            Self::Null(null) => null,
-            Self::Simulated(simulated) => simulated,
-            Self::Real(real) => real,
-        }
-    }
-
-    /// Verify what the plan says.
-    pub(super) fn verify(&mut self, plan: &FioPlan) -> Result<(), BenchError> {
-        let (Self::Real(real), Some(verify)) = (self, &plan.verify) else {
-            return Ok(());
-        };
-        let targets = |files: &[usize]| -> Vec<TargetId> {
-            files
-                .iter()
-                .map(|file| TargetId(*file as u32 * 2))
-                .collect()
-        };
-        let inherited = targets(&verify.inherited);
-        Ok(real.verify_targets(&targets(&verify.files), &inherited, verify.unit)?)
-    }
-
-    /// What verification found so far.
-    pub(super) fn findings(&self) -> Findings {
-        match self {
-            Self::Real(real) => real.findings(),
-            Self::Null(_) | Self::Simulated(_) => Findings::default(),
-        }
-    }
-
-    /// Whether time stands still while nothing is measured.
-    pub(super) const fn is_virtual(&self) -> bool {
-        matches!(self, Self::Simulated(_))
-    }
-
-    fn access(&self, is_direct: bool) -> Access {
-        match self {
-            Self::Null(_) => Access::Null,
-            Self::Simulated(_) => Access::Simulated,
-            Self::Real(real) if is_direct => real.access(),
-            Self::Real(_) => Access::Buffered,
-        }
-    }
-
-    /// What opening found, and what could not be removed.
-    pub(super) fn warnings(&mut self) -> Vec<Warning> {
-        match self {
-            Self::Null(_) => vec![Warning::note(
-                WarningCode::NullTarget,
-                "Nothing was read or written: the figures are what this program itself costs.",
-            )],
-            Self::Simulated(_) => Vec::new(),
-            Self::Real(real) => {
-                let notes = real.notes().iter();
-                let notes = notes
-                    .map(|note| Warning::new(Severity::Doubt, WarningCode::Access, note.clone()));
-                let mut all: Vec<Warning> = notes.collect();
-                let left = real.clean_up().err();
-                all.extend(
-                    left.map(|error| Warning::doubt(WarningCode::LeftBehind, error.to_string())),
-                );
-                all
-            }
-        }
-    }
-
-    pub(super) fn abandon(&mut self, error: BenchError) -> BenchError {
-        let left = self.warnings().into_iter();
-        let mut left = left.filter(|warning| warning.code == WarningCode::LeftBehind);
-        match left.next() {
-            None => error,
-            Some(warning) => BenchError::LeftBehind {
-                error: Box::new(error),
-                left: warning.text(),
-            },
-        }
-    }
-}
-
 pub(super) struct Session<'a, 'b> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) show: Show<'a>,
@@ -375,6 +170,14 @@ pub(super) struct Session<'a, 'b> {
     pub(super) measurements: Vec<Measurement>,
     pub(super) rows: Vec<JobTimes>,
     pub(super) spent: Duration,
+}
+
+/// Whether a trial may be told that was kept.
+#[derive(Clone, Copy)]
+pub(super) enum Recall {
+    WhereKept,
+    /// It leaves behind what later ones need, or each of its operations is looked at.
+    Never,
 }
 
 impl<'a, 'b> Session<'a, 'b> {
@@ -401,7 +204,7 @@ impl<'a, 'b> Session<'a, 'b> {
             return Ok(());
         }
         let trial = trial(&fill, bench, (0, None));
-        self.measure(&trial, bench, &mut |_| {})?;
+        self.measure(&trial, bench, Recall::Never, &mut |_| {})?;
         self.go_on()
     }
 
@@ -412,10 +215,11 @@ impl<'a, 'b> Session<'a, 'b> {
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
         self.lay_out(plan, bench)?;
+        let recall = self.recall(plan);
         for (number, phase) in plan.phases.iter().enumerate() {
             let trial = trial(phase, bench, (number as u64 + 1, shape));
             let before = bench.findings().total();
-            let mut done = self.carry_out_phase(phase, &trial, bench);
+            let mut done = self.carry_out_phase((phase, recall), &trial, bench);
             if let Some(verify) = plan.verify.as_ref().filter(|_| done.is_ok()) {
                 done = self.read_back(&verify.phases[number], bench);
             }
@@ -429,9 +233,18 @@ impl<'a, 'b> Session<'a, 'b> {
         Ok(())
     }
 
+    /// Whether results of phases may be told that were kept.
+    fn recall(&self, plan: &FioPlan) -> Recall {
+        let leaves = plan.phases.len() > 1 && plan.writes_blank_files();
+        match self.beside.has_logs() || plan.verify.is_some() || leaves {
+            true => Recall::Never,
+            false => Recall::WhereKept,
+        }
+    }
+
     fn carry_out_phase(
         &mut self,
-        phase: &Phase,
+        phase: (&Phase, Recall),
         trial: &Trial,
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
@@ -459,14 +272,14 @@ impl<'a, 'b> Session<'a, 'b> {
     /// Measure a phase, with what is done beside it.
     fn measure_phase(
         &mut self,
-        phase: &Phase,
+        (phase, recall): (&Phase, Recall),
         trial: &Trial,
         bench: &mut Bench,
     ) -> Result<Outcome, BenchError> {
         let mut beside = std::mem::take(&mut self.beside);
         let before = self.rows.clone();
         let measured = beside.run(phase, &before, bench, |bench, look| {
-            self.measure(trial, bench, look)
+            self.measure(trial, bench, recall, look)
         });
         self.beside = beside;
         measured
@@ -477,6 +290,7 @@ impl<'a, 'b> Session<'a, 'b> {
         &mut self,
         trial: &Trial,
         bench: &mut Bench,
+        recall: Recall,
         look: &mut dyn FnMut(Duration),
     ) -> Result<Outcome, BenchError> {
         let Self {
@@ -487,7 +301,11 @@ impl<'a, 'b> Session<'a, 'b> {
         } = self;
         let interrupt: &Interrupt = interrupt;
         let expected = expected(trial);
-        let measured = bench.laboratory().measure(trial, &mut |glimpse| {
+        let mut laboratory = match recall {
+            Recall::WhereKept => Box::new(bench.laboratory()),
+            Recall::Never => bench.laboratory_that_leaves(),
+        };
+        let measured = laboratory.measure(trial, &mut |glimpse| {
             look(glimpse.elapsed);
             show(&Stage {
                 title: &trial.title,
@@ -535,7 +353,7 @@ pub(super) fn trial(
         depth,
         spec: ClientSpec::Jobs(JobsSpec { jobs }),
         access: bench.access(is_direct),
-        preparation: match phase.drops_cache && matches!(bench, Bench::Real(_)) {
+        preparation: match phase.drops_cache && bench.is_real() {
             true => Preparation::DropCache,
             false => Preparation::None,
         },

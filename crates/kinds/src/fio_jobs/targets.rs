@@ -1,8 +1,6 @@
 //! Several targets, or several workloads, at once: a trial with a row for each of them, and a load
 //! curve over targets that says which of them saturates first.
 
-use std::path::Path;
-
 use host::interrupt::Interrupt;
 use host::{environment, inspect};
 use lab::bench::BenchError;
@@ -14,11 +12,9 @@ use units::{Duration, format_count};
 use workload::{JobRate, JobSpec, OpKind};
 
 use super::beside::{Beside, Besides};
-use super::plan::{FioPlan, Phase, plan_jobs};
-use super::run::{
-    Bench, FioRequest, FioRun, JobTimes, Session, TrialShape, describe, open,
-    refuse_unwanted_writes, run_jobs, size_of, trial,
-};
+use super::opened::{Bench, OpenedJobs, open_jobs};
+use super::plan::{FioPlan, Phase};
+use super::run::{FioRequest, FioRun, JobTimes, Recall, Session, TrialShape, run_jobs, trial};
 use crate::check_up::Show;
 use crate::single_load::resolve_levels;
 
@@ -171,12 +167,13 @@ pub fn curve_of_targets(
     title: &str,
     (interrupt, show): (&Interrupt, Show<'_>),
 ) -> Result<Run, BenchError> {
-    let plan = plan_jobs(&request.jobs, &|path: &Path| size_of(path, &request.setup));
-    let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
-    refuse_unwanted_writes(&plan, request)?;
-    let (mut description, cautions) = describe(&plan)?;
+    let OpenedJobs {
+        plan,
+        mut bench,
+        found: files,
+    } = open_jobs(request)?;
+    let mut description = files.description;
     description.given = names_of(request).join(", ");
-    let mut bench = open(&plan, request)?;
     let begun = bench.laboratory().now();
     let environment = environment::capture();
     let mut asker = CurveAsker {
@@ -197,7 +194,7 @@ pub fn curve_of_targets(
         },
     };
     let elapsed = bench.laboratory().now().since(begun);
-    let mut warnings: Vec<Warning> = inspect::warnings(&cautions);
+    let mut warnings: Vec<Warning> = inspect::warnings(&files.cautions);
     warnings.extend(bench.warnings());
     let mut setup = request.setup.clone();
     resolve_levels(&mut setup, &status, curve.as_ref());
@@ -227,10 +224,14 @@ struct CurveAsker<'a, 'b> {
 impl CurveAsker<'_, '_> {
     fn ask(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
         self.session.lay_out(self.plan, bench)?;
+        let recall = match self.plan.writes_blank_files() {
+            true => Recall::Never,
+            false => Recall::WhereKept,
+        };
         while let CurveStep::Measure(point) = self.procedure.next_step() {
             let trial = self.trial(&point, bench);
             let begun = bench.laboratory().now();
-            let outcome = self.session.measure(&trial, bench, &mut |_| {})?;
+            let outcome = self.session.measure(&trial, bench, recall, &mut |_| {})?;
             let elapsed = bench.laboratory().now().since(begun);
             self.procedure.record(&point, &outcome.measurement, elapsed);
             let specs = specs_of(&outcome.measurement);

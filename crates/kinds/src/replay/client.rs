@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lab::bench::BenchError;
 use results::ReplayPace;
+use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use units::{Duration, Instant};
 use workload::{AddressError, Agenda, Client, Completion, Event, MakeClient};
@@ -20,12 +21,13 @@ const OUTSTANDING_MAX: u32 = 16_384;
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// What was seen of a replay.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Seen {
     /// Requests done, failed ones included, and bytes they moved.
     pub requests: u64,
     pub bytes: u64,
     /// From due to issued, nanoseconds.
+    #[serde(with = "histogram_as_text")]
     pub behind: Histogram,
     pub late: u64,
     /// From the start to the last due instant, and to the last issue.
@@ -37,7 +39,25 @@ pub(super) struct Seen {
     pub held: u64,
     pub held_longest: Duration,
     /// Why the trace could not be read to its end.
+    #[serde(skip)]
     pub broken: Option<BenchError>,
+}
+
+/// A histogram in a journal.
+mod histogram_as_text {
+    use results::{histogram_in, histogram_text};
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use stats::Histogram;
+
+    pub(super) fn serialize<S: Serializer>(it: &Histogram, into: S) -> Result<S::Ok, S::Error> {
+        into.serialize_str(&histogram_text(it))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram, D::Error> {
+        let text = String::deserialize(from)?;
+        histogram_in(&text).ok_or_else(|| D::Error::custom("it is no histogram"))
+    }
 }
 
 /// Makes the one client of a replay.

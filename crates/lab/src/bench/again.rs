@@ -6,15 +6,15 @@ use super::{Bench, Opened};
 use crate::kept::{Found, Told};
 
 /// What a run that is only told has for its target.
-pub(super) fn told_of(told: Told) -> Opened {
+pub(super) fn told_of(told: Told, found: Found) -> Opened {
     let Found {
         description,
         cautions,
         facts,
         ..
-    } = told.found().clone();
+    } = found.clone();
     Opened {
-        bench: Bench::Told(told),
+        bench: Bench::Told(told, Box::new(found)),
         description,
         cautions,
         facts,

@@ -12,7 +12,7 @@ use workload::{Spread, TargetId};
 
 use super::BenchError;
 use crate::hosts::{FleetLaboratory, HostStep, Party, serve, take_step};
-use crate::kept::{Kept, Told};
+use crate::kept::{Found, Kept, Told};
 use crate::laboratory::{Laboratory, LaboratoryError, SimLaboratory, with_causes};
 use crate::storage::StorageLaboratory;
 
@@ -23,7 +23,7 @@ pub enum Bench {
     /// On a model.
     Simulated(Kept<SimLaboratory>),
     /// Nowhere: what a killed run measured is told.
-    Told(Told),
+    Told(Told, Box<Found>),
     /// On real storage of several hosts, of which this one is rank 0.
     Fleet(Box<FleetLaboratory>),
     /// On real storage of several hosts, of which this one does as rank 0 says.
@@ -45,7 +45,7 @@ impl Bench {
         match self {
             Self::Real(real) => &mut **real,
             Self::Simulated(simulated) => &mut **simulated,
-            Self::Told(told) => told,
+            Self::Told(told, _) => told,
             Self::Fleet(fleet) => fleet.as_mut(),
             Self::Served(local, _) => local.as_mut(),
         }
@@ -66,7 +66,7 @@ impl Bench {
         match self {
             Self::Real(real) => Box::new(real.leaving()),
             Self::Simulated(simulated) => Box::new(simulated.leaving()),
-            Self::Told(told) => Box::new(told),
+            Self::Told(told, _) => Box::new(told),
             Self::Fleet(fleet) => Box::new(fleet.that_leaves()),
             Self::Served(local, _) => Box::new(local.as_mut()),
         }
@@ -90,7 +90,7 @@ impl Bench {
         match self {
             Self::Fleet(fleet) => Some(fleet.party()),
             Self::Served(_, party) => Some(party),
-            Self::Real(_) | Self::Simulated(_) | Self::Told(_) => None,
+            Self::Real(_) | Self::Simulated(_) | Self::Told(..) => None,
         }
     }
 
@@ -121,7 +121,7 @@ impl Bench {
             Self::Real(real) => Some(real),
             Self::Fleet(fleet) => Some(&fleet.local),
             Self::Served(local, _) => Some(local),
-            Self::Simulated(_) | Self::Told(_) => None,
+            Self::Simulated(_) | Self::Told(..) => None,
         }
     }
 
@@ -130,7 +130,7 @@ impl Bench {
             Self::Real(real) => Some(real),
             Self::Fleet(fleet) => Some(&mut fleet.local),
             Self::Served(local, _) => Some(local),
-            Self::Simulated(_) | Self::Told(_) => None,
+            Self::Simulated(_) | Self::Told(..) => None,
         }
     }
 
@@ -177,7 +177,7 @@ impl Bench {
     #[must_use]
     pub fn test_files(&self) -> Vec<TargetId> {
         match self {
-            Self::Told(told) => told.found().test_files.clone(),
+            Self::Told(_, found) => found.test_files.clone(),
             _ => self
                 .real()
                 .map_or(vec![MAIN_DIRECT], StorageLaboratory::test_files),
@@ -188,7 +188,7 @@ impl Bench {
     #[must_use]
     pub fn spread(&self) -> Option<Spread> {
         match self {
-            Self::Told(told) => told.found().spread,
+            Self::Told(_, found) => found.spread,
             _ => self.real()?.spread(),
         }
     }
@@ -263,8 +263,8 @@ impl Bench {
     #[must_use]
     pub fn warnings(&self, cautions: &[Caution]) -> Vec<Warning> {
         let mut warnings = inspect::warnings(cautions);
-        if let Self::Told(told) = self {
-            warnings.extend(told.found().warnings.clone());
+        if let Self::Told(_, found) = self {
+            warnings.extend(found.warnings.clone());
         }
         if let Self::Fleet(fleet) = self {
             warnings.extend(fleet.warnings());

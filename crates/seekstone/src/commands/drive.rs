@@ -23,7 +23,8 @@ use crate::commands::live::{self, Live};
 use crate::commands::offers;
 use crate::commands::setup::open_archive;
 use crate::commands::{
-    curve, files, rab, random, replay, run, ssd, time, transactions, transfer, trial, unfinished,
+    curve, files, fio, rab, random, replay, run, ssd, time, transactions, transfer, trial,
+    unfinished,
 };
 use crate::exit::{Exit, UsageError};
 use crate::progress::Progress;
@@ -157,6 +158,7 @@ pub fn ready(command: &Command, setup: Setup) -> anyhow::Result<Ready<'_>> {
         Command::Transactions(args) => transactions::ready(args, setup),
         Command::Files(args) => files::ready(args, setup),
         Command::Time(args) => time::ready(args, setup),
+        Command::Fio(args) => fio::ready(args, setup),
         _ => Err(UsageError(format!("`{}` gives no run of its own", setup.command)).into()),
     }
 }

@@ -12,7 +12,8 @@ use host::limits::Limits;
 use results::Setup;
 
 use crate::args::FioArgs;
-use crate::commands::fio_run::carry_out;
+use crate::commands::drive::{Ready, drive};
+use crate::commands::fio_run::ready_for;
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -47,7 +48,18 @@ pub fn fio(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Exit> {
         return refuse(&found.faults).map(|()| Exit::Done);
     }
     refuse(&found.faults)?;
-    carry_out(args, &files, found.jobs, setup)
+    drive(ready_for(args, files, found.jobs, setup)?)
+}
+
+/// Jobs to be carried out, whatever else was asked of them before.
+///
+/// # Errors
+/// When a file cannot be read, or something in it is a mistake.
+pub fn ready(args: &FioArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
+    let files = read(args, &mut setup)?;
+    let found = resolved(&files, &args.sections);
+    refuse(&found.faults)?;
+    ready_for(args, files, found.jobs, setup)
 }
 
 /// What was typed, with fio's own options behind two dashes.
@@ -92,17 +104,27 @@ fn read(args: &FioArgs, setup: &mut Setup) -> anyhow::Result<Vec<JobFile>> {
     }
     let mut files = Vec::new();
     for path in &args.files {
-        let text = text_of(path)?;
-        let mut around = Around::beside(path);
         let name = path.to_string_lossy();
-        setup.keep_text(&name, &text);
+        let text = recorded_text(path, setup)?;
+        let mut around = Around::beside(path, setup);
         files.push(fio::read_job_file(&name, &text, &mut around));
     }
     if !args.options.is_empty() {
-        let mut around = Around::beside(Path::new(""));
+        let mut around = Around::beside(Path::new(""), setup);
         files.push(fio::read_command_line(&args.options, &mut around));
     }
     Ok(files)
+}
+
+/// The text that the run recorded, or that of the file, recorded now.
+fn recorded_text(path: &Path, setup: &mut Setup) -> anyhow::Result<String> {
+    let name = path.to_string_lossy();
+    if let Some(recorded) = setup.text_of(&name) {
+        return Ok(recorded.to_owned());
+    }
+    let text = text_of(path)?;
+    setup.keep_text(&name, &text);
+    Ok(text)
 }
 
 fn text_of(path: &Path) -> anyhow::Result<String> {
@@ -195,23 +217,25 @@ fn facts() -> Facts {
 }
 
 /// What a job file asks of this machine; files that it includes lie beside it.
-struct Around {
+struct Around<'a> {
     directory: PathBuf,
+    setup: &'a mut Setup,
 }
 
-impl Around {
-    fn beside(path: &Path) -> Self {
+impl<'a> Around<'a> {
+    fn beside(path: &Path, setup: &'a mut Setup) -> Self {
         Self {
             directory: path.parent().map(Path::to_owned).unwrap_or_default(),
+            setup,
         }
     }
 }
 
-impl Surroundings for Around {
+impl Surroundings for Around<'_> {
     fn include(&mut self, _: &str, path: &str) -> Result<String, String> {
         let beside = self.directory.join(path);
         let path = if beside.exists() { beside } else { path.into() };
-        text_of(&path).map_err(|error| format!("{error:#}"))
+        recorded_text(&path, self.setup).map_err(|error| format!("{error:#}"))
     }
 
     fn variable(&mut self, name: &str) -> Option<String> {

@@ -10,6 +10,7 @@ use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
 use kinds::fio_jobs::{Beside, FioRequest, FioRun, JobTimes, Status, phase_names, run_jobs};
+use lab::cells::Cells;
 use procedure::OnError;
 use results::{Measurement, Run, Setup};
 use serde_json::{Value, json};
@@ -17,13 +18,13 @@ use units::Duration;
 use workload::OpKind;
 
 use crate::args::{EtaChoice, FioArgs, FormatChoice};
-use crate::commands::drive::{Onlooking, Ready, drive};
+use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::fio_disks::Disks;
 use crate::commands::fio_logs::LogFiles;
 use crate::commands::offers::check_fio;
 use crate::commands::setup::reached;
-use crate::exit::{Exit, UsageError};
+use crate::exit::UsageError;
 use crate::output::{self, Filling, Output};
 use crate::progress::Progress;
 
@@ -37,16 +38,16 @@ const SHOWN: [(&str, &str); 4] = [
     ("numjobs", "1"),
 ];
 
-/// Carry jobs out.
+/// Jobs that were checked, ready to be carried out.
 ///
 /// # Errors
-/// When they cannot be, or nothing was measured, or the output cannot be written.
-pub fn carry_out(
+/// When there are none, or options do not go with them.
+pub fn ready_for(
     args: &FioArgs,
-    files: &[JobFile],
+    files: Vec<JobFile>,
     jobs: Vec<Job>,
     mut setup: Setup,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Ready<'_>> {
     if jobs.is_empty() {
         return Err(UsageError("there is no job to carry out".into()).into());
     }
@@ -62,6 +63,7 @@ pub fn carry_out(
     }
     let directories = jobs.iter().flat_map(|job| &job.files.directories);
     let places = directories.map(PathBuf::from).collect();
+    let cells = Cells::default();
     let request = FioRequest {
         jobs,
         storage,
@@ -70,27 +72,28 @@ pub fn carry_out(
         reserve: args.reach.reserve,
         setup: setup.clone(),
         shape: None,
+        cells: cells.clone(),
     };
-    drive(Ready {
+    Ok(Ready {
         common: &args.common,
         goals: args.common.goals.clone(),
         places,
         setup,
-        cells: None,
-        measure: Box::new(|looking| measure(args, files, &request, looking)),
+        cells: Some(cells),
+        measure: Box::new(move |looking| measure(args, files, request, looking)),
     })
 }
 
 /// Carry them out; what fio would print is printed in the end.
 fn measure<'a>(
     args: &'a FioArgs,
-    files: &'a [JobFile],
-    request: &'a FioRequest,
+    files: Vec<JobFile>,
+    request: FioRequest,
     looking: &Onlooking<'_>,
 ) -> anyhow::Result<(Run, Delivery<'a>)> {
     let mut logs = LogFiles::open(args, &request.jobs)?;
     let mut watcher = looking.watcher(progress(args));
-    let mut printer = Printer::new(args, files, &request.jobs)?;
+    let mut printer = Printer::new(args, files, request.jobs.clone())?;
     let mut tell = |rows: &[JobTimes]| printer.print_status(rows);
     let beside = Beside {
         logs: logs.logs.clone(),
@@ -100,7 +103,7 @@ fn measure<'a>(
             tell: &mut tell,
         }),
     };
-    let done = run_jobs(request, looking.interrupt, beside, &mut |stage| {
+    let done = run_jobs(&request, looking.interrupt, beside, &mut |stage| {
         watcher.show(stage);
     });
     watcher.finish();
@@ -136,36 +139,36 @@ fn progress(args: &FioArgs) -> Progress {
 }
 
 /// Prints reports, or writes them into the file that was asked for.
-struct Printer<'a> {
+struct Printer {
     format: FormatChoice,
-    files: &'a [JobFile],
-    jobs: &'a [Job],
+    files: Vec<JobFile>,
+    jobs: Vec<Job>,
     begun: String,
     disks: Disks,
     stream: Option<Filling>,
 }
 
-impl<'a> Printer<'a> {
-    fn new(args: &FioArgs, files: &'a [JobFile], jobs: &'a [Job]) -> anyhow::Result<Self> {
+impl Printer {
+    fn new(args: &FioArgs, files: Vec<JobFile>, jobs: Vec<Job>) -> anyhow::Result<Self> {
         Ok(Self {
             format: args.format(),
+            begun: environment::capture().started_at,
+            disks: Disks::look(&jobs),
             files,
             jobs,
-            begun: environment::capture().started_at,
-            disks: Disks::look(jobs),
             stream: args.output.as_ref().map(Output::begin).transpose()?,
         })
     }
 
     /// What was done so far. Nobody can be told if that fails; the last report tells it.
     fn print_status(&mut self, rows: &[JobTimes]) {
-        let reports = reports(self.files, self.jobs, rows, &[]);
+        let reports = reports(&self.files, &self.jobs, rows, &[]);
         let around = Around {
             started_at: &self.begun,
             disks: self.disks.done(),
             own: Value::Null,
         };
-        let text = text(self.format, self.files, &reports, around);
+        let text = text(self.format, &self.files, &reports, around);
         let _ = self.show(&text);
     }
 
@@ -174,13 +177,13 @@ impl<'a> Printer<'a> {
         if self.stream.is_none() && !is_free {
             return Ok(());
         }
-        let reports = reports(self.files, self.jobs, rows, &run.measurements);
+        let reports = reports(&self.files, &self.jobs, rows, &run.measurements);
         let around = Around {
             started_at: &run.environment.started_at,
             disks: self.disks.done(),
             own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
         };
-        let text = text(self.format, self.files, &reports, around);
+        let text = text(self.format, &self.files, &reports, around);
         self.show(&text)?;
         self.stream.map_or(Ok(()), Filling::finish)
     }

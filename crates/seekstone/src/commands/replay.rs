@@ -47,8 +47,5 @@ pub fn ready(args: &ReplayArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
     };
     let bench = request.bench.clone();
     let measure = move |interrupt: &_, show: Show<'_>| measure_replay(&request, interrupt, show);
-    Ok(Ready {
-        cells: None,
-        ..Ready::new(&args.common, &bench, measure)
-    })
+    Ok(Ready::new(&args.common, &bench, measure))
 }

@@ -12,6 +12,7 @@ use kinds::fio_jobs::{
 };
 use kinds::single_load::NULL_TARGET;
 use lab::bench::{BenchRequest, directory_of};
+use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
 use procedure::{CurveOptions, LATENCIES, Offer, OfferedRow, Requirement};
@@ -115,7 +116,7 @@ fn measured<'a, E: Into<anyhow::Error>>(
         goals: common.goals.clone(),
         places: directories.map(Into::into).collect(),
         setup: request.setup.clone(),
-        cells: None,
+        cells: Some(request.cells.clone()),
         measure: Box::new(move |looking| {
             looking.watch(|interrupt, show| measure(&request, interrupt, show))
         }),
@@ -131,6 +132,7 @@ fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
         reserve: reach.reserve,
         setup,
         shape: None,
+        cells: Cells::default(),
     }
 }
 
@@ -194,8 +196,11 @@ fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText
         }
         return Ok(vec![own]);
     };
-    let text = text_of(path)?;
     let name = path.to_string_lossy();
+    let text = match setup.text_of(&name) {
+        Some(recorded) => recorded.to_owned(),
+        None => text_of(path)?,
+    };
     setup.keep_text(&name, &text);
     let mut read = read_workloads(&name, &text).map_err(UsageError)?;
     read.iter_mut().for_each(|it| it.verify |= args.verify);

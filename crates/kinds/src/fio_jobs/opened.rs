@@ -1,0 +1,344 @@
+//! What jobs work on: their files as they are found, opened or made, and the laboratory on them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use drivers::{AccessMode, Caching, Owner, Target, TargetOptions, free_space};
+use host::{environment, inspect};
+use lab::bench::BenchError;
+use lab::cells::{Cells, Killed};
+use lab::kept::{Kept, Told};
+use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory};
+use lab::simulated::open_recorded_model;
+use lab::storage::{StorageLaboratory, WantedFile};
+use results::{Access, Caution, Setup, Severity, TargetDescription, Warning, WarningCode};
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+use verify::Findings;
+use workload::TargetId;
+
+use super::plan::{FioPlan, PlannedFile, Storage, plan_jobs};
+use super::run::FioRequest;
+use crate::single_load::null_description;
+
+/// What is to be done, and where.
+pub(super) struct OpenedJobs {
+    pub plan: FioPlan,
+    pub bench: Bench,
+    /// What was found when the run was begun.
+    pub found: FoundFiles,
+}
+
+/// What the files of jobs were found to be.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct FoundFiles {
+    /// Bytes of each file that was there.
+    sizes: BTreeMap<PathBuf, Option<u64>>,
+    pub description: TargetDescription,
+    pub cautions: Vec<Caution>,
+    /// How direct requests reach them, and what opening found, where they are real.
+    real: Option<(Access, Vec<Warning>)>,
+}
+
+/// Plan jobs, and open or make their files, as they were when the run was begun.
+///
+/// # Errors
+/// When a job cannot be carried out.
+pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> {
+    let of = format!("files {}", request.storage.seed);
+    let known: Option<FoundFiles> = request.cells.recalled(&of);
+    let sizes = RefCell::new(BTreeMap::new());
+    let is_told = request.cells.is_only_told();
+    let size_of = |path: &Path| {
+        let before = known.as_ref().and_then(|it| it.sizes.get(path).copied());
+        let size = match before {
+            Some(before) if is_told => before,
+            _ => size_of(path, &request.setup),
+        };
+        sizes.borrow_mut().insert(path.to_owned(), size);
+        size
+    };
+    let plan = plan_jobs(&request.jobs, &size_of);
+    let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
+    if is_told {
+        let found = known.ok_or(Killed)?;
+        let told = Told::new(request.cells.clone(), request.storage.seed);
+        let bench = Bench::Told(told, Box::new(found.clone()));
+        return Ok(OpenedJobs { plan, bench, found });
+    }
+    let sizes = sizes.into_inner();
+    if let Some(known) = &known {
+        refuse_changed(&known.sizes, &sizes)?;
+    }
+    refuse_unwanted_writes(&plan, request)?;
+    let (description, cautions) = describe(&plan)?;
+    let bench = open(&plan, request)?;
+    let real = match &bench {
+        Bench::Real(real) => Some((real.access(), notes_of(real))),
+        _ => None,
+    };
+    let found = FoundFiles {
+        sizes,
+        description,
+        cautions,
+        real,
+    };
+    if known.is_none() {
+        request.cells.note(&of, &found);
+    }
+    Ok(OpenedJobs { plan, bench, found })
+}
+
+/// What was measured on other files is not mixed with what would be measured on these.
+fn refuse_changed(
+    before: &BTreeMap<PathBuf, Option<u64>>,
+    now: &BTreeMap<PathBuf, Option<u64>>,
+) -> Result<(), BenchError> {
+    let changed = before
+        .iter()
+        .find(|(path, size)| now.get(*path) != Some(*size));
+    changed.map_or(Ok(()), |(path, _)| {
+        Err(BenchError::Usage(format!(
+            "{}: its size has changed since the run was begun, and what was measured before would \
+             be mixed with what is measured now: begin anew",
+            path.display()
+        )))
+    })
+}
+
+/// Bytes of a file, device or model that exists.
+fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
+    if let Some(model) = path.to_str().filter(|name| name.starts_with("sim:")) {
+        return open_recorded_model(model, setup)
+            .ok()
+            .map(|spec| spec.size.0);
+    }
+    let options = TargetOptions {
+        access: AccessMode::ReadOnly,
+        caching: Caching::Buffered,
+        signature_confirmed: None,
+    };
+    // What exists and cannot be opened is no file to be made: it is refused when it is opened.
+    match Target::open(path, &options) {
+        Ok(target) => Some(target.size()),
+        Err(_) => path.symlink_metadata().ok().map(|_| u64::MAX),
+    }
+}
+
+/// fio writes into whatever its job names; here that takes a word.
+fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), BenchError> {
+    if plan.storage != Storage::Files || request.overwrite {
+        return Ok(());
+    }
+    let mut files = plan.files.iter();
+    let Some(file) = files.find(|file| file.is_written && file.exists.is_some()) else {
+        return Ok(());
+    };
+    Err(BenchError::Usage(format!(
+        "{0} exists, and a job writes to it: fio would overwrite filename={0} at once; here that \
+         needs --overwrite, and everything in it may be lost",
+        file.path.display()
+    )))
+}
+
+fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+    let first = plan.files.first();
+    match (&plan.storage, first) {
+        (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
+        (Storage::Simulated(name), Some(file)) => {
+            let size = file.exists;
+            Ok((TargetDescription::simulated(name, name, size), Vec::new()))
+        }
+        (Storage::Files, Some(file)) => {
+            let path = match file.exists {
+                Some(_) => file.path.clone(),
+                None => directory_of(&file.path),
+            };
+            Ok(inspect::inspect(&path)?)
+        }
+    }
+}
+
+fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Where jobs are carried out.
+pub(super) enum Bench {
+    Null(NullLaboratory),
+    Simulated(Kept<SimLaboratory>),
+    Real(Kept<StorageLaboratory>),
+    /// Nowhere: what a killed run measured is told.
+    Told(Told, Box<FoundFiles>),
+}
+
+fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
+    let settings = &request.storage;
+    match &plan.storage {
+        Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
+        Storage::Simulated(name) => {
+            let spec = open_recorded_model(name, &request.setup)?;
+            let laboratory = SimLaboratory::new(spec, settings.seed);
+            let laboratory = laboratory.with_errors(settings.on_error);
+            Ok(Bench::Simulated(kept(laboratory, request)))
+        }
+        Storage::Files => {
+            let owner = Owner {
+                program: format!("seekstone {}", env!("CARGO_PKG_VERSION")),
+                started: environment::capture().started_at,
+                purpose: "fio".into(),
+            };
+            let wanted: Vec<WantedFile> = plan.files.iter().map(wanted_file).collect();
+            let mut settings = settings.clone();
+            settings.reserve = reserve(plan, request)?;
+            let confirmed = request.confirmed.as_deref();
+            let laboratory = StorageLaboratory::on_several(&wanted, &owner, confirmed, settings)?;
+            Ok(Bench::Real(kept(laboratory, request)))
+        }
+    }
+}
+
+fn kept<L>(laboratory: L, request: &FioRequest) -> Kept<L> {
+    let cells: Cells = request.cells.clone();
+    Kept::new(laboratory, cells, request.storage.seed)
+}
+
+fn wanted_file(file: &PlannedFile) -> WantedFile {
+    WantedFile {
+        path: file.path.clone(),
+        make: file.exists.is_none().then_some(file.needs),
+        access: match file.is_written {
+            true => AccessMode::Overwrite,
+            false => AccessMode::ReadOnly,
+        },
+    }
+}
+
+fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
+    if let Some(reserve) = request.reserve {
+        return Ok(reserve.0);
+    }
+    let made = plan.files.iter().find(|file| file.exists.is_none());
+    match made {
+        Some(file) => {
+            let space = free_space(&directory_of(&file.path));
+            Ok(space.map_err(LaboratoryError::from)?.reserve)
+        }
+        None => Ok(0),
+    }
+}
+
+impl Bench {
+    pub(super) fn laboratory(&mut self) -> &mut dyn Laboratory {
+        match self {
+            Self::Null(null) => null,
+            Self::Simulated(simulated) => simulated,
+            Self::Real(real) => real,
+            Self::Told(told, _) => told,
+        }
+    }
+
+    /// The laboratory for a trial that is measured also where its result was kept, unless the
+    /// whole run is only told.
+    pub(super) fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
+        match self {
+            Self::Null(null) => Box::new(null),
+            Self::Simulated(simulated) => Box::new(simulated.leaving()),
+            Self::Real(real) => Box::new(real.leaving()),
+            Self::Told(told, _) => Box::new(told),
+        }
+    }
+
+    /// Verify what the plan says.
+    pub(super) fn verify(&mut self, plan: &FioPlan) -> Result<(), BenchError> {
+        let (Self::Real(real), Some(verify)) = (self, &plan.verify) else {
+            return Ok(());
+        };
+        let targets = |files: &[usize]| -> Vec<TargetId> {
+            files
+                .iter()
+                .map(|file| TargetId(*file as u32 * 2))
+                .collect()
+        };
+        let inherited = targets(&verify.inherited);
+        Ok(real.verify_targets(&targets(&verify.files), &inherited, verify.unit)?)
+    }
+
+    /// What verification found so far.
+    pub(super) fn findings(&self) -> Findings {
+        match self {
+            Self::Real(real) => real.findings(),
+            Self::Null(_) | Self::Simulated(_) | Self::Told(..) => Findings::default(),
+        }
+    }
+
+    /// Whether time stands still while nothing is measured.
+    pub(super) const fn is_virtual(&self) -> bool {
+        matches!(self, Self::Simulated(_))
+    }
+
+    /// Whether it is, or was, the storage of this machine.
+    pub(super) const fn is_real(&self) -> bool {
+        match self {
+            Self::Null(_) | Self::Simulated(_) => false,
+            Self::Real(_) => true,
+            Self::Told(_, found) => found.real.is_some(),
+        }
+    }
+
+    pub(super) fn access(&self, is_direct: bool) -> Access {
+        let real = match self {
+            Self::Null(_) => return Access::Null,
+            Self::Simulated(_) => return Access::Simulated,
+            Self::Real(real) => real.access(),
+            Self::Told(_, found) => match &found.real {
+                None => return Access::Simulated,
+                Some((access, _)) => *access,
+            },
+        };
+        if is_direct { real } else { Access::Buffered }
+    }
+
+    /// What opening found, and what could not be removed.
+    pub(super) fn warnings(&mut self) -> Vec<Warning> {
+        match self {
+            Self::Null(_) => vec![Warning::note(
+                WarningCode::NullTarget,
+                "Nothing was read or written: the figures are what this program itself costs.",
+            )],
+            Self::Simulated(_) => Vec::new(),
+            Self::Told(_, found) => found.real.iter().flat_map(|it| it.1.clone()).collect(),
+            Self::Real(real) => {
+                let mut all = notes_of(real);
+                let left = real.clean_up().err();
+                all.extend(
+                    left.map(|error| Warning::doubt(WarningCode::LeftBehind, error.to_string())),
+                );
+                all
+            }
+        }
+    }
+
+    pub(super) fn abandon(&mut self, error: BenchError) -> BenchError {
+        let left = self.warnings().into_iter();
+        let mut left = left.filter(|warning| warning.code == WarningCode::LeftBehind);
+        match left.next() {
+            None => error,
+            Some(warning) => BenchError::LeftBehind {
+                error: Box::new(error),
+                left: warning.text(),
+            },
+        }
+    }
+}
+
+/// What opening found.
+fn notes_of(real: &StorageLaboratory) -> Vec<Warning> {
+    let notes = real.notes().iter();
+    let doubt = |note: &String| Warning::new(Severity::Doubt, WarningCode::Access, note.clone());
+    notes.map(doubt).collect()
+}
