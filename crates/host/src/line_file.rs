@@ -129,6 +129,17 @@ impl LineFile {
         Ok((Self { kind, path, file }, said))
     }
 
+    /// The files whose names begin with `stem`, whatever they are.
+    #[must_use]
+    pub fn named(stem: &Path) -> Vec<PathBuf> {
+        let directory = stem.parent().filter(|it| !it.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        let begins = stem.file_name().unwrap_or_default().as_encoded_bytes();
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let named = entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(begins));
+        named.map(|entry| entry.path()).collect()
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

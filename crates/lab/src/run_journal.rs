@@ -1,7 +1,6 @@
 //! The journal of a run: each of its cells as soon as it is measured, so that a killed run goes on
 //! where it was, or is kept as the partial run that it is.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::line_file::{LineFile, LineFileError, LineFileKind};
@@ -112,12 +111,7 @@ impl RunJournal {
     /// as they can be read.
     #[must_use]
     pub fn left_at(stem: &Path) -> Vec<Self> {
-        let directory = stem.parent().filter(|it| !it.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new("."));
-        let begins = stem.file_name().unwrap_or_default().as_encoded_bytes();
-        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        let ours = entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(begins));
-        let paths = ours.map(|entry| entry.path());
+        let paths = LineFile::named(stem).into_iter();
         let named = paths.filter(|path| path.extension().is_some_and(|it| it == ENDING));
         let mut left: Vec<Self> = named.filter_map(|path| Self::open(&path).ok()).collect();
         left.sort_by_key(|journal| (journal.begun_at().to_owned(), journal.path().to_owned()));

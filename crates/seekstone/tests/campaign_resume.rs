@@ -415,6 +415,89 @@ fn a_killed_run_on_files_keeps_what_it_measured() {
     kill_each(&ON_FILES, |scratch, _| fault_on_files(scratch));
 }
 
+/// A comparison on a model, long enough to be killed between two of its replicates.
+const COMPARISON: [&str; 10] = [
+    "compare",
+    "sim:mm1?mean=1ms",
+    "sim:mm1?mean=2ms",
+    "--measure",
+    "trial",
+    "--set",
+    "duration=20s",
+    "--rounds",
+    "12",
+    "--quiet",
+];
+
+/// Kill a comparison that has measured a few of its replicates.
+fn killed_comparison() -> Scratch {
+    for _ in 0..=TRIES_MORE {
+        let scratch = Scratch::new();
+        let args = [&COMPARISON[..], &["--seed", "7"]].concat();
+        let mut running = Running::start(scratch.seekstone(args));
+        while running.is_running() && replicates_kept(&scratch) < 3 {
+            std::thread::yield_now();
+        }
+        running.signal(Signal::KILL);
+        if running.end().signal == Some(Signal::KILL.as_raw()) {
+            return scratch;
+        }
+    }
+    panic!("it was always done before it was killed");
+}
+
+/// Replicates in the journal of a study.
+fn replicates_kept(scratch: &Scratch) -> usize {
+    let archive = scratch.archive();
+    let entries = fs::read_dir(archive.parent().expect("a directory")).expect("a list");
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut journals = paths.filter(|path| path.to_string_lossy().contains(".db.study-"));
+    let text = journals.next().and_then(|it| fs::read_to_string(it).ok());
+    text.map_or(0, |text| text.matches("{\"replicate\":").count())
+}
+
+#[test]
+fn a_killed_comparison_goes_on_as_any_run_or_is_kept_as_it_is() {
+    let args = [&COMPARISON[..], &["--seed", "7", "--json", "-"]].concat();
+    let whole = finish(Scratch::new().seekstone(args)).json();
+    let scratch = killed_comparison();
+    let kept = replicates_kept(&scratch);
+    let list = scratch.check(&["runs", "resume", "--list"], 0, "1  `compare sim:mm1");
+    let said = format!("ended before it was archived, after {kept} results");
+    assert!(list.stdout.contains(&said), "{list:?}");
+    let trial = ["trial", "sim:mm1", "--quiet"];
+    scratch.check(&trial, 0, "`seekstone runs resume` goes on with it");
+    let elsewhere = scratch.target();
+    let mut command = scratch.seekstone(["runs", "resume", "--quiet"]);
+    command.current_dir(elsewhere);
+    let refused = finish(command);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.contains("go on from that directory"),
+        "{refused:?}"
+    );
+    let run = resumed(&scratch, &[]).json();
+    for part in ["cells", "comparisons", "conclusions"] {
+        assert_eq!(run["study"][part], whole["study"][part], "{part}");
+    }
+    assert_eq!(run["study"]["begun_at"].as_array().map(Vec::len), Some(2));
+    scratch.check(&["runs", "resume"], 2, "no run was killed");
+
+    let scratch = killed_comparison();
+    let kept = replicates_kept(&scratch);
+    let args = [
+        "runs", "resume", "--keep", "--quiet", "--yes", "--json", "-",
+    ];
+    let run = scratch.check(&args, 1, "the program was killed").json();
+    let replicates = run["study"]["replicates"].as_array();
+    assert_eq!(replicates.map(Vec::len), Some(kept), "{run:#}");
+    scratch.check(&["runs", "resume"], 2, "no run was killed");
+    let scratch = killed_comparison();
+    let args = ["runs", "resume", "--discard"];
+    scratch.check(&args, 0, "forgotten: `compare");
+    assert_eq!(replicates_kept(&scratch), 0);
+}
+
 #[test]
 fn a_killed_run_is_kept_as_a_partial_one_or_forgotten() {
     let scratch = Scratch::new();

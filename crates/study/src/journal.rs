@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use host::line_file::{LineFile, LineFileKind};
+use lab::run_journal::RunHead;
 use procedure::study::{Script, names_variable};
 use results::StudyReplicate;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use host::process::quoted;
 pub use host::line_file::LineFileError as JournalError;
 
 /// Version of the form.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 /// What messages call it, and how it begins.
 static KIND: LineFileKind = LineFileKind {
     first_line: b"{\"made\":\"journal of a seekstone study\"}\n",
@@ -47,6 +48,15 @@ impl JournalHead {
             machine,
         }
     }
+}
+
+/// What was asked for, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyAsked {
+    /// The command with all of its settings.
+    pub head: RunHead,
+    /// Where it was given: paths of the study begin there.
+    pub directory: PathBuf,
 }
 
 /// A script that must still be run to undo what a set-up did.
@@ -89,7 +99,10 @@ impl Undo {
 enum StudyJournalEntry {
     Made(String),
     Head(JournalHead),
+    Asked(Box<StudyAsked>),
     Begun(String),
+    /// Its program came to its own end.
+    Ended(String),
     Scratch(Option<PathBuf>),
     Undo(Vec<Undo>),
     Replicate(StudyReplicate),
@@ -101,6 +114,10 @@ enum StudyJournalEntry {
 pub struct Recorded {
     /// What it is of.
     pub head: Option<JournalHead>,
+    /// The command with all of its settings, and where it was given.
+    pub asked: Option<StudyAsked>,
+    /// Whether the program that had it last was killed.
+    pub is_killed: bool,
     /// When the study was begun and gone on with.
     pub begun_at: Vec<String>,
     /// The scratch directory of a program that was killed.
@@ -135,12 +152,22 @@ impl Journal {
         self.0.restart()
     }
 
-    /// Say what follows.
+    /// Say what follows, and what was asked for.
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn head(&mut self, head: &JournalHead) -> Result<(), JournalError> {
-        self.0.write(&StudyJournalEntry::Head(head.clone()))
+    pub fn head(&mut self, head: &JournalHead, asked: &StudyAsked) -> Result<(), JournalError> {
+        self.0.write(&StudyJournalEntry::Head(head.clone()))?;
+        self.0
+            .write(&StudyJournalEntry::Asked(Box::new(asked.clone())))
+    }
+
+    /// Note that its program ends, whatever becomes of the study.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn ended(&mut self, moment: &str) -> Result<(), JournalError> {
+        self.0.write(&StudyJournalEntry::Ended(moment.to_owned()))
     }
 
     /// Note that the study begins, or goes on.
@@ -195,6 +222,55 @@ impl Journal {
     }
 }
 
+/// A study whose program was killed, with its journal open and locked.
+#[derive(Debug)]
+pub struct KilledStudy {
+    journal: Journal,
+    recorded: Recorded,
+}
+
+impl KilledStudy {
+    /// Those whose journals have names that begin with `stem`, as far as they can be read.
+    #[must_use]
+    pub fn left_at(stem: &Path) -> Vec<Self> {
+        let paths = LineFile::named(stem).into_iter();
+        let opened = paths.filter_map(|path| Journal::open(&path).ok());
+        let all = opened.map(|(journal, recorded)| Self { journal, recorded });
+        all.filter(|it| it.recorded.is_killed && !it.recorded.replicates.is_empty())
+            .collect()
+    }
+
+    /// What was asked for; absent in a journal of an earlier version.
+    #[must_use]
+    pub const fn asked(&self) -> Option<&StudyAsked> {
+        self.recorded.asked.as_ref()
+    }
+
+    /// When it was begun.
+    #[must_use]
+    pub fn begun_at(&self) -> &str {
+        self.recorded.begun_at.first().map_or("", String::as_str)
+    }
+
+    /// Replicates that were measured.
+    #[must_use]
+    pub const fn replicates(&self) -> usize {
+        self.recorded.replicates.len()
+    }
+
+    /// Forget it; `false`, and nothing is done, where what it set up is still to be undone.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn discard(self) -> Result<bool, JournalError> {
+        if !self.recorded.undo.is_empty() || self.recorded.scratch.is_some() {
+            return Ok(false);
+        }
+        self.journal.remove()?;
+        Ok(true)
+    }
+}
+
 /// What whole lines say.
 pub(crate) fn read(bytes: &[u8]) -> Result<Recorded, String> {
     let mut recorded = Recorded::default();
@@ -206,7 +282,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Recorded, String> {
                 return Err("a newer version of this program wrote it".into());
             }
             StudyJournalEntry::Head(head) => recorded.head = Some(head),
-            StudyJournalEntry::Begun(moment) => recorded.begun_at.push(moment),
+            StudyJournalEntry::Asked(asked) => recorded.asked = Some(*asked),
+            StudyJournalEntry::Begun(moment) => {
+                recorded.begun_at.push(moment);
+                recorded.is_killed = true;
+            }
+            StudyJournalEntry::Ended(_) => recorded.is_killed = false,
             StudyJournalEntry::Scratch(path) => recorded.scratch = path,
             StudyJournalEntry::Undo(undo) => recorded.undo = undo,
             StudyJournalEntry::Replicate(replicate) => recorded.replicates.push(replicate),
@@ -219,6 +300,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Recorded, String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use host::environment;
+    use results::Setup;
 
     use super::*;
 
@@ -238,13 +322,20 @@ mod tests {
         JournalHead::new("transfer".into(), 5, "host".into())
     }
 
+    fn asked() -> StudyAsked {
+        StudyAsked {
+            head: RunHead::new(Setup::new("study", 5), environment::capture()),
+            directory: "/".into(),
+        }
+    }
+
     #[test]
     fn what_was_kept_is_there_again_and_a_torn_line_is_not() {
         let top = tempfile::tempdir().expect("a directory");
         let path = top.path().join("deep/journal");
         let (mut journal, empty) = Journal::open(&path).expect("a journal");
         assert_eq!(empty, Recorded::default());
-        journal.head(&head()).expect("kept");
+        journal.head(&head(), &asked()).expect("kept");
         journal.begun("2027-01-31T12:00:00Z").expect("kept");
         journal.replicate(&replicate(1)).expect("kept");
         journal.replicate(&replicate(2)).expect("kept");
@@ -325,7 +416,7 @@ mod tests {
         ));
         fs::remove_file(&path).expect("removed");
         let (mut journal, _) = Journal::open(&path).expect("a journal");
-        journal.head(&head()).expect("kept");
+        journal.head(&head(), &asked()).expect("kept");
         journal.restart().expect("emptied");
         journal.begun("now").expect("kept");
         drop(journal);

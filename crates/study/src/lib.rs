@@ -27,11 +27,12 @@ use host::environment;
 use host::interrupt::Interrupt;
 use kinds::measure::MeasureError;
 use lab::bench::BenchError;
+use lab::cells::Killed;
 use lab::laboratory::with_causes;
 use preflight::{describe, refuse_missing};
 use session::Session;
 
-pub use journal::{Journal, JournalError, JournalHead};
+pub use journal::{Journal, JournalError, JournalHead, KilledStudy, StudyAsked};
 pub use measures::{Measures, OwnMeasurements, study_kinds};
 pub use preflight::missing;
 pub use scratch::LeftScratch;
@@ -46,6 +47,8 @@ pub enum Beginning {
     Resume,
     /// What was measured before is thrown away.
     Restart,
+    /// What was measured before is all there is, and nothing more is measured.
+    Keep,
 }
 
 /// What is asked for, as resolved from the command line.
@@ -154,6 +157,9 @@ pub enum StudyRunError {
         /// What may be left, in words.
         left: String,
     },
+    /// Nothing more is measured of a study whose program was killed.
+    #[error(transparent)]
+    Killed(#[from] Killed),
     /// A signal came.
     #[error("stopped by {0}")]
     Interrupted(&'static str),
@@ -171,7 +177,7 @@ pub enum StudyRunError {
 }
 
 /// Run a study. The journal comes back with the run, to be removed once the run is archived; that
-/// of a partial run stays, for the study to go on with.
+/// of a partial run stays, for the study to go on with, unless it is not to.
 ///
 /// # Errors
 /// When nothing could be measured. What was measured before something went wrong is a partial run.
@@ -197,7 +203,8 @@ pub fn run_study(
             reason: with_causes(&error),
         },
     };
-    let journal = ended.journal.filter(|_| status == Status::Complete);
+    let is_done = status == Status::Complete || request.beginning == Beginning::Keep;
+    let journal = ended.journal.filter(|_| is_done);
     let mut study = study_of(request, ended.begun_at, ended.replicates);
     // The study's target is not measured where settings and levels name others.
     let (places, mut warnings) = match ended.places.told() {

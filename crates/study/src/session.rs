@@ -10,14 +10,16 @@ use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, is_precise}
 use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
-use crate::journal::{Journal, JournalHead, Recorded, Undo};
+use crate::journal::{Journal, JournalHead, Recorded, StudyAsked, Undo};
 use crate::scratch::Scratch;
 use crate::seen::SeenPlaces;
 use crate::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
 use host::environment;
 use host::interrupt::Interrupt;
 use kinds::measure::{MeasureError, Place};
+use lab::cells::Killed;
 use lab::laboratory::trial_seed;
+use lab::run_journal::RunHead;
 
 /// A study under way.
 pub(super) struct Session<'a> {
@@ -92,7 +94,11 @@ impl<'a> Session<'a> {
         };
         let is_blank = recorded == Recorded::default();
         session.undo_left(&recorded)?;
-        if let Err(error) = session.go_on(recorded, machine) {
+        let asked = StudyAsked {
+            head: RunHead::new(request.setup.clone(), environment.clone()),
+            directory: std::env::current_dir().unwrap_or_default(),
+        };
+        if let Err(error) = session.go_on(recorded, machine, &asked) {
             // What was refused leaves nothing.
             let made = session.journal.take().filter(|_| is_blank);
             made.map_or(Ok(()), Journal::remove)?;
@@ -106,10 +112,15 @@ impl<'a> Session<'a> {
     }
 
     /// Take over what an interrupted study measured, if that is wanted.
-    fn go_on(&mut self, recorded: Recorded, machine: String) -> Result<(), StudyRunError> {
+    fn go_on(
+        &mut self,
+        recorded: Recorded,
+        machine: String,
+        asked: &StudyAsked,
+    ) -> Result<(), StudyRunError> {
         let Some(journal) = &mut self.journal else {
             return match self.request.beginning {
-                Beginning::Resume => Err(StudyRunError::Usage(
+                Beginning::Resume | Beginning::Keep => Err(StudyRunError::Usage(
                     "--resume goes on with a study whose replicates were kept: leave --no-save out"
                         .into(),
                 )),
@@ -125,7 +136,7 @@ impl<'a> Session<'a> {
             self.seed = begun.seed;
             let seed = begun.seed;
             journal.restart()?;
-            return Ok(journal.head(&JournalHead { seed, ..head })?);
+            return Ok(journal.head(&JournalHead { seed, ..head }, asked)?);
         }
         let known = recorded.head.filter(|_| count > 0);
         let fits = known
@@ -137,7 +148,7 @@ impl<'a> Session<'a> {
                  --restart what was measured",
                 format_counted(count as u64, "replicate")
             ))),
-            (Beginning::Resume, Some(known)) if fits => {
+            (Beginning::Resume | Beginning::Keep, Some(known)) if fits => {
                 if known.machine != head.machine {
                     let first = match count {
                         1 => "replicate was".to_owned(),
@@ -158,14 +169,14 @@ impl<'a> Session<'a> {
                 self.places = SeenPlaces::new(&self.request.definition.target, recorded.places);
                 Ok(())
             }
-            (Beginning::Resume, _) => Err(StudyRunError::Usage(
+            (Beginning::Resume | Beginning::Keep, _) => Err(StudyRunError::Usage(
                 "there is nothing to resume: no interrupted study has the same target, \
                  measurement, factors and commands. Leave --resume out"
                     .into(),
             )),
             (Beginning::New | Beginning::Restart, _) => {
                 journal.restart()?;
-                Ok(journal.head(&head)?)
+                Ok(journal.head(&head, asked)?)
             }
         }
     }
@@ -173,6 +184,9 @@ impl<'a> Session<'a> {
     /// Set-ups, rehearsal, rounds.
     pub fn measure_all(&mut self) -> Result<(), StudyRunError> {
         let definition = &self.request.definition;
+        if self.request.beginning == Beginning::Keep {
+            return Err(Killed.into());
+        }
         self.check_cells(false)?;
         self.make_scratch()?;
         if definition.setup.is_some() || definition.teardown.is_some() {

@@ -7,7 +7,7 @@ use units::exact_percent;
 use crate::args::CompareArgs;
 use crate::commands::compare_runs;
 use crate::commands::measures::{COMMANDS, is_known};
-use crate::commands::study::{Asked, StudyFile, conduct};
+use crate::commands::study::{Asked, StudyFile, beginning, conduct};
 use crate::exit::{Exit, UsageError};
 use crate::output::Output;
 
@@ -21,10 +21,18 @@ const NAME_CHARS: usize = 40;
 ///
 /// # Errors
 /// When nothing could be measured.
-pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
+pub fn compare(args: &CompareArgs, mut setup: Setup) -> anyhow::Result<Exit> {
     if let Some(sets) = compare_runs::sets(args)? {
         return compare_runs::compare_runs(args, &sets, &setup);
     }
+    conduct(asked(args, &mut setup)?, setup)
+}
+
+/// The study that a comparison of targets is.
+///
+/// # Errors
+/// When options do not go together.
+pub fn asked<'a>(args: &'a CompareArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
     if args.target.len() < 2 {
         let text = format!(
             "{} has nothing to be compared with. Name two targets or more",
@@ -44,12 +52,8 @@ pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
         let text = "--svg -: the table is printed there; name a file for the picture";
         return Err(UsageError(text.into()).into());
     }
-    let asked = Asked {
-        file: StudyFile {
-            source: "the comparison".into(),
-            text: definition(args),
-            directory: std::env::current_dir().unwrap_or_default(),
-        },
+    Ok(Asked {
+        file: StudyFile::made("the comparison", || definition(args), setup),
         overrides: StudyOverrides {
             set: args.set.clone(),
             replicates: Some(args.rounds),
@@ -60,12 +64,10 @@ pub fn compare(args: &CompareArgs, setup: Setup) -> anyhow::Result<Exit> {
         used: args.target.iter().map(Into::into).collect(),
         common: &args.common,
         svg: args.svg.as_ref(),
-        resume: args.resume,
-        restart: args.restart,
+        beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
         again: "the same command with --resume goes on".into(),
-    };
-    conduct(asked, setup)
+    })
 }
 
 /// The study that the comparison is.

@@ -191,6 +191,15 @@ pub fn go_on(ready: Ready<'_>, journal: RunJournal, go_on: GoOn) -> anyhow::Resu
     measured(ready, archive, true)
 }
 
+/// The same for a run that has a journal of its own.
+///
+/// # Errors
+/// Those of [`drive`].
+pub fn go_on_alone(ready: Ready<'_>) -> anyhow::Result<Exit> {
+    let archive = opened(&ready)?;
+    measured(ready, archive, true)
+}
+
 /// The archive, once it is known that there is room for a run.
 fn opened(ready: &Ready<'_>) -> anyhow::Result<Option<Archive>> {
     host::limits::check_budget(FILES_NEEDED, MEMORY_NEEDED)?;

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use crate::args::{KindArgs, is_list};
 use crate::commands::measures::Everything;
-use crate::commands::study::{Asked, StudyFile, conduct};
+use crate::commands::study::{Asked, StudyFile, beginning, conduct};
 use crate::exit::{Exit, UsageError};
 
 /// Rounds at most, where a precision is wanted.
@@ -18,16 +18,21 @@ const ROUNDS_MAX: u32 = 200;
 ///
 /// # Errors
 /// When a setting is wrong, or nothing could be measured.
-pub fn kind(args: &KindArgs, setup: Setup) -> anyhow::Result<Exit> {
+pub fn kind(args: &KindArgs, mut setup: Setup) -> anyhow::Result<Exit> {
+    conduct(asked(args, &mut setup)?, setup)
+}
+
+/// The study that the command is.
+///
+/// # Errors
+/// When a setting is wrong.
+pub fn asked<'a>(args: &'a KindArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
     check(args)?;
     check_goals(args)?;
     let rules = &args.rules;
-    let asked = Asked {
-        file: StudyFile {
-            source: format!("seekstone {}", args.kind.name),
-            text: definition(args),
-            directory: std::env::current_dir().unwrap_or_default(),
-        },
+    let source = format!("seekstone {}", args.kind.name);
+    Ok(Asked {
+        file: StudyFile::made(&source, || definition(args), setup),
         overrides: StudyOverrides {
             replicates: rules.replicates,
             precision: rules.replicates.is_none().then_some(rules.precision),
@@ -38,12 +43,10 @@ pub fn kind(args: &KindArgs, setup: Setup) -> anyhow::Result<Exit> {
         used: Vec::new(),
         common: &rules.common,
         svg: None,
-        resume: rules.resume,
-        restart: rules.restart,
+        beginning: beginning(rules.resume, rules.restart),
         reserve: rules.reserve,
         again: "the same command with --resume goes on".into(),
-    };
-    conduct(asked, setup)
+    })
 }
 
 /// Every value by itself, so that a mistake names its option.

@@ -55,6 +55,20 @@ pub struct StudyFile {
     pub directory: PathBuf,
 }
 
+impl StudyFile {
+    /// The text that a command makes of its arguments, or made of them when the run was begun.
+    pub fn made(source: &str, text: impl FnOnce() -> String, setup: &mut Setup) -> Self {
+        let recorded = setup.text_of(source).map(str::to_owned);
+        let text = recorded.unwrap_or_else(text);
+        setup.keep_text(source, &text);
+        Self {
+            source: source.into(),
+            text,
+            directory: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+}
+
 /// Follows the name of the archive in the name of a journal.
 pub const STUDY_JOURNAL: &str = ".study-";
 
@@ -163,13 +177,21 @@ fn read(file: &StudyFile, overrides: &StudyOverrides) -> Result<StudyDefinition,
 }
 
 fn run(args: &StudyArgs, mut setup: Setup) -> anyhow::Result<Exit> {
+    conduct(asked(args, &mut setup)?, setup)
+}
+
+/// The study that the arguments ask for.
+///
+/// # Errors
+/// When its file cannot be read.
+pub fn asked<'a>(args: &'a StudyArgs, setup: &mut Setup) -> anyhow::Result<Asked<'a>> {
     let name = args.study.as_deref().unwrap_or_default();
-    let file = recorded(name, &mut setup)?;
+    let file = recorded(name, setup)?;
     let only = args.only.iter().map(|(name, levels)| {
         let levels = levels.split(',').map(str::to_owned);
         (name.clone(), levels.collect())
     });
-    let asked = Asked {
+    Ok(Asked {
         file,
         overrides: StudyOverrides {
             set: args.set.clone(),
@@ -177,18 +199,29 @@ fn run(args: &StudyArgs, mut setup: Setup) -> anyhow::Result<Exit> {
             replicates: args.replicates,
             precision: args.precision,
             budget: args.budget,
-            target: args.target.clone(),
+            // As the run records it: where it is, from wherever it was named.
+            target: (args.target.as_ref()).map(|given| {
+                let recorded = setup.value("target");
+                recorded.unwrap_or(given).to_owned()
+            }),
         },
         limits: &[],
         used: vec![PathBuf::from(name)],
         common: &args.common,
         svg: None,
-        resume: args.resume,
-        restart: args.restart,
+        beginning: beginning(args.resume, args.restart),
         reserve: args.reserve,
         again: format!("`seekstone study {name} --resume`, with the same options, goes on"),
-    };
-    conduct(asked, setup)
+    })
+}
+
+/// How a study begins that is to go on, or anew.
+pub const fn beginning(resume: bool, restart: bool) -> Beginning {
+    match (resume, restart) {
+        (true, _) => Beginning::Resume,
+        (_, true) => Beginning::Restart,
+        _ => Beginning::New,
+    }
 }
 
 /// A study, and how it is to be measured.
@@ -206,9 +239,7 @@ pub struct Asked<'a> {
     /// Where the ratios are drawn.
     pub svg: Option<&'a Output>,
     /// Whether it goes on where it was interrupted.
-    pub resume: bool,
-    /// Whether what was measured before is thrown away.
-    pub restart: bool,
+    pub beginning: Beginning,
     /// Room that stays free.
     pub reserve: Option<Bytes>,
     /// How an interrupted one goes on, in words.
@@ -219,13 +250,21 @@ pub struct Asked<'a> {
 ///
 /// # Errors
 /// When it cannot be read, or nothing could be measured.
-pub fn conduct(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Exit> {
+pub fn conduct(asked: Asked<'_>, setup: Setup) -> anyhow::Result<Exit> {
+    drive(ready(asked, setup)?)
+}
+
+/// A study that was read, ready to be measured.
+///
+/// # Errors
+/// When it cannot be read, or would be written over.
+pub fn ready(asked: Asked<'_>, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     let common = asked.common;
     let definition = read(&asked.file, &asked.overrides)?;
     check_written(&asked, &definition)?;
     keep_models(&definition, &mut setup)?;
     let seed = seeded(common.seed.or(definition.seed), &mut setup);
-    drive(Ready {
+    Ok(Ready {
         common,
         goals: common.goals.clone(),
         places: directory_of(&definition.target).into_iter().collect(),
@@ -251,11 +290,7 @@ fn measure<'a>(
         source: asked.file.source,
         text: asked.file.text,
         directory: asked.file.directory,
-        beginning: match (asked.resume, asked.restart) {
-            (true, _) => Beginning::Resume,
-            (_, true) => Beginning::Restart,
-            _ => Beginning::New,
-        },
+        beginning: asked.beginning,
         journal,
         reserve: asked.reserve,
         limits: asked.limits,
@@ -327,9 +362,16 @@ fn keep_models(definition: &StudyDefinition, setup: &mut Setup) -> Result<(), Us
 
 /// Beside the archive, named by what the study means.
 fn journal_path(archive: &Path, definition: &StudyDefinition) -> PathBuf {
-    let mut name = archive.file_name().unwrap_or_default().to_owned();
-    name.push(format!("{STUDY_JOURNAL}{}", digest(&definition.meaning())));
-    archive.with_file_name(name)
+    let mut path = study_journals(archive).into_os_string();
+    path.push(digest(&definition.meaning()));
+    path.into()
+}
+
+/// What the names of the journals of an archive's studies begin with.
+pub fn study_journals(archive: &Path) -> PathBuf {
+    let mut path = archive.as_os_str().to_owned();
+    path.push(STUDY_JOURNAL);
+    path.into()
 }
 
 fn list() -> anyhow::Result<Exit> {

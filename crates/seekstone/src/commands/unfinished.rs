@@ -9,11 +9,14 @@ use host::environment;
 use lab::cells::{Cells, GoOn};
 use lab::run_journal::{RunHead, RunJournal};
 use results::{Run, SettingOrigin, Setup, Warning, WarningCode};
+use study::{Beginning, KilledStudy};
 use units::format_counted;
 
-use crate::args::ResumeArgs;
-use crate::commands::drive::{go_on, ready};
+use crate::args::{Command, ResumeArgs};
+use crate::commands::drive::{go_on, go_on_alone, ready};
 use crate::commands::repeat::{Recorded, commanded};
+use crate::commands::study::{Asked, study_journals};
+use crate::commands::{compare, kind, study as study_command};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::written;
@@ -52,8 +55,58 @@ pub fn offer(archive: &Archive) {
     ));
 }
 
-/// The journals of killed runs that hold a result, oldest first; those that hold none are removed.
-fn left_beside(archive: &Path) -> Vec<RunJournal> {
+/// A killed run that holds a result.
+enum KilledRun {
+    Run(RunJournal),
+    /// A study, or a comparison of targets, has a journal of replicates.
+    Study(KilledStudy),
+}
+
+impl KilledRun {
+    const fn head(&self) -> Option<&RunHead> {
+        match self {
+            Self::Run(journal) => journal.head.as_ref(),
+            Self::Study(study) => match study.asked() {
+                Some(asked) => Some(&asked.head),
+                None => None,
+            },
+        }
+    }
+
+    fn begun_at(&self) -> &str {
+        match self {
+            Self::Run(journal) => journal.begun_at(),
+            Self::Study(study) => study.begun_at(),
+        }
+    }
+
+    fn results(&self) -> u64 {
+        let results = match self {
+            Self::Run(journal) => journal.results(),
+            Self::Study(study) => study.replicates(),
+        };
+        results as u64
+    }
+
+    fn discard(self) -> anyhow::Result<()> {
+        let is_gone = match self {
+            Self::Run(journal) => journal.remove().map(|()| true),
+            Self::Study(study) => study.discard(),
+        };
+        match is_gone.context("it cannot be forgotten")? {
+            true => Ok(()),
+            false => Err(UsageError(
+                "what it set up is still to be undone: go on with it, or archive what it measured \
+                 with --keep"
+                    .into(),
+            )
+            .into()),
+        }
+    }
+}
+
+/// Killed runs that hold a result, oldest first; the journals of those that hold none are removed.
+fn left_beside(archive: &Path) -> Vec<KilledRun> {
     let left = RunJournal::left_at(&stem(archive)).into_iter();
     let (kept, empty): (Vec<_>, Vec<_>) =
         left.partition(|journal| journal.head.is_some() && journal.results() > 0);
@@ -61,15 +114,22 @@ fn left_beside(archive: &Path) -> Vec<RunJournal> {
         // It stays where the system refuses, and is looked at again next time.
         let _ = journal.remove();
     }
-    kept
+    let studies = KilledStudy::left_at(&study_journals(archive)).into_iter();
+    let studies = studies.filter(|it| it.asked().is_some());
+    let kept = kept.into_iter().map(KilledRun::Run);
+    let mut all: Vec<KilledRun> = kept.chain(studies.map(KilledRun::Study)).collect();
+    all.sort_by_key(|it| it.begun_at().to_owned());
+    all
 }
 
 /// A killed run in words.
-fn described(journal: &RunJournal) -> String {
-    let command = journal.head.as_ref().map_or_else(String::new, |head| {
+fn described(left: &KilledRun) -> String {
+    let command = left.head().map_or_else(String::new, |head| {
         let setup = &head.setup;
         let given = setup.settings.iter();
-        let targets = given.filter(|it| it.name == "target" && it.origin == SettingOrigin::Given);
+        let targets = given.filter(|it| {
+            ["target", "study"].contains(&it.name.as_str()) && it.origin == SettingOrigin::Given
+        });
         let targets = targets.flat_map(|it| it.values.iter().map(String::as_str));
         let words: Vec<&str> = [setup.command.as_str()]
             .into_iter()
@@ -79,8 +139,8 @@ fn described(journal: &RunJournal) -> String {
     });
     format!(
         "{command} of {} ended before it was archived, after {}",
-        moment(journal.begun_at()),
-        format_counted(journal.results() as u64, "result")
+        moment(left.begun_at()),
+        format_counted(left.results(), "result")
     )
 }
 
@@ -156,7 +216,7 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
             place.map(|place| left.swap_remove(place))
         }
     };
-    let journal = chosen.ok_or_else(|| {
+    let left_over = chosen.ok_or_else(|| {
         UsageError(match args.number {
             None => "no run was killed: there is nothing to go on with".into(),
             Some(number) => format!(
@@ -167,13 +227,13 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     // The others may be gone on with meanwhile.
     drop(left);
     if args.discard {
-        let what = described(&journal);
-        journal.remove().context("it cannot be forgotten")?;
+        let what = described(&left_over);
+        left_over.discard()?;
         return output::print(&format!("forgotten: {what}"));
     }
-    let head = journal
-        .head
-        .clone()
+    let head = left_over
+        .head()
+        .cloned()
         .context("it does not say what it is of")?;
     if head.program != env!("CARGO_PKG_VERSION") && !args.keep {
         return Err(UsageError(format!(
@@ -195,5 +255,40 @@ pub fn resume(archive: &Path, args: &ResumeArgs) -> anyhow::Result<Exit> {
     let (command, setup) = commanded(&recorded, path, &args.again)?;
     written::check_command(&command)?;
     let how = if args.keep { GoOn::No } else { GoOn::Measuring };
-    go_on(ready(&command, setup)?, journal, how)
+    match left_over {
+        KilledRun::Run(journal) => go_on(ready(&command, setup)?, journal, how),
+        KilledRun::Study(study) => {
+            refuse_elsewhere(&study)?;
+            // The study opens its journal itself.
+            drop(study);
+            go_on_with_study(&command, setup, how)
+        }
+    }
+}
+
+/// Paths of a study begin where it was begun.
+fn refuse_elsewhere(study: &KilledStudy) -> Result<(), UsageError> {
+    let begun_in = study.asked().map(|it| it.directory.as_path());
+    let here = std::env::current_dir().ok();
+    match begun_in {
+        Some(begun_in) if here.as_deref() != Some(begun_in) => Err(UsageError(format!(
+            "it was begun in {}, and its paths may begin there: go on from that directory",
+            begun_in.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn go_on_with_study(command: &Command, mut setup: Setup, how: GoOn) -> anyhow::Result<Exit> {
+    let asked = match command {
+        Command::Study(args) => study_command::asked(args, &mut setup)?,
+        Command::Compare(args) => compare::asked(args, &mut setup)?,
+        Command::Kind(args) => kind::asked(args, &mut setup)?,
+        _ => return Err(UsageError(format!("`{}` is no study", setup.command)).into()),
+    };
+    let beginning = match how {
+        GoOn::Measuring => Beginning::Resume,
+        GoOn::No => Beginning::Keep,
+    };
+    go_on_alone(study_command::ready(Asked { beginning, ..asked }, setup)?)
 }

@@ -11,6 +11,7 @@ use crate::StudyRunError;
 use crate::journal::{Recorded, Undo};
 use crate::scratch::{LeftScratch, Scratch};
 use crate::script::{ScriptError, Shell};
+use host::environment;
 use lab::laboratory::with_causes;
 
 impl Session<'_> {
@@ -147,6 +148,12 @@ impl Session<'_> {
         if let Some(Err(error)) = scratch.map(Scratch::remove) {
             self.warn_left(&path.unwrap_or_default(), &error);
         } else if let Some(Err(error)) = self.journal.as_mut().map(|it| it.scratch(None)) {
+            let text = with_causes(&error);
+            self.warnings
+                .push(Warning::doubt(WarningCode::StudyJournal, text));
+        }
+        let now = environment::capture().started_at;
+        if let Some(Err(error)) = self.journal.as_mut().map(|it| it.ended(&now)) {
             let text = with_causes(&error);
             self.warnings
                 .push(Warning::doubt(WarningCode::StudyJournal, text));
