@@ -110,7 +110,9 @@ impl ValidationRow {
     #[must_use]
     pub fn simulated(mut self, simulated: f64) -> Self {
         self.simulated = Some(simulated);
-        self.ratio = self.published.map(|published| simulated / published);
+        // Of nothing there is no multiple.
+        let published = self.published.filter(|published| *published != 0.0);
+        self.ratio = published.map(|published| simulated / published);
         self
     }
 

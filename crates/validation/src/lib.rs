@@ -5,10 +5,12 @@
 //! that check it run the same experiments. Everything is virtual time and fixed seeds: the same
 //! figures on every run and machine.
 
+mod census;
 mod copying;
 mod diskrand;
 mod hand;
 mod laws;
+mod over_lan;
 mod queues;
 mod rpt;
 mod standard;
@@ -17,6 +19,8 @@ mod tapes;
 mod together;
 mod transfer;
 mod unreached;
+
+pub use census::{FigureAccount, PublishedTable, TablePart, published_tables};
 
 use results::{Reference, Validation, ValidationRow, ValidationTable};
 
@@ -114,6 +118,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
         standard::EXPERIMENTS,
         together::EXPERIMENTS,
         transfer::EXPERIMENTS,
+        over_lan::EXPERIMENTS,
         copying::EXPERIMENTS,
         tapes::EXPERIMENTS,
         rpt::EXPERIMENTS,

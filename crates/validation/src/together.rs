@@ -38,7 +38,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// A site of the document, with the seed of everything random.
-fn run(
+pub(super) fn run(
     target: &str,
     files: &[(&str, u64)],
     batches: &[(&str, HostPlace, String)],
@@ -73,18 +73,31 @@ fn run(
     Ok(rows(&ended))
 }
 
-/// Transactions per second, mean response in seconds and processor in percent.
-type Users = [f64; 3];
+/// Transactions per second, mean response in seconds and processor in percent; then shortest, 95 %
+/// and longest response.
+type Users = [f64; 6];
+
+pub(super) fn percent(share: Option<f64>) -> f64 {
+    share.unwrap_or(f64::NAN) * 100.0
+}
 
 fn users_of(rows: &[TogetherRow], host: &str) -> Result<Users, ValidationError> {
     let row = rows.iter().find(|row| row.host == host);
     let found = row.and_then(|row| match row.figures {
         TogetherFigures::Users {
-            per_second, mean_s, ..
+            per_second,
+            min_s,
+            mean_s,
+            high_s,
+            max_s,
+            ..
         } => Some([
             per_second,
             mean_s,
-            row.cpu_share.unwrap_or(f64::NAN) * 100.0,
+            percent(row.cpu_share),
+            min_s,
+            high_s,
+            max_s,
         ]),
         TogetherFigures::Transfer { .. } => None,
     });
@@ -105,39 +118,52 @@ fn batch(filler: (u32, u32), users: std::ops::RangeInclusive<u32>) -> String {
 }
 
 fn remote_and_local(interrupt: &Interrupt) -> Rows {
-    let batches = [
-        ("p100", HostPlace::Client, batch((199, 5), 201..=206)),
-        ("server", HostPlace::Server, batch((99, 10), 101..=130)),
-    ];
+    let client = ("p100", HostPlace::Client, batch((199, 5), 201..=206));
+    let server = ("server", HostPlace::Server, batch((99, 10), 101..=130));
     let files = [("RandData.txt", 40 << 20)];
     // The users' numbers are the document's, and seed all that they draw.
+    let batches = [client.clone(), server];
     let both = |target: &str| -> Result<[Users; 2], ValidationError> {
         let rows = run(target, &files, &batches, 1, interrupt)?;
         Ok([users_of(&rows, "p100")?, users_of(&rows, "server")?])
     };
     let [spinning, of_server] = both("sim:lan-p100")?;
     let [free, _] = both("sim:lan-p100?waiting=free")?;
+    let alone = run("sim:lan-p100", &files, &[client], 1, interrupt)?;
+    let alone = percent(alone.first().and_then(|row| row.server_cpu_share));
     let of_client = |name: &str, unit, published, place: usize| {
         ValidationRow::new(format!("P100, 6 tasks{name}"), unit, published)
             .between(spinning[place], free[place])
     };
     let at_server = |name: &str, unit, published, place: usize| {
-        ValidationRow::new(format!("PPro, 30 tasks{name}"), unit, published)
-            .simulated(of_server[place])
-            .within(0.15)
+        let row = ValidationRow::new(format!("PPro, 30 tasks{name}"), unit, published);
+        row.simulated(of_server[place])
     };
+    let chance = "not judged: the shortest and the longest of so few are chance";
     Ok(vec![
         of_client("", "/s", 0.86, 0).noted("missed its bar, between, by 1 %: both are below it"),
         of_client(", mean response", "s", 1.59, 1).judged(Bar::Bracket),
         of_client(", processor", "%", 70.0, 2).judged(Bar::Bracket),
-        at_server("", "/s", 4.49, 0),
-        at_server(", mean response", "s", 1.17, 1),
-        at_server(", processor", "%", 68.0, 2),
+        of_client(", shortest response", "s", 0.0, 3).noted(chance),
+        of_client(", 95 % of responses", "s", 4.92, 4).judged(Bar::Bracket),
+        of_client(", longest response", "s", 16.44, 5).noted(chance),
+        at_server("", "/s", 4.49, 0).within(0.15),
+        at_server(", mean response", "s", 1.17, 1).within(0.15),
+        at_server(", processor", "%", 68.0, 2).within(0.15),
+        at_server(", shortest response", "s", 0.0, 3).noted(chance),
+        at_server(", 95 % of responses", "s", 3.95, 4).within(0.2),
+        at_server(", longest response", "s", 16.0, 5).noted(chance),
+        ValidationRow::new("PPro, processor, for the 6 alone", "%", 7.0)
+            .simulated(alone)
+            .noted(
+                "missed its bar of 30 %: what a server computes for each MiB that it sends is not \
+                 in the model",
+            ),
     ])
 }
 
 /// MB of 1048576 bytes per second that all programs of a row read together.
-fn read_by_all(rows: &[TogetherRow]) -> f64 {
+pub(super) fn read_by_all(rows: &[TogetherRow]) -> f64 {
     let rates = rows.iter().filter_map(|row| match row.figures {
         TogetherFigures::Transfer { read, .. } => read,
         TogetherFigures::Users { .. } => None,
@@ -150,6 +176,11 @@ const FORTY_MB: u64 = 40 << 20;
 const MISSED: &str = "missed its bar, between, by a sixth: a read of 32 KiB takes 12.8 ms in the \
                       model and 15.2 ms in the document; the cause is not known";
 
+/// Why processors that move data are busier in the document.
+pub(super) const PER_MIB: &str = "missed its bar, between: a read has the processor's time of \
+                                  DISKRAND's 4 KiB, and the 0.25 s for a MiB of section 8 are not \
+                                  in the model";
+
 fn readers_of_a_disk(interrupt: &Interrupt) -> Rows {
     let names = ["J1.tmp", "J2.tmp", "J3.tmp", "J4.tmp"];
     let files = names.map(|name| (name, FORTY_MB));
@@ -161,12 +192,18 @@ fn readers_of_a_disk(interrupt: &Interrupt) -> Rows {
             format!("start DiskNT95 0 4 {letter} {}\n", names[n])
         });
         let batches = [("ppro", HostPlace::Client, lines.collect())];
-        let rate = |ahead: &str| -> Result<f64, ValidationError> {
+        let both = |ahead: &str| -> Result<[f64; 2], ValidationError> {
             let target = format!("sim:ppro?file-read-ahead={ahead}");
-            Ok(read_by_all(&run(&target, &files, &batches, 1, interrupt)?))
+            let rows = run(&target, &files, &batches, 1, interrupt)?;
+            let busy = percent(rows.first().and_then(|row| row.cpu_share));
+            Ok([read_by_all(&rows), busy])
         };
-        let row = ValidationRow::new(format!("{} programs, all", programs.len()), "MiB/s", 2.05);
-        found.push(row.between(rate("32KiB")?, rate("64KiB")?).noted(MISSED));
+        let [short, long] = [both("32KiB")?, both("64KiB")?];
+        let name = format!("{} programs", programs.len());
+        let row = ValidationRow::new(format!("{name}, all"), "MiB/s", 2.05);
+        found.push(row.between(short[0], long[0]).noted(MISSED));
+        let row = ValidationRow::new(format!("{name}, processor"), "%", 50.0);
+        found.push(row.between(short[1], long[1]).noted(PER_MIB));
     }
     Ok(found)
 }

@@ -89,6 +89,8 @@ pub struct ProgramEnd {
     pub ended: Instant,
     /// What the host's processors and storage did in that time: before and behind.
     pub activity: [Activity; 2],
+    /// The same of the server, where the host is a client of one.
+    pub of_server: Option<[Activity; 2]>,
     /// What it did, or why it could not.
     pub result: Result<ProgramOutput, ClassicError>,
 }
@@ -138,8 +140,10 @@ pub fn run_together(
         .batches
         .iter()
         .any(|it| it.place == HostPlace::Server);
-    let is_site = has_server || clients.len() > 1;
     let spec = &together.model;
+    // A machine with a server has two hosts, whoever runs programs on them.
+    let has_two = spec.driver_of_site(together.seed, 1, 1).is_some();
+    let is_site = has_server || clients.len() > 1 || has_two;
     let machine = Arc::new(SharedMachine::new(
         spec,
         is_site.then_some(clients.len()),
@@ -260,24 +264,21 @@ impl BatchRun<'_> {
     }
 
     fn perform(&self, program: &ClassicProgram, seat: &ProgramSeat, launch: ProgramLaunch) {
-        let look = || {
-            let mut hosts = seat.machine().activities();
-            let is_there = seat.host() < hosts.len();
-            if is_there {
-                hosts.swap_remove(seat.host())
-            } else {
-                Activity::default()
-            }
-        };
+        let look = || seat.machine().activities();
         let (begun, before) = (seat.now(), look());
         let result = self.result(program, seat);
+        let after = look();
+        let of_host = |host: usize| {
+            [&before, &after].map(|hosts| hosts.get(host).cloned().unwrap_or_default())
+        };
         let ended = ProgramEnd {
             host: self.batch.host.clone(),
             words: program.words.clone(),
             launch,
             begun,
             ended: seat.now(),
-            activity: [before, look()],
+            activity: of_host(seat.host()),
+            of_server: (seat.host() > 0).then(|| of_host(0)),
             result,
         };
         let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,6 @@
 //! What programs did together, in the columns of the documents' tables.
 
+use engine::Activity;
 use units::Instant;
 
 use super::{ProgramEnd, ProgramLaunch, ProgramOutput};
@@ -19,6 +20,8 @@ pub struct TogetherRow {
     pub elapsed_s: f64,
     /// Share of the host's processors that were busy in that time, in 0..=1.
     pub cpu_share: Option<f64>,
+    /// The same of the server, where the host is a client of one.
+    pub server_cpu_share: Option<f64>,
     /// The figures.
     pub figures: TogetherFigures,
 }
@@ -100,21 +103,27 @@ fn row(host: String, what: String, members: &[&ProgramEnd]) -> TogetherRow {
     let elapsed_s = ended.since(begun).as_secs_f64();
     let first = members.iter().min_by_key(|it| it.begun);
     let last = members.iter().max_by_key(|it| it.ended);
-    let activity = first
-        .zip(last)
-        .map(|(first, last)| last.activity[1].since(&first.activity[0]));
-    let cpu_share = activity.and_then(|done| {
-        let (busy, there) = (done.cpu_busy_ns?, done.cpu_there_ns?);
-        (there > 0).then(|| busy as f64 / there as f64)
+    let ends = first.zip(last);
+    let of_host = ends.and_then(|(first, last)| busy_share(&first.activity[0], &last.activity[1]));
+    let of_server = ends.and_then(|(first, last)| {
+        busy_share(&first.of_server.as_ref()?[0], &last.of_server.as_ref()?[1])
     });
     TogetherRow {
         host,
         what,
         tasks: members.len(),
         elapsed_s,
-        cpu_share,
+        cpu_share: of_host,
+        server_cpu_share: of_server,
         figures: figures(members, elapsed_s),
     }
+}
+
+/// The share of its processors that a host had at work between two looks.
+fn busy_share(before: &Activity, after: &Activity) -> Option<f64> {
+    let done = after.since(before);
+    let (busy, there) = (done.cpu_busy_ns?, done.cpu_there_ns?);
+    (there > 0).then(|| busy as f64 / there as f64)
 }
 
 fn figures(members: &[&ProgramEnd], elapsed_s: f64) -> TogetherFigures {

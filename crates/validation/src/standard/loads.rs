@@ -1,0 +1,260 @@
+//! A section of the document on a machine: its published cells, and its loads as they are run here.
+
+use procedure::Preparation;
+use results::{Setup, StandardTable, TransactionLoad, UserTimes, ValidationRow};
+use units::Duration;
+use vintage::rpt::{STANDARD_FILE, StandardTest};
+
+use super::columns::{ColumnVerdict, StandardColumn, as_published};
+use crate::{Rows, ValidationError};
+use host::interrupt::Interrupt;
+use kinds::transactions::{
+    Ramp, TransactionsRequest, UserLoad, UsersQuestion, measure_transactions,
+};
+use lab::bench::{BenchRequest, default_settings};
+
+/// A machine with the document's name for it, and its time for a unit of processor work.
+#[derive(Clone, Copy)]
+pub(super) struct Pc {
+    pub name: &'static str,
+    pub target: &'static str,
+    unit_ms: u64,
+}
+
+/// Under load, the document says, the file cache has 13 MB.
+pub(super) const PPRO: Pc = Pc {
+    name: "PPro",
+    target: "sim:ppro?file-cache-max=13MiB",
+    unit_ms: 100,
+};
+pub(super) const P100: Pc = Pc {
+    name: "P100",
+    target: "sim:p100",
+    unit_ms: 250,
+};
+pub(super) const I486: Pc = Pc {
+    name: "486",
+    target: "sim:i486",
+    unit_ms: 1000,
+};
+pub(super) const LAN: Pc = Pc {
+    name: "P100",
+    target: "sim:lan-p100",
+    unit_ms: 250,
+};
+
+/// Numbers of tasks.
+pub(super) const BATCH: &[&str] = &["1", "2", "4"];
+/// Seeds whose mean is taken where loads are random: of many users, and of few, whose slowest one
+/// makes more of a difference.
+pub(super) const SEEDS: u64 = 2;
+pub(super) const SEEDS_OF_FEW: u64 = 4;
+/// Virtual time for a load.
+const LONGEST: Duration = Duration::from_secs(20_000);
+
+/// A section of the document, on a machine.
+pub(super) struct Test {
+    test: StandardTest,
+    table: StandardTable,
+    pc: Pc,
+}
+
+impl Test {
+    pub fn new(section: &str, pc: Pc) -> Result<Self, ValidationError> {
+        let unit = Duration::from_millis(pc.unit_ms);
+        let test = StandardTest::find(section, unit, None)
+            .ok_or_else(|| ValidationError::Nothing(format!("there is no section {section}")))?;
+        Ok(Self {
+            table: test.table(&[]),
+            test,
+            pc,
+        })
+    }
+
+    /// A published cell, and what is wrong with its row.
+    fn published(&self, tasks: &str, column: &str) -> Option<(f64, &str)> {
+        let columns = &self.table.columns;
+        let place = columns.iter().position(|name| name == column);
+        let mut rows = self.table.rows.iter();
+        let row = rows.find(|row| row.machine == self.pc.name && row.tasks == tasks);
+        let (place, row) = place.zip(row).expect("a row of the document");
+        // Machine and tasks stand in columns of their own.
+        let cell = &row.cells[place - 2];
+        let figure = || cell.parse().expect("a number of the document");
+        (cell != "-").then(|| (figure(), row.fault.as_str()))
+    }
+
+    /// Run the loads of those labels, one after the other on one machine.
+    fn run(
+        &self,
+        target: &str,
+        tasks: &[&str],
+        seed: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<TransactionLoad>, ValidationError> {
+        let loads = self.test.loads.iter();
+        let loads = loads.filter(|load| tasks.contains(&load.label.as_str()));
+        let request = TransactionsRequest {
+            bench: BenchRequest {
+                party: None,
+                target: target.into(),
+                purpose: "validation".into(),
+                size: Some(STANDARD_FILE),
+                reserve: None,
+                overwrite: false,
+                confirmed: None,
+                storage: default_settings(seed),
+                setup: Setup::new("transactions", seed),
+                cells: lab::cells::Cells::default(),
+            },
+            question: UsersQuestion::Loads(
+                loads
+                    .map(|load| UserLoad {
+                        name: load.label.clone(),
+                        users: load.users,
+                        profiles: load.profiles.clone(),
+                        goal: None,
+                        duration_max: LONGEST,
+                        preparation: Preparation::None,
+                        before: self.test.before.clone(),
+                    })
+                    .collect(),
+            ),
+            ramp: Ramp::Synchronised,
+            depth: None,
+            budget: LONGEST,
+            warm_up: None,
+            start_at: None,
+            sample_every: None,
+        };
+        let run = measure_transactions(&request, interrupt, &mut |_| {})?;
+        let found = run.transactions.map(|it| it.loads).unwrap_or_default();
+        if found.len() == tasks.len() {
+            return Ok(found);
+        }
+        let count = found.len();
+        let text = format!("{target}: {count} loads of {} were measured", tasks.len());
+        Err(ValidationError::Nothing(text))
+    }
+
+    /// Figures of the columns in each load, the means of several seeds; of the users of each
+    /// profile where there are several.
+    fn means(
+        &self,
+        target: &str,
+        tasks: &[&str],
+        columns: &[StandardColumn],
+        seeds: u64,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Vec<f64>>, ValidationError> {
+        let mut sums: Vec<Vec<f64>> = Vec::new();
+        for seed in 1..=seeds {
+            let loads = self.run(target, tasks, seed, interrupt)?;
+            let figures = |load: &TransactionLoad, users: &UserTimes| {
+                let figures = columns.iter().map(|it| (it.figure)(load, users));
+                figures.collect::<Vec<f64>>()
+            };
+            let found = loads
+                .iter()
+                .flat_map(|load| match load.profiles.as_slice() {
+                    [] => vec![figures(load, &load.all)],
+                    profiles => profiles.iter().map(|it| figures(load, it)).collect(),
+                });
+            let found: Vec<Vec<f64>> = found.collect();
+            if sums.is_empty() {
+                sums = found;
+                continue;
+            }
+            for (sum, one) in sums.iter_mut().flatten().zip(found.iter().flatten()) {
+                *sum += one;
+            }
+        }
+        let count = seeds as f64;
+        sums.iter_mut().flatten().for_each(|sum| *sum /= count);
+        Ok(sums)
+    }
+
+    /// A row of a published cell, marked where the document is wrong; none where it has no figure.
+    fn row(&self, tasks: &str, column: &StandardColumn) -> Option<ValidationRow> {
+        let (published, fault) = self.published(tasks, column.heading)?;
+        let called = column.called;
+        let name = match (self.test.section, tasks) {
+            ("9.5", megabytes) => format!("{}, {megabytes} MB{called}", self.pc.name),
+            (_, "1") => format!("{}, 1 task{called}", self.pc.name),
+            (_, tasks) => format!(
+                "{}, {} tasks{called}",
+                self.pc.name,
+                tasks.trim_end_matches('*')
+            ),
+        };
+        let row = ValidationRow::new(name, column.unit, published);
+        // A row's fault is told where the figure is that it is about.
+        let is_about = match column.heading {
+            "TPS" => fault.contains("a second"),
+            "95%" => fault.contains("95 %"),
+            _ => false,
+        };
+        Some(if is_about { row.misprinted(fault) } else { row })
+    }
+
+    /// Rows that nothing is simulated for.
+    pub fn out_of_reach(
+        &self,
+        tasks: &[&str],
+        columns: &[StandardColumn],
+        why: &str,
+    ) -> Vec<ValidationRow> {
+        let cells = columns.iter().flat_map(|column| {
+            let rows = tasks.iter().filter_map(|tasks| self.row(tasks, column));
+            rows.map(|row| row.noted(why))
+        });
+        cells.collect()
+    }
+
+    /// Rows of one model. The labels are those of loads; a load of several profiles is named by
+    /// `run`, and has a label for each profile.
+    pub fn rows(
+        &self,
+        run: &[&str],
+        labels: &[&str],
+        columns: &[(StandardColumn, ColumnVerdict)],
+        seeds: u64,
+        interrupt: &Interrupt,
+    ) -> Rows {
+        let those: Vec<StandardColumn> = columns.iter().map(|it| it.0).collect();
+        let found = self.means(self.pc.target, run, &those, seeds, interrupt)?;
+        let mut rows = Vec::new();
+        for (place, (column, verdict)) in columns.iter().enumerate() {
+            for (tasks, found) in labels.iter().zip(&found) {
+                let row = self.row(tasks, column);
+                rows.extend(row.map(|row| verdict.of(row.simulated(found[place]))));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Rows of two models, between which the published figure is looked for: processors that spin
+    /// while they wait, and ones that do not.
+    pub fn brackets(
+        &self,
+        tasks: &[&str],
+        columns: &[(StandardColumn, ColumnVerdict)],
+        seeds: u64,
+        interrupt: &Interrupt,
+    ) -> Rows {
+        let those: Vec<StandardColumn> = columns.iter().map(|it| it.0).collect();
+        let spinning = self.means(self.pc.target, tasks, &those, seeds, interrupt)?;
+        let free = format!("{}?waiting=free", self.pc.target);
+        let free = self.means(&free, tasks, &those, seeds, interrupt)?;
+        let mut rows = Vec::new();
+        for (place, (column, verdict)) in columns.iter().enumerate() {
+            for (index, tasks) in tasks.iter().enumerate() {
+                let row = self.row(tasks, column);
+                let [one, other] =
+                    [&spinning, &free].map(|found| as_published(column, found[index][place]));
+                rows.extend(row.map(|row| verdict.of(row.between(one, other))));
+            }
+        }
+        Ok(rows)
+    }
+}
