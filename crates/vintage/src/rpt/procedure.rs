@@ -4,7 +4,7 @@
 //! and so on; its sample report (19, 29, 40, 50 ms) shows that what is meant is
 //! `nl + k (rsmax - nl)/3`.
 
-use crate::rpt::doubts;
+use crate::rpt::doubts::{self, Senders};
 use crate::rpt::sums::{Calculation, Converging, Message, Sums};
 
 /// Levels of a transaction workload, that without load included.
@@ -120,8 +120,8 @@ pub struct Procedure {
     next_level: usize,
     /// Threads to start again after a stop.
     suspended: Option<u32>,
-    /// Threads that sent a message of the present sum.
-    heard: Vec<u32>,
+    /// Threads that sent the messages of the present sum.
+    heard: Senders,
 }
 
 impl Procedure {
@@ -142,7 +142,7 @@ impl Procedure {
             levels: Vec::new(),
             next_level: 0,
             suspended: None,
-            heard: Vec::new(),
+            heard: Senders::default(),
         }
     }
 
@@ -214,7 +214,7 @@ impl Procedure {
             }
             Phase::Discarding { .. } => {
                 self.sums = Sums::of_threads(self.threads);
-                self.heard.clear();
+                self.heard = Senders::of(self.threads);
                 let wanted = match self.rules.nthreads {
                     0 => self.rules.dnmin,
                     threads => doubts::whole_rounds(self.rules.dnmin, threads),
@@ -223,9 +223,7 @@ impl Procedure {
             }
             Phase::Collecting { since, wanted } => {
                 self.sums.add(message);
-                if !self.heard.contains(&message.thread) {
-                    self.heard.push(message.thread);
-                }
+                self.heard.hear(message.thread);
                 self.sums.total = at - since;
                 if self.sums.messages >= f64::from(wanted) {
                     self.look(since, wanted, &mut said);
@@ -260,8 +258,8 @@ impl Procedure {
         }
         match self.purpose {
             Purpose::First if self.rules.nthreads > 0 => {
-                let silent = doubts::silent(&self.heard, self.threads, sums.messages);
-                self.note(doubts::edges(&sums), said);
+                let silent = doubts::silent(&self.heard);
+                self.note(doubts::edges(&sums, &self.heard), said);
                 self.note(silent, said);
                 self.found(sums.calculation(), sums, 1.0, said);
                 self.finish(said);
