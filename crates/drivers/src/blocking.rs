@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::IoSlice;
+use std::os::fd::AsRawFd;
 
+use rustix::fs::FallocateFlags;
 use rustix::io::ReadWriteFlags;
 use workload::{Durability, Errno, Op, Request, TargetId};
 
@@ -46,7 +48,7 @@ pub(crate) fn carry_out(
     match request.op {
         Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
             let handle = table.handle(id)?;
-            let bytes = memory.bytes(request.op.len());
+            let bytes = memory.bytes(request.op.memory_len());
             let target = table.stamp_id(id);
             let ticket = payload.begin(request, target, bytes);
             let result = perform(&handle, request.op, bytes);
@@ -56,9 +58,11 @@ pub(crate) fn carry_out(
             let moved = result.map_or(0, |moved| moved as usize);
             payload.end(request, target, ticket, (result, &bytes[..moved]))
         }
-        Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
-            change_file(table, request.op)
-        }
+        Op::Trim { .. }
+        | Op::Create { .. }
+        | Op::Open { .. }
+        | Op::Close { .. }
+        | Op::Remove { .. } => change_file(table, request.op),
         Op::Compute { .. } => unreachable!("{NOT_STORAGE}"),
     }
 }
@@ -86,7 +90,7 @@ fn perform(handle: &Handle<'_>, op: Op, bytes: &mut [u8]) -> Result<u32, Errno> 
     }
 }
 
-/// Create, open, close or remove.
+/// Create, open, close or remove a file, or trim a part of it.
 pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
     let target: TargetId = op.target();
     match op {
@@ -94,6 +98,7 @@ pub(crate) fn change_file(table: &TargetTable, op: Op) -> Result<u32, Errno> {
         Op::Open { .. } => table.open(target),
         Op::Close { .. } => table.close(target),
         Op::Remove { .. } => table.remove(target),
+        Op::Trim { offset, len, .. } => trim(&table.handle(target)?, offset, len),
         Op::Read { .. } | Op::Write { .. } | Op::Flush { .. } => {
             unreachable!("transfers are not file changes")
         }
@@ -151,6 +156,36 @@ fn call(file: &File, way: Way, offset: u64, bytes: &mut [u8]) -> Result<u32, Err
     count
         .map(|count| count as u32)
         .map_err(|error| Errno(error.raw_os_error()))
+}
+
+/// Discard a part of a device; a part of a file is given back to its file system.
+fn trim(handle: &Handle<'_>, offset: u64, len: u32) -> Result<u32, Errno> {
+    let done = match handle.is_device() {
+        true => discard(handle.file(), offset, len.into()),
+        false => punch(handle.file(), offset, len.into()),
+    };
+    let errno = |error: std::io::Error| Errno(error.raw_os_error().unwrap_or(libc::EIO));
+    done.map(|()| len).map_err(errno)
+}
+
+/// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
+const DISCARD: u32 = 0x1277;
+
+/// Tell a device that a part of it is worthless.
+pub(crate) fn discard(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
+    let range = [offset, len];
+    // SAFETY: the request reads two numbers of 64 bits, and `range` outlives the call.
+    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), DISCARD as _, range.as_ptr()) };
+    match outcome {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Give the blocks of a part of a file back.
+pub(crate) fn punch(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(rustix::fs::fallocate(file, flags, offset, len)?)
 }
 
 fn flush(

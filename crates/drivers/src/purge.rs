@@ -5,17 +5,14 @@
 //! what is read back is part of the result. Formatting and sanitizing is left to
 //! the vendor's tools.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{Advice, FallocateFlags};
+use rustix::fs::Advice;
 
+use crate::blocking::{discard, punch};
 use crate::target::{AccessMode, Target, TargetKind};
 use crate::target_error::TargetError;
 
-/// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
-const DISCARD: u32 = 0x1277;
 /// So much at a time, so that it can be stopped between.
 const PIECE: u64 = 1 << 30;
 /// Blocks that are read back, and their bytes.
@@ -91,21 +88,6 @@ pub fn purge(
     }
     target.file().sync_all().map_err(failed)?;
     read_back(target).map(Some)
-}
-
-fn discard(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
-    let range = [offset, len];
-    // SAFETY: the request reads two numbers of 64 bits, and `range` outlives the call.
-    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), DISCARD as _, range.as_ptr()) };
-    match outcome {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
-}
-
-fn punch(file: &File, offset: u64, len: u64) -> std::io::Result<()> {
-    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    Ok(rustix::fs::fallocate(file, flags, offset, len)?)
 }
 
 /// Read blocks spread over the target, from its first to its last.

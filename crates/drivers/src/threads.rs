@@ -201,7 +201,7 @@ impl Hand {
     }
 
     fn carry_out(&mut self, request: Request) -> Completion {
-        let len = request.op.len() as usize;
+        let len = request.op.memory_len() as usize;
         let longest = self.buffers.buffer_len();
         assert!(
             len <= longest,

@@ -134,9 +134,11 @@ impl Slot {
                     .user_data(mark),
                 None,
             ),
-            Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. } => {
-                unreachable!("files are changed in place")
-            }
+            Op::Trim { .. }
+            | Op::Create { .. }
+            | Op::Open { .. }
+            | Op::Close { .. }
+            | Op::Remove { .. } => unreachable!("files are changed in place"),
             Op::Compute { .. } => unreachable!("a ring moves data"),
         }
     }

@@ -11,6 +11,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
     [
         misaligned(job),
         overlapping(job),
+        trimmed_otherwise(job),
         removed_each_loop(job),
         ending_later_phases(job),
     ]
@@ -38,10 +39,10 @@ fn refused(given: &Given, why: &str) -> Fault {
 /// Reads and writes of a mix share one alignment.
 fn misaligned(job: &Job) -> Option<Fault> {
     let given = last(job, "ba")?;
-    let [reads, writes] = job.alignment;
+    let [reads, writes, _] = job.alignment;
     let is_mixed = job.pattern.directions == crate::pattern::Directions::Mixed;
     let differ = is_mixed && writes.is_some() && reads != writes;
-    if differ || [reads, writes].contains(&Some(0)) {
+    if differ || job.alignment.contains(&Some(0)) {
         return Some(refused(
             given,
             "one alignment above 0 for reads and writes is done",
@@ -56,15 +57,23 @@ fn overlapping(job: &Job) -> Option<Fault> {
     let may_repeat = job.pattern.is_random
         && (job.may_repeat
             || job.distribution != Distribution::Uniform
-            || job.random_percent != [100; 2]
+            || job.random_percent != [100; 3]
             || job.pattern.modifier.is_some()
-            || job.blocks.iter().any(crate::blocks::BlockSizes::vary)
             || last(job, "ba").is_some());
     may_repeat.then(|| {
         let why = "requests of this job may overlap, and none waits for another here; leave out \
                    what repeats blocks, such as norandommap";
         refused(given, why)
     })
+}
+
+/// What is trimmed is what is written next.
+fn trimmed_otherwise(job: &Job) -> Option<Fault> {
+    let given = last(job, "rw")?;
+    let [_, writes, trims] = &job.blocks;
+    let is_pair = job.pattern.directions == crate::pattern::Directions::TrimWrite;
+    let differ = writes != trims || job.pace.rates[1] != job.pace.rates[2];
+    (is_pair && differ).then(|| refused(given, "one bs and one rate for trims and writes is done"))
 }
 
 fn removed_each_loop(job: &Job) -> Option<Fault> {

@@ -60,8 +60,8 @@ pub enum Rate {
 /// Limits of speed of a job's copy, by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
-    /// Reads and writes.
-    pub rates: [Option<Rate>; 2],
+    /// Reads, writes and trims.
+    pub rates: [Option<Rate>; 3],
     /// Whether gaps are exponential, and not equal.
     pub is_poisson: bool,
 }
@@ -148,10 +148,11 @@ pub struct Job {
     pub pattern: Pattern,
     /// Whether the page cache is passed by.
     pub is_direct: bool,
-    /// Block sizes of reads and writes.
-    pub blocks: [BlockSizes; 2],
-    /// What offsets of reads and writes are multiples of, where that is said: their block size.
-    pub alignment: [Option<u64>; 2],
+    /// Block sizes of reads, writes and trims.
+    pub blocks: [BlockSizes; 3],
+    /// What offsets of reads, writes and trims are multiples of, where that is said: their block
+    /// size.
+    pub alignment: [Option<u64>; 3],
     /// Requests at once, where the engine takes several.
     pub depth: u32,
     /// Requests left outstanding at which the depth is filled again, where it is not filled as
@@ -177,8 +178,8 @@ pub struct Job {
     pub read_percent: u32,
     /// Whether a block may be drawn again before all were.
     pub may_repeat: bool,
-    /// Percent of requests whose address is drawn, of reads and writes.
-    pub random_percent: [u32; 2],
+    /// Percent of requests whose address is drawn, of reads, writes and trims.
+    pub random_percent: [u32; 3],
     /// How addresses are drawn.
     pub distribution: Distribution,
     /// When it flushes.
@@ -213,7 +214,7 @@ impl Job {
     pub const fn read_percent_effective(&self) -> u32 {
         match self.pattern.directions {
             Directions::Read => 100,
-            Directions::Write => 0,
+            Directions::Write | Directions::Trim | Directions::TrimWrite => 0,
             Directions::Mixed => self.read_percent,
         }
     }
@@ -222,7 +223,8 @@ impl Job {
     #[must_use]
     pub fn alignment_effective(&self) -> Option<u64> {
         match self.pattern.directions {
-            Directions::Write => self.alignment[1].or(self.alignment[0]),
+            Directions::Write | Directions::TrimWrite => self.alignment[1].or(self.alignment[0]),
+            Directions::Trim => self.alignment[2].or(self.alignment[0]),
             Directions::Read | Directions::Mixed => self.alignment[0],
         }
     }
@@ -236,8 +238,8 @@ impl Job {
             engine: PSYNC,
             pattern: Pattern::READ,
             is_direct: false,
-            blocks: [BlockSizes::fixed(4096), BlockSizes::fixed(4096)],
-            alignment: [None; 2],
+            blocks: [4096; 3].map(BlockSizes::fixed),
+            alignment: [None; 3],
             depth: 1,
             refill_at: None,
             is_offloaded: false,
@@ -260,7 +262,7 @@ impl Job {
             },
             read_percent: 50,
             may_repeat: false,
-            random_percent: [100, 100],
+            random_percent: [100; 3],
             distribution: Distribution::Uniform,
             syncs: Syncs::default(),
             verify: Verify::default(),

@@ -27,7 +27,7 @@ type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 /// Remarks on jobs, in their order.
 #[must_use]
 pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
-    let rules: [Rule<'_>; 9] = [
+    let rules: [Rule<'_>; 8] = [
         &unlimited_by_time,
         &short,
         &no_ramp,
@@ -36,7 +36,6 @@ pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
         &depth_in_vain,
         &submission_blocks,
         &rated,
-        &varied_sizes,
     ];
     let of = |job: &Job| {
         let found = rules.iter().filter_map(|rule| rule(job));
@@ -131,22 +130,14 @@ fn rated(job: &Job) -> Option<String> {
     })
 }
 
-fn varied_sizes(job: &Job) -> Option<String> {
-    let vary = job.blocks.iter().any(crate::BlockSizes::vary);
-    (vary && job.pattern.is_random && !job.may_repeat).then(|| {
-        "several block sizes at random: blocks may be drawn again, as with norandommap; fio's map \
-         cuts requests short instead"
-            .into()
-    })
-}
-
 fn device_written(job: &Job) -> Option<Lint> {
     let device = job
         .files
         .names
         .iter()
         .find(|name| name.starts_with("/dev/"))?;
-    job.pattern.directions.writes().then(|| Lint {
+    let changes = job.pattern.directions.writes() || job.pattern.directions.trims();
+    changes.then(|| Lint {
         place: job.place.clone(),
         text: format!(
             "[{}] writes to {device}: everything on it is lost; it needs --overwrite",

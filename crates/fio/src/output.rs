@@ -91,8 +91,8 @@ pub struct JobReport {
     pub options: Vec<(String, String)>,
     /// The error number that ended it; 0 for none.
     pub error: i32,
-    /// Reads and writes.
-    pub transfers: [Transfers; 2],
+    /// Reads, writes and trims.
+    pub transfers: [Transfers; 3],
     /// Flushes.
     pub flushes: Transfers,
     /// Percentiles, 0 to 100.

@@ -9,6 +9,8 @@ pub enum Direction {
     Read,
     /// To storage.
     Write,
+    /// Given back to storage.
+    Trim,
 }
 
 /// Which directions a job has.
@@ -20,13 +22,23 @@ pub enum Directions {
     Write,
     /// Both, mixed by `rwmixread`.
     Mixed,
+    /// Trims.
+    Trim,
+    /// Each write is preceded by a trim of its bytes.
+    TrimWrite,
 }
 
 impl Directions {
     /// Whether anything is written.
     #[must_use]
     pub const fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::Mixed)
+        matches!(self, Self::Write | Self::Mixed | Self::TrimWrite)
+    }
+
+    /// Whether anything is trimmed.
+    #[must_use]
+    pub const fn trims(self) -> bool {
+        matches!(self, Self::Trim | Self::TrimWrite)
     }
 
     /// Whether anything is read.
@@ -43,8 +55,8 @@ pub struct Pattern {
     pub directions: Directions,
     /// Whether addresses are drawn, and not in order.
     pub is_random: bool,
-    /// Behind the colon: bytes that are skipped after each request in order, or the number of
-    /// requests in order after each address that is drawn.
+    /// Behind the colon: bytes that are skipped after each request in order, backwards where they
+    /// are below zero, or the number of requests in order after each address that is drawn.
     pub modifier: Option<i64>,
 }
 
@@ -69,12 +81,14 @@ impl Pattern {
             "randread" => (Directions::Read, true),
             "randwrite" => (Directions::Write, true),
             "randrw" => (Directions::Mixed, true),
-            "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
-                return Err(format!("{word}: trims are not done here"));
-            }
+            "trim" => (Directions::Trim, false),
+            "randtrim" => (Directions::Trim, true),
+            "trimwrite" => (Directions::TrimWrite, false),
+            "randtrimwrite" => (Directions::TrimWrite, true),
             _ => {
                 return Err(format!(
-                    "{word:?} is none of read, write, rw, readwrite, randread, randwrite, randrw"
+                    "{word:?} is none of read, write, rw, readwrite, trim, trimwrite, or one of \
+                     these with rand in front"
                 ));
             }
         };
@@ -88,8 +102,8 @@ impl Pattern {
             Ok::<_, String>(sign * value)
         });
         let modifier = modifier.transpose()?.filter(|value| *value != 0);
-        if modifier.is_some_and(|value| value < 0) {
-            return Err(format!("{text}: going backwards is not done here"));
+        if is_random && modifier.is_some_and(|value| value < 0) {
+            return Err(format!("{text}: a number of requests is not below 0"));
         }
         Ok(Self {
             directions,

@@ -169,7 +169,7 @@ impl ResolvedValue<'_> {
         }
     }
 
-    fn sizes(&self, into: &mut [BlockSizes; 2]) -> Result<(), String> {
+    fn sizes(&self, into: &mut [BlockSizes; 3]) -> Result<(), String> {
         let read = match self.name {
             "bs" => fixed,
             "bsrange" => range,
@@ -184,11 +184,11 @@ impl ResolvedValue<'_> {
         Ok(())
     }
 
-    /// The values for reads and writes.
-    fn pair(&self) -> Result<[Option<u64>; 2], String> {
-        let [read, write, _] = triplet(self.text)?;
+    /// The values for reads, writes and trims.
+    fn each(&self) -> Result<[Option<u64>; 3], String> {
+        let [read, write, trim] = triplet(self.text)?;
         let value = |part: Option<&str>| part.map(|part| size(part, self.base)).transpose();
-        Ok([value(read)?, value(write)?])
+        Ok([value(read)?, value(write)?, value(trim)?])
     }
 }
 
@@ -253,7 +253,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "direct" => job.is_direct = value.truth()?,
         "buffered" => job.is_direct = !value.truth()?,
         "bs" | "bsrange" | "bssplit" => value.sizes(&mut job.blocks)?,
-        "ba" => job.alignment = value.pair()?,
+        "ba" => job.alignment = value.each()?,
         "iodepth" => job.depth = value.count()?.max(1),
         "numjobs" => job.copies = value.count()?,
         "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
@@ -264,7 +264,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "rwmixwrite" => job.read_percent = 100 - value.count()?,
         "norandommap" => job.may_repeat = value.truth()?,
         "percentage_random" => {
-            for (old, new) in job.random_percent.iter_mut().zip(value.pair()?) {
+            for (old, new) in job.random_percent.iter_mut().zip(value.each()?) {
                 *old = new.map_or(*old, |new| new as u32);
             }
         }
@@ -294,12 +294,12 @@ fn amount(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "number_ios" => job.limits.requests = Some(value.size()?).filter(|count| *count > 0),
         "loops" => job.limits.loops = value.size()?.max(1),
         "rate" => {
-            for (old, new) in job.pace.rates.iter_mut().zip(value.pair()?) {
+            for (old, new) in job.pace.rates.iter_mut().zip(value.each()?) {
                 *old = new.filter(|rate| *rate > 0).map(Rate::Bytes).or(*old);
             }
         }
         "rate_iops" => {
-            for (old, new) in job.pace.rates.iter_mut().zip(value.pair()?) {
+            for (old, new) in job.pace.rates.iter_mut().zip(value.each()?) {
                 *old = new.filter(|rate| *rate > 0).map(Rate::Requests).or(*old);
             }
         }

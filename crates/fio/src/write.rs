@@ -44,6 +44,10 @@ fn rw(job: &Job) -> String {
         (Directions::Read, true) => "randread",
         (Directions::Write, true) => "randwrite",
         (Directions::Mixed, true) => "randrw",
+        (Directions::Trim, false) => "trim",
+        (Directions::Trim, true) => "randtrim",
+        (Directions::TrimWrite, false) => "trimwrite",
+        (Directions::TrimWrite, true) => "randtrimwrite",
     };
     match job.pattern.modifier {
         Some(modifier) => format!("{word}:{modifier}"),
@@ -100,10 +104,15 @@ fn amount(amount: Amount) -> String {
 }
 
 fn load(job: &Job, lines: &mut Lines) {
-    let [reads, writes] = &job.blocks;
-    lines.push(match reads.vary() || writes.vary() {
-        true => ("bssplit", format!("{},{}", split(reads), split(writes))),
-        false => ("bs", format!("{},{}", reads.least(), writes.least())),
+    let each = |of: &dyn Fn(&BlockSizes) -> String| {
+        // The last value holds for what follows.
+        let parts = if job.blocks[2] == job.blocks[1] { 2 } else { 3 };
+        let each: Vec<String> = job.blocks[..parts].iter().map(of).collect();
+        each.join(",")
+    };
+    lines.push(match job.blocks.iter().any(BlockSizes::vary) {
+        true => ("bssplit", each(&split)),
+        false => ("bs", each(&|sizes| sizes.least().to_string())),
     });
     if job.pattern.directions == Directions::Mixed {
         lines.push(("rwmixread", job.read_percent.to_string()));
@@ -114,9 +123,9 @@ fn load(job: &Job, lines: &mut Lines) {
     if job.may_repeat {
         lines.push(("norandommap", "1".into()));
     }
-    if job.random_percent != [100; 2] {
-        let [reads, writes] = job.random_percent;
-        lines.push(("percentage_random", format!("{reads},{writes}")));
+    if job.random_percent != [100; 3] {
+        let [reads, writes, trims] = job.random_percent;
+        lines.push(("percentage_random", format!("{reads},{writes},{trims}")));
     }
     match job.distribution {
         Distribution::Uniform => {}
@@ -201,7 +210,10 @@ fn rates(job: &Job, lines: &mut Lines) {
         let each = job.pace.rates.map(|rate| rate.and_then(of));
         let text = |rate: Option<u64>| rate.map_or_else(|| "0".into(), |rate| rate.to_string());
         let is_any = each.iter().any(Option::is_some);
-        is_any.then(|| format!("{},{}", text(each[0]), text(each[1])))
+        let each = each.map(text);
+        // The last value holds for what follows.
+        let parts = if each[2] == each[1] { 2 } else { 3 };
+        is_any.then(|| each[..parts].join(","))
     };
     let requests = pick(&|rate| match rate {
         Rate::Requests(rate) => Some(rate),

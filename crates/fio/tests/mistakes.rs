@@ -50,12 +50,12 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:2: rw=red: \"red\" is none of read, write",
     ),
     (
-        "[a]\nrw=randtrim\n",
-        "j.fio:2: rw=randtrim: randtrim: trims are not done here",
+        "[a]\nrw=trimwrite\nbs=4k,4k,8k\n",
+        "j.fio:2: rw=trimwrite is refused: one bs and one rate for trims and writes is done",
     ),
     (
-        "[a]\nrw=read:-4k\n",
-        "j.fio:2: rw=read:-4k: read:-4k: going backwards",
+        "[a]\nrw=randread:-4\n",
+        "j.fio:2: rw=randread:-4: randread:-4: a number",
     ),
     (
         "[a]\nsize=1.5g\n",

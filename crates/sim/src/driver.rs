@@ -194,7 +194,11 @@ impl SimDriver {
         };
         let has_files = matches!(
             request.op,
-            Op::Create { .. } | Op::Open { .. } | Op::Close { .. } | Op::Remove { .. }
+            Op::Trim { .. }
+                | Op::Create { .. }
+                | Op::Open { .. }
+                | Op::Close { .. }
+                | Op::Remove { .. }
         );
         if has_files {
             return Err(UNSUPPORTED);

@@ -8,7 +8,7 @@ use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{
     AnyClient, ClientSpec, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind,
-    Region, Size, TargetId,
+    Region, Size, TargetId, Trims,
 };
 
 const BLOCK: u64 = 4096;
@@ -47,6 +47,7 @@ fn job(row: u32) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        trims: Trims::None,
     }
 }
 

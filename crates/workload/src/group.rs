@@ -78,7 +78,8 @@ impl ClientSpec {
         match self {
             Self::Mix(_) => OPERATIONS.to_vec(),
             Self::Files(spec) => vec![spec.phase.last_kind()],
-            Self::Control(_) | Self::Jobs(_) => vec![OpKind::Read, OpKind::Write],
+            Self::Control(_) => vec![OpKind::Read, OpKind::Write],
+            Self::Jobs(_) => vec![OpKind::Read, OpKind::Write, OpKind::Trim],
             Self::Users(_) => Vec::new(),
             Self::Own(spec) => match spec.counts {
                 OwnCounts::Units => Vec::new(),

@@ -1,13 +1,14 @@
 //! Several workloads at once: each with its own files, sizes, pattern, pace, start and end, and
 //! several requests outstanding.
 
-use random::{GapProcess, GapShape, Permutation, Purpose, Stream, Zipf};
+use random::{GapProcess, GapShape, Purpose, Stream};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
 use crate::address::Region;
 use crate::client::{Agenda, Client, Event};
 use crate::content::Content;
+use crate::job_walk::JobWalk;
 use crate::mix::Size;
 use crate::op::{Durability, Op, OpKind};
 
@@ -27,12 +28,13 @@ pub enum NextFile {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 pub enum JobPattern {
-    /// In order, with so many bytes left out after each.
+    /// In order, with so many bytes left out after each; backwards where it is below zero.
     Sequential {
         /// Bytes.
-        skip: u64,
+        skip: i64,
     },
-    /// Each block once before any comes again.
+    /// Each block once before any comes again. Where sizes vary, a request is cut short where it
+    /// meets a block that was reached before.
     Once,
     /// Every block is equally likely each time.
     Uniform,
@@ -71,6 +73,25 @@ pub enum JobRate {
     },
 }
 
+/// What of a job are trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trims {
+    /// Nothing.
+    #[default]
+    None,
+    /// All that is not read, in the place of writes.
+    Only,
+    /// Before each write its bytes are trimmed; what bounds the job counts either.
+    BeforeWrites,
+}
+
+impl Trims {
+    const fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
 /// One of several workloads, which one client carries out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobSpec {
@@ -91,8 +112,11 @@ pub struct JobSpec {
     pub random_percent: [u32; 2],
     /// Requests in order after each address that is drawn.
     pub run: u32,
-    /// Sizes of reads and of writes.
+    /// Sizes of reads and of writes, or trims.
     pub sizes: [Vec<Size>; 2],
+    /// What is trimmed.
+    #[serde(default, skip_serializing_if = "Trims::is_none")]
+    pub trims: Trims,
     /// Percent of reads.
     pub read_percent: u32,
     /// Bytes after which it ends.
@@ -138,11 +162,26 @@ impl JobSpec {
         self.read_percent < 100
     }
 
-    /// The longest request.
+    /// The longest request that takes memory.
     #[must_use]
     pub fn len_max(&self) -> u32 {
-        let sizes = self.sizes.iter().flatten().map(|size| size.len);
+        let moved = match self.trims {
+            Trims::Only => &self.sizes[..1],
+            Trims::None | Trims::BeforeWrites => &self.sizes,
+        };
+        let sizes = moved.iter().flatten().map(|size| size.len);
         sizes.max().unwrap_or(0)
+    }
+
+    /// Whether each block is reached once by requests of several sizes.
+    fn is_mapped(&self) -> bool {
+        let [reads, writes] = &self.sizes;
+        let vary = match self.read_percent {
+            100 => reads.len() > 1,
+            0 => writes.len() > 1,
+            _ => reads.len() > 1 || reads != writes,
+        };
+        self.pattern == JobPattern::Once && vary
     }
 
     /// From the trial's start to the first moment that is recorded.
@@ -183,93 +222,6 @@ pub struct JobClient {
     flushes_left: Option<usize>,
 }
 
-/// Where a job stands in one file.
-#[derive(Clone, Debug)]
-struct JobWalk {
-    region: Region,
-    /// Next offset of reads and of writes in order, from the region's begin.
-    position: [u64; 2],
-    /// How many blocks of `order` were done.
-    place: u64,
-    order: Option<Permutation>,
-    zipf: Option<(Zipf, Permutation)>,
-}
-
-impl JobWalk {
-    fn new(region: Region, pattern: JobPattern, addresses: &mut Stream) -> Self {
-        let blocks = (region.len / region.block).max(1);
-        let zipf = match pattern {
-            JobPattern::Zipf { theta } => {
-                let law = Zipf::new(blocks.min(Zipf::RANKS_MAX), theta);
-                Some((law, Permutation::new(blocks, addresses)))
-            }
-            _ => None,
-        };
-        Self {
-            region,
-            position: [0; 2],
-            place: 0,
-            order: None,
-            zipf,
-        }
-    }
-
-    fn blocks(&self) -> u64 {
-        (self.region.len / self.region.block).max(1)
-    }
-
-    /// The number of a block that is drawn.
-    fn draw(&mut self, pattern: JobPattern, addresses: &mut Stream) -> u64 {
-        let blocks = self.blocks();
-        match pattern {
-            JobPattern::Sequential { .. } | JobPattern::Uniform => addresses.below(blocks),
-            JobPattern::Once => {
-                if self.place == blocks {
-                    self.place = 0;
-                    self.order = None;
-                }
-                let order = self
-                    .order
-                    .get_or_insert_with(|| Permutation::new(blocks, addresses));
-                self.place += 1;
-                order.apply(self.place - 1)
-            }
-            JobPattern::Zipf { .. } => match &self.zipf {
-                Some((law, scatter)) => scatter.apply(law.sample(addresses)),
-                None => addresses.below(blocks),
-            },
-            JobPattern::Pareto { share } => {
-                let power = share.ln() / (1.0 - share).ln();
-                let at = addresses.unit().powf(power) * blocks as f64;
-                (at as u64).min(blocks - 1)
-            }
-            JobPattern::Normal { percent } => {
-                // The sum of twelve uniform numbers has variance 1.
-                let normal: f64 = (0..12).map(|_| addresses.unit()).sum::<f64>() - 6.0;
-                let at = blocks as f64 * (0.5 + normal * percent / 100.0);
-                at.clamp(0.0, (blocks - 1) as f64) as u64
-            }
-        }
-    }
-
-    /// Where a request of `len` bytes goes that is drawn, from the file's begin.
-    fn drawn(&mut self, pattern: JobPattern, len: u64, addresses: &mut Stream) -> u64 {
-        let at = self.draw(pattern, addresses) * self.region.block;
-        let last = self.region.len.saturating_sub(len) / self.region.block * self.region.block;
-        at.min(last)
-    }
-
-    /// Where the next one in order goes, and whether the file was just done.
-    fn in_order(&mut self, direction: usize, len: u64, skip: u64) -> (u64, bool) {
-        let mut at = self.position[direction];
-        if at + len > self.region.len {
-            at = 0;
-        }
-        self.position[direction] = at + len + skip;
-        (at, at + len + skip + len > self.region.len)
-    }
-}
-
 impl JobClient {
     /// The client of that job; its streams are drawn from the seed and its number.
     #[must_use]
@@ -278,8 +230,10 @@ impl JobClient {
         let number = u64::from(client);
         let mut addresses = Stream::new(seed, number, Purpose::Address);
         let walks = spec.files.iter();
-        let files = walks.map(|region| JobWalk::new(*region, spec.pattern, &mut addresses));
-        let files = files.collect();
+        let is_mapped = spec.is_mapped();
+        let walk =
+            |region: &Region| JobWalk::new(*region, (spec.pattern, is_mapped), &mut addresses);
+        let files = walks.map(walk).collect();
         let shape = match spec.is_poisson {
             true => GapShape::Exponential,
             false => GapShape::Constant,
@@ -351,18 +305,38 @@ impl JobClient {
         }
     }
 
-    /// The next transfer.
-    fn transfer(&mut self) -> (usize, Op) {
-        let direction = self.direction();
-        let drawn = self.size(direction);
-        let len = self.fitting(direction, drawn);
-        let pattern = self.spec.pattern;
-        if self.spec.order == NextFile::Random {
-            self.file = self.addresses.below(self.files.len() as u64) as usize;
+    /// A size that `room` holds, where there is one.
+    fn size_within(&mut self, direction: usize, room: u64) -> u32 {
+        let mut sizes = self.spec.sizes[direction].iter();
+        let one_fits = sizes.any(|size| u64::from(size.len) <= room);
+        loop {
+            let len = self.size(direction);
+            if !one_fits || u64::from(len) <= room {
+                return len;
+            }
         }
-        let file = self.file;
-        let walk = &mut self.files[file];
-        let bytes = u64::from(len);
+    }
+
+    /// The file from `file` on that has blocks left; they are all new where none has.
+    fn with_blocks_left(&mut self, file: usize) -> usize {
+        let count = self.files.len();
+        let is_endless = self.spec.bytes.is_none();
+        let looked_at = if is_endless { 1 } else { count };
+        let mut next = (file..file + looked_at).map(|file| file % count);
+        next.find(|next| !self.files[*next].is_done())
+            .unwrap_or_else(|| {
+                match is_endless {
+                    true => self.files[file].begin_again(),
+                    false => self.files.iter_mut().for_each(JobWalk::begin_again),
+                }
+                file
+            })
+    }
+
+    /// Where in the current file the next request goes, how long it is, and whether the file was
+    /// just done.
+    fn place(&mut self, direction: usize) -> (u64, u32, bool) {
+        let pattern = self.spec.pattern;
         let is_drawn = match pattern {
             JobPattern::Sequential { .. } => false,
             _ if self.run_left > 0 => false,
@@ -371,19 +345,48 @@ impl JobClient {
                 percent => self.addresses.below(100) < u64::from(percent),
             },
         };
-        let (at, is_done) = if is_drawn {
+        if is_drawn {
             self.run_left = self.spec.run.saturating_sub(1);
-            let at = walk.drawn(pattern, bytes, &mut self.addresses);
-            walk.position[direction] = at + bytes;
-            (at, walk.place == walk.blocks())
         } else {
             self.run_left = self.run_left.saturating_sub(1);
+        }
+        if is_drawn && self.files[self.file].is_mapped() {
+            self.file = self.with_blocks_left(self.file);
+            let at = self.files[self.file].next_free(&mut self.addresses);
+            let room = self.files[self.file].region.len - at;
+            let drawn = self.size_within(direction, room);
+            let len = self.fitting(direction, drawn);
+            let walk = &mut self.files[self.file];
+            let len = walk.take(direction, at, len);
+            return (at, len, walk.is_done());
+        }
+        let drawn = self.size(direction);
+        let len = self.fitting(direction, drawn);
+        let bytes = u64::from(len);
+        let walk = &mut self.files[self.file];
+        let (at, is_done) = if is_drawn {
+            let at = walk.drawn(pattern, bytes, &mut self.addresses);
+            walk.position[direction] = at + bytes;
+            (at, walk.is_done())
+        } else {
             let skip = match pattern {
                 JobPattern::Sequential { skip } => skip,
                 _ => 0,
             };
             walk.in_order(direction, bytes, skip)
         };
+        (at, len, is_done)
+    }
+
+    /// The next transfer.
+    fn transfer(&mut self) -> (usize, Op) {
+        let direction = self.direction();
+        if self.spec.order == NextFile::Random {
+            self.file = self.addresses.below(self.files.len() as u64) as usize;
+        }
+        let (at, len, is_done) = self.place(direction);
+        let file = self.file;
+        let walk = &self.files[file];
         let (target, offset) = (walk.region.target, walk.region.offset + at);
         let moves_on = match self.spec.order {
             NextFile::RoundRobin => true,
@@ -395,6 +398,11 @@ impl JobClient {
         }
         let op = match direction {
             0 => Op::Read {
+                target,
+                offset,
+                len,
+            },
+            _ if self.spec.trims != Trims::None => Op::Trim {
                 target,
                 offset,
                 len,
@@ -458,14 +466,49 @@ impl JobClient {
         self.requests_left -= 1;
         self.issued += 1;
         self.outstanding += 1;
-        if direction == 1 {
-            self.writes += 1;
-            let every = self.spec.flush_every;
-            if every > 0 && self.writes.is_multiple_of(every) {
-                self.flush_due = Some(file);
-            }
+        if op.kind() == OpKind::Write {
+            self.count_write(file);
         }
         agenda.issue(due, op);
+    }
+
+    fn count_write(&mut self, file: usize) {
+        self.writes += 1;
+        let every = self.spec.flush_every;
+        if every > 0 && self.writes.is_multiple_of(every) {
+            self.flush_due = Some(file);
+        }
+    }
+
+    /// Write what was trimmed, unless the job's time is over. Whether it is written.
+    fn write_trimmed(&mut self, op: Op, at: Instant, agenda: &mut Agenda) -> bool {
+        let Op::Trim {
+            target,
+            offset,
+            len,
+        } = op
+        else {
+            return false;
+        };
+        let at = at.max(self.pause_until);
+        if self.spec.trims != Trims::BeforeWrites || self.end.is_some_and(|end| at >= end) {
+            return false;
+        }
+        let of_target = |walk: &JobWalk| walk.region.target == target;
+        let file = self.files.iter().position(of_target).unwrap_or(0);
+        self.count_write(file);
+        self.outstanding += 1;
+        let durability = self.spec.durability;
+        agenda.issue(
+            at,
+            Op::Write {
+                target,
+                offset,
+                len,
+                durability,
+            },
+        );
+        true
     }
 
     /// Flush what is to be flushed once the last request is done, and finish.
@@ -506,6 +549,9 @@ impl JobClient {
             if self.spec.think > Duration::ZERO && self.completed.is_multiple_of(after) {
                 self.pause_until = at + self.spec.think;
             }
+        }
+        if self.write_trimmed(op, at, agenda) {
+            return;
         }
         if self
             .spec

@@ -5,6 +5,7 @@
 
 mod address;
 pub mod advice;
+mod block_map;
 mod client;
 mod content;
 mod control;
@@ -13,6 +14,7 @@ mod definition;
 mod file_op;
 mod files;
 mod group;
+mod job_walk;
 mod jobs;
 mod metadata;
 mod mix;
@@ -39,7 +41,7 @@ pub use file_op::{
 };
 pub use files::{FilesClient, FilesPhase, FilesSpec};
 pub use group::{AnyClient, ClientSpec};
-pub use jobs::{JobClient, JobPattern, JobRate, JobSpec, JobsSpec, NextFile};
+pub use jobs::{JobClient, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, Trims};
 pub use metadata::{DIRECTORIES_MAX, DirectoryUse, MetadataClient, MetadataPhase, MetadataSpec};
 pub use mix::{Gap, GapShape, Mix, MixClient, MixSpec, Pacing, Size, Spread};
 pub use op::{ClientId, Completion, Durability, Errno, Op, OpKind, Request, TargetId};

@@ -68,6 +68,15 @@ pub enum Op {
         /// What its completion promises.
         durability: Durability,
     },
+    /// Give `len` bytes at `offset` back: a device may forget them, a file has a hole there.
+    Trim {
+        /// Where to.
+        target: TargetId,
+        /// First byte.
+        offset: u64,
+        /// Number of bytes.
+        len: u32,
+    },
     /// `fsync`: everything written so far survives a power loss.
     Flush {
         /// Which file or device.
@@ -111,6 +120,8 @@ pub enum OpKind {
     Read,
     /// Writes, durable ones included.
     Write,
+    /// Trims.
+    Trim,
     /// Flushes.
     Flush,
     /// File creation.
@@ -127,9 +138,10 @@ pub enum OpKind {
 
 impl OpKind {
     /// Every kind, in the order of the discriminants.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Read,
         Self::Write,
+        Self::Trim,
         Self::Flush,
         Self::Create,
         Self::Open,
@@ -144,6 +156,7 @@ impl OpKind {
         match self {
             Self::Read => "read",
             Self::Write => "write",
+            Self::Trim => "trim",
             Self::Flush => "flush",
             Self::Create => "create",
             Self::Open => "open",
@@ -167,6 +180,7 @@ impl Op {
         match self {
             Self::Read { .. } => OpKind::Read,
             Self::Write { .. } => OpKind::Write,
+            Self::Trim { .. } => OpKind::Trim,
             Self::Flush { .. } => OpKind::Flush,
             Self::Create { .. } => OpKind::Create,
             Self::Open { .. } => OpKind::Open,
@@ -189,6 +203,7 @@ impl Op {
         match *self {
             Self::Read { target, .. }
             | Self::Write { target, .. }
+            | Self::Trim { target, .. }
             | Self::Flush { target }
             | Self::Create { target }
             | Self::Open { target }
@@ -198,19 +213,29 @@ impl Op {
         }
     }
 
-    /// Bytes that move when the operation succeeds whole.
+    /// Bytes that move, or are given back, when the operation succeeds whole.
     #[must_use]
     pub const fn len(&self) -> u32 {
         match *self {
-            Self::Read { len, .. } | Self::Write { len, .. } => len,
+            Self::Read { len, .. } | Self::Write { len, .. } | Self::Trim { len, .. } => len,
             _ => 0,
         }
     }
 
-    /// Whether no bytes move.
+    /// Whether these are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Bytes of memory that the operation takes.
+    #[inline]
+    #[must_use]
+    pub const fn memory_len(&self) -> u32 {
+        match self {
+            Self::Trim { .. } => 0,
+            _ => self.len(),
+        }
     }
 }
 

@@ -12,17 +12,19 @@ use super::{LogKind, Logs, WindowValue};
 /// Parts of a power of two, as a power of two.
 const PART_BITS: u32 = 6;
 const NS_PER_MS: u64 = 1_000_000;
+/// Reads, writes and trims have lines of their own.
+const DIRECTIONS: usize = 3;
 /// Classes of a histogram.
 const CLASSES: usize = 29 << PART_BITS;
 
-/// A read or write that was done.
+/// A read, write or trim that was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedOp {
     /// From the job's start to its end.
     pub at: Duration,
     /// From the job's start until it was issued.
     pub issued: Duration,
-    /// 0 for a read, 1 for a write.
+    /// 0 for a read, 1 for a write, 2 for a trim.
     pub direction: usize,
     /// First byte.
     pub offset: u64,
@@ -46,9 +48,9 @@ pub struct JobLog {
     /// Milliseconds that times begin with.
     epoch_ms: u64,
     window: u64,
-    sums: [LogLineSums; 2],
+    sums: [LogLineSums; DIRECTIONS],
     histogram_window: u64,
-    histograms: [Option<Box<Classes>>; 2],
+    histograms: [Option<Box<Classes>>; DIRECTIONS],
     line: String,
 }
 
@@ -78,9 +80,9 @@ impl JobLog {
             epoch_ms: if options.is_unix { epoch_ms } else { 0 },
             options: options.clone(),
             window: 0,
-            sums: [LogLineSums::default(); 2],
+            sums: [LogLineSums::default(); DIRECTIONS],
             histogram_window: 0,
-            histograms: [None, None],
+            histograms: [const { None }; DIRECTIONS],
             line: String::new(),
         }
     }

@@ -60,7 +60,7 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         "job options": options(&job.options),
         "read": direction(job, &job.transfers[0], has_bins),
         "write": direction(job, &job.transfers[1], has_bins),
-        "trim": direction(job, &Transfers::default(), has_bins),
+        "trim": direction(job, &job.transfers[2], has_bins),
         "sync": {
             "total_ios": job.flushes.count(),
             "lat_ns": with_percentiles(job, &job.flushes, has_bins),

@@ -6,7 +6,7 @@ use super::{
     DEPTH_CLASSES, DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile,
 };
 
-const NAMES: [&str; 2] = ["read", "write"];
+const NAMES: [&str; 3] = ["read", "write", "trim"];
 
 /// The report of these jobs; `time` is when they ended, in words.
 #[must_use]
@@ -76,9 +76,10 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
     let _ = writeln!(text, "  IO depths    : {}", depths.join(", "));
     let _ = writeln!(
         text,
-        "     issued rwts: total={},{},0,{} short=0,0,0,0 dropped=0,0,0,0",
+        "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
         job.transfers[0].count(),
         job.transfers[1].count(),
+        job.transfers[2].count(),
         job.flushes.count()
     );
 }

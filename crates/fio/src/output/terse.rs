@@ -13,7 +13,8 @@ pub fn terse(jobs: &[JobReport]) -> String {
     let mut text = String::new();
     for job in jobs {
         let _ = write!(text, "3;{VERSION};{};{};{}", job.name, job.group, job.error);
-        for moved in &job.transfers {
+        // Version 3 has no trims.
+        for moved in &job.transfers[..2] {
             direction(&mut text, job, moved);
         }
         let usage = &job.usage;

@@ -2,7 +2,7 @@
 
 use units::Duration;
 use workload::{
-    Content, Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId,
+    Content, Durability, JobPattern, JobRate, JobSpec, NextFile, Region, Size, TargetId, Trims,
 };
 
 use super::plan::{Phase, PlannedFile};
@@ -72,5 +72,6 @@ fn filling(region: Region, content: Content) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        trims: Trims::None,
     }
 }

@@ -154,11 +154,12 @@ impl PhaseLogs {
     }
 }
 
-/// A read or write that was recorded; `from` is when the record begins.
+/// A read, write or trim that was recorded; `from` is when the record begins.
 fn logged(done: &Completion, from: Instant) -> Option<LoggedOp> {
     let (direction, offset, len) = match done.request.op {
         Op::Read { offset, len, .. } => (0, offset, len),
         Op::Write { offset, len, .. } => (1, offset, len),
+        Op::Trim { offset, len, .. } => (2, offset, len),
         _ => return None,
     };
     (done.completed >= from).then(|| LoggedOp {

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fio::{Amount, Distribution, EachWrite, EngineKind, FileOrder, Job, Place, Rate};
+use fio::{
+    Amount, Direction, Directions, Distribution, EachWrite, EngineKind, FileOrder, Job, Place, Rate,
+};
 use units::Duration;
 use workload::{
     Content, Durability, Fill, Freshness, JobPattern, JobRate, JobSpec, NextFile, Region, Size,
-    TargetId,
+    TargetId, Trims,
 };
 
 use super::verify::{VerifyPlan, verification_of};
@@ -236,7 +238,15 @@ impl Planner<'_> {
     fn workload(&mut self, job: &Job, copy: u32, row: u32) -> Result<JobSpec, PlanError> {
         let paths = paths(job, copy);
         let reads = job.pattern.directions.reads() && job.read_percent_effective() > 0;
-        let writes = job.pattern.directions.writes() && job.read_percent_effective() < 100;
+        let trims = trims_of(job);
+        if trims != Trims::None && matches!(self.plan.storage, Storage::Simulated(_)) {
+            return refused(
+                job,
+                "models forget nothing: trims need a file, a device or null",
+            );
+        }
+        let changes = job.pattern.directions.writes() || job.pattern.directions.trims();
+        let writes = changes && job.read_percent_effective() < 100;
         let block = block_of(job, (reads, writes));
         let content = content_of(job);
         let mut files = Vec::with_capacity(paths.len());
@@ -244,8 +254,10 @@ impl Planner<'_> {
         for path in &paths {
             let region = self.region(job, copy, (path, paths.len() as u64), block)?;
             let file = &mut self.plan.files[(region.target.0 / 2) as usize];
-            file.is_read |= reads;
-            if reads && file.content.is_none() {
+            // What is trimmed has been written, too.
+            let is_filled = reads || trims == Trims::Only;
+            file.is_read |= is_filled;
+            if is_filled && file.content.is_none() {
                 file.content = Some(content.clone());
             }
             file.is_written |= writes;
@@ -256,10 +268,7 @@ impl Planner<'_> {
         let once = asked.unwrap_or(whole);
         Ok(JobSpec {
             row,
-            depth: match job.engine.kind {
-                EngineKind::Synchronous if !job.is_offloaded => 1,
-                _ => job.depth,
-            },
+            depth: depth_of(job),
             refill_at: job.refill_at,
             files,
             order: match job.files.order {
@@ -268,12 +277,13 @@ impl Planner<'_> {
                 FileOrder::Sequential => NextFile::Sequential,
             },
             pattern: pattern_of(job),
-            random_percent: job.random_percent,
+            random_percent: [job.random_percent[0], job.random_percent[second_of(job)]],
             run: match job.pattern.modifier {
                 Some(run) if job.pattern.is_random => run as u32,
                 _ => 1,
             },
-            sizes: [sizes_of(job, 0), sizes_of(job, 1)],
+            sizes: [sizes_of(job, 0), sizes_of(job, second_of(job))],
+            trims,
             read_percent: job.read_percent_effective(),
             // Without a runtime fio takes time_based back.
             bytes: (!job.limits.is_time_based || job.limits.runtime == Duration::ZERO)
@@ -284,17 +294,9 @@ impl Planner<'_> {
             runtime: (job.limits.runtime > Duration::ZERO).then_some(job.limits.runtime),
             flush_every: job.syncs.every,
             flushes_at_end: job.syncs.at_end,
-            durability: match job.syncs.each {
-                Some(EachWrite::Sync) => Durability::Synced,
-                Some(EachWrite::DataSync) => Durability::Through,
-                None => Durability::Volatile,
-            },
+            durability: durability_of(job),
             content,
-            rates: job.pace.rates.map(|rate| match rate {
-                None => JobRate::Free,
-                Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
-                Some(Rate::Requests(per_second)) => JobRate::Requests { per_second },
-            }),
+            rates: [0, second_of(job)].map(|at| rate_of(job.pace.rates[at])),
             is_poisson: job.pace.is_poisson,
             think: job.think.time,
             think_after: job.think.after,
@@ -396,6 +398,29 @@ fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
     paths
 }
 
+const fn depth_of(job: &Job) -> u32 {
+    match job.engine.kind {
+        EngineKind::Synchronous if !job.is_offloaded => 1,
+        _ => job.depth,
+    }
+}
+
+const fn durability_of(job: &Job) -> Durability {
+    match job.syncs.each {
+        Some(EachWrite::Sync) => Durability::Synced,
+        Some(EachWrite::DataSync) => Durability::Through,
+        None => Durability::Volatile,
+    }
+}
+
+const fn rate_of(rate: Option<Rate>) -> JobRate {
+    match rate {
+        None => JobRate::Free,
+        Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
+        Some(Rate::Requests(per_second)) => JobRate::Requests { per_second },
+    }
+}
+
 /// What offsets are multiples of.
 fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
     let of = |index: usize| job.blocks[index].least();
@@ -404,8 +429,24 @@ fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
     }
     match (reads, writes) {
         (true, true) => of(0).min(of(1)),
-        (_, true) => of(1),
+        (_, true) => of(second_of(job)),
         _ => of(0),
+    }
+}
+
+/// Which value of triplets holds for what is not read.
+fn second_of(job: &Job) -> usize {
+    match trims_of(job) {
+        Trims::Only => Direction::Trim as usize,
+        Trims::None | Trims::BeforeWrites => Direction::Write as usize,
+    }
+}
+
+const fn trims_of(job: &Job) -> Trims {
+    match job.pattern.directions {
+        Directions::Trim => Trims::Only,
+        Directions::TrimWrite => Trims::BeforeWrites,
+        Directions::Read | Directions::Write | Directions::Mixed => Trims::None,
     }
 }
 
@@ -448,17 +489,18 @@ fn content_of(job: &Job) -> Content {
 
 fn pattern_of(job: &Job) -> JobPattern {
     if !job.pattern.is_random {
-        let skip = job.pattern.modifier.unwrap_or(0) as u64;
+        let skip = job.pattern.modifier.unwrap_or(0);
         return JobPattern::Sequential { skip };
     }
     let one_size = match job.pattern.directions {
-        fio::Directions::Read => !job.blocks[0].vary(),
-        fio::Directions::Write => !job.blocks[1].vary(),
-        fio::Directions::Mixed => {
-            !job.blocks[0].vary() && job.blocks[0].sizes == job.blocks[1].sizes
+        Directions::Read => !job.blocks[0].vary(),
+        Directions::Mixed => !job.blocks[0].vary() && job.blocks[0].sizes == job.blocks[1].sizes,
+        Directions::Write | Directions::Trim | Directions::TrimWrite => {
+            !job.blocks[second_of(job)].vary()
         }
     };
-    let is_whole = one_size && job.random_percent == [100; 2] && job.pattern.modifier.is_none();
+    // Blocks of an alignment of their own are no map of what requests reach.
+    let is_whole = one_size || job.alignment_effective().is_none();
     match job.distribution {
         Distribution::Uniform if is_whole && !job.may_repeat => JobPattern::Once,
         Distribution::Uniform => JobPattern::Uniform,

@@ -1,7 +1,7 @@
 //! What is verified of fio's jobs: which files get headers, and what is read back when.
 
 use fio::Job;
-use workload::{JobPattern, JobSpec};
+use workload::{JobPattern, JobSpec, Trims};
 
 use super::fill::FILL_BLOCK;
 use super::plan::{FioPlan, PlanError, Storage, refused};
@@ -66,6 +66,11 @@ pub(super) fn verification_of(
         .flat_map(|it| it.workloads.iter().zip(&it.jobs))
     {
         if files_of(spec).any(|file| verify.files.contains(&file)) {
+            if spec.trims != Trims::None {
+                let why = "what a trim leaves is not known, and other jobs verify this file: leave \
+                           verify out";
+                return refused(&jobs[*number], why);
+            }
             verify.unit = lengths(spec).fold(verify.unit, greatest_common_divisor);
         }
         if !verify.unit.is_multiple_of(SECTOR) {
@@ -139,7 +144,7 @@ fn lengths(spec: &JobSpec) -> impl Iterator<Item = u64> + '_ {
         .iter()
         .flat_map(|region| [region.offset, region.block]);
     let skip = match spec.pattern {
-        JobPattern::Sequential { skip } => skip.cast_signed().unsigned_abs(),
+        JobPattern::Sequential { skip } => skip.unsigned_abs(),
         _ => 0,
     };
     sizes.chain(regions).chain([skip])

@@ -170,7 +170,7 @@ impl WorkloadText {
         let sizes =
             |key, text: &Option<String>| text.as_deref().map(|it| blocks(key, it)).transpose();
         if let Some(both) = sizes("block", &self.block)? {
-            job.blocks = [both.clone(), both];
+            job.blocks = [both.clone(), both.clone(), both];
         }
         if let Some(writes) = sizes("write-block", &self.write_block)? {
             job.blocks[1] = writes;

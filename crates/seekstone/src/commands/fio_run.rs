@@ -272,7 +272,8 @@ fn reports(
                 true => drivers::MISMATCH.0,
                 false => phase.map_or(0, first_error),
             },
-            transfers: [OpKind::Read, OpKind::Write].map(|kind| transfers(&times.records, kind)),
+            transfers: [OpKind::Read, OpKind::Write, OpKind::Trim]
+                .map(|kind| transfers(&times.records, kind)),
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
             usage: phase.map_or_else(Usage::default, |phase| usage(times, rows, phase)),

@@ -1,0 +1,160 @@
+//! Where a job stands in one of its files, and where its next request goes.
+
+use random::{Permutation, Stream, Zipf};
+
+use crate::address::Region;
+use crate::block_map::BlockMap;
+use crate::jobs::JobPattern;
+
+/// Where a job stands in one file.
+#[derive(Clone, Debug)]
+pub(crate) struct JobWalk {
+    pub(crate) region: Region,
+    /// Next offset of reads and of writes in order, from the region's begin.
+    pub(crate) position: [u64; 2],
+    /// How many blocks of `order` were done.
+    place: u64,
+    order: Option<Permutation>,
+    /// Which blocks were reached, where sizes vary and each is reached once.
+    map: Option<BlockMap>,
+    zipf: Option<(Zipf, Permutation)>,
+}
+
+impl JobWalk {
+    pub(crate) fn new(
+        region: Region,
+        (pattern, is_mapped): (JobPattern, bool),
+        addresses: &mut Stream,
+    ) -> Self {
+        let blocks = (region.len / region.block).max(1);
+        let zipf = match pattern {
+            JobPattern::Zipf { theta } => {
+                let law = Zipf::new(blocks.min(Zipf::RANKS_MAX), theta);
+                Some((law, Permutation::new(blocks, addresses)))
+            }
+            _ => None,
+        };
+        let first = match pattern {
+            JobPattern::Sequential { skip } if skip < 0 && region.offset > 0 => {
+                first_backwards(region, skip.unsigned_abs())
+            }
+            _ => 0,
+        };
+        Self {
+            region,
+            position: [first; 2],
+            place: 0,
+            order: None,
+            map: is_mapped.then(|| BlockMap::new(blocks)),
+            zipf,
+        }
+    }
+
+    fn blocks(&self) -> u64 {
+        (self.region.len / self.region.block).max(1)
+    }
+
+    pub(crate) const fn is_mapped(&self) -> bool {
+        self.map.is_some()
+    }
+
+    /// Whether each block was reached.
+    pub(crate) fn is_done(&self) -> bool {
+        match &self.map {
+            Some(map) => map.is_full(),
+            None => self.place == self.blocks(),
+        }
+    }
+
+    /// Every block may be reached again.
+    pub(crate) fn begin_again(&mut self) {
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
+    }
+
+    /// Where a block begins that was not reached: the next one from a block that is drawn.
+    pub(crate) fn next_free(&self, addresses: &mut Stream) -> u64 {
+        let from = addresses.below(self.blocks());
+        let map = self.map.as_ref().expect("sizes vary");
+        map.next_free(from).expect("blocks are left") * self.region.block
+    }
+
+    /// Reach the blocks of `len` bytes at `at`, up to one that was reached before. How many bytes
+    /// these are.
+    pub(crate) fn take(&mut self, direction: usize, at: u64, len: u32) -> u32 {
+        let block = self.region.block;
+        let map = self.map.as_mut().expect("sizes vary");
+        let taken = map.take(at / block, u64::from(len).div_ceil(block));
+        let len = (taken * block).min(len.into());
+        self.position[direction] = at + len;
+        len as u32
+    }
+
+    /// The number of a block that is drawn.
+    fn draw(&mut self, pattern: JobPattern, addresses: &mut Stream) -> u64 {
+        let blocks = self.blocks();
+        match pattern {
+            JobPattern::Sequential { .. } | JobPattern::Uniform => addresses.below(blocks),
+            JobPattern::Once => {
+                if self.place == blocks {
+                    self.place = 0;
+                    self.order = None;
+                }
+                let order = self
+                    .order
+                    .get_or_insert_with(|| Permutation::new(blocks, addresses));
+                self.place += 1;
+                order.apply(self.place - 1)
+            }
+            JobPattern::Zipf { .. } => match &self.zipf {
+                Some((law, scatter)) => scatter.apply(law.sample(addresses)),
+                None => addresses.below(blocks),
+            },
+            JobPattern::Pareto { share } => {
+                let power = share.ln() / (1.0 - share).ln();
+                let at = addresses.unit().powf(power) * blocks as f64;
+                (at as u64).min(blocks - 1)
+            }
+            JobPattern::Normal { percent } => {
+                // The sum of twelve uniform numbers has variance 1.
+                let normal: f64 = (0..12).map(|_| addresses.unit()).sum::<f64>() - 6.0;
+                let at = blocks as f64 * (0.5 + normal * percent / 100.0);
+                at.clamp(0.0, (blocks - 1) as f64) as u64
+            }
+        }
+    }
+
+    /// Where a request of `len` bytes goes that is drawn, from the file's begin.
+    pub(crate) fn drawn(&mut self, pattern: JobPattern, len: u64, addresses: &mut Stream) -> u64 {
+        let at = self.draw(pattern, addresses) * self.region.block;
+        let last = self.region.len.saturating_sub(len) / self.region.block * self.region.block;
+        at.min(last)
+    }
+
+    /// Where the next one in order goes, and whether the file was just done. Backwards, the first
+    /// one of a region that begins with its file is at the beginning, and the next at the end.
+    pub(crate) fn in_order(&mut self, direction: usize, len: u64, skip: i64) -> (u64, bool) {
+        let end = self.region.len;
+        let mut at = self.position[direction];
+        if at + len > end {
+            at = 0;
+        }
+        let next = (at + len).checked_add_signed(skip);
+        let back = end.saturating_sub(skip.unsigned_abs());
+        self.position[direction] = next.unwrap_or(back);
+        let is_done = next.is_none_or(|next| next + len > end);
+        (at, is_done)
+    }
+}
+
+/// Where fio begins backwards in a region that does not begin with its file: it counts the region's
+/// length from the beginning of the file.
+fn first_backwards(region: Region, step: u64) -> u64 {
+    let from_end = region.len.saturating_sub(step);
+    match region.len.checked_sub(region.offset) {
+        Some(0) => 0,
+        Some(left) => left.checked_sub(step).unwrap_or(from_end),
+        None => from_end,
+    }
+}
