@@ -151,49 +151,101 @@ pub fn play<D: FileDriver + ?Sized>(
     script: impl Iterator<Item = FileOp>,
     is_stopped: &mut dyn FnMut() -> bool,
 ) -> Played {
-    let mut counts: [Option<Box<TimeCounts>>; FileOpKind::ALL.len()] = Default::default();
-    let (cpu_before, activity_before) = (driver.processor_time(), driver.activity());
-    let began = driver.now();
-    let mut ended = began;
-    let (mut ops, mut bytes) = (0, 0);
-    let mut end = PlayEnd::Whole;
-    for op in script {
-        if is_stopped() {
-            end = PlayEnd::Stopped;
-            break;
+    let mut playing = Playing::begin(driver);
+    playing.go_on(driver, script, is_stopped);
+    playing.end(driver)
+}
+
+/// A script that is played in parts.
+pub(crate) struct Playing {
+    counts: [Option<Box<TimeCounts>>; FileOpKind::ALL.len()],
+    cpu_before: Option<ProcessorTime>,
+    activity_before: Option<Activity>,
+    /// When the first call began.
+    pub began: Instant,
+    /// When the last call so far ended.
+    pub ended: Instant,
+    ops: u64,
+    /// Bytes moved so far.
+    pub bytes: u64,
+    /// How the parts so far ended.
+    pub end: PlayEnd,
+}
+
+impl Playing {
+    /// Nothing is played yet.
+    pub fn begin<D: FileDriver + ?Sized>(driver: &mut D) -> Self {
+        let (cpu_before, activity_before) = (driver.processor_time(), driver.activity());
+        let began = driver.now();
+        Self {
+            counts: Default::default(),
+            cpu_before,
+            activity_before,
+            began,
+            ended: began,
+            ops: 0,
+            bytes: 0,
+            end: PlayEnd::Whole,
         }
-        let done = driver.perform(&op);
-        let now = driver.now();
-        match done {
-            Ok(moved) => {
-                bytes += moved;
-                if op.kind().is_call() {
-                    let times = counts[op.kind() as usize].get_or_insert_default();
-                    times.record(now.since(ended).as_nanos());
-                    ops += 1;
-                }
-            }
-            Err(error) => {
-                end = PlayEnd::Failed { op, error };
-                ended = now;
+    }
+
+    /// Time passes that is no call's.
+    pub fn wait<D: FileDriver + ?Sized>(&mut self, driver: &D) {
+        self.ended = driver.now();
+    }
+
+    /// Play a part, unless one before it was not played to its end.
+    pub fn go_on<D: FileDriver + ?Sized>(
+        &mut self,
+        driver: &mut D,
+        script: impl Iterator<Item = FileOp>,
+        is_stopped: &mut dyn FnMut() -> bool,
+    ) {
+        if self.end != PlayEnd::Whole {
+            return;
+        }
+        for op in script {
+            if is_stopped() {
+                self.end = PlayEnd::Stopped;
                 break;
             }
+            let done = driver.perform(&op);
+            let now = driver.now();
+            match done {
+                Ok(moved) => {
+                    self.bytes += moved;
+                    if op.kind().is_call() {
+                        let times = self.counts[op.kind() as usize].get_or_insert_default();
+                        times.record(now.since(self.ended).as_nanos());
+                        self.ops += 1;
+                    }
+                }
+                Err(error) => {
+                    self.end = PlayEnd::Failed { op, error };
+                    self.ended = now;
+                    break;
+                }
+            }
+            self.ended = now;
         }
-        ended = now;
     }
-    let cpu = driver.processor_time().zip(cpu_before);
-    let activity = driver.activity().zip(activity_before);
-    let by_kind = FileOpKind::ALL.into_iter().zip(counts);
-    Played {
-        end,
-        began,
-        ended,
-        ops,
-        bytes,
-        times: by_kind
-            .filter_map(|(kind, times)| Some((kind, times?.to_histogram())))
-            .collect(),
-        cpu: cpu.map(|(after, before)| after.since(&before)),
-        activity: activity.map(|(after, before)| after.since(&before)),
+
+    /// What all parts brought.
+    pub fn end<D: FileDriver + ?Sized>(self, driver: &D) -> Played {
+        let cpu = driver.processor_time().zip(self.cpu_before);
+        let activity = driver.activity().zip(self.activity_before);
+        let by_kind = FileOpKind::ALL.into_iter().zip(self.counts);
+        Played {
+            end: self.end,
+            began: self.began,
+            ended: self.ended,
+            ops: self.ops,
+            bytes: self.bytes,
+            times: by_kind
+                .filter_map(|(kind, times)| Some((kind, times?.to_histogram())))
+                .collect(),
+            cpu: cpu.map(|(after, before)| after.since(&before)),
+            activity: activity.map(|(after, before)| after.since(&before)),
+        }
     }
 }

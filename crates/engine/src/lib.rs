@@ -9,6 +9,7 @@ mod follow;
 mod null;
 mod recorder;
 mod rows;
+mod stonewall;
 
 pub use driver::{Activity, Clock, Driver, DriverError, OwnWork};
 pub use engine::{BACKLOG_MAX, Engine, EngineOptions, EngineState, OnError};
@@ -17,3 +18,4 @@ pub use follow::Follower;
 pub use null::NullDriver;
 pub use recorder::{KindRecord, KindSet, Record, Recorder, RecorderOptions, RoomWaits, Unfinished};
 pub use rows::{Membership, RowKey, RowRecord, Rows, WINDOW};
+pub use stonewall::{AtTheWall, WallPart, WalledWork};

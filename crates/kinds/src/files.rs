@@ -4,6 +4,7 @@ mod hosts;
 mod model;
 mod needs;
 mod pass;
+mod stonewall;
 mod subject;
 
 use std::collections::BTreeMap;
@@ -84,6 +85,8 @@ pub struct FilesRequest {
     pub states: Vec<FileState>,
     /// Clients at once.
     pub clients: u32,
+    /// When clients that make files stop, see how far the furthest is, and go on to that.
+    pub stonewall: Option<Duration>,
     /// When a test has been repeated often enough.
     pub rule: RoundsRule,
     /// What TEST11 reads in the place of a file of our own.
@@ -244,6 +247,7 @@ pub fn measure_files(
         procedure: FilesProcedure::new(request.plan(roles, states)),
         played: BTreeMap::new(),
         kept: 0.0,
+        made: stonewall::Made::new(),
         put_off: Vec::new(),
         told: Duration::ZERO,
         company: request.party.clone().map(Company::new),
@@ -393,6 +397,8 @@ struct Session<'a> {
     played: BTreeMap<FileCell, FilePlayed>,
     /// The largest share of a pass's files that stayed in memory when caches were dropped.
     kept: f64,
+    /// What passes with a stonewall made.
+    made: stonewall::Made,
     /// What told passes would have done, and has to be done before the next that is measured.
     put_off: Vec<FileStep>,
     /// Time of the passes that were told.
@@ -471,6 +477,7 @@ impl Session<'_> {
                         inodes stayed in memory. As root, --drop-caches drops them, too.";
             doubts.push(Warning::note(WarningCode::NamesStayCached, text));
         }
+        doubts.extend(self.not_reached());
         let wide = self
             .procedure
             .cells()
@@ -533,6 +540,7 @@ impl Session<'_> {
                 FileWork::Metadata(tree) => Some(*tree),
                 FileWork::Decus { .. } => None,
             },
+            stonewall_ns: request.stonewall.map(Duration::as_nanos),
             hosts: self.company.as_ref().map_or_else(Vec::new, Company::hosts),
             memory: subjects.next().map(|subject| subject.description),
             over_memory: over_memory(&tests),

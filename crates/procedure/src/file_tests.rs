@@ -19,7 +19,7 @@ use workload::{DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
 use crate::rounds::RoundsRule;
 use crate::transfer::PassCount;
 
-pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory};
+pub use sums::{FilePlayed, file_test, files_findings, growth, over_memory, time_alike};
 
 /// Passes in the figures of a test, however little time there is.
 const PASSES_LEAST: u32 = 2;

@@ -46,7 +46,7 @@ pub use doubts::doubts;
 pub use engine::OnError;
 pub use file_tests::{
     DeviceRead, FileCell, FileItem, FilePlayed, FileStep, FilesPlan, FilesProcedure, RoundOrder,
-    file_test, files_findings, growth, over_memory,
+    file_test, files_findings, growth, over_memory, time_alike,
 };
 pub use foreign::{OwnIo, OwnWork, device_time, foreign_io, foreign_warning};
 pub use monitor::{Ending, Monitor, PERCENTILES, USER_PERCENTILES, WithinLimit};

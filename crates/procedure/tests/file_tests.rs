@@ -272,6 +272,8 @@ fn played(seconds: &[f64]) -> FilePlayed {
             cpu_system_ns: None,
             device_reads: Some(u64::from(number)),
             device_writes: None,
+            items: None,
+            stonewall: None,
         };
         all.add(pass, &BTreeMap::new());
     }

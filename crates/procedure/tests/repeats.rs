@@ -182,6 +182,8 @@ fn played(seconds: &[f64]) -> FilePlayed {
             cpu_system_ns: None,
             device_reads: None,
             device_writes: None,
+            items: None,
+            stonewall: None,
         };
         all.add(pass, &BTreeMap::new());
     }

@@ -37,6 +37,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
         }
     }
     growth(page, found);
+    stonewalls(page, found);
     hosts(page, found);
     page.blank();
     titles(page, found);
@@ -94,6 +95,49 @@ fn layout(tree: &MetadataTree) -> String {
     };
     let files = format_counted(u64::from(tree.files), "file");
     format!("; {files}{size} {place}{reader}")
+}
+
+/// What was done when the time was up: without the wear-out, in which some wait for others.
+fn stonewalls(page: &mut Page<'_>, found: &FileTests) {
+    let Some(ns) = found.stonewall_ns else { return };
+    let mut table = Table::new(&[
+        ("at the stonewall", Align::Left, 9),
+        ("seconds", Align::Right, 7),
+        ("items/s", Align::Right, 9),
+        ("95 % interval", Align::Left, 8),
+        ("bytes/s", Align::Right, 6),
+        ("items of a client", Align::Left, 7),
+    ]);
+    for test in &found.tests {
+        let Some(wall) = &test.stonewall else {
+            continue;
+        };
+        let rate = wall.items_per_second;
+        let (value, interval) = match rate.is_bounded() {
+            true => format_interval_count(rate.value, rate.low, rate.high),
+            false => (format_count(rate.value), String::new()),
+        };
+        table.row(
+            Tone::Plain,
+            [
+                format!("{}, {}", short_name(test), test.state.name()),
+                digits(wall.elapsed_seconds.value),
+                value,
+                interval,
+                wall.bytes_per_second
+                    .map_or_else(String::new, |rate| format_rate(rate.value)),
+                format!("{} .. {}", wall.items_least, wall.items_most),
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+    let text = format!(
+        "At the stonewall: what was done when clients stopped after {}; then all went on to as \
+         many items as the furthest had done, which the rates above include.",
+        format_duration_ns(ns as f64)
+    );
+    page.paragraph(Tone::Quiet, &text);
 }
 
 /// What each rank did.

@@ -76,6 +76,43 @@ pub struct FilePass {
     pub device_reads: Option<u64>,
     /// Writes that the device completed meanwhile, whoever asked for them.
     pub device_writes: Option<u64>,
+    /// Files, directories or transfers of all clients, where a stonewall made them differ from pass
+    /// to pass.
+    #[serde(default)]
+    pub items: Option<u64>,
+    /// What was done at the stonewall, where the pass has one.
+    #[serde(default)]
+    pub stonewall: Option<StonewallPass>,
+}
+
+/// A pass at its stonewall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StonewallPass {
+    /// From the first call of the first client to when the last of them had stopped, nanoseconds.
+    pub elapsed_ns: u64,
+    /// Items of all clients.
+    pub items: u64,
+    /// Bytes moved by all clients.
+    pub bytes: u64,
+    /// Items of the client that had done fewest.
+    pub items_least: u64,
+    /// Items of the client that had done most: what each client does in the whole pass.
+    pub items_most: u64,
+}
+
+/// A row at its stonewall: without wear-out, in which clients that were done wait for others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StonewallFigures {
+    /// Seconds from the first call to when the last client had stopped.
+    pub elapsed_seconds: Estimate,
+    /// Items per second, of all clients.
+    pub items_per_second: Estimate,
+    /// Bytes per second, of all clients; absent where no bytes are moved.
+    pub bytes_per_second: Option<Estimate>,
+    /// Items of the client that had done fewest, over all passes.
+    pub items_least: u64,
+    /// Items of the client that had done most, over all passes.
+    pub items_most: u64,
 }
 
 /// Times of one kind of call, over all passes of a row.
@@ -111,7 +148,7 @@ pub struct FileTest {
     pub state: FileState,
     /// What the counts of the paper were multiplied by.
     pub scale: u32,
-    /// Files (or directories) that each client works on.
+    /// Files (or directories) that each client works on; with a stonewall, in the mean of passes.
     pub items: u32,
     /// Seconds from the first call to the last.
     pub elapsed_seconds: Estimate,
@@ -130,6 +167,9 @@ pub struct FileTest {
     pub device_reads: Option<f64>,
     /// Writes of the device in one pass, a mean.
     pub device_writes: Option<f64>,
+    /// The part before the stonewall, where the row has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<StonewallFigures>,
     /// Times by kind of call.
     pub calls: Vec<FileCallTimes>,
     /// Whether the interval is as narrow as was asked for, or a number of passes was asked for.
@@ -321,6 +361,9 @@ pub struct FileTests {
     pub device: String,
     /// Of the metadata workload.
     pub tree: Option<MetadataTree>,
+    /// When clients stop and see how far the others are, after the first call, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall_ns: Option<u64>,
     /// What each rank did, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<FileHost>,

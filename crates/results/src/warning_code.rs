@@ -125,6 +125,8 @@ warning_codes! {
     NotSaturated "not-saturated" [Note] "the curve had not stopped growing";
     RowsLeftOut "rows-left-out" [Note] "no time was left for rows of a check-up";
     SearchNotFinished "search-not-finished" [Doubt] "how many users meet a limit stays open";
+    StonewallNotReached "stonewall-not-reached" [Doubt]
+        "a client of `files --stonewall` had no more to do before the time was up";
     SsdUndecided "ssd-undecided" [Doubt]
         "the rounds of a test of an SSD do not tell whether it is steady";
     StudyNotPrecise "study-not-precise" [Doubt] "figures of a study are wider than was asked for";

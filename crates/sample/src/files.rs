@@ -2,7 +2,7 @@
 
 use results::{
     FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, MetadataTree, Warning, WarningCode,
+    FileTests, MetadataTree, StonewallFigures, StonewallPass, Warning, WarningCode,
 };
 use workload::DirectoryUse;
 
@@ -58,6 +58,7 @@ pub fn files() -> FileTests {
             directories: DirectoryUse::Shared,
             is_reordered: true,
         }),
+        stonewall_ns: Some(30_000_000_000),
         hosts: vec![host(0, "node1", 41_200.0), host(1, "node2", 39_800.0)],
         memory: Some(super::rich_target()),
         tests,
@@ -105,6 +106,14 @@ fn test(
         cpu_system_ns: Some(5_000_000),
         device_reads: Some(3),
         device_writes: Some(300),
+        items: (spacing == "SPACE2").then_some(182_014),
+        stonewall: (spacing == "SPACE2").then_some(StonewallPass {
+            elapsed_ns: 30_010_000_000,
+            items: 161_119,
+            bytes: 82_492_928,
+            items_least: 70_112,
+            items_most: 91_007,
+        }),
     };
     FileTest {
         system,
@@ -122,6 +131,13 @@ fn test(
         cpu_system_seconds: Some(0.005),
         device_reads: Some(3.0),
         device_writes: Some(300.5),
+        stonewall: (spacing == "SPACE2").then(|| StonewallFigures {
+            elapsed_seconds: estimate(30.01, 0.001),
+            items_per_second: estimate(21_400.0, 0.03),
+            bytes_per_second: Some(estimate(10_956_800.0, 0.03)),
+            items_least: 70_112,
+            items_most: 91_007,
+        }),
         calls: vec![FileCallTimes {
             kind: "create".into(),
             count: 300,

@@ -211,3 +211,90 @@ fn what_ranks_cannot_do_with_files_is_one_sentence() {
     let sim = ["files", "sim:rt11"];
     check(&[&sim[..], &two].concat(), "sim:rt11 is on no host");
 }
+
+/// Every client makes files for 60 ms, then all of all ranks go on to as many as the furthest made;
+/// what comes after finds exactly those.
+fn check_stonewall(test: &str, library: &Library) {
+    let Some(scratch) = with_shim(test, library) else {
+        return;
+    };
+    let target = scratch.target();
+    for layout in ["easy", "hard"] {
+        let args = [
+            "files",
+            "target",
+            "--workload",
+            "metadata",
+            "--layout",
+            layout,
+            "--reorder",
+            "--stonewall",
+            "60ms",
+            "--files",
+            "600000",
+            "--clients",
+            "6",
+            "--passes",
+            "2",
+            "--state",
+            "as-is",
+            "--reserve",
+            "0",
+            "--quiet",
+            "--no-save",
+            "--json",
+            "run.json",
+        ];
+        let ended = finish(ranks(&scratch, library, 3, &args));
+        assert!(ended.error().is_empty(), "{layout}: {ended:?}");
+        scratch.assert_clean(&target);
+        let run = json(&scratch.path("run.json"));
+        let files = &run["files"];
+        assert_eq!(files["stonewall_ns"], 60_000_000);
+        let tests = files["tests"].as_array().expect("rows");
+        let items = |row: &Value| -> Vec<u64> {
+            let passes = row["passes"].as_array().expect("passes").iter();
+            passes
+                .map(|it| it["items"].as_u64().expect("items"))
+                .collect()
+        };
+        let row = |name: &str| tests.iter().find(|it| it["test"] == name);
+        let create = row("create").expect("files are made");
+        for pass in create["passes"].as_array().expect("passes") {
+            let wall = &pass["stonewall"];
+            let number = |value: &Value| value.as_u64().expect("a number");
+            let most = number(&wall["items_most"]);
+            assert_eq!(
+                number(&pass["items"]),
+                6 * most,
+                "all went on to the furthest"
+            );
+            assert!(number(&wall["items_least"]) <= most && most > 0);
+            assert!(number(&wall["items"]) <= 6 * most);
+            assert!(number(&wall["elapsed_ns"]) >= 60_000_000);
+            assert!(number(&wall["elapsed_ns"]) <= number(&pass["elapsed_ns"]));
+        }
+        assert!(create["stonewall"]["items_per_second"]["value"].is_number());
+        for name in ["stat", "open", "rename", "remove"] {
+            let row = row(name).expect("a row");
+            assert_eq!(
+                items(row),
+                items(create),
+                "{layout}: {name} covers what exists"
+            );
+            assert_eq!(row["stonewall"], Value::Null);
+        }
+    }
+}
+
+#[test]
+fn ranks_go_on_to_what_the_furthest_made_under_mpich() {
+    let test = "ranks_go_on_to_what_the_furthest_made_under_mpich";
+    check_stonewall(test, &MPICH);
+}
+
+#[test]
+fn ranks_go_on_to_what_the_furthest_made_under_open_mpi() {
+    let test = "ranks_go_on_to_what_the_furthest_made_under_open_mpi";
+    check_stonewall(test, &OPEN_MPI);
+}

@@ -2,6 +2,7 @@
 //! clients, are made, asked for, read, renamed, listed and removed, one phase after the other.
 
 use std::iter::once;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -180,13 +181,29 @@ impl MetadataSpec {
     /// When the tree has too many directories.
     #[must_use]
     pub fn script(&self, phase: MetadataPhase, client: MetadataClient) -> FileScript {
+        self.script_of(phase, client, 0..self.files)
+    }
+
+    /// The calls of a phase on some of the files: all that there are, or those that are to be made.
+    ///
+    /// # Panics
+    /// When the tree has too many directories.
+    #[must_use]
+    pub fn script_of(
+        &self,
+        phase: MetadataPhase,
+        client: MetadataClient,
+        some: Range<u32>,
+    ) -> FileScript {
         let spec = *self;
         let fan_out = self.fan_out;
         let numbers = 1..=self.tree();
         let (first, count) = self.bottom();
-        let files = (0..self.files).map(move |n| spec.file(MADE, client.number, n));
-        let renamed = (0..self.files).map(move |n| spec.file(RENAMED, client.number, n));
-        let looked_at = (0..self.files).map(move |n| spec.file(MADE, client.reads_of, n));
+        let files = some.clone();
+        let files = files.map(move |n| spec.file(MADE, client.number, n));
+        let renamed = some.clone();
+        let renamed = renamed.map(move |n| spec.file(RENAMED, client.number, n));
+        let looked_at = some.map(move |n| spec.file(MADE, client.reads_of, n));
         let purpose = OpenFor::Reading;
         let bytes = u64::from(self.file_bytes);
         let learned = move |file| {

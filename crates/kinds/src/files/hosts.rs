@@ -12,6 +12,7 @@ use results::{FileHost, FilePass, Warning, WarningCode};
 use units::{Duration, format_count, format_counted, format_duration_ns};
 
 use super::pass::KeptPass;
+use super::stonewall::walls_merged;
 use super::subject::Subject;
 use super::{FilesRequest, Opened};
 
@@ -275,6 +276,14 @@ fn merged(all: &[(u64, KeptPass)], machines: &[Vec<u32>]) -> KeptPass {
         cpu_system_ns: known(|it| it.cpu_system_ns),
         device_reads: counted(|it| it.device_reads),
         device_writes: counted(|it| it.device_writes),
+        items: known(|it| it.items),
+        stonewall: {
+            let walls = all
+                .iter()
+                .map(|(late, it)| Some((*late, it.pass.stonewall?)));
+            let walls: Option<Vec<_>> = walls.collect();
+            walls.and_then(|walls| walls_merged(&walls))
+        },
     };
     let mut times = BTreeMap::new();
     for (kind, found) in all.iter().flat_map(|(_, it)| &it.times) {
@@ -305,6 +314,8 @@ mod tests {
                 cpu_system_ns: None,
                 device_reads: Some(reads),
                 device_writes: None,
+                items: None,
+                stonewall: None,
             },
             times: BTreeMap::from([(FileOpKind::Create, times)]),
         }

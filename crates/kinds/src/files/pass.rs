@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, play};
-use procedure::{FileCell, FileItem, FilePlayed, FileStep};
-use results::{FilePass, FileState, FileSystemRole};
+use engine::{FileDriver as _, PlayEnd, Played, ProcessorTime, WRONG_DATA, WallPart, play};
+use procedure::{FileCell, FileItem, FilePlayed, FileStep, time_alike};
+use results::{FilePass, FileState, FileSystemRole, StonewallPass};
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
+use units::Duration;
 use workload::{
-    DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, Spacing,
+    DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, MetadataSpec, Spacing,
     stand_in_for_device,
 };
 
 use super::Session;
+use super::stonewall::{at_the_wall, made_in, played_to_wall};
 use super::subject::{Hand, Subject};
 use host::counters::Counters;
 use host::interrupt::Interrupt;
@@ -120,7 +122,7 @@ impl Session<'_> {
         let told: Option<KeptPass> = cells.told(&of).filter(|_| may_be_told);
         let kept = match told {
             Some(kept) => {
-                self.told += units::Duration(kept.pass.elapsed_ns);
+                self.told += Duration(kept.pass.elapsed_ns);
                 let (cell, pass) = (*cell, pass);
                 self.put_off.push(FileStep::Measure { cell, pass });
                 kept
@@ -132,8 +134,10 @@ impl Session<'_> {
                 kept
             }
         };
-        let elapsed = units::Duration(kept.pass.elapsed_ns);
-        self.procedure.record(cell, elapsed);
+        if let Some(made) = made_in(&kept.pass) {
+            self.made.insert((cell.role, cell.state), made);
+        }
+        self.procedure.record(cell, time_alike(&kept.pass));
         let has_warm_up = !self.request.is_simulated();
         let row = self.played.entry(*cell);
         let row = row.or_insert_with(|| FilePlayed::new(has_warm_up));
@@ -166,13 +170,20 @@ impl Session<'_> {
     fn measured_here(&mut self, cell: &FileCell, pass: u32) -> Result<KeptPass, BenchError> {
         let device = self.subject(cell.role).device_of(cell.item);
         let before = Counters::take(device.as_deref());
-        let played = self.play(cell, pass)?;
+        let (played, wall) = match self.request.wall_of(cell) {
+            Some(wall) => {
+                let (played, parts) = self.play_to_wall(cell, wall)?;
+                (played, at_the_wall(&parts))
+            }
+            None => (self.play(cell, pass)?, None),
+        };
         let counted = before.delta(&Counters::take(device.as_deref())).device;
-        let pass = summed(
-            pass,
-            &played,
-            counted.as_ref().map(|it| (it.reads, it.writes)),
-        );
+        let counted = counted.as_ref().map(|it| (it.reads, it.writes));
+        let pass = FilePass {
+            items: self.items_here(cell, wall.as_ref(), &played),
+            stonewall: wall,
+            ..summed(pass, &played, counted)
+        };
         let mut times = BTreeMap::new();
         for (kind, found) in played.iter().flat_map(|one| &one.times) {
             let all: &mut Histogram = times.entry(*kind).or_default();
@@ -181,9 +192,63 @@ impl Session<'_> {
         Ok(KeptPass { pass, times })
     }
 
+    /// Make files up to the wall, and then as many as the furthest client of all hosts has made.
+    fn play_to_wall(
+        &mut self,
+        cell: &FileCell,
+        wall: Duration,
+    ) -> Result<(Vec<Played>, Vec<WallPart>), BenchError> {
+        let (request, interrupt) = (self.request, self.interrupt);
+        let tree = request.tree().expect("the workload has a tree");
+        let work = move |client: u32| request.walled_work(tree, client);
+        let subject = self.ready_subject(cell);
+        let furthest = |here| request.furthest(here);
+        let played = played_to_wall(&mut subject.hands, &work, wall, interrupt, furthest)?;
+        let path = subject.description.path.clone();
+        let (played, parts): (Vec<Played>, Vec<WallPart>) = played.into_iter().unzip();
+        all_whole(&played, &title_of(cell.item), &path, interrupt)?;
+        Ok((played, parts))
+    }
+
+    /// Items of this host's clients in a pass, where a stonewall decides how many there are.
+    fn items_here(
+        &self,
+        cell: &FileCell,
+        wall: Option<&StonewallPass>,
+        played: &[Played],
+    ) -> Option<u64> {
+        self.request.stonewall?;
+        let FileItem::Metadata(phase) = cell.item else {
+            return None;
+        };
+        // A file of this workload is created by one call.
+        let created = || {
+            let times = played
+                .iter()
+                .filter_map(|it| it.times.get(&FileOpKind::Create));
+            times.map(Histogram::len).sum()
+        };
+        Some(match wall {
+            Some(_) => created(),
+            None => {
+                let each = u64::from(self.tree_made(cell)?.items(phase));
+                each * u64::from(self.request.clients_here())
+            }
+        })
+    }
+
+    /// The tree of one client with the files that are there.
+    fn tree_made(&self, cell: &FileCell) -> Option<MetadataSpec> {
+        let tree = self.request.tree()?;
+        let made = self.made.get(&(cell.role, cell.state));
+        let files = made.copied().unwrap_or(tree.files);
+        Some(MetadataSpec { files, ..tree })
+    }
+
     /// Play a test's script, which for TEST11 depends on what there is to read.
     fn play(&mut self, cell: &FileCell, pass: u32) -> Result<Vec<Played>, BenchError> {
         let tree = self.request.tree();
+        let made = self.tree_made(cell).map_or(0, |tree| tree.files);
         let seed = self.request.seed;
         let (item, scale) = (cell.item, cell.scale);
         let request = self.request;
@@ -199,18 +264,11 @@ impl Session<'_> {
                 (FileItem::Decus(test, _), bytes) => test.script(scale, bytes.unwrap_or(0), &order),
                 (FileItem::Metadata(phase), _) => {
                     let tree = tree.expect("the workload has a tree");
-                    tree.script(phase, request.metadata_client(client))
+                    tree.script_of(phase, request.metadata_client(client), 0..made)
                 }
             }
         };
-        let title = match item {
-            FileItem::Decus(test, Spacing::None) => format!("TEST{}", test.number()),
-            FileItem::Decus(test, spacing) => {
-                format!("TEST{} after {}", test.number(), spacing.name())
-            }
-            FileItem::Metadata(phase) => phase.name().to_owned(),
-        };
-        self.play_scripts(cell, &title, &script)
+        self.play_scripts(cell, &title_of(item), &script)
     }
 
     fn play_scripts(
@@ -220,6 +278,15 @@ impl Session<'_> {
         script: &(dyn Fn(u32, &Hand) -> FileScript + Sync),
     ) -> Result<Vec<Played>, BenchError> {
         let interrupt = self.interrupt;
+        let subject = self.ready_subject(cell);
+        let played = played(&mut subject.hands, script, interrupt)?;
+        let path = subject.description.path.clone();
+        all_whole(&played, title, &path, interrupt)?;
+        Ok(played)
+    }
+
+    /// The file system of a row, with clients that make durable what its state asks for.
+    fn ready_subject(&mut self, cell: &FileCell) -> &mut Subject {
         let durability = match cell.state {
             FileState::Durable => Durability::Synced,
             FileState::AsIs | FileState::Cold => Durability::Volatile,
@@ -228,21 +295,7 @@ impl Session<'_> {
         for hand in &mut subject.hands {
             hand.set_durability(durability);
         }
-        let played = played(&mut subject.hands, script, interrupt)?;
-        let path = subject.description.path.clone();
-        for one in &played {
-            match &one.end {
-                PlayEnd::Whole => {}
-                PlayEnd::Stopped => {
-                    let stop = stopped(interrupt);
-                    return Err(stop.expect("only a signal stops a script"));
-                }
-                PlayEnd::Failed { op, error } => {
-                    return Err(BenchError::Refused(failure(title, &path, op, *error)));
-                }
-            }
-        }
-        Ok(played)
+        subject
     }
 
     fn drop_caches(&mut self, cell: &FileCell) -> Result<(), BenchError> {
@@ -266,7 +319,7 @@ impl Session<'_> {
                 script.map(|op| op.bytes()).sum()
             }
             FileItem::Metadata(_) => {
-                let tree = self.request.tree();
+                let tree = self.tree_made(cell);
                 tree.map_or(0, |tree| u64::from(tree.files) * u64::from(tree.file_bytes))
             }
         }
@@ -296,6 +349,35 @@ impl Session<'_> {
             .find(|subject| subject.role == role);
         found.expect("the plan holds only what is open")
     }
+}
+
+fn title_of(item: FileItem) -> String {
+    match item {
+        FileItem::Decus(test, Spacing::None) => format!("TEST{}", test.number()),
+        FileItem::Decus(test, spacing) => format!("TEST{} after {}", test.number(), spacing.name()),
+        FileItem::Metadata(phase) => phase.name().to_owned(),
+    }
+}
+
+/// Every client made all of its calls.
+fn all_whole(
+    played: &[Played],
+    title: &str,
+    path: &str,
+    interrupt: &Interrupt,
+) -> Result<(), BenchError> {
+    // What failed says more than who was stopped because of it.
+    let failed = played.iter().find_map(|one| match &one.end {
+        PlayEnd::Failed { op, error } => Some(failure(title, path, op, *error)),
+        PlayEnd::Whole | PlayEnd::Stopped => None,
+    });
+    if let Some(text) = failed {
+        return Err(BenchError::Refused(text));
+    }
+    if played.iter().any(|one| one.end == PlayEnd::Stopped) {
+        return Err(stopped(interrupt).expect("only a signal stops a script"));
+    }
+    Ok(())
 }
 
 /// Each client on a thread of its own; they begin together.
@@ -346,6 +428,8 @@ fn summed(number: u32, played: &[Played], counted: Option<(u64, u64)>) -> FilePa
         cpu_system_ns: cpu.map(|cpu| cpu.system.as_nanos()),
         device_reads: own(|it| it.device_reads).or(counted.map(|it| it.0)),
         device_writes: own(|it| it.device_writes).or(counted.map(|it| it.1)),
+        items: None,
+        stonewall: None,
     }
 }
 

@@ -76,6 +76,17 @@ impl Party {
         self.checked(from_bytes(0, &told))
     }
 
+    /// The largest number of all ranks, on all of them; none when one of them has none.
+    ///
+    /// # Errors
+    /// When a rank is silent.
+    pub fn furthest(&self, own: Option<u32>) -> Result<Option<u32>, BenchError> {
+        // None is larger than any number, so that one rank's is all ranks'.
+        let own = own.map_or(u64::MAX, u64::from);
+        let largest = self.round(|group| group.all_reduce(own, u64::max))?;
+        Ok(u32::try_from(largest).ok())
+    }
+
     /// Wait for the instant at which all ranks begin; by how much this one is late for it.
     ///
     /// # Errors

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use results::{
     FileCallTimes, FileComparison, FilePass, FileState, FileSystemRole, FileTest, FileTests,
-    Warning, WarningCode,
+    StonewallFigures, StonewallPass, Warning, WarningCode,
 };
 use stats::{Estimate, Histogram, repeats_mean};
+use units::Duration;
 use workload::{FileOpKind, MetadataSpec};
 
 use super::{FileCell, FileItem};
@@ -20,6 +21,9 @@ const DRIFT_ERRORS: f64 = 4.0;
 const DRIFT_MIN: f64 = 0.05;
 /// Halves of fewer passes are not compared.
 const DRIFT_PASSES: usize = 8;
+
+/// Items whose time passes are compared by, where they have different numbers of them.
+const ALIKE_ITEMS: u64 = 1_000_000;
 
 /// All passes of one row.
 #[derive(Clone, Debug, Default)]
@@ -47,11 +51,23 @@ pub fn file_test(
         .collect();
     let elapsed = mean_over(&seconds);
     let (test, spacing, title, items) = words(cell, tree);
+    let items = items_of_each(&counted, clients).unwrap_or(items);
     let each = |of: fn(&FilePass) -> u64| mean(counted.iter().map(|it| Some(of(it))));
     let calls = each(|pass| pass.calls).unwrap_or(0.0);
     let bytes = each(|pass| pass.bytes).filter(|bytes| *bytes > 0.0);
+    // Passes that do the same have one rate; with a stonewall each has its own.
+    let is_alike = counted.iter().all(|pass| pass.items.is_none());
+    let rate = |count: f64, of: fn(&FilePass) -> u64| match is_alike {
+        true => per_second(count, &elapsed),
+        false => mean_rate(counted.iter().map(|pass| (of(pass), pass.elapsed_ns))),
+    };
+    let all_items = f64::from(items) * f64::from(clients);
     let seconds_of =
         |of: fn(&FilePass) -> Option<u64>| mean(counted.iter().map(|it| of(it))).map(|ns| ns / 1e9);
+    let alike: Vec<f64> = counted
+        .iter()
+        .map(|pass| time_alike(pass).as_secs_f64())
+        .collect();
     let mut row = FileTest {
         system: cell.role,
         test,
@@ -61,19 +77,20 @@ pub fn file_test(
         scale: cell.scale,
         items,
         elapsed_seconds: elapsed,
-        items_per_second: per_second(f64::from(items) * f64::from(clients), &elapsed),
-        calls_per_second: per_second(calls, &elapsed),
-        bytes_per_second: bytes.map(|bytes| per_second(bytes, &elapsed)),
+        items_per_second: rate(all_items, |pass| pass.items.unwrap_or(0)),
+        calls_per_second: rate(calls, |pass| pass.calls),
+        bytes_per_second: bytes.map(|bytes| rate(bytes, |pass| pass.bytes)),
         cpu_user_seconds: seconds_of(|pass| pass.cpu_user_ns),
         cpu_system_seconds: seconds_of(|pass| pass.cpu_system_ns),
         device_reads: mean(counted.iter().map(|it| it.device_reads)),
         device_writes: mean(counted.iter().map(|it| it.device_writes)),
+        stonewall: stonewall(&counted),
         calls: played.times.iter().map(call_times).collect(),
         is_precise,
         warnings: Vec::new(),
         passes: played.passes.clone(),
     };
-    row.warnings.extend(drift(&row.name(), &seconds));
+    row.warnings.extend(drift(&row.name(), &alike));
     row
 }
 
@@ -144,6 +161,53 @@ fn per_second(count: f64, seconds: &Estimate) -> Estimate {
         },
         high: over(seconds.low),
         ..*seconds
+    }
+}
+
+/// The mean of passes' rates.
+fn mean_rate(passes: impl Iterator<Item = (u64, u64)>) -> Estimate {
+    let rate = |(count, ns): (u64, u64)| count as f64 / (ns as f64 / 1e9).max(1e-9);
+    mean_over(&passes.map(rate).collect::<Vec<f64>>())
+}
+
+/// Items of each client, in the mean of passes, where they differ.
+fn items_of_each(counted: &[&FilePass], clients: u32) -> Option<u32> {
+    let mean = mean(counted.iter().map(|pass| pass.items))?;
+    Some((mean / f64::from(clients.max(1))).round() as u32)
+}
+
+/// The passes of a row at their stonewall.
+fn stonewall(counted: &[&FilePass]) -> Option<StonewallFigures> {
+    let walls = counted.iter().map(|pass| pass.stonewall);
+    let walls: Vec<StonewallPass> = walls.collect::<Option<_>>()?;
+    let rate = |of: fn(&StonewallPass) -> u64| {
+        mean_rate(walls.iter().map(|wall| (of(wall), wall.elapsed_ns)))
+    };
+    let seconds: Vec<f64> = walls
+        .iter()
+        .map(|wall| wall.elapsed_ns as f64 / 1e9)
+        .collect();
+    let moves = walls.iter().any(|wall| wall.bytes > 0);
+    Some(StonewallFigures {
+        elapsed_seconds: mean_over(&seconds),
+        items_per_second: rate(|wall| wall.items),
+        bytes_per_second: moves.then(|| rate(|wall| wall.bytes)),
+        items_least: walls.iter().map(|wall| wall.items_least).min()?,
+        items_most: walls.iter().map(|wall| wall.items_most).max()?,
+    })
+}
+
+/// The time of a pass as the precision of its row is judged by: where passes differ in what they
+/// do, that of as many items.
+#[must_use]
+pub fn time_alike(pass: &FilePass) -> Duration {
+    match pass.items {
+        None => Duration(pass.elapsed_ns),
+        Some(items) => {
+            let each = u128::from(pass.elapsed_ns) * u128::from(ALIKE_ITEMS);
+            let time = each / u128::from(items.max(1));
+            Duration(u64::try_from(time).unwrap_or(u64::MAX))
+        }
     }
 }
 

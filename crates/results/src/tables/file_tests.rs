@@ -36,6 +36,11 @@ fn row(found: &FileTests, test: &FileTest) -> Row {
         rate("calls-per-second", test.calls_per_second),
     ];
     figures.extend(test.bytes_per_second.map(Figure::throughput));
+    if let Some(wall) = &test.stonewall {
+        figures.push(rate("stonewall-files-per-second", wall.items_per_second));
+        let bytes = wall.bytes_per_second;
+        figures.extend(bytes.map(|it| rate("stonewall-bytes-per-second", it)));
+    }
     let over_memory = found.over_memory(test);
     figures.extend(
         over_memory.map(|ratio| Figure::new("over-memory", Unit::Ratio, Better::Lower, ratio)),

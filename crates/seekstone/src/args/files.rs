@@ -7,7 +7,7 @@ use units::{Bytes, Duration, UnitError};
 use workload::DecusTest;
 
 use super::Common;
-use super::parse::{parse_budget, parse_precision};
+use super::parse::{parse_budget, parse_level, parse_precision};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
@@ -107,6 +107,13 @@ pub struct FilesArgs {
     /// client of one host.
     #[arg(long, requires = "workload")]
     pub reorder: bool,
+    /// Stop making files after this time, then go on to as many as the furthest client had made.
+    /// `--files` is how many there are at most.
+    #[arg(
+        long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall,
+        allow_hyphen_values = true
+    )]
+    pub stonewall: Option<Duration>,
     /// The memory disk for comparison: a directory on a tmpfs, or `none` [default: the first one
     /// found].
     #[arg(long, value_name = "DIR|none")]
@@ -183,6 +190,15 @@ fn parse_test(text: &str) -> Result<DecusTest, String> {
         let numbers: Vec<&str> = DecusTest::ALL.iter().map(|test| test.number()).collect();
         format!("is none of {}", numbers.join(", "))
     })
+}
+
+/// A time in which something can be done.
+fn parse_stonewall(text: &str) -> Result<Duration, String> {
+    match parse_level(text)? {
+        time if time < Duration::from_millis(10) => Err("must be 10 ms at least".into()),
+        time if time > Duration::from_secs(86_400) => Err("is more than a day".into()),
+        time => Ok(time),
+    }
 }
 
 /// Zero is a size, too.

@@ -79,6 +79,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         work,
         states,
         clients: args.clients,
+        stonewall: args.stonewall,
         rule: RoundsRule {
             rounds: args.passes,
             precision: args.precision,
@@ -92,8 +93,9 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
         } else {
             CacheDrop::OwnFiles
         },
-        // What several hosts do is compared with one another, not with their memory.
-        memory: if is_without || args.common.party.is_some() {
+        // What several hosts do is compared with one another, not with their memory, and up to a
+        // stonewall memory makes other files.
+        memory: if is_without || args.common.party.is_some() || args.stonewall.is_some() {
             MemoryDisk::Without
         } else {
             MemoryDisk::Beside
@@ -127,6 +129,7 @@ fn check_together(
     is_directory: bool,
     is_simulated: bool,
 ) -> Result<(), UsageError> {
+    let is_disk = |memory: &Path| memory != Path::new(NO_MEMORY);
     let has_cold = args.state.is_empty() || args.state.contains(&StateChoice::Cold);
     let problem = if is_simulated && args.state.contains(&StateChoice::Durable) {
         "--state durable: a simulated RT-11 writes nothing late, so every write is durable anyway"
@@ -140,6 +143,9 @@ fn check_together(
         "--memory applies to a directory: no memory disk runs with other targets"
     } else if (is_simulated || !is_directory) && args.reserve.is_some() {
         "--reserve applies to a directory in which files are made"
+    } else if args.stonewall.is_some() && args.memory.as_deref().is_some_and(is_disk) {
+        "--memory: up to a --stonewall a memory disk makes other files than the target; leave it \
+         out"
     } else if args.drop_caches && !has_cold {
         "--drop-caches applies to the cold state: add cold to --state, or leave it out"
     } else {

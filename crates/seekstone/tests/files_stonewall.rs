@@ -1,0 +1,69 @@
+//! Files up to a stonewall on one host: what is said of it, and what is refused.
+
+mod support;
+
+use support::Scratch;
+
+const METADATA: [&str; 10] = [
+    "files",
+    "target",
+    "--workload",
+    "metadata",
+    "--layout",
+    "easy",
+    "--state",
+    "as-is",
+    "--reserve",
+    "0",
+];
+
+#[test]
+fn the_part_before_the_wall_has_rates_of_its_own() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = ["--stonewall", "40ms", "--files", "400000", "--clients", "2"];
+    let args = [&METADATA[..], &args, &["--passes", "2"]].concat();
+    scratch.check(&args, 0, "Saved as run 1");
+    scratch.assert_clean(&target);
+    let shown = ["runs", "show", "1"];
+    scratch.check(
+        &shown,
+        0,
+        "At the stonewall: what was done when clients stopped",
+    );
+}
+
+/// Ten files are made long before a second is over, which the figures must not hide.
+#[test]
+fn a_wall_that_nobody_reaches_is_a_doubt() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = ["--stonewall", "10s", "--files", "10", "--passes", "1"];
+    let args = [&METADATA[..], &args].concat();
+    scratch.check(
+        &args,
+        0,
+        "a client had made all of its 10 files before the stonewall",
+    );
+    scratch.assert_clean(&target);
+}
+
+#[test]
+fn what_no_stonewall_can_do_is_one_sentence() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let check = |args: &[&str], expected: &str| {
+        scratch.check(&[&METADATA[..], args].concat(), 2, expected);
+        scratch.assert_clean(&target);
+    };
+    check(
+        &["--stonewall", "1s", "--memory", "/dev/shm"],
+        "--memory: up to a --stonewall a memory disk makes other files",
+    );
+    check(&["--stonewall", "1ms"], "must be 10 ms at least");
+    scratch.check(
+        &["files", "target", "--stonewall", "1s"],
+        2,
+        "--workload <WORKLOAD>",
+    );
+}
