@@ -96,7 +96,21 @@ struct CurveSearch {
     level: Duration,
     bracket: Bracket,
     tries: u32,
+    /// How often it went on to other numbers of clients.
+    moves: u32,
     is_closed: bool,
+}
+
+impl CurveSearch {
+    /// A bracket that was moved is a new one: the try that showed it, and that of its new end, are
+    /// not counted against its precision. So many moves are enough.
+    fn moved(&mut self, bracket: Bracket, moves_max: u32) {
+        self.bracket = bracket;
+        if self.moves < moves_max {
+            self.moves += 1;
+            self.tries = self.tries.saturating_sub(TRIES_OF_MOVE).max(1);
+        }
+    }
 }
 
 /// Where a level lies, as far as is known.
@@ -120,6 +134,8 @@ const MAY_MISLEAD_SCOUTS: [WarningCode; 2] = [WarningCode::OwnLimit, WarningCode
 /// Doubts about the load of a point that is cited are the curve's: a thread of ours that had no
 /// time for more, and I/O of others.
 const KEPT_DOUBTS: [WarningCode; 2] = [BUSY_WORKER, WarningCode::ForeignIo];
+/// What it takes to see that a level lies beyond a bracket, and to measure the end beyond.
+const TRIES_OF_MOVE: u32 = 2;
 /// So many sources of random arrivals offer what one client does that never thinks: few enough for
 /// a queue that is nearly empty, enough for steps of a tenth where one server is half busy.
 const SOURCES_PER_CLIENT: f64 = 32.0;
@@ -426,6 +442,7 @@ impl LoadCurve {
                 level,
                 bracket: self.bracket(level),
                 tries: 0,
+                moves: 0,
                 is_closed: false,
             })
             .collect();

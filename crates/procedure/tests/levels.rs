@@ -199,6 +199,18 @@ fn a_level_that_a_scout_passed_by_chance_is_looked_for_further_out() {
     }
 }
 
+/// Bug: a search that began too low went outwards step by step, used up its tries on the way, and
+/// left the level open.
+#[test]
+fn a_search_that_begins_too_low_arrives() {
+    let [.., p99_of_one, _, constant] = open_cases();
+    for (case, seed) in [(p99_of_one, 1189), (constant, 1369)] {
+        let (found, unsettled) = coverage(&case, seed..=seed);
+        assert!(unsettled.is_empty(), "{unsettled:?}");
+        found.check();
+    }
+}
+
 #[test]
 #[ignore = "nightly: takes minutes"]
 fn loads_at_levels_cover_in_four_hundred_curves() {

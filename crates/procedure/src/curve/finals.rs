@@ -52,7 +52,7 @@ impl LoadCurve {
             let (below, above) = (self.finals(low)?, self.finals(high)?);
             let found = interpolate(&below.end(), &above.end(), search.level.as_nanos() as f64);
             if let Some(shifted) = self.shifted(search.level, below, above, &found) {
-                search.bracket = shifted;
+                search.moved(shifted, self.options.tries_max);
                 continue;
             }
             if found.is_sound && self.excess(&found, below, above) <= 1.0 {
