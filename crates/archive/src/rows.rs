@@ -161,7 +161,7 @@ fn insert_warning(
     warning: &Warning,
 ) -> rusqlite::Result<()> {
     let mut statement =
-        transaction.prepare_cached("INSERT INTO warnings VALUES (?, ?, ?, ?, ?, ?)")?;
+        transaction.prepare_cached("INSERT INTO warnings VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     statement
         .execute(params![
             id,
@@ -169,7 +169,8 @@ fn insert_warning(
             scope,
             warning.code.as_str(),
             warning.severity.name(),
-            warning.text()
+            warning.cause,
+            warning.advice
         ])
         .map(|_| ())
 }

@@ -7,10 +7,11 @@ pub(crate) const APPLICATION_ID: i64 = 0x5365_656b;
 
 /// What leads from each version to the next; the first creates everything. Steps are never
 /// changed once released, only added.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
 ];
 
 /// The version that this program writes.

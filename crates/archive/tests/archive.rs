@@ -186,8 +186,8 @@ fn a_kill_while_saving_loses_only_the_unfinished_run() {
         .execute_batch(
             "UPDATE runs SET headline = 'half done', document = 'half done';
              WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-             INSERT INTO warnings SELECT 1, 1000 + i, 'run', 'code', 'note', hex(zeroblob(500))
-             FROM n;",
+             INSERT INTO warnings SELECT 1, 1000 + i, 'run', 'code', 'note',
+                 hex(zeroblob(500)), '' FROM n;",
         )
         .expect("the changes are made");
     let killed = directory.path().join("killed.db");

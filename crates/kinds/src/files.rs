@@ -295,7 +295,7 @@ fn open(
     let mut warnings: Vec<Warning> = target
         .cautions
         .iter()
-        .map(|caution| Warning::note(caution.code.clone(), caution.text.clone()))
+        .map(|caution| caution.as_warning(results::Severity::Note))
         .collect();
     warnings.extend(left_out);
     let mut subjects = vec![target];

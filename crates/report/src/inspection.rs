@@ -53,7 +53,7 @@ pub fn inspection(
             page.item(
                 Tone::Doubtful,
                 "-",
-                &format!("{} [{}]", caution.text, caution.code),
+                &format!("{} [{}]", caution.text(), caution.code),
             );
         }
     }

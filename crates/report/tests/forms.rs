@@ -9,7 +9,10 @@ use bytes::Bytes;
 use kinds::kinds;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
-use report::{comparison, csv_figures, csv_replicates, markdown, openmetrics, parquet_figures};
+use report::{
+    Style, check_up, comparison, csv_figures, csv_replicates, markdown, openmetrics,
+    parquet_figures,
+};
 use results::{Role, Run, Shown, Table, Trust, WarningCode, compare, json, setup_differences};
 
 fn figures(tables: &[Table]) -> usize {
@@ -149,6 +152,24 @@ fn every_kind_is_written_as_markdown() {
         for line in text.lines().filter(|line| line.starts_with('|')) {
             assert!(line.ends_with(" |"), "{kind}: {line}");
         }
+    }
+}
+
+/// The screen has a section for each kind: what its first table tells apart is named there.
+#[test]
+fn every_kind_is_shown_on_the_screen() {
+    let style = Style {
+        all: true,
+        ..Style::default()
+    };
+    for (kind, run, _) in kinds() {
+        let screen = check_up(&run, &style);
+        let table = &run.tables()[0];
+        let told = table.rows.iter().filter(|row| {
+            let mut levels = row.levels.iter();
+            levels.all(|level| screen.contains(level.as_str()))
+        });
+        assert!(told.count() > 0, "{kind}:\n{screen}");
     }
 }
 

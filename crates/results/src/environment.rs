@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::warning::{Severity, Warning, advised};
 use crate::warning_code::WarningCode;
 
 /// The machine and the moment of a run.
@@ -260,8 +261,27 @@ pub enum RaidActivity {
 pub struct Caution {
     /// What kind it is, such as `memory-backed`.
     pub code: WarningCode,
-    /// One sentence in plain words: what it is, and what to do about it.
-    pub text: String,
+    /// What it is, in plain words. Of runs before advice was kept apart, with what to do about it.
+    #[serde(rename = "text")]
+    pub cause: String,
+    /// What to do about it: the end of the sentence, behind a semicolon. Empty where nothing needs
+    /// to be done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub advice: String,
+}
+
+impl Caution {
+    /// A warning of that weight in a run.
+    #[must_use]
+    pub fn as_warning(&self, severity: Severity) -> Warning {
+        Warning::new(severity, self.code.clone(), self.cause.clone()).advise(self.advice.clone())
+    }
+
+    /// What it is and what to do about it, as a reader sees them.
+    #[must_use]
+    pub fn text(&self) -> String {
+        advised(&self.cause, &self.advice)
+    }
 }
 
 /// What the machine did between two looks at its counters.

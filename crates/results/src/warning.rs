@@ -106,12 +106,16 @@ impl Warning {
     /// What was seen and what to do about it, as a reader sees them.
     #[must_use]
     pub fn text(&self) -> String {
-        let Self { cause, advice, .. } = self;
-        match advice.chars().next() {
-            None => cause.clone(),
-            Some(first) if first.is_lowercase() => format!("{cause}; {advice}"),
-            Some(_) => format!("{cause} {advice}"),
-        }
+        advised(&self.cause, &self.advice)
+    }
+}
+
+/// What was seen and what to do about it, in one text.
+pub(crate) fn advised(cause: &str, advice: &str) -> String {
+    match advice.chars().next() {
+        None => cause.to_owned(),
+        Some(first) if first.is_lowercase() => format!("{cause}; {advice}"),
+        Some(_) => format!("{cause} {advice}"),
     }
 }
 

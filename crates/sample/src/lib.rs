@@ -170,13 +170,13 @@ pub fn cautions() -> Vec<Caution> {
     vec![
         Caution {
             code: WarningCode::SparseFile,
-            text: "5 GiB of the file were never written: reads of them touch no device. Write \
-                   the file once before reading it."
-                .into(),
+            cause: "5 GiB of the file were never written: reads of them touch no device".into(),
+            advice: "write the file once before reading it".into(),
         },
         Caution {
             code: WarningCode::RaidRebuilding,
-            text: "The RAID is rebuilding: wait.".into(),
+            cause: "the RAID is rebuilding".into(),
+            advice: "wait for its end".into(),
         },
     ]
 }

@@ -208,7 +208,7 @@ pub fn run_study(
     let mut study = study_of(request, ended.begun_at, ended.replicates);
     // The study's target is not measured where settings and levels name others.
     let (places, mut warnings) = match ended.places.told() {
-        (places, _) if places.is_empty() => (vec![target], notes(cautions)),
+        (places, _) if places.is_empty() => (vec![target], notes(&cautions)),
         told => told,
     };
     warnings.extend(ended.warnings);
@@ -247,11 +247,9 @@ fn with_what_is_left(error: StudyRunError, warnings: &[Warning]) -> StudyRunErro
     }
 }
 
-fn notes(cautions: Vec<Caution>) -> Vec<Warning> {
-    let cautions = cautions.into_iter();
-    cautions
-        .map(|caution| Warning::note(caution.code, caution.text))
-        .collect()
+fn notes(cautions: &[Caution]) -> Vec<Warning> {
+    let notes = cautions.iter().map(|it| it.as_warning(Severity::Note));
+    notes.collect()
 }
 
 /// The study as it is kept, with what follows from its replicates.

@@ -61,19 +61,19 @@ impl SeenPlaces {
             .sort_by_key(|it| (it.description.given != *target, it.cell));
         let mut warnings: Vec<Warning> = Vec::new();
         for (at, place) in self.seen.iter().enumerate() {
-            for Caution { code, text } in &place.cautions {
+            for caution in &place.cautions {
                 // What is said of the machine is said again with each place.
                 if self.seen[..at]
                     .iter()
-                    .any(|it| it.cautions.iter().any(|it| it.text == *text))
+                    .any(|it| it.cautions.contains(caution))
                 {
                     continue;
                 }
-                let text = match at {
-                    0 => text.clone(),
-                    _ => format!("{}: {text}", place.description.given),
-                };
-                warnings.push(Warning::note(code.clone(), text));
+                let note = caution.as_warning(results::Severity::Note);
+                warnings.push(match at {
+                    0 => note,
+                    _ => note.of(&place.description.given),
+                });
             }
         }
         let places = self.seen.into_iter().map(|it| it.description);
@@ -118,7 +118,8 @@ mod tests {
     ) -> SeenPlace {
         let caution = |text: &&str| Caution {
             code: WarningCode::VirtualDisk,
-            text: (*text).to_owned(),
+            cause: (*text).to_owned(),
+            advice: String::new(),
         };
         SeenPlace {
             cell,

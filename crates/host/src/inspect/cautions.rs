@@ -1,6 +1,6 @@
 //! What about a file system, a file or the machine would mislead a reader of results.
 //!
-//! Each caution is one sentence that says what was found and what to do. Codes never change:
+//! Each caution says what was found, and what to do. Codes never change:
 //! archived runs carry them.
 
 use results::environment::{Caution, Environment, TargetKind};
@@ -35,10 +35,17 @@ const SYNCHRONOUS: [&str; 3] = ["sync", "dirsync", "wsync"];
 pub(super) struct Cautions(Vec<Caution>);
 
 impl Cautions {
-    pub(super) fn add(&mut self, code: WarningCode, text: impl Into<String>) {
+    /// What was found, and what to do about it, if anything.
+    pub(super) fn add(
+        &mut self,
+        code: WarningCode,
+        cause: impl Into<String>,
+        advice: impl Into<String>,
+    ) {
         let caution = Caution {
             code,
-            text: text.into(),
+            cause: cause.into(),
+            advice: advice.into(),
         };
         if !self.0.contains(&caution) {
             self.0.push(caution);
@@ -59,7 +66,8 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
         found.add(
             WarningCode::CouldNotLook,
             "could not look: /proc is not mounted, so file system, device, memory and the I/O of \
-             others are unknown; mount it",
+             others are unknown",
+            "mount it",
         );
     }
     let has_device = target.kind == TargetKind::BlockDevice
@@ -69,8 +77,8 @@ pub(super) fn of_blindness(evidence: &Evidence<'_>) -> Vec<Caution> {
     if has_device && target.devices.is_empty() && !facts.sys.join("class/block").is_dir() {
         found.add(
             WarningCode::CouldNotLook,
-            "could not look: /sys is not mounted, so the device and what it does are unknown; \
-             mount it",
+            "could not look: /sys is not mounted, so the device and what it does are unknown",
+            "mount it",
         );
     }
     found.into_vec()
@@ -85,7 +93,7 @@ pub fn warnings(cautions: &[Caution]) -> Vec<Warning> {
             WarningCode::CouldNotLook => Severity::Doubt,
             _ => Severity::Note,
         };
-        Warning::new(severity, caution.code.clone(), caution.text.clone())
+        caution.as_warning(severity)
     };
     cautions.iter().map(of_caution).collect()
 }
@@ -110,15 +118,16 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
     if target.memory_backed {
         found.add(
             WarningCode::MemoryBacked,
-            "the target lives in main memory, so results say nothing about a disk; choose a \
-             directory on the storage that you mean",
+            "the target lives in main memory, so results say nothing about a disk",
+            "choose a directory on the storage that you mean",
         );
     }
     if target.remote {
         found.add(
             WarningCode::RemoteFileSystem,
             "the target lives on another machine, so results include the network and that \
-             machine's cache; run on that machine too to tell them apart",
+             machine's cache",
+            "run on that machine too to tell them apart",
         );
     }
     let Some(mount) = evidence.mount else { return };
@@ -126,17 +135,18 @@ fn where_it_lives(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::Fuse,
             format!(
-                "{} is served by a program (FUSE), whose processor time is not in our count; \
-                 read CPU costs per operation as a lower bound",
+                "{} is served by a program (FUSE), whose processor time is not in our count",
                 mount.kind
             ),
+            "read CPU costs per operation as a lower bound",
         );
     }
     if mount.kind == "overlay" {
         found.add(
             WarningCode::Overlay,
             "this is an overlay, as in containers: the first write to an existing file copies it \
-             whole; use new files, or a volume that is mounted into the container",
+             whole",
+            "use new files, or a volume that is mounted into the container",
         );
     }
 }
@@ -149,10 +159,10 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::ReadOnly,
             format!(
-                "{} is mounted read-only, so only an existing file can be read; remount it to \
-                 measure writes",
+                "{} is mounted read-only, so only an existing file can be read",
                 system.mount_point
             ),
+            "remount it to measure writes",
         );
     }
     let Some((size, available)) = system.size_bytes.zip(system.available_bytes) else {
@@ -162,11 +172,11 @@ fn room(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::NearlyFull,
             format!(
-                "only {} of {} are free, and a nearly full file system places new data badly; \
-                 free some space or use a smaller working set",
+                "only {} of {} are free, and a nearly full file system places new data badly",
                 Bytes(available),
                 Bytes(size)
             ),
+            "free some space or use a smaller working set",
         );
     }
 }
@@ -195,10 +205,10 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
         found.add(
             WarningCode::Compression,
             format!(
-                "{} {how}, so repetitive data looks faster than the device is; use a payload that \
-                 cannot be compressed",
+                "{} {how}, so repetitive data looks faster than the device is",
                 mount.kind
             ),
+            "use a payload that cannot be compressed",
         );
     }
     let copies = ["btrfs", "zfs", "bcachefs"].contains(&mount.kind.as_str());
@@ -207,9 +217,10 @@ fn layout(found: &mut Cautions, mount: &Mount, is_compressed: bool) {
             WarningCode::CopyOnWrite,
             format!(
                 "{} writes changed blocks to new places and checks sums on reads, so overwriting \
-                 slows down as a file falls to pieces; measure long enough, with aged files",
+                 slows down as a file falls to pieces",
                 mount.kind
             ),
+            "measure long enough, with aged files",
         );
     }
 }
@@ -221,24 +232,23 @@ fn durability(found: &mut Cautions, mount: &Mount) {
             WarningCode::DurabilityWeakened,
             format!(
                 "mount option `{option}` lets data be lost in a power cut although fsync \
-                 succeeded; do not compare durable writes with those of a mount without it"
+                 succeeded"
             ),
+            "do not compare durable writes with those of a mount without it",
         );
     }
     for option in all().filter(|option| SYNCHRONOUS.contains(&option.as_str())) {
         found.add(
             WarningCode::SynchronousMount,
-            format!(
-                "mount option `{option}` makes writes wait for the device even without fsync; \
-                 remount without it to measure ordinary writes"
-            ),
+            format!("mount option `{option}` makes writes wait for the device even without fsync"),
+            "remount without it to measure ordinary writes",
         );
     }
     if all().any(|option| option == "data=journal") {
         found.add(
             WarningCode::DataJournalled,
-            "mount option `data=journal` writes all data twice; remount with `data=ordered` to \
-             measure the device",
+            "mount option `data=journal` writes all data twice",
+            "remount with `data=ordered` to measure the device",
         );
     }
 }
@@ -255,10 +265,11 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
             WarningCode::SparseFile,
             format!(
                 "only {} of the file's {} are allocated: holes and compressed blocks are read \
-                 without the device; fill the file first, with data that do not compress",
+                 without the device",
                 Bytes(allocated),
                 Bytes(size)
             ),
+            "fill the file first, with data that do not compress",
         );
     }
     let wanted = evidence.memory_bytes.unwrap_or(0).max(GIB);
@@ -266,11 +277,10 @@ fn file(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::SmallFile,
             format!(
-                "the file of {} fits into memory, so buffered reads may never reach the device; \
-                 use direct I/O or a file larger than {}",
+                "the file of {} fits into memory, so buffered reads may never reach the device",
                 Bytes(size),
-                Bytes(wanted)
             ),
+            format!("use direct I/O or a file larger than {}", Bytes(wanted)),
         );
     }
 }
@@ -282,8 +292,8 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
     if machine.cpus_allowed == 1 {
         found.add(
             WarningCode::SingleCpu,
-            "only one processor may be used, so the load generator and the kernel's I/O compete; \
-             read high loads as a lower bound, or allow more processors",
+            "only one processor may be used, so the load generator and the kernel's I/O compete",
+            "read high loads as a lower bound, or allow more processors",
         );
     }
     if let Some(limit) = machine
@@ -293,9 +303,10 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         found.add(
             WarningCode::CpuLimited,
             format!(
-                "a control group allows {limit:.2} processors and stops us when they are used up, \
-                 which shows as high latency; raise the limit for the run"
+                "a control group allows {limit:.2} processors and stops us when they are used \
+                 up, which shows as high latency"
             ),
+            "raise the limit for the run",
         );
     }
     if let Some((limit, total)) = machine.memory_limit_bytes.zip(machine.memory_total_bytes)
@@ -305,10 +316,11 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
             WarningCode::MemoryLimited,
             format!(
                 "a control group allows {} of the machine's {} of memory, so the page cache is \
-                 smaller than it looks; size the working set by the limit",
+                 smaller than it looks",
                 Bytes(limit),
                 Bytes(total)
             ),
+            "size the working set by the limit",
         );
     }
     if let Some(share) = machine
@@ -318,10 +330,10 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         found.add(
             WarningCode::CpuStolen,
             format!(
-                "the hypervisor gave {:.1} % of the processors' time since boot to other machines; \
-                 repeat the run at another hour and compare",
+                "the hypervisor gave {:.1} % of the processors' time since boot to other machines",
                 share * 100.0
             ),
+            "repeat the run at another hour and compare",
         );
     }
     if let Some(some) = machine.pressure_io.map(|pressure| pressure.some_percent)
@@ -330,9 +342,10 @@ pub fn of_machine(machine: &Environment) -> Vec<Caution> {
         found.add(
             WarningCode::OtherIo,
             format!(
-                "programs waited for I/O in {some:.0} % of the last 10 seconds, so others use the \
-                 storage now; stop them or wait"
+                "programs waited for I/O in {some:.0} % of the last 10 seconds, so others use \
+                 the storage now"
             ),
+            "stop them or wait",
         );
     }
     found.into_vec()

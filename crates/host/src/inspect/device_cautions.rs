@@ -42,22 +42,22 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
             WarningCode::Encryption,
             format!(
                 "{name} encrypts (dm-crypt), so results include the processor's work on every \
-                 block; measure the device beneath too to tell them apart"
+                 block"
             ),
+            "measure the device beneath too to tell them apart",
         ),
         Some("thin") => found.add(
             WarningCode::ThinProvisioned,
             format!(
                 "{name} is a thin volume: the first write to a block allocates it, and reads of \
-                 unwritten blocks touch no disk; fill the target before measuring"
+                 unwritten blocks touch no disk"
             ),
+            "fill the target before measuring",
         ),
         Some(kind) => found.add(
             WarningCode::MappedDevice,
-            format!(
-                "{name} is a mapping ({kind}) that splits or redirects requests; look at the \
-                 devices beneath for their limits"
-            ),
+            format!("{name} is a mapping ({kind}) that splits or redirects requests"),
+            "look at the devices beneath for their limits",
         ),
         None => {}
     }
@@ -65,9 +65,10 @@ fn of_layer(found: &mut Cautions, device: &BlockDevice) {
         found.add(
             WarningCode::LoopBuffered,
             format!(
-                "{name} is a loop device whose file is read through the page cache, so direct I/O \
-                 may be answered from memory; attach it with `losetup --direct-io=on`"
+                "{name} is a loop device whose file is read through the page cache, so direct \
+                 I/O may be answered from memory"
             ),
+            "attach it with `losetup --direct-io=on`",
         );
     }
 }
@@ -96,11 +97,12 @@ fn throttle(found: &mut Cautions, device: &BlockDevice) {
         WarningCode::IoThrottled,
         format!(
             "the control group {} limits I/O on {} ({}), so the limit is measured and not the \
-             device; leave the group or lift the limit",
+             device",
             limits.group,
             device.name,
             rules.join(", ")
         ),
+        "leave the group or lift the limit",
     );
 }
 
@@ -116,6 +118,7 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
                  are measured with fsync",
                 device.name
             ),
+            "",
         );
     }
     if matches!(
@@ -125,10 +128,10 @@ fn cache(found: &mut Cautions, evidence: &Evidence<'_>, device: &BlockDevice) {
         found.add(
             WarningCode::VirtualDisk,
             format!(
-                "{} is a disk in a virtual machine, and the host may cache it; use a working set \
-                 larger than the host's memory to see past the cache",
+                "{} is a disk in a virtual machine, and the host may cache it",
                 device.name
             ),
+            "use a working set larger than the host's memory to see past the cache",
         );
     }
 }
@@ -151,36 +154,37 @@ fn raid(found: &mut Cautions, evidence: &Evidence<'_>) {
         RaidActivity::Degraded => found.add(
             WarningCode::RaidDegraded,
             format!(
-                "the RAID ({name}) is degraded{}, so reads may have to be reconstructed; replace \
-                 the failed device before comparing",
+                "the RAID ({name}) is degraded{}, so reads may have to be reconstructed",
                 match raid.missing {
                     Some(missing) if missing > 0 => format!(", {missing} missing"),
                     _ => String::new(),
                 }
             ),
+            "replace the failed device before comparing",
         ),
         RaidActivity::Rebuilding { percent } => found.add(
             WarningCode::RaidRebuilding,
             format!(
-                "the RAID ({name}) is rebuilding{}, which competes with the measurement; wait for \
-                 its end unless that is what you measure",
+                "the RAID ({name}) is rebuilding{}, which competes with the measurement",
                 progress(percent)
             ),
+            "wait for its end unless that is what you measure",
         ),
         RaidActivity::Replacing => found.add(
             WarningCode::RaidReplacing,
             format!(
                 "the RAID ({name}) is copying a device to its replacement, which competes with \
-                 the measurement; wait for its end unless that is what you measure"
+                 the measurement"
             ),
+            "wait for its end unless that is what you measure",
         ),
         RaidActivity::Checking { percent } => found.add(
             WarningCode::RaidChecking,
             format!(
-                "the RAID ({name}) is checking its data{}, which competes with the measurement; \
-                 wait for its end",
+                "the RAID ({name}) is checking its data{}, which competes with the measurement",
                 progress(percent)
             ),
+            "wait for its end",
         ),
     }
 }
@@ -193,10 +197,10 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::DeviceReadOnly,
             format!(
-                "{} refuses writes, so only reads can be measured; lift its write protection to \
-                 measure writes",
+                "{} refuses writes, so only reads can be measured",
                 device.name
             ),
+            "lift its write protection to measure writes",
         );
     }
     let mut users = places(evidence, |stack| {
@@ -210,11 +214,12 @@ fn device_itself(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::DeviceInUse,
             format!(
-                "{} is in use ({}), so only reads are allowed and others read and \
-                 write on it meanwhile; unmount it first for clean figures",
+                "{} is in use ({}), so only reads are allowed and others read and write on it \
+                 meanwhile",
                 device.name,
                 listed(&users)
             ),
+            "unmount it first for clean figures",
         );
     }
 }
@@ -245,20 +250,18 @@ fn neighbours(found: &mut Cautions, evidence: &Evidence<'_>) {
         found.add(
             WarningCode::SharedDevice,
             format!(
-                "the disk beneath also serves {}, whose I/O mixes with ours; keep the machine \
-                 quiet, or measure a disk that serves nothing else",
+                "the disk beneath also serves {}, whose I/O mixes with ours",
                 listed(&others)
             ),
+            "keep the machine quiet, or measure a disk that serves nothing else",
         );
     }
     for name in own {
         if let Some(count) = block::in_flight(evidence.facts, name).filter(|count| *count > 0) {
             found.add(
                 WarningCode::OtherIo,
-                format!(
-                    "{count} requests of others were in flight on {name} while we looked; stop \
-                     who makes them, or wait"
-                ),
+                format!("{count} requests of others were in flight on {name} while we looked"),
+                "stop who makes them, or wait",
             );
         }
     }

@@ -73,7 +73,7 @@ fn name_cautions(file: &Path, console: &mut dyn Console) {
     let cautions = inspect(file).map_or_else(|_| Vec::new(), |(_, cautions)| cautions);
     for caution in cautions {
         if ELSEWHERE.contains(&caution.code) {
-            console.note(&format!("note: {}", caution.text));
+            console.note(&format!("note: {}", caution.text()));
         }
     }
 }

@@ -69,14 +69,14 @@ fn a_disk_shared_with_root_and_swap_and_busy() {
     assert_eq!(target.devices[1].transport.as_deref(), Some("sata"));
     check_codes(&cautions, &["shared-device", "other-io"]);
     assert!(
-        cautions[0].text.contains("serves /, swap /dev/sda3,"),
+        cautions[0].cause.contains("serves /, swap /dev/sda3,"),
         "{}",
-        cautions[0].text
+        cautions[0].cause
     );
     assert!(
-        cautions[1].text.starts_with("3 requests"),
+        cautions[1].cause.starts_with("3 requests"),
         "{}",
-        cautions[1].text
+        cautions[1].cause
     );
 
     let whole = Subject {

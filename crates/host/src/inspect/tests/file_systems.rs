@@ -54,15 +54,22 @@ fn what_could_not_be_looked_at_is_said() {
     check_codes(&cautions, &["could-not-look"]);
     assert!(
         cautions[0]
-            .text
+            .cause
             .starts_with("could not look: /proc is not mounted")
+    );
+    assert_eq!(cautions[0].advice, "mount it");
+    let warning = &crate::inspect::warnings(&cautions)[0];
+    assert_eq!(warning.advice, "mount it");
+    assert!(
+        warning.text().ends_with("are unknown; mount it"),
+        "{warning}"
     );
     let machine = Machine::new().mount("8:1", "/", "rw - ext4 /dev/sda1 rw");
     let (_, cautions) = machine.inspect(&directory("/x"));
     check_codes(&cautions, &["could-not-look"]);
     assert!(
         cautions[0]
-            .text
+            .cause
             .starts_with("could not look: /sys is not mounted")
     );
 }
