@@ -85,25 +85,9 @@ pub fn find_option(name: &str) -> Option<&'static FioOption> {
 pub(crate) fn nearest(typed: &str) -> Option<&'static str> {
     let names = options().flat_map(|it| [it.name, it.alias]);
     let names = names.filter(|name| !name.is_empty());
-    let rated = names.map(|name| (distance(typed, name), name));
+    let rated = names.map(|name| (units::edits(typed, name), name));
     let (far, name) = rated.min()?;
     (far <= (typed.len() / 3).max(1)).then_some(name)
-}
-
-/// Letters to insert, leave out or replace to make one word of the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (number, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = number + 1;
-        for (at, with) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *with);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 impl ValueKind {

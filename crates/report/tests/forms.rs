@@ -248,7 +248,7 @@ fn every_kind_is_compared_with_itself_and_nothing_differs() {
         });
         assert_eq!(wrong, None, "{kind}");
         assert_eq!(setup_differences(&run, &run), [], "{kind}");
-        let text = comparison(&[run.clone(), run], &report::Style::default()).expect(kind);
+        let text = comparison(&[run.clone(), run], &Style::default()).expect(kind);
         assert!(text.contains("are the same"), "{kind}:\n{text}");
     }
 }
@@ -302,10 +302,7 @@ fn figures_that_must_not_be_used_give_no_verdict() {
 fn runs_without_a_common_row_are_no_comparison() {
     let found = kinds();
     let (transfer, files) = (&found[5].1, &found[8].1);
-    let error = comparison(
-        &[transfer.clone(), files.clone()],
-        &report::Style::default(),
-    );
+    let error = comparison(&[transfer.clone(), files.clone()], &Style::default());
     let error = error.expect_err("nothing in common").to_string();
     assert!(error.contains("no row in common"), "{error}");
     comparison(
@@ -314,7 +311,7 @@ fn runs_without_a_common_row_are_no_comparison() {
             .take(1)
             .map(|it| it.1.clone())
             .collect::<Vec<_>>(),
-        &report::Style::default(),
+        &Style::default(),
     )
     .expect_err("one run");
 }

@@ -127,7 +127,7 @@ fn mistakes_of_a_study_are_told_with_lines_before_anything_is_done() {
     let belongings = Belongings::of(&target);
     let path = target.display().to_string();
     let args = ["study", &study, "--target", &path];
-    let ended = scratch.check(&args, 2, "study.toml:4: unknown key \"replicats\"");
+    let ended = scratch.check(&args, 2, "study.toml:4: unknown key \"replicats\", did you");
     for expected in [
         "study.toml:13: the factor \"record\" has no levels",
         "transfre",

@@ -123,7 +123,7 @@ fn a_mistake_in_a_setting_is_told_with_its_line() {
     let cases = [
         (
             "clinets = 3",
-            "study.toml:6: trial has no setting \"clinets\"",
+            "study.toml:6: trial has no setting \"clinets\", did you mean \"clients\"?",
         ),
         (
             "block = \"4 parsecs\"",

@@ -13,13 +13,13 @@ mod parts;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, parse_percent};
+use units::{Bytes, parse_percent, shortened};
 
 pub use fault::{DefinitionError, DefinitionFault, LocatedFault};
 pub use form::Parameter;
 pub use parts::ArrayPart;
 
-use form::{Context, Form, Key, line_of, shortened};
+use form::{Context, Form, Key, line_of};
 
 use crate::catalogue;
 use crate::machine::{DeviceSpec, MachineSpec};

@@ -161,6 +161,11 @@ fn mistakes_name_file_line_and_key() {
         &["./my.toml:11", "bus = 5 MB", "per second"],
     );
     check_file(
+        &with("hads = 3"),
+        "",
+        &["unknown key \"hads\", did you mean \"heads\"?"],
+    );
+    check_file(
         &with("speed = 3"),
         "",
         &["./my.toml:11", "unknown key \"speed\"", "rpm"],

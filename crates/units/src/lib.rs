@@ -9,6 +9,7 @@ mod rate;
 mod size;
 mod time;
 mod time_text;
+mod typed;
 
 pub use error::{Quantity, UnitError};
 pub use print::{
@@ -18,3 +19,4 @@ pub use print::{
 pub use rate::{Rate, exact_percent, parse_percent, parse_rate};
 pub use size::Bytes;
 pub use time::{Duration, Instant};
+pub use typed::{did_you_mean, edits, line_at, nearest, shortened};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use units::edits;
+
 /// Faults that are told in full; the rest are counted.
 pub const TOLD_MAX: usize = 5;
 /// Characters of a user's text that a message repeats.
@@ -117,19 +119,8 @@ pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
 
 /// Number of letters to change, add or leave out; a difference in case counts nothing.
 fn distance(a: &str, b: &str) -> usize {
-    let fold = |text: &str| -> Vec<char> { text.to_lowercase().chars().take(64).collect() };
-    let (a, b) = (fold(a), fold(b));
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = corner + usize::from(from != to);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
+    let fold = |text: &str| -> String { text.to_lowercase().chars().take(64).collect() };
+    edits(&fold(a), &fold(b))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use toml::{Table, Value};
-use units::{Bytes, Duration, parse_percent};
+use units::{Bytes, Duration, did_you_mean, nearest, parse_percent};
 
 use super::kind::{Default, Kind, Setting};
 
@@ -76,8 +76,9 @@ impl<'a> Settings<'a> {
             if !kind.settings.iter().any(|setting| setting.name == key) {
                 let names: Vec<&str> = kind.settings.iter().map(|it| it.name).collect();
                 let message = format!(
-                    "{} has no setting {key:?}; it has {}",
+                    "{} has no setting {key:?}{}; it has {}",
                     kind.name,
+                    did_you_mean(nearest(key, names.iter().copied())),
                     names.join(", ")
                 );
                 return Err(SettingFault::at(key, message));

@@ -12,8 +12,8 @@ fn mistakes_name_what_is_allowed() {
     check(
         "transfer",
         "recrod = \"8k\"",
-        "recrod: transfer has no setting \"recrod\"; it has record, size, preallocated, direct, \
-         synced, cold",
+        "recrod: transfer has no setting \"recrod\", did you mean \"record\"?; it has record, \
+         size, preallocated, direct, synced, cold",
     );
     check(
         "transfer",

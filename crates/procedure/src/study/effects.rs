@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use units::shortened;
+
 use crate::study::definition::{Factor, Level, StudyDefinition, filled};
-use crate::study::fault::{StudyFault, shortened};
+use crate::study::fault::StudyFault;
 use crate::study::form::Source;
 use crate::study::variables::{commands, level_variable, names_variable};
 

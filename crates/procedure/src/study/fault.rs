@@ -4,8 +4,6 @@ use std::fmt;
 
 /// The most mistakes that a message tells.
 const TOLD_MAX: usize = 20;
-/// The most characters of something typed that a message repeats.
-const CHARS_MAX: usize = 60;
 
 /// One mistake and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,14 +35,4 @@ impl fmt::Display for StudyError {
             more => write!(f, "\nand {more} more mistakes"),
         }
     }
-}
-
-/// Something typed, for a message: short, on one line.
-pub(super) fn shortened(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    let mut short: String = text.chars().take(CHARS_MAX).map(clean).collect();
-    if text.chars().nth(CHARS_MAX).is_some() {
-        short.push_str("...");
-    }
-    short
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::{Duration, parse_percent};
+use units::{Duration, did_you_mean, line_at, nearest, parse_percent, shortened};
 
 use crate::study::definition::Script;
-use crate::study::fault::{StudyFault, shortened};
+use crate::study::fault::StudyFault;
 
 /// The longest name or title.
 const NAME_CHARS_MAX: usize = 80;
@@ -21,9 +21,7 @@ pub(super) struct Source<'t> {
 
 impl Source<'_> {
     pub fn place(&self, span: &Range<usize>) -> String {
-        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        format!("{}:{line}", self.file)
+        format!("{}:{}", self.file, line_at(self.text, span.start))
     }
 
     pub fn note(&mut self, place: String, message: impl Into<String>) {
@@ -213,8 +211,9 @@ impl<'s, 't> Form<'s, 't> {
             let key: &str = name.get_ref();
             if !self.known.contains(&key) {
                 let place = self.source.place(&name.span());
+                let meant = did_you_mean(nearest(key, self.known.iter().copied()));
                 let (key, what, known) = (shortened(key), self.what, self.known.join(", "));
-                let message = format!("unknown key \"{key}\": {what} takes {known}");
+                let message = format!("unknown key \"{key}\"{meant}: {what} takes {known}");
                 self.source.note(place, message);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, shortened};
 
 use crate::study::definition::{
     Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
@@ -11,7 +11,7 @@ use crate::study::definition::{
 use crate::study::effects::{
     Kinds, Places, check_cells, check_conflicts, check_readings, settle_factors,
 };
-use crate::study::fault::{StudyError, StudyFault, shortened};
+use crate::study::fault::{StudyError, StudyFault};
 use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
 use crate::study::variables::{check_commands, check_variables};
 

@@ -9,6 +9,7 @@ use lab::simulated::describe_model;
 use procedure::study::{KindOutline, SettingMistake};
 use results::{Run, RunSetting, SettingOrigin, Setup, Severity, Status, Warning};
 use study::{Measures, OwnMeasurements};
+use units::{did_you_mean, nearest};
 
 use crate::args::{self, Command};
 use crate::commands::drive::{Onlooking, ready};
@@ -161,7 +162,11 @@ fn unknown(kind: &str, key: &str, known: &[String]) -> String {
             "a study writes over nothing that was there before: {key} is no setting of {kind}"
         );
     }
-    format!("{kind} has no setting {key:?}; it has {}", known.join(", "))
+    let meant = did_you_mean(nearest(key, known.iter().map(String::as_str)));
+    format!(
+        "{kind} has no setting {key:?}{meant}; it has {}",
+        known.join(", ")
+    )
 }
 
 fn with_commands(kind: &str, mistake: SettingMistake) -> SettingMistake {

@@ -41,10 +41,15 @@ pub enum DefinitionFault {
     #[error("{0}")]
     Missing(String),
     /// A key that nobody knows.
-    #[error("unknown key \"{key}\": {place} takes {known}")]
+    #[error(
+        "unknown key \"{key}\"{}: {place} takes {known}",
+        units::did_you_mean(nearest.as_deref())
+    )]
     UnknownKey {
         /// The key as typed.
         key: String,
+        /// The key that was probably meant.
+        nearest: Option<String>,
         /// Where it stands.
         place: String,
         /// What may stand there.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, Duration, UnitError, parse_percent};
+use units::{Bytes, Duration, UnitError, line_at, nearest, parse_percent, shortened};
 
 use crate::definition::fault::{DefinitionFault, LocatedFault};
 
@@ -15,8 +15,6 @@ const SPAN_MAX: u64 = 86_400 * 1_000_000_000;
 const SIZE_MAX: u64 = 1 << 60;
 /// The least bytes per second.
 const RATE_MIN: u64 = 1000;
-/// The longest value that a message repeats.
-const CHARS_MAX: usize = 60;
 
 /// A key of a definition.
 #[derive(Clone, Copy, Debug)]
@@ -426,6 +424,7 @@ impl<'t, 'c> Form<'t, 'c> {
             let place = format!("{}:{}", self.file, line_of(self.text, &name.span()));
             let fault = DefinitionFault::UnknownKey {
                 key: shortened(typed),
+                nearest: nearest(typed, known.iter().copied()).map(str::to_owned),
                 place: self.part.clone(),
                 known: known.join(", "),
             };
@@ -436,18 +435,7 @@ impl<'t, 'c> Form<'t, 'c> {
 
 /// The line of a place in a text, counted from one.
 pub fn line_of(text: &str, span: &Range<usize>) -> usize {
-    let before = &text.as_bytes()[..span.start.min(text.len())];
-    1 + before.iter().filter(|&&byte| byte == b'\n').count()
-}
-
-/// Something typed, for a message: short, on one line.
-pub fn shortened(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    let mut short: String = text.chars().take(CHARS_MAX).map(clean).collect();
-    if text.chars().nth(CHARS_MAX).is_some() {
-        short.push_str("...");
-    }
-    short
+    line_at(text, span.start)
 }
 
 /// A value and its source, written `[value, "source"]`.

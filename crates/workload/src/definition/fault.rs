@@ -48,7 +48,7 @@ pub enum DefinitionFault {
         message: String,
     },
     /// A key that nobody knows.
-    #[error("unknown key {key:?}{}: {place} takes {allowed}", did_you_mean(*nearest))]
+    #[error("unknown key {key:?}{}: {place} takes {allowed}", units::did_you_mean(*nearest))]
     UnknownKey {
         /// The key as typed.
         key: String,
@@ -143,8 +143,4 @@ impl fmt::Display for DefinitionError {
             more => write!(f, "\n{file}: and {more} more mistakes"),
         }
     }
-}
-
-fn did_you_mean(nearest: Option<&'static str>) -> String {
-    nearest.map_or_else(String::new, |known| format!(", did you mean {known:?}?"))
 }

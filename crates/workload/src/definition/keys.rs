@@ -146,31 +146,6 @@ impl Section {
 
     /// The key that is spelled nearly like `typed`.
     pub(super) fn nearest(&self, typed: &str) -> Option<&'static str> {
-        const CHARS_MAX: usize = 30;
-        if typed.chars().count() > CHARS_MAX {
-            return None;
-        }
-        let typed = typed.to_lowercase().replace('_', "-");
-        let distances = self.keys.iter().map(|key| (edits(&typed, key.name), key));
-        let (distance, key) = distances.min_by_key(|(distance, _)| *distance)?;
-        // Two swapped letters are two edits.
-        let is_near = distance <= (key.name.len() / 3).max(2) && distance < key.name.len() - 1;
-        is_near.then_some(key.name)
+        units::nearest(typed, self.keys.iter().map(|key| key.name))
     }
-}
-
-/// Characters to insert, remove or replace to make one word of the other (V. Levenshtein, 1966).
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (removed, here) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = removed + 1;
-        for (index, &there) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(here != there);
-            diagonal = row[index + 1];
-            row[index + 1] = replaced.min(diagonal + 1).min(row[index] + 1);
-        }
-    }
-    row[to.len()]
 }

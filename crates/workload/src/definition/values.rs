@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, UnitError};
+use units::{Bytes, UnitError, line_at};
 
 use crate::definition::fault::{DefinitionFault, LocatedFault};
 use crate::definition::keys::{self, Key};
@@ -43,8 +43,7 @@ impl<'t> Values<'t> {
 
     /// The line of a place in the text.
     pub(super) fn line(&self, span: &Range<usize>) -> usize {
-        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        1 + before.iter().filter(|&&byte| byte == b'\n').count()
+        line_at(self.text, span.start)
     }
 
     /// The line of a key, or of its table when it is not there.
