@@ -353,3 +353,42 @@ fn any_two_runs_are_compared() {
         alone.error()
     );
 }
+
+/// A trial comes out as the job file that `--as-fio` prints, a run of `fio` as the file that it
+/// read; fio reads both.
+#[test]
+fn runs_are_exported_as_job_files() {
+    let scratch = Scratch::new();
+    let load = ["--writes", "25%", "--clients", "8", "--size", "16MiB"];
+    let trial = ["trial", "target", "--duration", "200ms"];
+    scratch.target();
+    scratch.check(&[&trial[..], &load].concat(), 0, "25 % write");
+    let printed = [&trial[..], &load, &["--as-fio"]].concat();
+    let printed = scratch.check(&printed, 0, "rwmixread=75").stdout;
+    let export = ["runs", "export", "1", "--form", "fio"];
+    let exported = scratch.check(&export, 0, "iodepth=8").stdout;
+    let place = std::fs::canonicalize(scratch.path("target")).expect("a directory");
+    let place = format!("directory={}", place.display());
+    assert_eq!(exported.replace(&place, "directory=target"), printed);
+    let text = "; mine\n[a]\nioengine=null\nrw=randread\nsize=1m\n[b]\nstonewall\nioengine=null\n\
+                rw=write\nsize=1m\n";
+    std::fs::write(scratch.path("jobs.fio"), text).expect("a job file");
+    scratch.check(&["fio", "jobs.fio"], 0, "READ: bw=");
+    let export = ["runs", "export", "2", "--form", "fio"];
+    let exported = scratch.check(&export, 0, "[a]").stdout;
+    assert_eq!(exported.trim_end(), text.trim_end());
+    if !support::is_installed("fio") {
+        return support::skipped(
+            "runs_are_exported_as_job_files: fio's reader",
+            "fio is missing",
+        );
+    }
+    for (name, text) in [("trial.fio", &printed), ("fio.fio", &exported)] {
+        std::fs::write(scratch.path(name), text).expect("a job file");
+        let mut fio = std::process::Command::new("fio");
+        fio.args(["--showcmd", name]);
+        scratch.settle(&mut fio);
+        let ended = support::finish(fio);
+        assert_eq!(ended.code, Some(0), "{name}: {ended:?}");
+    }
+}
