@@ -103,9 +103,11 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for job in &mut *jobs {
         refill(job);
+        faults.extend(sizes_by_order(job));
     }
     for phase in jobs.chunk_by_mut(|_, next| !next.is_behind_wall) {
         faults.extend(end_together(phase));
+        faults.extend(steady_apart(phase));
     }
     let goes_on = jobs.iter().filter(|job| job.outlives_errors).count();
     if let Some(job) = jobs.iter().find(|job| job.outlives_errors)
@@ -118,6 +120,44 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         faults.extend(given.map(|it| refused(it, "it is done for all jobs or for none")));
     }
     faults
+}
+
+/// Steady is what runs together and is one row of the report.
+fn steady_apart(phase: &[Job]) -> Option<Fault> {
+    let job = phase.iter().find(|job| job.steady.is_on())?;
+    let mut options = job.given.iter();
+    let given = options.rfind(|it| it.option.name.starts_with("steadystate"))?;
+    if let Some(fault) = job.steady.fault() {
+        return Some(refused(given, fault));
+    }
+    let is_one = phase.len() == 1 && job.copies == 1;
+    let is_group = |(number, it): (usize, &Job)| {
+        it.reports.is_grouped && it.steady == job.steady && (number == 0 || !it.begins_group)
+    };
+    let is_done = is_one || phase.iter().enumerate().all(is_group);
+    (!is_done).then(|| {
+        let why = "of jobs side by side it is done where all have the same, and group_reporting; \
+                   put stonewall into the others";
+        refused(given, why)
+    })
+}
+
+/// With `bs_is_seq_rand` the first size is that of requests in order, the second that of others.
+fn sizes_by_order(job: &mut Job) -> Option<Fault> {
+    if !job.sizes_by_order {
+        return None;
+    }
+    let is_even = job.random_percent == [100; 3] && job.pattern.modifier.is_none();
+    if job.pattern.is_random && !is_even {
+        let given = last(job, "bs_is_seq_rand")?;
+        return Some(refused(
+            given,
+            "some requests of this job are in order, and others are not",
+        ));
+    }
+    let sizes = job.blocks[usize::from(job.pattern.is_random)].clone();
+    job.blocks = [sizes.clone(), sizes.clone(), sizes];
+    None
 }
 
 /// So many completions at once leave as many fewer outstanding before the depth is filled again.

@@ -9,6 +9,7 @@ use crate::fault::Place;
 use crate::logs::Logs;
 use crate::pattern::{Directions, Distribution, Pattern};
 use crate::reader::Given;
+use crate::steady::SteadyState;
 use crate::verify::Verify;
 
 /// Bytes, or a share of the file or device.
@@ -153,6 +154,8 @@ pub struct Job {
     /// What offsets of reads, writes and trims are multiples of, where that is said: their block
     /// size.
     pub alignment: [Option<u64>; 3],
+    /// Whether block sizes of reads are those of requests in order, and of writes those of others.
+    pub sizes_by_order: bool,
     /// Requests at once, where the engine takes several.
     pub depth: u32,
     /// Requests left outstanding at which the depth is filled again, where it is not filled as
@@ -202,6 +205,8 @@ pub struct Job {
     pub drops_cache: bool,
     /// Whether all jobs next to it end with the first of them.
     pub ends_all: bool,
+    /// When it ends because it is steady.
+    pub steady: SteadyState,
     /// Whether failed operations are counted, and do not end the run.
     pub outlives_errors: bool,
     /// Every option that holds for it, in the order in which they were read.
@@ -240,6 +245,7 @@ impl Job {
             is_direct: false,
             blocks: [4096; 3].map(BlockSizes::fixed),
             alignment: [None; 3],
+            sizes_by_order: false,
             depth: 1,
             refill_at: None,
             is_offloaded: false,
@@ -277,6 +283,7 @@ impl Job {
             begins_group: false,
             drops_cache: true,
             ends_all: false,
+            steady: SteadyState::OFF,
             outlives_errors: false,
             given: Vec::new(),
         }

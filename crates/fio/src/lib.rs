@@ -23,6 +23,7 @@ mod pattern;
 mod reader;
 mod resolve;
 mod show;
+mod steady;
 mod table;
 mod table_engines;
 mod verify;
@@ -45,5 +46,8 @@ pub use pattern::{Direction, Directions, Distribution, Pattern};
 pub use reader::{Given, JobFile, Section, Surroundings, read_job_file};
 pub use resolve::{Resolved, resolve};
 pub use show::show_command;
+pub use steady::{
+    SteadyCriterion, SteadyFigure, SteadyReport, SteadyState, SteadyTotals, SteadyWatch,
+};
 pub use verify::Verify;
 pub use write::job_file_text;

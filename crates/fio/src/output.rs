@@ -10,6 +10,8 @@ mod terse;
 use stats::Histogram;
 use units::Duration;
 
+use crate::steady::SteadyReport;
+
 pub use json::{Document, json};
 pub use normal::normal;
 pub use terse::terse;
@@ -99,6 +101,8 @@ pub struct JobReport {
     pub percentiles: Vec<f64>,
     /// What the system counted of it.
     pub usage: Usage,
+    /// Whether it was steady, where that was asked.
+    pub steady: Option<SteadyReport>,
     /// What the product adds, as JSON.
     pub own: Option<serde_json::Value>,
 }

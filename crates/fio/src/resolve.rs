@@ -10,6 +10,7 @@ use crate::number::{KbBase, TimeUnit, size, time};
 use crate::option::{Answer, truth};
 use crate::pattern::{Distribution, Pattern};
 use crate::reader::{Given, JobFile, Section, sort};
+use crate::steady::SteadyCriterion;
 use crate::verify::is_method_on;
 
 /// Copies of all jobs together, at most.
@@ -254,6 +255,7 @@ fn load(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "buffered" => job.is_direct = !value.truth()?,
         "bs" | "bsrange" | "bssplit" => value.sizes(&mut job.blocks)?,
         "ba" => job.alignment = value.each()?,
+        "bs_is_seq_rand" => job.sizes_by_order = value.truth()?,
         "iodepth" => job.depth = value.count()?.max(1),
         "numjobs" => job.copies = value.count()?,
         "iodepth_low" => job.refill_at = Some(value.count()?).filter(|low| *low > 0),
@@ -354,6 +356,10 @@ fn course(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
         "thinktime" => job.think.time = time(value.text, TimeUnit::Microseconds)?,
         "thinktime_blocks" => job.think.after = value.count()?.max(1),
         "group_reporting" => job.reports.is_grouped = value.truth()?,
+        "steadystate" => job.steady.criterion = SteadyCriterion::parse(value.text, value.base)?,
+        "steadystate_duration" => job.steady.duration = seconds()?,
+        "steadystate_ramp_time" => job.steady.ramp = seconds()?,
+        "steadystate_check_interval" => job.steady.interval = seconds()?,
         "exitall" => job.ends_all = value.truth()?,
         "continue_on_error" => job.outlives_errors = !["none", "0"].contains(&value.text),
         "new_group" => job.begins_group = value.truth()?,

@@ -31,6 +31,10 @@ const NO_OVERLAP: &str = "of jobs that reach each block once: none of their requ
 const OFFLOADED: &str = "a synchronous engine then has iodepth requests outstanding";
 const ONE_LOOP: &str = "where size is done once: files of ours are removed at the end";
 const ADDRESSES: &str = "this rule of addresses is not done";
+const NO_BARRIER: &str = "no engine for files and devices sends any, in fio either";
+const NO_NETWORK: &str = "it tells jobs of several hosts apart, and there is one here";
+const NO_SPIN: &str = "a pause lasts as long, and takes no processor time";
+const SEQ_RAND: &str = "of jobs that are all in order, or all at random";
 const SYNCS: &str = "this kind of flush is not done; fsync, fdatasync, sync and end_fsync are";
 const HEADERS: &str = "by our own header in each sector, with CRC-32C, whatever the method";
 const EACH_SECTOR: &str = "each sector has its own header, at its beginning";
@@ -46,8 +50,7 @@ const ZONES: &str = "zones are not done";
 const PLACEMENT: &str = "data placement is not done";
 const PACE: &str = "this rule of pace is not done; rate, rate_iops and thinktime are";
 const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
-const STEADY: &str =
-    "runs end by size, number or time here; steady state is a verdict of every measurement";
+const STEADY: &str = "of jobs that are one row of the report; by fio's rule, on exact rates";
 const SYSTEM: &str = "nothing of the system is changed, and no program started";
 const ORDER: &str = "the order of jobs is set by stonewall alone here; put stonewall into this job";
 const LOCKS: &str = "locks between jobs are not done";
@@ -72,7 +75,6 @@ const EXACT: &str = "the share is kept exactly, not on average";
 const UNSCRAMBLED: &str = "without it one buffer is sent again and again";
 const SHARE_ALONE: &str = "it changes which block is repeated, and not how many are";
 const WITHOUT_CGROUP: &str = "it needs cgroup, which is refused by itself";
-const WITHOUT_STEADY: &str = "it needs steadystate, which is refused by itself";
 
 pub const fn row(
     name: &'static str,
@@ -131,7 +133,7 @@ pub const GENERIC: &[FioOption] = &[
     row("filetype", "", OneOf(&["none", "file", "block", "char"]), Refused(FILETYPE)),
     row("directory", "", Text, DONE),
     late("filename_format", "", Text, DONE),
-    row("unique_filename", "", Bool, Refused(FILES)),
+    row("unique_filename", "", Bool, NoEffect(NO_NETWORK)),
     early("lockfile", "", OneOf(&["none", "exclusive", "readwrite"]), Refused(LOCKS)),
     row("opendir", "", Text, Refused(FILES)),
     row("rw", "readwrite", Text, DONE),
@@ -159,7 +161,7 @@ pub const GENERIC: &[FioOption] = &[
     row("bsrange", "blocksize_range", Text, DONE),
     row("bssplit", "", Text, DONE),
     row("bs_unaligned", "blocksize_unaligned", Flag, Refused(ADDRESSES)),
-    row("bs_is_seq_rand", "", Bool, Refused(ADDRESSES)),
+    row("bs_is_seq_rand", "", Bool, Done(SEQ_RAND)),
     row("randrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
     row("randseed", "", Text, NoEffect("every run draws from its seed; --seed gives another")),
     row("norandommap", "", Flag, DONE),
@@ -180,7 +182,7 @@ pub const GENERIC: &[FioOption] = &[
     row("fadvise_hint", "", Text, NoEffect("no hint is given to the page cache")),
     row("fsync", "", Int(0, MANY), DONE),
     row("fdatasync", "", Int(0, MANY), Done(AS_FSYNC)),
-    row("write_barrier", "", Int(0, MANY), Refused(SYNCS)),
+    row("write_barrier", "", Int(0, MANY), NoEffect(NO_BARRIER)),
     row("sync_file_range", "", Text, Refused(SYNCS)),
     row("direct", "", Bool, DONE),
     row("atomic", "", Bool, Refused(SYNCS)),
@@ -264,7 +266,7 @@ pub const GENERIC: &[FioOption] = &[
     row("prioclass", "", Int(0, 3), NoEffect(PLACING)),
     row("priohint", "", Int(0, 1023), NoEffect(PLACING)),
     row("thinktime", "", Micros, DONE),
-    row("thinktime_spin", "", Micros, Refused(PACE)),
+    row("thinktime_spin", "", Micros, NoEffect(NO_SPIN)),
     row("thinkcycles", "", Int(0, MANY), Refused(PACE)),
     row("thinktime_blocks", "", Int(0, MANY), DONE),
     row("thinktime_blocks_type", "", OneOf(&["complete", "issue"]), Refused(PACE)),
@@ -371,10 +373,10 @@ pub const GENERIC: &[FioOption] = &[
     row("flow", "", Int(0, MANY), Refused(PACE)),
     row("flow_watermark", "", Text, NoEffect("fio gave it up and reads it no more")),
     row("flow_sleep", "", Int(0, MANY), NoEffect("it needs flow, which is refused by itself")),
-    row("steadystate", "ss", Text, Refused(STEADY)),
-    row("steadystate_duration", "ss_dur", Seconds, NoEffect(WITHOUT_STEADY)),
-    row("steadystate_ramp_time", "ss_ramp", Seconds, NoEffect(WITHOUT_STEADY)),
-    row("steadystate_check_interval", "ss_interval", Seconds, NoEffect(WITHOUT_STEADY)),
+    row("steadystate", "ss", Text, Done(STEADY)),
+    row("steadystate_duration", "ss_dur", Seconds, DONE),
+    row("steadystate_ramp_time", "ss_ramp", Seconds, DONE),
+    row("steadystate_check_interval", "ss_interval", Seconds, DONE),
     row("allrandrepeat", "", Bool, NoEffect("every run draws from its seed; --seed gives another")),
     row("log_max_value", "", Bool, DONE),
     row("log_unix_epoch", "", Bool, DONE),

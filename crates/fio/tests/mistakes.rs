@@ -20,6 +20,18 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:2: exitall is refused: which job ends first is not known beforehand",
     ),
     (
+        "[a]\nsteadystate=mood:1%\n",
+        "j.fio:2: steadystate=mood:1%: \"mood\" is none of iops, bw, lat",
+    ),
+    (
+        "[a]\nss=iops:1%\nss_dur=10\n[b]\nrw=write\n",
+        "j.fio:3: steadystate_duration=10 is refused: of jobs side by side it is done where all",
+    ),
+    (
+        "[a]\nrw=randread\npercentage_random=50\nbs_is_seq_rand=1\n",
+        "j.fio:4: bs_is_seq_rand=1 is refused: some requests of this job are in order",
+    ),
+    (
         "[a]\nexit_what=all\n",
         "j.fio:2: exit_what=all is refused: later jobs run all the same",
     ),

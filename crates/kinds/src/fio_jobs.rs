@@ -1,19 +1,19 @@
 //! fio's jobs, carried out: phases between walls, workloads side by side within a phase.
 
-mod beside;
 mod checks;
 mod fill;
 mod follow;
 mod opened;
 mod plan;
+mod reporting;
 mod run;
 mod targets;
 mod verify;
 mod workload_file;
 
-pub use beside::{Beside, Status};
 pub use follow::LogTo;
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
+pub use reporting::{Reporting, Status};
 pub use run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};
 pub use targets::{curve_of_targets, trial_of_targets};
 pub use verify::{AfterPhase, VerifyPlan};

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json as value};
 
+use crate::steady::SteadyReport;
+
 use super::{
     DEPTH_CLASSES, DiskUse, JobReport, Spread, Transfers, VERSION, depth_class, percentile,
 };
@@ -82,10 +84,47 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
         "latency_percentile": 100.0,
         "latency_window": 0,
     });
+    if let (Some(found), Some(object)) = (&job.steady, object.as_object_mut()) {
+        object.insert("steadystate".into(), steady(found));
+    }
     if let (Some(own), Some(object)) = (&job.own, object.as_object_mut()) {
         object.insert("seekstone".into(), own.clone());
     }
     object
+}
+
+/// fio's own names and units: bandwidth in KiB a second.
+fn steady(found: &SteadyReport) -> Value {
+    let (criterion, unit) = found.criterion;
+    let column = |at: usize, scale: f64| {
+        let values = found
+            .samples
+            .iter()
+            .map(|sample| (sample[at] / scale) as u64);
+        values.collect::<Vec<u64>>()
+    };
+    let mean = |values: &[u64]| values.iter().sum::<u64>() / (values.len() as u64).max(1);
+    let (iops, bw, lat) = (column(0, 1.0), column(1, 1024.0), column(2, 1.0));
+    let [deviation, slope] = match found.is_slope {
+        true => [0.0, criterion],
+        false => [criterion, 0.0],
+    };
+    value!({
+        "ss": found.rule,
+        "duration": found.seconds,
+        "attained": u8::from(found.is_attained),
+        "criterion": format!("{criterion:.6}{unit}"),
+        "max_deviation": deviation,
+        "slope": slope,
+        "data": {
+            "bw_mean": mean(&bw),
+            "iops_mean": mean(&iops),
+            "lat_mean": mean(&lat),
+            "iops": iops,
+            "bw": bw,
+            "lat_ns": lat,
+        },
+    })
 }
 
 fn disk(disk: &DiskUse) -> Value {

@@ -60,6 +60,15 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
             direction(text, job, moved, name);
         }
     }
+    if let Some(found) = &job.steady {
+        let (criterion, unit) = found.criterion;
+        let attained = if found.is_attained { "yes" } else { "no" };
+        let _ = writeln!(
+            text,
+            "  steadystate  : attained={attained}, {}, criterion={criterion:.3}{unit}",
+            found.rule
+        );
+    }
     let _ = writeln!(
         text,
         "  cpu          : usr={:.2}%, sys={:.2}%, ctx=0, majf={}, minf={}",

@@ -1,4 +1,4 @@
-//! What is done beside a measurement with each of its operations: lines of fio's logs, and times so
+//! What is done with each operation while it is measured: lines of fio's logs, and times so
 //! far. A thread of its own does it; the workers only hand over what was done.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use engine::{Membership, RowKey, RowRecord, Rows};
-use fio::{JobLog, LogKind, LoggedOp, Logs};
+use fio::{JobLog, LogKind, LoggedOp, Logs, SteadyTotals};
 use units::{Duration, Instant};
 use workload::{Completion, JobSpec, Op};
 
@@ -65,6 +65,17 @@ impl Tally {
             let moved = done.result.unwrap_or(0);
             rows.record(done, done.request.client.0 as usize, moved);
         }
+    }
+
+    /// What all rows did so far.
+    pub(super) fn totals(&self) -> SteadyTotals {
+        let mut totals = SteadyTotals::default();
+        for (_, record) in self.records() {
+            totals.operations += record.service.len();
+            totals.bytes += record.bytes;
+            totals.nanos += record.service.mean() * record.service.len() as f64;
+        }
+        totals
     }
 
     /// What was done so far.

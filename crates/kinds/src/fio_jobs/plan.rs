@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fio::{
-    Amount, Direction, Directions, Distribution, EachWrite, EngineKind, FileOrder, Job, Place, Rate,
+    Amount, Direction, Directions, Distribution, EachWrite, EngineKind, FileOrder, Job, Place,
+    Rate, SteadyState,
 };
 use units::Duration;
 use workload::{
@@ -64,6 +65,8 @@ pub struct Phase {
     pub names: Vec<String>,
     /// Whether cached pages are dropped before.
     pub drops_cache: bool,
+    /// When it ends because its jobs are steady.
+    pub steady: Option<SteadyState>,
 }
 
 /// A file or device, and what is done with it.
@@ -211,6 +214,7 @@ impl Planner<'_> {
             phase.workloads.push(workload);
             phase.jobs.push(number);
             phase.drops_cache |= job.drops_cache;
+            phase.steady = Some(job.steady).filter(SteadyState::is_on);
             if copy == 0 {
                 phase.names.push(job.name.clone());
             }

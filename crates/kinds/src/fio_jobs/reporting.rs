@@ -1,16 +1,17 @@
-//! What runs beside a phase: the thread that looks at each operation, and reports now and then.
+//! What goes on while a phase runs: a thread looks at each operation; reports now and then.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::Follower;
-use fio::{Job, Logs};
+use fio::{Job, Logs, SteadyReport, SteadyWatch};
 use lab::bench::BenchError;
 use lab::laboratory::Outcome;
 use procedure::Ending;
 use results::{Warning, WarningCode};
 use units::Duration;
+use workload::JobSpec;
 
 use super::follow::{LogTo, PhaseLogs, SameMoment, Tally, Writers};
 use super::opened::Bench;
@@ -26,9 +27,9 @@ pub struct Status<'a> {
     pub tell: &'a mut dyn FnMut(&[JobTimes]),
 }
 
-/// What is done beside the measurement.
+/// What is written while jobs run.
 #[derive(Default)]
-pub struct Beside<'a> {
+pub struct Reporting<'a> {
     /// Logs, and the writer of each by its number.
     pub logs: Vec<LogTo>,
     /// Where lines of logs go.
@@ -37,9 +38,12 @@ pub struct Beside<'a> {
     pub status: Option<Status<'a>>,
 }
 
+/// Is told of the time since the trial's start, now and then; returns whether to go on.
+pub(super) type Look<'a> = &'a mut dyn FnMut(Duration) -> bool;
+
 /// The same over all phases.
 #[derive(Default)]
-pub(super) struct Besides<'a> {
+pub(super) struct PhaseReporter<'a> {
     logs: Vec<LogTo>,
     /// The options of each copy.
     options: Vec<Logs>,
@@ -50,16 +54,16 @@ pub(super) struct Besides<'a> {
     left_out: u64,
 }
 
-impl<'a> Besides<'a> {
-    pub(super) fn new(beside: Beside<'a>, jobs: &[Job]) -> Self {
+impl<'a> PhaseReporter<'a> {
+    pub(super) fn new(reporting: Reporting<'a>, jobs: &[Job]) -> Self {
         let options = jobs
             .iter()
             .flat_map(|job| std::iter::repeat_n(&job.reports.logs, job.copies as usize));
         Self {
-            logs: beside.logs,
+            logs: reporting.logs,
             options: options.cloned().collect(),
-            writers: Writers::new(beside.writers),
-            status: beside.status,
+            writers: Writers::new(reporting.writers),
+            status: reporting.status,
             copies: 0,
             left_out: 0,
         }
@@ -70,18 +74,18 @@ impl<'a> Besides<'a> {
         !self.logs.is_empty()
     }
 
-    /// Run `measure`, and what belongs beside it; `before` is what rows had before this phase.
+    /// Run `measure`, and what is written meanwhile; `before` is what rows had before this phase.
     pub(super) fn run(
         &mut self,
         phase: &Phase,
         before: &[JobTimes],
         bench: &mut Bench,
-        measure: impl FnOnce(&mut Bench, &mut dyn FnMut(Duration)) -> Result<Outcome, BenchError>,
-    ) -> Result<Outcome, BenchError> {
+        measure: impl FnOnce(&mut Bench, Look<'_>) -> Result<Outcome, BenchError>,
+    ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
         let first = self.copies;
         self.copies += phase.workloads.len();
-        if self.logs.is_empty() && self.status.is_none() {
-            return measure(bench, &mut |_| {});
+        if self.logs.is_empty() && self.status.is_none() && phase.steady.is_none() {
+            return Ok((measure(bench, &mut |_| true)?, None));
         }
         let feed = Arc::new(Feed::new(match bench.is_virtual() {
             true => WhenFull::Wait,
@@ -96,10 +100,10 @@ impl<'a> Besides<'a> {
         };
         let workloads = (phase.workloads.as_slice(), first);
         let mut logs = PhaseLogs::new(workloads, &self.options, &self.logs, moment);
-        let tally = self.status.is_some().then(|| Tally::new(&phase.workloads));
+        let counts = self.status.is_some() || phase.steady.is_some();
+        let tally = counts.then(|| Tally::new(&phase.workloads));
         let writers = &mut self.writers;
-        let mut status = self.status.as_mut();
-        let mut reports = 0;
+        let mut watch = PhaseWatch::new(phase, before, self.status.as_mut());
         let measured = std::thread::scope(|scope| {
             let follower = scope.spawn(|| {
                 feed.drain(|start, done| {
@@ -110,15 +114,8 @@ impl<'a> Besides<'a> {
                 });
             });
             let measured = measure(bench, &mut |elapsed| {
-                let (Some(status), Some(tally)) = (&mut status, &tally) else {
-                    return;
-                };
-                if elapsed < status.every * (reports + 1) {
-                    return;
-                }
-                reports = elapsed.as_nanos() / status.every.as_nanos();
-                feed.settle();
-                (status.tell)(&so_far(before, tally));
+                let tally = tally.as_ref();
+                tally.is_none_or(|tally| watch.look(elapsed, tally, &feed))
             });
             self.left_out += feed.close();
             if let Err(panic) = follower.join() {
@@ -131,7 +128,7 @@ impl<'a> Besides<'a> {
             let is_whole = outcome.ending == Ending::Finished;
             logs.finish(is_whole, &mut self.writers);
         }
-        measured
+        Ok((measured?, watch.steady.map(|steady| steady.report())))
     }
 
     /// What is missing.
@@ -141,8 +138,9 @@ impl<'a> Besides<'a> {
             Warning::doubt(
                 WarningCode::LogIncomplete,
                 format!(
-                    "{left_out} operations are in no log and no report on the way: lines were \
-                     asked for faster than they could be written. The results hold all of them."
+                    "{left_out} operations are in no log, no report on the way and no sample of \
+                     steadystate: they were done faster than those could be written. The results \
+                     hold all of them."
                 ),
             )
             .advise("Set log_avg_msec, or put the logs on faster storage.")
@@ -153,6 +151,48 @@ impl<'a> Besides<'a> {
     pub(super) fn log_error(&self) -> Option<(usize, String)> {
         let (writer, error) = self.writers.error()?;
         Some((*writer, error.to_string()))
+    }
+}
+
+/// What is done with what a phase did so far.
+struct PhaseWatch<'w, 's> {
+    before: &'w [JobTimes],
+    status: Option<&'w mut Status<'s>>,
+    /// How many reports there were, or would have been.
+    reports: u64,
+    steady: Option<SteadyWatch>,
+    /// From the trial's start to the first moment that is recorded.
+    begun: Duration,
+}
+
+impl<'w, 's> PhaseWatch<'w, 's> {
+    fn new(phase: &Phase, before: &'w [JobTimes], status: Option<&'w mut Status<'s>>) -> Self {
+        let begun = phase.workloads.iter().map(JobSpec::recorded_from);
+        Self {
+            before,
+            status,
+            reports: 0,
+            steady: phase.steady.map(SteadyWatch::new),
+            begun: begun.min().unwrap_or_default(),
+        }
+    }
+
+    /// Report what is due. Whether the phase goes on: it is not steady yet.
+    fn look(&mut self, elapsed: Duration, tally: &Tally, feed: &Feed) -> bool {
+        let status = self.status.as_mut();
+        let due = status.filter(|status| elapsed >= status.every * (self.reports + 1));
+        if let Some(status) = due {
+            self.reports = elapsed.as_nanos() / status.every.as_nanos();
+            feed.settle();
+            (status.tell)(&so_far(self.before, tally));
+        }
+        let own = elapsed.saturating_sub(self.begun);
+        let steady = self.steady.as_mut();
+        let due = steady.filter(|it| elapsed >= self.begun && it.is_due(own));
+        due.is_none_or(|steady| {
+            feed.settle();
+            !steady.look(own, tally.totals())
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use engine::RowRecord;
-use fio::Job;
+use fio::{Job, SteadyReport};
 use host::interrupt::Interrupt;
 use host::{environment, inspect};
 use lab::bench::BenchError;
@@ -18,11 +18,11 @@ use stats::{Channel, Goal};
 use units::{Bytes, Duration};
 use workload::{ClientSpec, JobsSpec, OpKind};
 
-use super::beside::{Beside, Besides};
 use super::checks::lines_of;
 use super::fill::fill;
 use super::opened::{Bench, OpenedJobs, open_jobs};
 use super::plan::{FioPlan, Phase, Row, Storage};
+use super::reporting::{Look, PhaseReporter, Reporting};
 use crate::check_up::{Show, Stage};
 use crate::single_load::TRIAL;
 
@@ -78,6 +78,8 @@ pub struct JobTimes {
     pub phase: Option<usize>,
     /// Whether verification found something wrong in its phase.
     pub is_wrong: bool,
+    /// Whether it was steady, where that was asked.
+    pub steady: Option<SteadyReport>,
 }
 
 /// What jobs gave.
@@ -100,7 +102,7 @@ pub struct FioRun {
 pub fn run_jobs(
     request: &FioRequest,
     interrupt: &Interrupt,
-    beside: Beside<'_>,
+    reporting: Reporting<'_>,
     show: Show<'_>,
 ) -> Result<FioRun, BenchError> {
     let OpenedJobs {
@@ -112,8 +114,8 @@ pub fn run_jobs(
         return Err(place.abandon(error));
     }
     let begun = place.laboratory().now();
-    let beside = Besides::new(beside, &request.jobs);
-    let mut session = Session::new(&plan, beside, interrupt, show);
+    let reporter = PhaseReporter::new(reporting, &request.jobs);
+    let mut session = Session::new(&plan, reporter, interrupt, show);
     let done = session.carry_out(&plan, request.shape.as_ref(), &mut place);
     let elapsed = place.laboratory().now().since(begun);
     let findings = place.findings();
@@ -132,7 +134,7 @@ pub fn run_jobs(
     };
     let mut warnings = inspect::warnings(&files.cautions);
     warnings.extend(place.warnings());
-    warnings.extend(session.beside.warning());
+    warnings.extend(session.reporter.warning());
     let mut setup = request.setup.clone();
     setup.resolve("workers", [request.storage.workers.to_string()]);
     let run = Run {
@@ -142,7 +144,7 @@ pub fn run_jobs(
         warnings,
         ..Run::empty(setup, environment::capture(), files.description)
     };
-    let log_error = session.beside.log_error();
+    let log_error = session.reporter.log_error();
     let rows = session.rows;
     Ok(FioRun {
         run,
@@ -159,6 +161,7 @@ impl JobTimes {
             records: BTreeMap::new(),
             phase: None,
             is_wrong: false,
+            steady: None,
         }
     }
 }
@@ -166,7 +169,7 @@ impl JobTimes {
 pub(super) struct Session<'a, 'b> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) show: Show<'a>,
-    beside: Besides<'b>,
+    reporter: PhaseReporter<'b>,
     pub(super) measurements: Vec<Measurement>,
     pub(super) rows: Vec<JobTimes>,
     pub(super) spent: Duration,
@@ -183,14 +186,14 @@ pub(super) enum Recall {
 impl<'a, 'b> Session<'a, 'b> {
     pub(super) fn new(
         plan: &FioPlan,
-        beside: Besides<'b>,
+        reporter: PhaseReporter<'b>,
         interrupt: &'a Interrupt,
         show: Show<'a>,
     ) -> Self {
         Self {
             interrupt,
             show,
-            beside,
+            reporter,
             measurements: Vec::new(),
             rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
             spent: Duration::ZERO,
@@ -204,7 +207,7 @@ impl<'a, 'b> Session<'a, 'b> {
             return Ok(());
         }
         let trial = trial(&fill, bench, (0, None));
-        self.measure(&trial, bench, Recall::Never, &mut |_| {})?;
+        self.measure(&trial, bench, Recall::Never, &mut |_| true)?;
         self.go_on()
     }
 
@@ -236,7 +239,8 @@ impl<'a, 'b> Session<'a, 'b> {
     /// Whether results of phases may be told that were kept.
     fn recall(&self, plan: &FioPlan) -> Recall {
         let leaves = plan.phases.len() > 1 && plan.writes_blank_files();
-        match self.beside.has_logs() || plan.verify.is_some() || leaves {
+        let is_watched = plan.phases.iter().any(|phase| phase.steady.is_some());
+        match self.reporter.has_logs() || is_watched || plan.verify.is_some() || leaves {
             true => Recall::Never,
             false => Recall::WhereKept,
         }
@@ -248,7 +252,10 @@ impl<'a, 'b> Session<'a, 'b> {
         trial: &Trial,
         bench: &mut Bench,
     ) -> Result<(), BenchError> {
-        let mut outcome = self.measure_phase(phase, trial, bench)?;
+        let (mut outcome, steady) = self.measure_phase(phase, trial, bench)?;
+        if let Some(job) = phase.0.workloads.first().filter(|_| steady.is_some()) {
+            self.rows[job.row as usize].steady = steady;
+        }
         if trial.sample_every.is_some() {
             outcome.measurement.series = outcome.series.take();
         }
@@ -269,29 +276,29 @@ impl<'a, 'b> Session<'a, 'b> {
         stopped(self.interrupt).map_or(Ok(()), Err)
     }
 
-    /// Measure a phase, with what is done beside it.
+    /// Measure a phase, and write meanwhile what is asked for.
     fn measure_phase(
         &mut self,
         (phase, recall): (&Phase, Recall),
         trial: &Trial,
         bench: &mut Bench,
-    ) -> Result<Outcome, BenchError> {
-        let mut beside = std::mem::take(&mut self.beside);
+    ) -> Result<(Outcome, Option<SteadyReport>), BenchError> {
+        let mut reporter = std::mem::take(&mut self.reporter);
         let before = self.rows.clone();
-        let measured = beside.run(phase, &before, bench, |bench, look| {
+        let measured = reporter.run(phase, &before, bench, |bench, look| {
             self.measure(trial, bench, recall, look)
         });
-        self.beside = beside;
+        self.reporter = reporter;
         measured
     }
 
-    /// `look` is told of the time since the trial's start, now and then.
+    /// `look` ends it.
     pub(super) fn measure(
         &mut self,
         trial: &Trial,
         bench: &mut Bench,
         recall: Recall,
-        look: &mut dyn FnMut(Duration),
+        look: Look<'_>,
     ) -> Result<Outcome, BenchError> {
         let Self {
             interrupt,
@@ -306,7 +313,7 @@ impl<'a, 'b> Session<'a, 'b> {
             Recall::Never => bench.laboratory_that_leaves(),
         };
         let measured = laboratory.measure(trial, &mut |glimpse| {
-            look(glimpse.elapsed);
+            let goes_on = look(glimpse.elapsed);
             show(&Stage {
                 title: &trial.title,
                 done: (glimpse.elapsed.as_secs_f64() / expected.as_secs_f64()).min(1.0),
@@ -314,7 +321,7 @@ impl<'a, 'b> Session<'a, 'b> {
                 left: expected.saturating_sub(glimpse.elapsed),
                 glimpse: Some(glimpse),
             });
-            interrupt.is_raised().is_none()
+            goes_on && interrupt.is_raised().is_none()
         });
         let outcome = measured.map_err(|error| stopped(interrupt).unwrap_or(error.into()))?;
         self.spent += outcome.elapsed;

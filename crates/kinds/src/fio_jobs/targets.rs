@@ -11,9 +11,9 @@ use results::{Measurement, Run, Status, Warning};
 use units::{Duration, format_count};
 use workload::{JobRate, JobSpec, OpKind};
 
-use super::beside::{Beside, Besides};
 use super::opened::{Bench, OpenedJobs, open_jobs};
 use super::plan::{FioPlan, Phase};
+use super::reporting::{PhaseReporter, Reporting};
 use super::run::{FioRequest, FioRun, JobTimes, Recall, Session, TrialShape, run_jobs, trial};
 use crate::check_up::Show;
 use crate::single_load::resolve_levels;
@@ -32,7 +32,7 @@ pub fn trial_of_targets(
     interrupt: &Interrupt,
     show: Show<'_>,
 ) -> Result<Run, BenchError> {
-    let done = run_jobs(request, interrupt, Beside::default(), show)?;
+    let done = run_jobs(request, interrupt, Reporting::default(), show)?;
     let FioRun { mut run, rows, .. } = done;
     let Some(whole) = run.measurements.first().cloned() else {
         return Ok(run);
@@ -180,7 +180,7 @@ pub fn curve_of_targets(
         request,
         plan: &plan,
         title,
-        session: Session::new(&plan, Besides::default(), interrupt, show),
+        session: Session::new(&plan, PhaseReporter::default(), interrupt, show),
         procedure: LoadCurve::new(options),
         points: vec![Vec::new(); plan.rows.len()],
     };
@@ -231,7 +231,7 @@ impl CurveAsker<'_, '_> {
         while let CurveStep::Measure(point) = self.procedure.next_step() {
             let trial = self.trial(&point, bench);
             let begun = bench.laboratory().now();
-            let outcome = self.session.measure(&trial, bench, recall, &mut |_| {})?;
+            let outcome = self.session.measure(&trial, bench, recall, &mut |_| true)?;
             let elapsed = bench.laboratory().now().since(begun);
             self.procedure.record(&point, &outcome.measurement, elapsed);
             let specs = specs_of(&outcome.measurement);

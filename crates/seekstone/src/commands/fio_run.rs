@@ -9,7 +9,7 @@ use engine::{RowRecord, WINDOW};
 use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
-use kinds::fio_jobs::{Beside, FioRequest, FioRun, JobTimes, Status, phase_names, run_jobs};
+use kinds::fio_jobs::{FioRequest, FioRun, JobTimes, Reporting, Status, phase_names, run_jobs};
 use lab::cells::Cells;
 use procedure::OnError;
 use results::{Measurement, Run, Setup};
@@ -95,7 +95,7 @@ fn measure<'a>(
     let mut watcher = looking.watcher(progress(args));
     let mut printer = Printer::new(args, files, request.jobs.clone())?;
     let mut tell = |rows: &[JobTimes]| printer.print_status(rows);
-    let beside = Beside {
+    let reporting = Reporting {
         logs: logs.logs.clone(),
         writers: logs.writers(),
         status: args.status_interval.map(|every| Status {
@@ -103,7 +103,7 @@ fn measure<'a>(
             tell: &mut tell,
         }),
     };
-    let done = run_jobs(&request, looking.interrupt, beside, &mut |stage| {
+    let done = run_jobs(&request, looking.interrupt, reporting, &mut |stage| {
         watcher.show(stage);
     });
     watcher.finish();
@@ -277,6 +277,7 @@ fn reports(
             flushes: transfers(&times.records, OpKind::Flush),
             percentiles: job.reports.percentiles.clone(),
             usage: phase.map_or_else(Usage::default, |phase| usage(times, rows, phase)),
+            steady: times.steady.clone(),
             own: Some(own(&times.records)),
         }
     };

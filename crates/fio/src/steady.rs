@@ -1,0 +1,331 @@
+//! `steadystate`: a job ends when its rate or latency was even for so long, by fio's rule.
+//!
+//! A window of samples, one an interval. The largest deviation from its mean, or the slope of the
+//! least-squares line through it in an interval, is held against a limit; fio's documentation,
+//! `steadystate`. The rule knows no uncertainty: docs/fio.md says what that means.
+
+use std::collections::VecDeque;
+
+use units::Duration;
+
+use crate::number::{KbBase, TimeUnit, size, time};
+
+/// Samples of a window, at most.
+const WINDOW_MAX: u64 = 1 << 20;
+
+/// What is even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyFigure {
+    /// Operations a second.
+    Iops,
+    /// Bytes a second.
+    Bandwidth,
+    /// Mean time from submission to completion, nanoseconds.
+    Latency,
+}
+
+/// When it counts as even.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyCriterion {
+    /// What is looked at.
+    pub figure: SteadyFigure,
+    /// Whether the slope of the line is, and not the largest deviation.
+    pub is_slope: bool,
+    /// What that stays below.
+    pub limit: f64,
+    /// Whether the limit is in percent of the mean.
+    pub is_percent: bool,
+}
+
+/// All options of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyState {
+    /// fio's own where none is given.
+    pub criterion: SteadyCriterion,
+    /// Length of the window; zero switches it off.
+    pub duration: Duration,
+    /// Time from the job's start that is left out.
+    pub ramp: Duration,
+    /// Between samples.
+    pub interval: Duration,
+}
+
+impl SteadyState {
+    /// fio's defaults: off.
+    pub(crate) const OFF: Self = Self {
+        criterion: SteadyCriterion {
+            figure: SteadyFigure::Iops,
+            is_slope: true,
+            limit: 0.01,
+            is_percent: true,
+        },
+        duration: Duration::ZERO,
+        ramp: Duration::ZERO,
+        interval: Duration::from_secs(1),
+    };
+
+    /// Whether it ends the job.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.duration > Duration::ZERO
+    }
+
+    /// Samples of a window.
+    fn intervals(&self) -> u64 {
+        self.duration.as_nanos() / self.interval.as_nanos().max(1)
+    }
+
+    /// What is wrong with its times, if anything is.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let fits = (2..=WINDOW_MAX).contains(&self.intervals());
+        (self.is_on() && !fits).then_some("ss_dur holds two intervals (ss_interval) at least")
+    }
+}
+
+impl SteadyCriterion {
+    /// Read `steadystate=`.
+    pub(crate) fn parse(text: &str, base: KbBase) -> Result<Self, String> {
+        let (word, limit) = text
+            .split_once(':')
+            .ok_or("it needs a limit: write iops_slope:0.3%")?;
+        let (figure, is_slope) = match word {
+            "iops" => (SteadyFigure::Iops, false),
+            "iops_slope" => (SteadyFigure::Iops, true),
+            "bw" => (SteadyFigure::Bandwidth, false),
+            "bw_slope" => (SteadyFigure::Bandwidth, true),
+            "lat" => (SteadyFigure::Latency, false),
+            "lat_slope" => (SteadyFigure::Latency, true),
+            _ => {
+                return Err(format!(
+                    "{word:?} is none of iops, bw, lat, or one with _slope"
+                ));
+            }
+        };
+        let number = |text: &str| {
+            let number = text.trim().parse::<f64>().ok();
+            let number = number.filter(|number| number.is_finite() && *number > 0.0);
+            number.ok_or_else(|| format!("{text:?} is no number above 0"))
+        };
+        let (limit, is_percent) = match (limit.strip_suffix('%'), figure) {
+            (Some(percent), _) => (number(percent)?, true),
+            (None, SteadyFigure::Iops) => (number(limit)?, false),
+            (None, SteadyFigure::Bandwidth) => (size(limit, base)? as f64, false),
+            (None, SteadyFigure::Latency) => {
+                let limit = time(limit, TimeUnit::Microseconds)?;
+                (limit.as_nanos() as f64, false)
+            }
+        };
+        Ok(Self {
+            figure,
+            is_slope,
+            limit,
+            is_percent,
+        })
+    }
+
+    /// As fio's output has it.
+    fn name(&self) -> String {
+        let word = match self.figure {
+            SteadyFigure::Iops => "iops",
+            SteadyFigure::Bandwidth => "bw",
+            SteadyFigure::Latency => "lat",
+        };
+        let slope = if self.is_slope { "_slope" } else { "" };
+        format!("{word}{slope}:{:.6}{}", self.limit, self.unit())
+    }
+
+    const fn unit(&self) -> &'static str {
+        if self.is_percent { "%" } else { "" }
+    }
+}
+
+/// What was done up to some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SteadyTotals {
+    /// Operations.
+    pub operations: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// The sum of their times from submission to completion, nanoseconds.
+    pub nanos: f64,
+}
+
+/// Looks at a job while it runs.
+#[derive(Clone, Debug)]
+pub struct SteadyWatch {
+    rule: SteadyState,
+    /// The last samples: operations and bytes a second, mean time.
+    window: VecDeque<[f64; 3]>,
+    /// The moment of the last look from the job's start, and what was done by then.
+    before: Option<(Duration, SteadyTotals)>,
+    next: Duration,
+    criterion: f64,
+    is_attained: bool,
+}
+
+/// What it found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SteadyReport {
+    /// The criterion and its limit, as fio has them.
+    pub rule: String,
+    /// Seconds of the window.
+    pub seconds: u64,
+    /// Whether that ended the job.
+    pub is_attained: bool,
+    /// The largest deviation or the slope, and its unit, `%` or nothing.
+    pub criterion: (f64, &'static str),
+    /// Whether it is the slope.
+    pub is_slope: bool,
+    /// The samples of the last window: operations and bytes a second, mean nanoseconds.
+    pub samples: Vec<[f64; 3]>,
+}
+
+impl SteadyWatch {
+    /// A watch by this rule.
+    #[must_use]
+    pub fn new(rule: SteadyState) -> Self {
+        Self {
+            rule,
+            window: VecDeque::new(),
+            before: None,
+            next: rule.ramp,
+            criterion: 0.0,
+            is_attained: false,
+        }
+    }
+
+    /// Whether a sample is due at that time from the job's start.
+    #[must_use]
+    pub fn is_due(&self, at: Duration) -> bool {
+        !self.is_attained && at >= self.next
+    }
+
+    /// Take what was done by then. Whether the job is steady now.
+    pub fn look(&mut self, at: Duration, totals: SteadyTotals) -> bool {
+        let passed = at.saturating_sub(self.rule.ramp).as_nanos() / self.interval_nanos();
+        self.next = self.rule.ramp + self.rule.interval * (passed + 1);
+        let Some((then, before)) = self.before.replace((at, totals)) else {
+            return false;
+        };
+        let seconds = at.saturating_sub(then).as_secs_f64().max(1e-9);
+        let operations = totals.operations.saturating_sub(before.operations) as f64;
+        self.window.push_back([
+            operations / seconds,
+            totals.bytes.saturating_sub(before.bytes) as f64 / seconds,
+            (totals.nanos - before.nanos) / operations.max(1.0),
+        ]);
+        let wanted = self.rule.intervals() as usize;
+        if self.window.len() > wanted {
+            self.window.pop_front();
+        }
+        if self.window.len() == wanted {
+            self.criterion = self.judge();
+            self.is_attained = self.criterion.abs() < self.rule.criterion.limit;
+        }
+        self.is_attained
+    }
+
+    fn interval_nanos(&self) -> u64 {
+        self.rule.interval.as_nanos().max(1)
+    }
+
+    /// The largest deviation from the mean, or the slope, of a full window.
+    fn judge(&self) -> f64 {
+        let criterion = self.rule.criterion;
+        let values = self.window.iter().map(|it| it[criterion.figure as usize]);
+        let count = self.window.len() as f64;
+        let mean = values.clone().sum::<f64>() / count;
+        let found = match criterion.is_slope {
+            false => values.map(|value| (value - mean).abs()).fold(0.0, f64::max),
+            true => {
+                let middle = (count - 1.0) / 2.0;
+                let across = |at: usize| at as f64 - middle;
+                let products = values.enumerate().map(|(at, value)| across(at) * value);
+                let squares = (0..self.window.len()).map(|at| across(at).powi(2));
+                products.sum::<f64>() / squares.sum::<f64>()
+            }
+        };
+        match criterion.is_percent {
+            true if mean > 0.0 => found * 100.0 / mean,
+            true => f64::INFINITY,
+            false => found,
+        }
+    }
+
+    /// What it found.
+    #[must_use]
+    pub fn report(&self) -> SteadyReport {
+        let criterion = self.rule.criterion;
+        SteadyReport {
+            rule: criterion.name(),
+            seconds: self.rule.duration.as_nanos() / 1_000_000_000,
+            is_attained: self.is_attained,
+            criterion: (self.criterion, criterion.unit()),
+            is_slope: criterion.is_slope,
+            samples: self.window.iter().copied().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples a second until it is steady; `None` where it is not within 100.
+    fn steady_after(rule: &str, seconds: u64, rate: impl Fn(u64) -> u64) -> Option<u64> {
+        let criterion = SteadyCriterion::parse(rule, KbBase::Binary).expect("a rule");
+        let mut watch = SteadyWatch::new(SteadyState {
+            criterion,
+            duration: Duration::from_secs(seconds),
+            ramp: Duration::from_secs(5),
+            ..SteadyState::OFF
+        });
+        let mut done = SteadyTotals::default();
+        (0..=100).find(|&second| {
+            let at = Duration::from_secs(second);
+            done.operations += rate(second);
+            done.bytes += rate(second) * 4096;
+            watch.is_due(at) && watch.look(at, done)
+        })
+    }
+
+    #[test]
+    fn an_even_rate_is_steady_once_the_window_is_full() {
+        for rule in [
+            "iops:1%",
+            "iops:10",
+            "bw:4k",
+            "bw_slope:0.1%",
+            "iops_slope:0.01",
+        ] {
+            assert_eq!(steady_after(rule, 10, |_| 1000), Some(15), "{rule}");
+        }
+    }
+
+    /// From 2000 by 20 a second down to 1000 at 50 s, even from there on.
+    #[test]
+    fn a_fall_is_steady_when_it_is_over() {
+        let rate = |second: u64| 2000 - 20 * second.min(50);
+        assert_eq!(steady_after("iops_slope:0.1%", 10, rate), Some(59));
+        assert_eq!(steady_after("iops:0.5%", 10, rate), Some(59));
+        // The line falls by 20 a second, and that is below 2 % of its mean up to a mean of 1000.
+        assert_eq!(steady_after("iops_slope:2%", 10, rate), Some(15));
+    }
+
+    #[test]
+    fn a_rate_that_jumps_is_never_steady() {
+        let rate = |second: u64| 1000 + second % 2 * 500;
+        assert_eq!(steady_after("iops:10%", 10, rate), None);
+        assert_eq!(steady_after("iops:1%", 10, |_| 0), None);
+    }
+
+    #[test]
+    fn what_is_no_criterion_is_said() {
+        for text in ["iops", "mood:1%", "iops:x", "bw:-1%", "lat:1parsec"] {
+            assert!(
+                SteadyCriterion::parse(text, KbBase::Binary).is_err(),
+                "{text}"
+            );
+        }
+    }
+}
