@@ -30,31 +30,41 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Fill `buffer` with the bytes from `offset` on, which is a whole number of blocks.
+    /// Fill `buffer` with the bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
-        let first = offset / u64::from(BLOCK_BYTES);
-        let mut whole = buffer.chunks_exact_mut(BLOCK);
-        let mut next = first;
-        for (block, part) in (first..).zip(&mut whole) {
-            self.fill_block(block, part);
-            next = block + 1;
-        }
-        let rest = whole.into_remainder();
-        if !rest.is_empty() {
-            let mut last = [0; BLOCK];
-            self.fill_block(next, &mut last);
-            rest.copy_from_slice(&last[..rest.len()]);
+        let mut rest = buffer;
+        for (block, skip) in blocks_from(offset) {
+            if rest.is_empty() {
+                return;
+            }
+            let (part, behind) = rest.split_at_mut(rest.len().min(BLOCK - skip));
+            if part.len() == BLOCK {
+                self.fill_block(block, part);
+            } else {
+                let mut whole = [0; BLOCK];
+                self.fill_block(block, &mut whole);
+                part.copy_from_slice(&whole[skip..skip + part.len()]);
+            }
+            rest = behind;
         }
     }
 
     /// Whether `found` is what stands at `offset`.
     pub fn matches(&self, offset: u64, found: &[u8]) -> bool {
-        let first = offset / u64::from(BLOCK_BYTES);
+        let mut rest = found;
         let mut expected = [0; BLOCK];
-        (first..).zip(found.chunks(BLOCK)).all(|(block, part)| {
+        for (block, skip) in blocks_from(offset) {
+            if rest.is_empty() {
+                break;
+            }
+            let (part, behind) = rest.split_at(rest.len().min(BLOCK - skip));
             self.fill_block(block, &mut expected);
-            part == &expected[..part.len()]
-        })
+            if part != &expected[skip..skip + part.len()] {
+                return false;
+            }
+            rest = behind;
+        }
+        true
     }
 
     fn fill_block(&self, block: u64, part: &mut [u8]) {
@@ -80,6 +90,13 @@ impl Content {
         let turn = index - FIXED;
         (self.changes + CHANGEABLE - 1 - turn) / CHANGEABLE
     }
+}
+
+/// Blocks from a byte on, each with how many of its bytes lie before that one.
+fn blocks_from(offset: u64) -> impl Iterator<Item = (u64, usize)> {
+    let size = u64::from(BLOCK_BYTES);
+    let first = (offset / size, (offset % size) as usize);
+    std::iter::once(first).chain((first.0 + 1..).map(|block| (block, 0)))
 }
 
 /// The files of one driver, by name.
@@ -144,6 +161,23 @@ mod tests {
         CONTENT.fill(0, &mut whole);
         assert_eq!(found, whole[..3901]);
         assert!(CONTENT.matches(0, &found));
+    }
+
+    /// Records of 47008 bytes, as IOR's hard pattern has, begin and end in the midst of a block.
+    #[test]
+    fn records_may_begin_in_the_midst_of_a_block() {
+        let record = 47_008;
+        let mut whole = vec![0; 3 * record];
+        CONTENT.fill(0, &mut whole);
+        for (number, expected) in whole.chunks(record).enumerate() {
+            let offset = (number * record) as u64;
+            let mut found = vec![0xAA; record];
+            CONTENT.fill(offset, &mut found);
+            assert!(found == expected && CONTENT.matches(offset, &found));
+            found[record - 1] ^= 1;
+            assert!(!CONTENT.matches(offset, &found));
+        }
+        assert!(!CONTENT.matches(0, &whole[record..]));
     }
 
     #[test]

@@ -28,10 +28,10 @@ use crate::raw_device::{RawDevice, forget, read_exactly, thread_times};
 use crate::target_error::TargetError;
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory, errno_of, require_name};
 use crate::work_tree::tree_directory_name;
-use shared::{Learned, make_root, root_name};
+use shared::{Joint, Learned, make_root, root_name};
 use sys::MonotonicClock;
 
-/// The longest read or write of a script.
+/// The longest read or write of most scripts: memory grows where one has longer ones.
 const MEMORY_BYTES: usize = 64 << 10;
 /// The file that makes the kernel forget what it holds in memory.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
@@ -74,6 +74,8 @@ pub struct FileSystemDriver {
     directories: HashMap<u32, TreeDirectory>,
     /// A file of another client, which the next call is about.
     learned: Option<Learned>,
+    /// What was written last to a file of all clients, which another client has made.
+    joint: Option<Joint>,
     open: Option<Open>,
     memory: Memory,
 }
@@ -104,6 +106,8 @@ enum Purpose {
     Read,
     Fill,
     Rewrite,
+    /// Together with others, at places that are named.
+    Join,
 }
 
 /// What the program holds of the file that it read last.
@@ -111,6 +115,15 @@ enum Purpose {
 struct Memory {
     buffer: Vec<u8>,
     content: Option<Content>,
+}
+
+impl Memory {
+    fn part(&mut self, bytes: usize) -> &mut [u8] {
+        if self.buffer.len() < bytes {
+            self.buffer.resize(bytes, 0);
+        }
+        &mut self.buffer[..bytes]
+    }
 }
 
 impl FileSystemDriver {
@@ -141,6 +154,7 @@ impl FileSystemDriver {
             made: HashMap::new(),
             directories: HashMap::new(),
             learned: None,
+            joint: None,
             open: None,
             memory: Memory {
                 buffer: vec![0; MEMORY_BYTES],
@@ -160,6 +174,8 @@ impl FileSystemDriver {
             FileOp::RemoveDirectory { directory } => self.remove_directory(directory),
             FileOp::Create { file, bytes } => self.create(file, bytes),
             FileOp::Open { file, purpose } => self.open(file, purpose),
+            FileOp::OpenShared { file, purpose } => self.open_shared(file, purpose),
+            FileOp::Seek { at } => self.seek(at),
             FileOp::OpenNull => self.open_null(),
             FileOp::Read { bytes } => self.read(bytes as usize),
             FileOp::Write { bytes } => self.write(bytes as usize),
@@ -300,7 +316,7 @@ impl FileSystemDriver {
         else {
             return Err(SystemError::BADF);
         };
-        let buffer = &mut self.memory.buffer[..bytes];
+        let buffer = self.memory.part(bytes);
         read_exactly(file, *at, buffer)?;
         if !content.matches(*at, buffer) {
             return Err(SystemError::from_raw_os_error(WRONG_DATA.0));
@@ -314,14 +330,14 @@ impl FileSystemDriver {
         let Some(Open::File {
             file,
             content,
-            purpose: Purpose::Fill | Purpose::Rewrite,
+            purpose: purpose @ (Purpose::Fill | Purpose::Rewrite | Purpose::Join),
             at,
             ..
         }) = &mut self.open
         else {
             return Err(SystemError::BADF);
         };
-        let buffer = &mut self.memory.buffer[..bytes];
+        let buffer = self.memory.part(bytes);
         content.fill(*at, buffer);
         let mut done = 0;
         while done < bytes {
@@ -334,6 +350,9 @@ impl FileSystemDriver {
             done += moved;
         }
         *at += bytes as u64;
+        if *purpose == Purpose::Join {
+            content.bytes += bytes as u64;
+        }
         Ok(bytes as u64)
     }
 
@@ -364,16 +383,14 @@ impl FileSystemDriver {
             // Dropping the null device closes it.
             return Ok(0);
         };
-        if purpose == Purpose::Read {
-            return Ok(0);
+        match purpose {
+            Purpose::Read => return Ok(0),
+            Purpose::Join => self.joint = Some(Joint::of(name, &file, content.bytes)?),
+            Purpose::Fill | Purpose::Rewrite => {
+                let bytes = at;
+                self.files.insert(name, Content { bytes, ..content });
+            }
         }
-        self.files.insert(
-            name,
-            Content {
-                bytes: at,
-                ..content
-            },
-        );
         if self.options.durability.is_durable() {
             rustix::fs::fsync(&file)?;
             if purpose == Purpose::Fill {
@@ -486,6 +503,7 @@ impl FileSystemDriver {
             let file = self.open_file(*name, OFlags::RDONLY)?;
             kept += forget(&file, content.bytes)?;
         }
+        kept += self.forget_joint()?;
         if let Some(device) = &self.device {
             kept += device.forget()?;
         }
@@ -495,6 +513,7 @@ impl FileSystemDriver {
     fn initialise(&mut self) -> Result<u64, SystemError> {
         self.open = None;
         self.learned = None;
+        self.joint = None;
         self.memory.content = None;
         let mut failed = Ok(0);
         let names: Vec<FileName> = self.files.keys().copied().collect();

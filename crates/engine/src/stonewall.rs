@@ -1,6 +1,6 @@
-//! Work that ends at a stonewall, with wear-out, as IOR and mdtest have it: each client works until a
-//! time is up, then all go on as far as the furthest of them came. So a client that is slow has no
-//! less to do than the others, and the whole says what the slowest takes.
+//! Work that ends at a stonewall, with wear-out, as IOR and mdtest have it: each client works until
+//! a time is up, then all go on as far as the furthest of them came. So a client that is slow has
+//! no less to do than the others, and the whole says what the slowest takes.
 //!
 //! Who the furthest is, the caller finds out between the two parts: a client knows of itself alone.
 

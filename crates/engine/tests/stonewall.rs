@@ -1,4 +1,5 @@
-//! A stonewall with wear-out in virtual time: clients of known speeds, and what each must have done.
+//! A stonewall with wear-out in virtual time: clients of known speeds, and what each must have
+//! done.
 
 use engine::{AtTheWall, Clock, FileDriver, PlayEnd, Played, WallPart, WalledWork};
 use units::{Duration, Instant};

@@ -19,13 +19,13 @@ use procedure::{
 };
 use results::environment::TargetKind;
 use results::{
-    Environment, FileState, FileSystemRole, FileTests, MetadataTree, Run, Setup, Status,
-    TargetDescription, Warning, WarningCode,
+    Environment, FileState, FileSystemRole, FileTests, FileTransfers, MetadataTree, Run, Setup,
+    Status, TargetDescription, Warning, WarningCode,
 };
 use sim::SIM_PREFIX;
 use sys::MonotonicClock;
 use units::{Bytes, Duration};
-use workload::{DecusTest, DirectoryUse, MetadataClient, MetadataSpec, Spacing};
+use workload::{DecusTest, DirectoryUse, FilesShape, MetadataClient, Spacing};
 
 use crate::check_up::{Show, Stage};
 use host::environment;
@@ -55,6 +55,8 @@ pub enum FileWork {
     },
     /// Metadata at scale.
     Metadata(MetadataTree),
+    /// Large files.
+    Bandwidth(FileTransfers),
 }
 
 /// Whether a memory disk runs beside the target.
@@ -119,16 +121,21 @@ impl FilesRequest {
     pub(crate) const fn directories(&self) -> DirectoryUse {
         match &self.work {
             FileWork::Metadata(tree) => tree.directories,
+            FileWork::Bandwidth(transfers) => transfers.directories,
             FileWork::Decus { .. } => DirectoryUse::Own,
         }
     }
 
     /// Whether clients use each other's files or directories.
     pub(crate) const fn needs_one_directory(&self) -> bool {
+        self.is_reordered() || matches!(self.directories(), DirectoryUse::Shared)
+    }
+
+    /// Whether clients read what another one made.
+    const fn is_reordered(&self) -> bool {
         match &self.work {
-            FileWork::Metadata(tree) => {
-                tree.is_reordered || matches!(tree.directories, DirectoryUse::Shared)
-            }
+            FileWork::Metadata(tree) => tree.is_reordered,
+            FileWork::Bandwidth(transfers) => transfers.is_reordered,
             FileWork::Decus { .. } => false,
         }
     }
@@ -140,10 +147,10 @@ impl FilesRequest {
     pub(crate) fn metadata_client(&self, here: u32) -> MetadataClient {
         let share = self.share();
         let number = share.client(here);
-        let reads_of = match (&self.work, &self.party) {
-            (FileWork::Metadata(tree), _) if !tree.is_reordered => number,
-            (_, Some(party)) => number - share.rank + party.rank_on_next_host(),
-            (_, None) => (number + 1) % self.clients,
+        let reads_of = match &self.party {
+            _ if !self.is_reordered() => number,
+            Some(party) => number - share.rank + party.rank_on_next_host(),
+            None => (number + 1) % self.clients,
         };
         MetadataClient { number, reads_of }
     }
@@ -161,6 +168,7 @@ impl FilesRequest {
                 scales,
             } => (FilesPlan::decus(tests, spacings), scales.clone()),
             FileWork::Metadata(tree) => (FilesPlan::metadata(&tree.of_each(1)), vec![1]),
+            FileWork::Bandwidth(_) => (FilesPlan::bandwidth(), vec![1]),
         };
         FilesPlan {
             items,
@@ -198,10 +206,11 @@ impl FilesRequest {
         self.device.as_deref().filter(|_| is_read)
     }
 
-    /// The tree of one client.
-    fn tree(&self) -> Option<MetadataSpec> {
+    /// What each client makes, where all do the same.
+    fn shape(&self) -> Option<FilesShape> {
         match &self.work {
-            FileWork::Metadata(tree) => Some(tree.of_each(self.clients)),
+            FileWork::Metadata(tree) => Some(FilesShape::Tree(tree.of_each(self.clients))),
+            FileWork::Bandwidth(it) => Some(FilesShape::Transfers(it.of_each(self.clients))),
             FileWork::Decus { .. } => None,
         }
     }
@@ -504,13 +513,13 @@ impl Session<'_> {
         warnings: Vec<Warning>,
     ) -> Run {
         let request = self.request;
-        let tree = request.tree();
+        let shape = request.shape();
         let row = |cell: &FileCell| {
             let played = self.played.get(cell)?;
             let is_precise = self.procedure.is_precise(cell);
             Some(file_test(
                 cell,
-                tree.as_ref(),
+                shape.as_ref(),
                 request.clients,
                 is_precise,
                 played,
@@ -526,6 +535,7 @@ impl Session<'_> {
             workload: match request.work {
                 FileWork::Decus { .. } => "decus".into(),
                 FileWork::Metadata(_) => "metadata".into(),
+                FileWork::Bandwidth(_) => "bandwidth".into(),
             },
             host_name: environment.host_name.clone(),
             clients: request.clients,
@@ -538,7 +548,11 @@ impl Session<'_> {
             device,
             tree: match &request.work {
                 FileWork::Metadata(tree) => Some(*tree),
-                FileWork::Decus { .. } => None,
+                FileWork::Decus { .. } | FileWork::Bandwidth(_) => None,
+            },
+            transfers: match &request.work {
+                FileWork::Bandwidth(transfers) => Some(*transfers),
+                FileWork::Decus { .. } | FileWork::Metadata(_) => None,
             },
             stonewall_ns: request.stonewall.map(Duration::as_nanos),
             hosts: self.company.as_ref().map_or_else(Vec::new, Company::hosts),

@@ -1,4 +1,4 @@
-//! The DECUS tests and the metadata workload: in which order tests are repeated, when a test's time
+//! The DECUS tests, metadata and bandwidth: in which order tests are repeated, when a test's time
 //! is known well enough, and what is prepared before each.
 //!
 //! A round visits every group of tests that share files, in a random order of its own: on each file
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use random::{Purpose, Stream};
 use results::{FileState, FileSystemRole};
 use units::Duration;
-use workload::{DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
+use workload::{BandwidthPhase, DecusGroup, DecusTest, MetadataPhase, MetadataSpec, Spacing};
 
 use crate::rounds::RoundsRule;
 use crate::transfer::PassCount;
@@ -31,6 +31,8 @@ pub enum FileItem {
     Decus(DecusTest, Spacing),
     /// A phase of the metadata workload.
     Metadata(MetadataPhase),
+    /// A phase of the bandwidth workload.
+    Bandwidth(BandwidthPhase),
 }
 
 /// One row of the result: a test on one file system, in one state, at one scale.
@@ -57,6 +59,8 @@ pub enum FileStep {
     Space(FileCell, Spacing),
     /// Make the file that stands in for a device, where there is none.
     StandIn(FileCell),
+    /// Make the file that clients share, where they do.
+    SharedFile(FileCell),
     /// Drop what caches hold, for the sake of the test that follows.
     DropCaches(FileCell),
     /// Play the script of a test, and record its time.
@@ -130,6 +134,12 @@ impl FilesPlan {
         phases.map(FileItem::Metadata).collect()
     }
 
+    /// The items of the bandwidth workload.
+    #[must_use]
+    pub fn bandwidth() -> Vec<FileItem> {
+        BandwidthPhase::ALL.map(FileItem::Bandwidth).to_vec()
+    }
+
     fn cells(&self) -> Vec<FileCell> {
         let mut scales = self.scales.clone();
         scales.push(1);
@@ -171,6 +181,7 @@ impl FilesPlan {
 enum Group {
     Decus(DecusGroup),
     Metadata,
+    Bandwidth,
 }
 
 impl FileItem {
@@ -178,6 +189,7 @@ impl FileItem {
         match self {
             Self::Decus(test, _) => Group::Decus(test.group()),
             Self::Metadata(_) => Group::Metadata,
+            Self::Bandwidth(_) => Group::Bandwidth,
         }
     }
 }
@@ -335,7 +347,10 @@ impl FilesProcedure {
         let first = visit[0];
         let mut steps = vec![FileStep::Initialise(first.role)];
         match first.item.group() {
-            Group::Metadata => {
+            Group::Metadata | Group::Bandwidth => {
+                if first.item.group() == Group::Bandwidth {
+                    steps.push(FileStep::SharedFile(first));
+                }
                 for cell in visit {
                     self.perform(cell, is_over, &mut steps);
                 }

@@ -10,7 +10,7 @@ use procedure::{
 use random::{Purpose, Stream};
 use results::{FileComparison, FilePass, FileState, FileSystemRole};
 use units::Duration;
-use workload::{DecusTest, MetadataPhase, MetadataSpec, Spacing};
+use workload::{DecusTest, FilesShape, MetadataPhase, MetadataSpec, Spacing};
 
 fn rule(passes: Option<u32>) -> RoundsRule {
     RoundsRule {
@@ -62,7 +62,7 @@ impl Disks {
                 assert_eq!(*there, expected, "before {spacing:?}");
                 *there = *spacing;
             }
-            FileStep::DropCaches(_) | FileStep::StandIn(_) => {}
+            FileStep::DropCaches(_) | FileStep::StandIn(_) | FileStep::SharedFile(_) => {}
             FileStep::Measure { cell, .. } => {
                 assert_eq!(cell.state == FileState::Cold, self.is_cold, "{cell:?}");
                 self.play(cell);
@@ -395,7 +395,13 @@ fn a_metadata_row_counts_what_its_phase_counts() {
                 item,
                 ..cell(FileSystemRole::Target, 1)
             };
-            let row = file_test(&cell, Some(&tree), 1, true, &played(&[1.0, 1.0, 1.0]));
+            let row = file_test(
+                &cell,
+                Some(&FilesShape::Tree(tree)),
+                1,
+                true,
+                &played(&[1.0, 1.0, 1.0]),
+            );
             (row.test, row.items)
         })
         .collect();

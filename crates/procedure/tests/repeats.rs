@@ -25,7 +25,7 @@ use sim::SimSpec;
 use stats::Estimate;
 use support::{Coverage, run_trial};
 use units::{Bytes, Duration};
-use workload::{Durability, MetadataSpec};
+use workload::{Durability, FilesShape, MetadataSpec};
 
 /// Repeats vary by this share ...
 const NOISE: f64 = 0.03;
@@ -164,7 +164,14 @@ fn files(correlation: f64, seed: u64) -> Vec<Estimate> {
         procedure.record(&cell, elapsed);
     }
     let found = cells.iter().map(|(cell, (_, seconds))| {
-        file_test(cell, Some(&tree), 1, true, &played(seconds)).elapsed_seconds
+        file_test(
+            cell,
+            Some(&FilesShape::Tree(tree)),
+            1,
+            true,
+            &played(seconds),
+        )
+        .elapsed_seconds
     });
     found.collect()
 }

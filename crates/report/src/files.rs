@@ -3,10 +3,13 @@
 
 use results::environment::TargetKind;
 use results::{
-    DirectoryUse, FilePass, FileState, FileSystemRole, FileTest, FileTests, MetadataTree, ONE_BLOCK,
+    DirectoryUse, FilePass, FileState, FileSystemRole, FileTest, FileTests, FileTransfers,
+    MetadataTree, ONE_BLOCK,
 };
 use stats::Estimate;
-use units::{format_count, format_counted, format_duration_ns, format_interval_count, format_rate};
+use units::{
+    Bytes, format_count, format_counted, format_duration_ns, format_interval_count, format_rate,
+};
 
 use crate::page::Page;
 use crate::style::Tone;
@@ -57,11 +60,14 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
     };
     let clients = match found.clients {
         1 => "one client".to_owned(),
+        many if found.transfers.is_some() => format!("{many} clients at once"),
         many => format!("{many} clients at once, each with files of its own"),
     };
     let tree = found.tree.as_ref().map_or_else(String::new, layout);
+    let transfers = found.transfers.as_ref();
+    let transfers = transfers.map_or_else(String::new, transfers_text);
     let text = format!(
-        "{}{tree}; {clients}; {until}; host {}",
+        "{}{tree}{transfers}; {clients}; {until}; host {}",
         found.workload, found.host_name
     );
     page.paragraph(Tone::Plain, &text);
@@ -95,6 +101,23 @@ fn layout(tree: &MetadataTree) -> String {
     };
     let files = format_counted(u64::from(tree.files), "file");
     format!("; {files}{size} {place}{reader}")
+}
+
+/// How much goes where in how large parts, and who reads it.
+fn transfers_text(transfers: &FileTransfers) -> String {
+    let place = match transfers.directories {
+        DirectoryUse::Own => "a file of its own",
+        DirectoryUse::Shared => "one file of all clients, taking turns",
+    };
+    let reader = match transfers.is_reordered {
+        true => ", read by another client than its writer",
+        false => "",
+    };
+    format!(
+        "; each client {} in transfers of {} to {place}{reader}",
+        Bytes(transfers.client_bytes),
+        Bytes(u64::from(transfers.transfer_bytes)),
+    )
 }
 
 /// What was done when the time was up: without the wear-out, in which some wait for others.
@@ -455,9 +478,9 @@ fn titles(page: &mut Page<'_>, found: &FileTests) {
 fn legend(page: &mut Page<'_>, found: &FileTests) {
     let text = "Seconds: from the first call to the last, a mean over passes with Student's \
                 interval; the first pass of a test is left out. User and system: CPU seconds of \
-                the clients in one pass, split in clock ticks. Items are files, or \
-                directories. Reads and writes: what the device completed in one pass, whoever \
-                asked; without syncing, most writes come later.";
+                the clients in one pass, split in clock ticks. Items are files, \
+                directories or transfers. Reads and writes: what the device completed in one \
+                pass, whoever asked; without syncing, most writes come later.";
     page.paragraph(Tone::Quiet, text);
     if page.style.all {
         let text = "+-: half of the 95 % interval over passes.";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stats::{Estimate, repeats_mean};
-use workload::{BLOCK_BYTES, DirectoryUse, MetadataSpec};
+use workload::{BLOCK_BYTES, BandwidthSpec, DirectoryUse, MetadataSpec};
 
 use crate::environment::TargetDescription;
 use crate::warning::Warning;
@@ -148,11 +148,12 @@ pub struct FileTest {
     pub state: FileState,
     /// What the counts of the paper were multiplied by.
     pub scale: u32,
-    /// Files (or directories) that each client works on; with a stonewall, in the mean of passes.
+    /// Files, directories or transfers that each client works on; with a stonewall, in the mean of
+    /// passes.
     pub items: u32,
     /// Seconds from the first call to the last.
     pub elapsed_seconds: Estimate,
-    /// Files (or directories) per second, of all clients.
+    /// Files, directories or transfers per second, of all clients.
     pub items_per_second: Estimate,
     /// Calls per second, of all clients.
     pub calls_per_second: Estimate,
@@ -168,7 +169,7 @@ pub struct FileTest {
     /// Writes of the device in one pass, a mean.
     pub device_writes: Option<f64>,
     /// The part before the stonewall, where the row has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub stonewall: Option<StonewallFigures>,
     /// Times by kind of call.
     pub calls: Vec<FileCallTimes>,
@@ -311,6 +312,35 @@ impl MetadataTree {
     }
 }
 
+/// The large files of the bandwidth workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileTransfers {
+    /// Bytes that each client writes, at most.
+    pub client_bytes: u64,
+    /// Bytes of each call that writes or reads.
+    pub transfer_bytes: u32,
+    /// Whether each client has a file of its own, or all of them one.
+    pub directories: DirectoryUse,
+    /// Whether what one client wrote is read by another, of the next host where there are several.
+    pub is_reordered: bool,
+}
+
+impl FileTransfers {
+    /// What each of so many clients does.
+    #[must_use]
+    pub fn of_each(&self, clients: u32) -> BandwidthSpec {
+        let transfers = self
+            .client_bytes
+            .div_ceil(u64::from(self.transfer_bytes.max(1)));
+        BandwidthSpec {
+            transfers: u32::try_from(transfers).unwrap_or(u32::MAX),
+            transfer_bytes: self.transfer_bytes,
+            clients,
+            directories: self.directories,
+        }
+    }
+}
+
 /// Bytes of a file, where nothing else was asked for.
 pub const ONE_BLOCK: u32 = BLOCK_BYTES;
 
@@ -345,7 +375,7 @@ pub struct FileHost {
 /// What `seekstone files` found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileTests {
-    /// `decus` or `metadata`.
+    /// `decus`, `metadata` or `bandwidth`.
     pub workload: String,
     /// The host that the tests ran on.
     pub host_name: String,
@@ -361,8 +391,11 @@ pub struct FileTests {
     pub device: String,
     /// Of the metadata workload.
     pub tree: Option<MetadataTree>,
+    /// Of the bandwidth workload.
+    #[serde(default)]
+    pub transfers: Option<FileTransfers>,
     /// When clients stop and see how far the others are, after the first call, nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub stonewall_ns: Option<u64>,
     /// What each rank did, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -41,7 +41,7 @@ pub use environment::{Caution, Environment, TargetDescription};
 pub use failure::{ErrorClass, ErrorCount};
 pub use file_tests::{
     FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, MetadataTree, ONE_BLOCK, StonewallFigures, StonewallPass,
+    FileTests, FileTransfers, MetadataTree, ONE_BLOCK, StonewallFigures, StonewallPass,
 };
 pub use generator::{Generator, RoomWait};
 pub use goal::{GateLimit, GateRow, GoalVerdict, LimitVerdict, StudyLimit};

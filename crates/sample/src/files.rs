@@ -2,7 +2,7 @@
 
 use results::{
     FileCallTimes, FileComparison, FileHost, FilePass, FileState, FileSystemRole, FileTest,
-    FileTests, MetadataTree, StonewallFigures, StonewallPass, Warning, WarningCode,
+    FileTests, FileTransfers, MetadataTree, StonewallFigures, StonewallPass, Warning, WarningCode,
 };
 use workload::DirectoryUse;
 
@@ -55,6 +55,12 @@ pub fn files() -> FileTests {
             depth: 0,
             fan_out: 10,
             file_bytes: 3901,
+            directories: DirectoryUse::Shared,
+            is_reordered: true,
+        }),
+        transfers: Some(FileTransfers {
+            client_bytes: 64 << 20,
+            transfer_bytes: 47_008,
             directories: DirectoryUse::Shared,
             is_reordered: true,
         }),

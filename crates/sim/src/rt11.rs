@@ -455,6 +455,8 @@ impl Rt11 {
         match *op {
             FileOp::Create { file, bytes } => self.create(file, bytes).map(|()| 0),
             FileOp::Open { file, .. } => self.open(file).map(|()| 0),
+            // One program runs at a time, and its files are read and written from their start.
+            FileOp::OpenShared { .. } | FileOp::Seek { .. } => Err(UNSUPPORTED),
             FileOp::OpenNull => {
                 self.free_to_open(FileName::new('n', 0))?;
                 self.open = Some(Open::Null);

@@ -86,6 +86,19 @@ pub enum FileOp {
         /// What for.
         purpose: OpenFor,
     },
+    /// Open a file that another client has made in the directory of all clients. It stays its
+    /// maker's, and holds what its maker's blocks would at any place.
+    OpenShared {
+        /// Its name.
+        file: FileName,
+        /// What for.
+        purpose: OpenFor,
+    },
+    /// The next bytes that are read or written lie there in the open file. No call of the system.
+    Seek {
+        /// First byte.
+        at: u64,
+    },
     /// Open the null device, `NL:` or `/dev/null`, for writing.
     OpenNull,
     /// Read the next bytes of the open file, and keep them in the program's memory. Drivers check
@@ -201,11 +214,13 @@ pub enum FileOpKind {
     DropCaches,
     /// Removing everything.
     Initialise,
+    /// Another place in the open file.
+    Seek,
 }
 
 impl FileOpKind {
     /// Every kind, in the order of the discriminants.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::MakeDirectory,
         Self::RemoveDirectory,
         Self::Create,
@@ -225,12 +240,13 @@ impl FileOpKind {
         Self::Squeeze,
         Self::DropCaches,
         Self::Initialise,
+        Self::Seek,
     ];
 
     /// Whether the system is called: what happens in a program's own memory is no call of it.
     #[must_use]
     pub const fn is_call(self) -> bool {
-        !matches!(self, Self::Modify | Self::Learn)
+        !matches!(self, Self::Modify | Self::Learn | Self::Seek)
     }
 
     /// The word that reports use.
@@ -256,6 +272,7 @@ impl FileOpKind {
             Self::Squeeze => "squeeze",
             Self::DropCaches => "drop caches",
             Self::Initialise => "remove all",
+            Self::Seek => "seek",
         }
     }
 }
@@ -268,7 +285,7 @@ impl FileOp {
             Self::MakeDirectory { .. } => FileOpKind::MakeDirectory,
             Self::RemoveDirectory { .. } => FileOpKind::RemoveDirectory,
             Self::Create { .. } => FileOpKind::Create,
-            Self::Open { .. } | Self::OpenNull => FileOpKind::Open,
+            Self::Open { .. } | Self::OpenShared { .. } | Self::OpenNull => FileOpKind::Open,
             Self::Read { .. } => FileOpKind::Read,
             Self::Write { .. } => FileOpKind::Write,
             Self::WriteNull { .. } => FileOpKind::WriteNull,
@@ -284,6 +301,7 @@ impl FileOp {
             Self::Squeeze => FileOpKind::Squeeze,
             Self::DropCaches => FileOpKind::DropCaches,
             Self::Initialise => FileOpKind::Initialise,
+            Self::Seek { .. } => FileOpKind::Seek,
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod address;
 pub mod advice;
+mod bandwidth;
 mod block_map;
 mod client;
 mod content;
@@ -25,6 +26,7 @@ mod users;
 
 pub use address::{AddressError, AddressSpec, Addresses, Partition, Pattern, Region, Start};
 pub use advice::{Advice, AdviceCode, advise, advise_on_durations};
+pub use bandwidth::{BandwidthPhase, BandwidthSpec, FilesShape};
 pub use client::{Agenda, Client, Event, UnitOfWork};
 pub use content::{CHUNK_BYTES_USUAL, Content, Fill, Freshness, PATTERN_BYTES_MAX};
 pub use control::{ControlSpec, ControlThread, Placement, ThreadType};

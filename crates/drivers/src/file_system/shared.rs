@@ -1,14 +1,16 @@
 //! What clients have in common: the directory of all of them, and files that another one made.
 
+use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno as SystemError;
-use workload::{DirectoryUse, FileName};
+use workload::{BLOCK_BYTES, DirectoryUse, FileName, OpenFor};
 
 use super::{FileSystemDriver, Open, Purpose};
 use crate::file_content::Content;
 use crate::guard::beneath::open_beneath;
+use crate::raw_device::{forget, read_exactly};
 use crate::work_directory::{DIRECTORY_FLAGS, WorkDirectory};
 use crate::work_tree::tree_directory_name;
 
@@ -19,6 +21,27 @@ pub(super) struct Learned {
     pub(super) path: String,
     name: FileName,
     pub(super) content: Content,
+}
+
+/// A file of all clients that this one has written to.
+#[derive(Debug)]
+pub(super) struct Joint {
+    name: FileName,
+    /// Its length, and how much of it this client wrote.
+    bytes: u64,
+    written: u64,
+}
+
+impl Joint {
+    /// As the file is now.
+    pub(super) fn of(name: FileName, file: &File, written: u64) -> Result<Self, SystemError> {
+        let bytes = rustix::fs::fstat(file)?.st_size as u64;
+        Ok(Self {
+            name,
+            bytes,
+            written,
+        })
+    }
 }
 
 impl FileSystemDriver {
@@ -40,6 +63,57 @@ impl FileSystemDriver {
             },
         });
         Ok(0)
+    }
+
+    /// Open a file of all clients. That it was made in this run its first block proves, which
+    /// carries the seal: nobody else's file is written.
+    pub(super) fn open_shared(
+        &mut self,
+        name: FileName,
+        purpose: OpenFor,
+    ) -> Result<u64, SystemError> {
+        let (flags, purpose) = match purpose {
+            OpenFor::Reading => (OFlags::RDONLY, Purpose::Read),
+            OpenFor::Writing => (OFlags::RDWR, Purpose::Join),
+        };
+        let file = open_beneath(&self.root, self.path(name)?, flags)?;
+        let content = Content {
+            origin: name,
+            changes: 0,
+            bytes: 0,
+        };
+        let mut first = [0; BLOCK_BYTES as usize];
+        read_exactly(&file, 0, &mut first).map_err(|_| SystemError::STALE)?;
+        if !content.matches(0, &first) {
+            return Err(SystemError::STALE);
+        }
+        self.open = Some(Open::File {
+            file,
+            name,
+            content,
+            purpose,
+            at: 0,
+        });
+        Ok(0)
+    }
+
+    /// The next bytes lie there.
+    pub(super) fn seek(&mut self, to: u64) -> Result<u64, SystemError> {
+        match &mut self.open {
+            Some(Open::File { at, .. }) => *at = to,
+            _ => return Err(SystemError::BADF),
+        }
+        Ok(0)
+    }
+
+    /// Drop what this host holds of a file of all clients; this client's share of what stays.
+    pub(super) fn forget_joint(&self) -> Result<f64, SystemError> {
+        let Some(joint) = &self.joint else {
+            return Ok(0.0);
+        };
+        let file = open_beneath(&self.root, self.path(joint.name)?, OFlags::RDONLY)?;
+        let kept = forget(&file, joint.bytes)?;
+        Ok(kept * joint.written as f64 / (joint.bytes as f64).max(1.0))
     }
 
     /// Open another client's file, to read it.

@@ -27,6 +27,13 @@ impl FilesRequest {
                 let bytes = u64::from(spec.files) * file + directories * ALLOCATION;
                 (bytes, names)
             }
+            FileWork::Bandwidth(transfers) => {
+                let spec = transfers.of_each(self.clients);
+                let each = u64::from(spec.transfers) * u64::from(spec.transfer_bytes);
+                // With the record of who makes a file of all clients.
+                let bytes = each + u64::from(spec.transfer_bytes);
+                (bytes.next_multiple_of(ALLOCATION), 1)
+            }
             FileWork::Decus {
                 tests,
                 spacings,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 use units::Duration;
 use workload::{
-    DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, MetadataSpec, Spacing,
+    DecusTest, Durability, Errno, FileOp, FileOpKind, FileOrder, FileScript, FilesShape, Spacing,
     stand_in_for_device,
 };
 
@@ -106,6 +106,19 @@ impl Session<'_> {
                 };
                 self.play_scripts(&cell, "the file of TEST11", &script)?;
             }
+            FileStep::SharedFile(cell) => {
+                let shape = self.request.shape();
+                let share = self.request.share();
+                let script = move |client: u32, _: &Hand| -> FileScript {
+                    match shape {
+                        Some(FilesShape::Transfers(spec)) if share.client(client) == 0 => {
+                            spec.shared_file()
+                        }
+                        _ => Box::new(std::iter::empty()),
+                    }
+                };
+                self.play_scripts(&cell, "the file of all clients", &script)?;
+            }
             FileStep::Measure { cell, pass } => {
                 self.play(&cell, pass)?;
             }
@@ -199,8 +212,8 @@ impl Session<'_> {
         wall: Duration,
     ) -> Result<(Vec<Played>, Vec<WallPart>), BenchError> {
         let (request, interrupt) = (self.request, self.interrupt);
-        let tree = request.tree().expect("the workload has a tree");
-        let work = move |client: u32| request.walled_work(tree, client);
+        let shape = request.shape().expect("the same for each client");
+        let work = move |client: u32| request.walled_work(shape, client);
         let subject = self.ready_subject(cell);
         let furthest = |here| request.furthest(here);
         let played = played_to_wall(&mut subject.hands, &work, wall, interrupt, furthest)?;
@@ -218,37 +231,30 @@ impl Session<'_> {
         played: &[Played],
     ) -> Option<u64> {
         self.request.stonewall?;
-        let FileItem::Metadata(phase) = cell.item else {
-            return None;
+        // An item of these workloads is made by one such call.
+        let (call, each) = match cell.item {
+            FileItem::Metadata(phase) => (FileOpKind::Create, self.shape_made(cell)?.items(phase)),
+            FileItem::Bandwidth(_) => (FileOpKind::Write, self.shape_made(cell)?.most()),
+            FileItem::Decus(..) => return None,
         };
-        // A file of this workload is created by one call.
-        let created = || {
-            let times = played
-                .iter()
-                .filter_map(|it| it.times.get(&FileOpKind::Create));
-            times.map(Histogram::len).sum()
-        };
+        let calls = played.iter().filter_map(|it| it.times.get(&call));
         Some(match wall {
-            Some(_) => created(),
-            None => {
-                let each = u64::from(self.tree_made(cell)?.items(phase));
-                each * u64::from(self.request.clients_here())
-            }
+            Some(_) => calls.map(Histogram::len).sum(),
+            None => u64::from(each) * u64::from(self.request.clients_here()),
         })
     }
 
-    /// The tree of one client with the files that are there.
-    fn tree_made(&self, cell: &FileCell) -> Option<MetadataSpec> {
-        let tree = self.request.tree()?;
+    /// What each client makes, with as many files or transfers as are there.
+    fn shape_made(&self, cell: &FileCell) -> Option<FilesShape> {
+        let shape = self.request.shape()?;
         let made = self.made.get(&(cell.role, cell.state));
-        let files = made.copied().unwrap_or(tree.files);
-        Some(MetadataSpec { files, ..tree })
+        Some(made.map_or(shape, |made| shape.with(*made)))
     }
 
     /// Play a test's script, which for TEST11 depends on what there is to read.
     fn play(&mut self, cell: &FileCell, pass: u32) -> Result<Vec<Played>, BenchError> {
-        let tree = self.request.tree();
-        let made = self.tree_made(cell).map_or(0, |tree| tree.files);
+        let shape = self.request.shape();
+        let made = self.shape_made(cell).map_or(0, |shape| shape.most());
         let seed = self.request.seed;
         let (item, scale) = (cell.item, cell.scale);
         let request = self.request;
@@ -259,13 +265,19 @@ impl Session<'_> {
                 client: share.client(client),
                 round: pass,
             };
-            match (item, hand.device_bytes()) {
-                (FileItem::Decus(DecusTest::Test11, _), None) => stand_in_for_device().1,
-                (FileItem::Decus(test, _), bytes) => test.script(scale, bytes.unwrap_or(0), &order),
-                (FileItem::Metadata(phase), _) => {
-                    let tree = tree.expect("the workload has a tree");
-                    tree.script_of(phase, request.metadata_client(client), 0..made)
+            let number = request.metadata_client(client);
+            match (item, shape) {
+                (FileItem::Metadata(phase), Some(FilesShape::Tree(tree))) => {
+                    tree.script_of(phase, number, 0..made)
                 }
+                (FileItem::Bandwidth(phase), Some(FilesShape::Transfers(spec))) => {
+                    spec.script_of(phase, number, 0..made)
+                }
+                (FileItem::Decus(test, _), _) => match (test, hand.device_bytes()) {
+                    (DecusTest::Test11, None) => stand_in_for_device().1,
+                    (test, bytes) => test.script(scale, bytes.unwrap_or(0), &order),
+                },
+                _ => unreachable!("a workload has its own phases"),
             }
         };
         self.play_scripts(cell, &title_of(item), &script)
@@ -318,9 +330,8 @@ impl Session<'_> {
                 let script = maker.script(cell.scale, u64::MAX, &order);
                 script.map(|op| op.bytes()).sum()
             }
-            FileItem::Metadata(_) => {
-                let tree = self.tree_made(cell);
-                tree.map_or(0, |tree| u64::from(tree.files) * u64::from(tree.file_bytes))
+            FileItem::Metadata(_) | FileItem::Bandwidth(_) => {
+                self.shape_made(cell).map_or(0, |shape| shape.bytes())
             }
         }
     }
@@ -356,6 +367,7 @@ fn title_of(item: FileItem) -> String {
         FileItem::Decus(test, Spacing::None) => format!("TEST{}", test.number()),
         FileItem::Decus(test, spacing) => format!("TEST{} after {}", test.number(), spacing.name()),
         FileItem::Metadata(phase) => phase.name().to_owned(),
+        FileItem::Bandwidth(phase) => phase.name().to_owned(),
     }
 }
 

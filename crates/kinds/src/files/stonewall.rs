@@ -8,7 +8,7 @@ use engine::{AtTheWall, Played, WallPart, WalledWork};
 use procedure::{FileCell, FileItem};
 use results::{FilePass, FileState, FileSystemRole, StonewallPass, Warning, WarningCode};
 use units::{Duration, format_counted};
-use workload::{MetadataPhase, MetadataSpec};
+use workload::{BandwidthPhase, FileOp, FilesShape, MetadataPhase};
 
 use super::subject::Hand;
 use super::{FilesRequest, Session};
@@ -96,18 +96,30 @@ pub(super) fn walls_merged(all: &[(u64, StonewallPass)]) -> Option<StonewallPass
 impl FilesRequest {
     /// When clients stop in a pass of this test; `None` where it has no stonewall.
     pub(super) fn wall_of(&self, cell: &FileCell) -> Option<Duration> {
-        let makes = matches!(cell.item, FileItem::Metadata(MetadataPhase::Create));
+        let makes = matches!(
+            cell.item,
+            FileItem::Metadata(MetadataPhase::Create) | FileItem::Bandwidth(BandwidthPhase::Write)
+        );
         self.stonewall.filter(|_| makes)
     }
 
     /// What a client of this host makes, item by item.
-    pub(super) fn walled_work(&self, tree: MetadataSpec, here: u32) -> WalledWork {
+    pub(super) fn walled_work(&self, shape: FilesShape, here: u32) -> WalledWork {
         let client = self.metadata_client(here);
-        WalledWork {
-            before: Box::new(std::iter::empty()),
-            item: Box::new(move |n| tree.script_of(MetadataPhase::Create, client, n..n + 1)),
-            items: tree.files,
-            after: Box::new(std::iter::empty()),
+        let items = shape.most();
+        match shape {
+            FilesShape::Tree(tree) => WalledWork {
+                before: Box::new(std::iter::empty()),
+                item: Box::new(move |n| tree.script_of(MetadataPhase::Create, client, n..n + 1)),
+                items,
+                after: Box::new(std::iter::empty()),
+            },
+            FilesShape::Transfers(spec) => WalledWork {
+                before: spec.begin(BandwidthPhase::Write, client, shape.bytes()),
+                item: Box::new(move |n| Box::new(spec.transfer(BandwidthPhase::Write, client, n))),
+                items,
+                after: Box::new(std::iter::once(FileOp::Close)),
+            },
         }
     }
 
@@ -124,19 +136,24 @@ impl FilesRequest {
 impl Session<'_> {
     /// A doubt about passes in which a client had done everything before the wall.
     pub(super) fn not_reached(&self) -> Option<Warning> {
-        let limit = u64::from(self.request.tree()?.files);
+        let shape = self.request.shape()?;
+        let limit = u64::from(shape.most());
+        let (items, option) = match shape {
+            FilesShape::Tree(_) => ("files", "more --files"),
+            FilesShape::Transfers(_) => ("transfers", "a larger --file-size"),
+        };
         let passes = self.played.values().flat_map(|row| &row.passes);
         let walls: Vec<StonewallPass> = passes.filter_map(|pass| pass.stonewall).collect();
         let early = walls.iter().filter(|wall| wall.items_most >= limit);
         let early = early.count();
         (early > 0).then(|| {
             let text = format!(
-                "In {early} of {} a client had made all of its {limit} files before the stonewall: \
-                 it stopped nobody, or only the slower clients.",
+                "In {early} of {} a client had made all of its {limit} {items} before the \
+                 stonewall: it stopped nobody, or only the slower clients.",
                 format_counted(walls.len() as u64, "pass"),
             );
             Warning::doubt(WarningCode::StonewallNotReached, text)
-                .advise("ask for more --files, or an earlier --stonewall")
+                .advise(format!("ask for {option}, or an earlier --stonewall"))
         })
     }
 }

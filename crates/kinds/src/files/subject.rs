@@ -393,6 +393,7 @@ fn check_needs(path: &Path, request: &FilesRequest, reserve: u64) -> Result<(), 
         match request.work {
             FileWork::Decus { .. } => "--tests, --scale, --clients",
             FileWork::Metadata(_) => "--files",
+            FileWork::Bandwidth(_) => "--file-size, --clients",
         },
         if needs.bytes <= space.available {
             "keep less free (--reserve 0 lets them have all of it), "

@@ -11,7 +11,7 @@ use results::{
 };
 use stats::{Estimate, Histogram, repeats_mean};
 use units::Duration;
-use workload::{FileOpKind, MetadataSpec};
+use workload::{FileOpKind, FilesShape};
 
 use super::{FileCell, FileItem};
 
@@ -39,7 +39,7 @@ pub struct FilePlayed {
 #[must_use]
 pub fn file_test(
     cell: &FileCell,
-    tree: Option<&MetadataSpec>,
+    shape: Option<&FilesShape>,
     clients: u32,
     is_precise: bool,
     played: &FilePlayed,
@@ -50,7 +50,7 @@ pub fn file_test(
         .map(|it| it.elapsed_ns as f64 / 1e9)
         .collect();
     let elapsed = mean_over(&seconds);
-    let (test, spacing, title, items) = words(cell, tree);
+    let (test, spacing, title, items) = words(cell, shape);
     let items = items_of_each(&counted, clients).unwrap_or(items);
     let each = |of: fn(&FilePass) -> u64| mean(counted.iter().map(|it| Some(of(it))));
     let calls = each(|pass| pass.calls).unwrap_or(0.0);
@@ -94,7 +94,7 @@ pub fn file_test(
     row
 }
 
-fn words(cell: &FileCell, tree: Option<&MetadataSpec>) -> (String, String, String, u32) {
+fn words(cell: &FileCell, shape: Option<&FilesShape>) -> (String, String, String, u32) {
     match cell.item {
         FileItem::Decus(test, spacing) => (
             test.number().into(),
@@ -106,7 +106,13 @@ fn words(cell: &FileCell, tree: Option<&MetadataSpec>) -> (String, String, Strin
             phase.name().into(),
             String::new(),
             phase.title().into(),
-            tree.map_or(0, |tree| tree.items(phase)),
+            shape.map_or(0, |shape| shape.items(phase)),
+        ),
+        FileItem::Bandwidth(phase) => (
+            phase.name().into(),
+            String::new(),
+            phase.title().into(),
+            shape.map_or(0, FilesShape::most),
         ),
     }
 }

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, UnitError};
 use workload::DecusTest;
 
 use super::Common;
-use super::parse::{parse_budget, parse_level, parse_precision};
+use super::parse::{parse_budget, parse_level, parse_precision, parse_size};
 
 /// `seekstone files`.
 #[derive(Args, Debug)]
@@ -29,6 +29,7 @@ seekstone files /media/stick --reserve 0           a small file system, all of i
 seekstone files /dev/sdb                           test 11: its figure of merit\n  \
 seekstone files 'sim:rt11?disk=ra80' --space 2,8   on a simulated PDP-11, in virtual time\n  \
 seekstone files /data --workload metadata --files 10000 --depth 2 --fan-out 10 --clients 4\n  \
+seekstone files /data --workload bandwidth --layout hard --clients 4 --state cold\n  \
 seekstone runs compare --table files 3 5 8         systems compared"
 )]
 pub struct FilesArgs {
@@ -73,42 +74,50 @@ pub struct FilesArgs {
     /// What test 11 reads [default: a file of 32000 blocks that is made for it].
     #[arg(long, value_name = "FILE|DEVICE", conflicts_with = "workload")]
     pub device: Option<PathBuf>,
-    /// Another workload: many small files in a tree.
+    /// Another workload: many small files, or large ones.
     #[arg(long, value_enum)]
     pub workload: Option<WorkloadChoice>,
-    /// Files of `--workload metadata`, over all clients.
+    /// Files of `--workload metadata`, over all clients [default: 10000].
     #[arg(
-        long, value_name = "N", default_value_t = 10_000, allow_negative_numbers = true,
+        long, value_name = "N", allow_negative_numbers = true,
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000_000)
     )]
-    pub files: u32,
-    /// Where they lie: `easy` and `hard` are the two patterns of mdtest in the IO500 benchmark.
-    #[arg(long, value_enum, default_value_t = LayoutChoice::Tree, requires = "workload")]
-    pub layout: LayoutChoice,
+    pub files: Option<u32>,
+    /// Where they lie: `easy` and `hard` are the patterns of mdtest and IOR in the IO500 benchmark
+    /// [default: tree; easy with `--workload bandwidth`].
+    #[arg(long, value_enum, requires = "workload")]
+    pub layout: Option<LayoutChoice>,
     /// Levels of directories [default: 2; 0 with `--layout easy` or `hard`].
     #[arg(
         long, value_name = "N", allow_negative_numbers = true, requires = "workload",
         value_parser = clap::value_parser!(u32).range(0..=16)
     )]
     pub depth: Option<u32>,
-    /// Directories in each directory above the last level.
+    /// Directories in each directory above the last level [default: 10].
     #[arg(
-        long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
+        long, value_name = "N", allow_negative_numbers = true,
         requires = "workload", value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
-    pub fan_out: u32,
-    /// Bytes of each file [default: 512; none with `--layout easy`, 3901 with `hard`].
+    pub fan_out: Option<u32>,
+    /// Bytes of each call of `--workload bandwidth` [default: 2 MiB; 47008 with `--layout hard`].
+    #[arg(
+        long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
+        value_parser = parse_size
+    )]
+    pub transfer_size: Option<Bytes>,
+    /// Bytes of each file [default: 512; none with `--layout easy`, 3901 with `hard`]. Of
+    /// `--workload bandwidth`: what each client writes at most [default: 64 MiB].
     #[arg(
         long, value_name = "BYTES", requires = "workload", allow_hyphen_values = true,
         value_parser = parse_reserve
     )]
     pub file_size: Option<Bytes>,
-    /// Stat, open and read what another client made: the same one of the next host, or the next
-    /// client of one host.
+    /// Stat, open and read what another client made or wrote: the same one of the next host, or the
+    /// next client of one host.
     #[arg(long, requires = "workload")]
     pub reorder: bool,
-    /// Stop making files after this time, then go on to as many as the furthest client had made.
-    /// `--files` is how many there are at most.
+    /// Stop making files, or writing, after this time, then go on to as much as the furthest client
+    /// had done: at most `--files`, or `--file-size`.
     #[arg(
         long, value_name = "TIME", requires = "workload", value_parser = parse_stonewall,
         allow_hyphen_values = true
@@ -172,9 +181,9 @@ pub enum SpaceChoice {
 pub enum LayoutChoice {
     /// In a tree of each client's own.
     Tree,
-    /// In one directory of each client's own, and empty.
+    /// In one directory of each client's own, and empty; or one large file each.
     Easy,
-    /// In one directory of all clients, 3901 bytes each.
+    /// In one directory of all clients, 3901 bytes each; or one large file of all.
     Hard,
 }
 
@@ -183,6 +192,8 @@ pub enum LayoutChoice {
 pub enum WorkloadChoice {
     /// Create, stat, open, read, rename, list and remove many small files in a tree.
     Metadata,
+    /// Write and read large files in transfers: one of each client's own, or one of all.
+    Bandwidth,
 }
 
 fn parse_test(text: &str) -> Result<DecusTest, String> {

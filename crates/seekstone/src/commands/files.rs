@@ -9,7 +9,7 @@ use lab::bench::directory_of;
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use procedure::RoundsRule;
-use results::{FileState, MetadataTree, Setup};
+use results::{FileState, FileTransfers, MetadataTree, Setup};
 use units::Bytes;
 use workload::{BLOCK_BYTES, DecusTest, DirectoryUse, Spacing};
 
@@ -22,6 +22,21 @@ use crate::exit::UsageError;
 const PASSES_MAX: u32 = 1000;
 /// Bytes of a file of mdtest's hard pattern, as the IO500 benchmark sets it.
 const HARD_FILE_BYTES: u32 = 3901;
+/// Bytes of a transfer in IOR's hard pattern, as the IO500 benchmark sets it ...
+const HARD_TRANSFER_BYTES: u64 = 47_008;
+/// ... and in its easy one.
+const EASY_TRANSFER_BYTES: u64 = 2 << 20;
+/// The longest transfer.
+const TRANSFER_BYTES_MAX: u64 = 64 << 20;
+/// The most transfers of a client.
+const TRANSFERS_MAX: u64 = 1 << 30;
+/// What a client writes, where nothing else is asked for.
+const CLIENT_BYTES: u64 = 64 << 20;
+/// Files, and directories in a directory, where nothing else is asked for.
+const FILES: u32 = 10_000;
+const FAN_OUT: u32 = 10;
+/// Why one client cannot read in another order.
+const NO_OTHER: &str = "--reorder reads what another client made: ask for two --clients or more";
 /// The most bytes of a file.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// In the place of a directory: no memory disk.
@@ -62,6 +77,7 @@ fn request(args: &FilesArgs, mut setup: Setup) -> Result<FilesRequest, UsageErro
     let is_directory = is_simulated || Path::new(&args.target).is_dir();
     let work = match args.workload {
         Some(WorkloadChoice::Metadata) => metadata(args)?,
+        Some(WorkloadChoice::Bandwidth) => bandwidth(args)?,
         None => decus(args, is_directory)?,
     };
     check_together(args, is_directory, is_simulated)?;
@@ -112,8 +128,21 @@ fn resolve(setup: &mut Setup, work: &FileWork, states: &[FileState]) {
         setup.resolve("tests", tests.iter().map(|it| it.number().to_owned()));
     }
     if let FileWork::Metadata(tree) = work {
+        setup.resolve("files", [tree.files.to_string()]);
+        setup.resolve("layout", [layout_word(tree)]);
+        setup.resolve("fan-out", [tree.fan_out.to_string()]);
         setup.resolve("depth", [tree.depth.to_string()]);
         setup.resolve("file-size", [Bytes(u64::from(tree.file_bytes)).to_string()]);
+    }
+    if let FileWork::Bandwidth(transfers) = work {
+        let layout = match transfers.directories {
+            DirectoryUse::Own => "easy",
+            DirectoryUse::Shared => "hard",
+        };
+        setup.resolve("layout", [layout.to_owned()]);
+        let bytes = u64::from(transfers.transfer_bytes);
+        setup.resolve("transfer-size", [Bytes(bytes).to_string()]);
+        setup.resolve("file-size", [Bytes(transfers.client_bytes).to_string()]);
     }
     let names = states.iter().map(|state| match state {
         FileState::AsIs => "as-is".to_owned(),
@@ -154,32 +183,85 @@ fn check_together(
     Err(UsageError(problem.into()))
 }
 
+/// Large files, in IOR's patterns.
+fn bandwidth(args: &FilesArgs) -> Result<FileWork, UsageError> {
+    let (usual, directories) = match args.layout {
+        Some(LayoutChoice::Hard) => (HARD_TRANSFER_BYTES, DirectoryUse::Shared),
+        _ => (EASY_TRANSFER_BYTES, DirectoryUse::Own),
+    };
+    let transfer = args.transfer_size.map_or(usual, |size| size.0);
+    let client_bytes = args.file_size.map_or(CLIENT_BYTES, |size| size.0);
+    let transfers = client_bytes.checked_div(transfer).unwrap_or(0);
+    let problem = if !Path::new(&args.target).is_dir() {
+        format!("{}: --workload bandwidth needs a directory", args.target)
+    } else if args.layout == Some(LayoutChoice::Tree) {
+        "--layout tree: large files lie in no tree; ask for easy or hard".into()
+    } else if args.files.is_some() || args.depth.is_some() || args.fan_out.is_some() {
+        "--files, --depth and --fan-out are of --workload metadata: leave them out".into()
+    } else if transfer > TRANSFER_BYTES_MAX {
+        let (asked, most) = (Bytes(transfer), Bytes(TRANSFER_BYTES_MAX));
+        format!("--transfer-size {asked}: a call reads or writes {most} at most")
+    } else if !(1..=TRANSFERS_MAX).contains(&transfers) {
+        format!(
+            "--file-size {}: a client writes between 1 and {TRANSFERS_MAX} transfers of {}",
+            Bytes(client_bytes),
+            Bytes(transfer)
+        )
+    } else if args.reorder && args.clients == 1 {
+        NO_OTHER.into()
+    } else if let Some(uneven) = uneven(args) {
+        uneven
+    } else {
+        return Ok(FileWork::Bandwidth(FileTransfers {
+            client_bytes,
+            transfer_bytes: transfer as u32,
+            directories,
+            is_reordered: args.reorder,
+        }));
+    };
+    Err(UsageError(problem))
+}
+
+/// Where the files of a tree lie, as `--layout` says it.
+fn layout_word(tree: &MetadataTree) -> String {
+    let word = match (tree.directories, tree.file_bytes, tree.depth) {
+        (DirectoryUse::Shared, ..) => "hard",
+        (DirectoryUse::Own, 0, 0) => "easy",
+        (DirectoryUse::Own, ..) => "tree",
+    };
+    word.to_owned()
+}
+
 fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
-    let (depth, file_bytes, directories) = match args.layout {
+    let layout = args.layout.unwrap_or(LayoutChoice::Tree);
+    let files = args.files.unwrap_or(FILES);
+    let (depth, file_bytes, directories) = match layout {
         LayoutChoice::Tree => (2, BLOCK_BYTES, DirectoryUse::Own),
         LayoutChoice::Easy => (0, 0, DirectoryUse::Own),
         LayoutChoice::Hard => (0, HARD_FILE_BYTES, DirectoryUse::Shared),
     };
     let file_bytes = args.file_size.map_or(u64::from(file_bytes), |size| size.0);
     let tree = MetadataTree {
-        files: args.files,
+        files,
         depth: args.depth.unwrap_or(depth),
-        fan_out: args.fan_out,
+        fan_out: args.fan_out.unwrap_or(FAN_OUT),
         file_bytes: file_bytes.min(FILE_BYTES_MAX) as u32,
         directories,
         is_reordered: args.reorder,
     };
     let problem = if !Path::new(&args.target).is_dir() {
         format!("{}: --workload metadata needs a directory", args.target)
-    } else if args.files < args.clients {
+    } else if args.transfer_size.is_some() {
+        "--transfer-size is of --workload bandwidth: leave it out".into()
+    } else if files < args.clients {
         format!(
-            "--files {}: {} clients need one file each at least",
-            args.files, args.clients
+            "--files {files}: {} clients need one file each at least",
+            args.clients
         )
     } else if file_bytes > FILE_BYTES_MAX {
         format!(
-            "--file-size {}: files of this workload have {} at most; for large ones use trial or \
-             transfer",
+            "--file-size {}: files of this workload have {} at most; for large ones use --workload \
+             bandwidth, trial or transfer",
             Bytes(file_bytes),
             Bytes(FILE_BYTES_MAX)
         )
@@ -189,7 +271,7 @@ fn metadata(args: &FilesArgs) -> Result<FileWork, UsageError> {
             tree.depth
         )
     } else if tree.is_reordered && args.clients == 1 {
-        "--reorder reads what another client made: ask for two --clients or more".into()
+        NO_OTHER.into()
     } else if let Some(uneven) = uneven(args) {
         uneven
     } else if tree.of_each(args.clients).directories().is_none() {
