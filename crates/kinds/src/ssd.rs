@@ -59,10 +59,12 @@ pub fn measure_ssd(
     } = open_bench(&request.bench)?;
     bench.serve(interrupt)?;
     let kind = description.kind;
+    let remote = description.remote;
     let mut session = match Session::new(request, interrupt, show, (&bench, kind), &facts) {
         Ok(session) => session,
         Err(error) => return Err(bench.abandon(error)),
     };
+    session.know_hosts(&bench, remote);
     let environment = environment::capture();
     let begun = bench.laboratory().now();
     let measured = session.measure_all(&mut bench);
@@ -84,7 +86,7 @@ pub fn measure_ssd(
     for phase in &mut found.phases {
         phase.warnings.extend(ssd_warnings(phase, &sized));
     }
-    let setup = resolved(request, found.size_bytes);
+    let setup = resolved(request, session.place.size);
     Ok(Run {
         status,
         elapsed_ns: elapsed.as_nanos(),
@@ -147,10 +149,7 @@ impl<'a> Session<'a> {
             request,
             interrupt,
             show,
-            place: SsdPlace {
-                size,
-                access: facts.access,
-            },
+            place: SsdPlace::alone(size, facts.access),
             makes_file: facts.makes_files,
             plans,
             found: SsdTests {
@@ -162,6 +161,19 @@ impl<'a> Session<'a> {
             },
             warnings,
         })
+    }
+
+    /// Where several hosts measure, what each writes counts, and what they write it to.
+    fn know_hosts(&mut self, bench: &Bench, remote: bool) {
+        let Some(party) = bench.party() else { return };
+        let machines = party.machines().len() as u32;
+        self.place.hosts = party.share().ranks;
+        self.place.shares = match party.is_shared() && !self.makes_file {
+            false => self.place.hosts,
+            true if remote => 1,
+            true => machines,
+        };
+        self.found.size_bytes = self.place.all();
     }
 
     fn measure_all(&mut self, bench: &mut Bench) -> Result<(), BenchError> {
@@ -265,7 +277,7 @@ impl<'a> Session<'a> {
         }
         let done = u32::from(filled.is_some());
         let passes = wanted.saturating_sub(done);
-        let bytes = self.place.size * u64::from(passes + done);
+        let bytes = self.place.written_in(passes + done);
         if passes == 0 {
             return Ok((bytes, filled));
         }

@@ -80,10 +80,39 @@ pub struct SsdOptions {
 /// Where loads go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SsdPlace {
-    /// Bytes in play, from the first on.
+    /// Bytes in play, from the first on, of each host.
     pub size: u64,
+    /// Hosts: each moves what a load has of bytes.
+    pub hosts: u32,
+    /// Devices or files that they have together: one each, or fewer that they share.
+    pub shares: u32,
     /// How they are reached.
     pub access: Access,
+}
+
+impl SsdPlace {
+    /// One host's.
+    #[must_use]
+    pub const fn alone(size: u64, access: Access) -> Self {
+        Self {
+            size,
+            hosts: 1,
+            shares: 1,
+            access,
+        }
+    }
+
+    /// Bytes in play of all hosts.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.size * u64::from(self.shares)
+    }
+
+    /// What all hosts write when each writes its bytes so many times.
+    #[must_use]
+    pub fn written_in(&self, passes: u32) -> u64 {
+        self.size * u64::from(passes) * u64::from(self.hosts)
+    }
 }
 
 /// One load of one round, before it is measured.
@@ -268,7 +297,7 @@ impl SsdProcedure {
         let mut trend = round_trend(&values, self.options.trend_limit);
         if let Some(trend) = &mut trend
             && trend.verdict == DriftVerdict::Steady
-            && self.written < LAPS_MIN * self.place.size
+            && self.written < LAPS_MIN * self.place.all()
         {
             trend.verdict = DriftVerdict::Undecided;
         }
@@ -350,7 +379,8 @@ impl SsdProcedure {
     fn sequential_start(&self, place: usize, load: SsdLoad) -> u64 {
         let size = self.place.size;
         let stripe = load.block_bytes * u64::from(load.depth);
-        let start = self.moved[place] % size / stripe * stripe;
+        let moved = self.moved[place] / u64::from(self.place.hosts.max(1));
+        let start = moved % size / stripe * stripe;
         let rest = size - start;
         if rest >= (size / REST_MIN).max(stripe) {
             start

@@ -123,6 +123,30 @@ fn random_access_of_two_ranks_is_one_table() {
     );
 }
 
+/// Rounds of an SSD's tests: each rank fills and writes a file of its own, and rates are sums. What
+/// both wrote was once divided by the capacity of one, so that a plateau looked steady.
+#[test]
+fn steady_state_of_two_ranks_is_one_report() {
+    let test = "steady_state_of_two_ranks_is_one_report";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let args = [
+        "ssd", "target", "--quick", "--round", "300ms", "--rounds", "5",
+    ];
+    let args = [&args[..], &["--size", "16MiB", "--budget", "8s"]].concat();
+    let run = run_of(&scratch, 2, &args);
+    let phases = run["ssd"]["phases"].as_array().expect("phases");
+    let rounds = phases[0]["rounds"].as_array().expect("rounds");
+    assert_eq!(rounds.len(), 5, "{rounds:?}");
+    // Each has filled its own 16 MiB.
+    assert_eq!(run["ssd"]["size_bytes"], 32 << 20, "{}", run["ssd"]);
+    assert_eq!(phases[0]["precondition_bytes"], 32 << 20);
+    assert!(count(&rounds[0], "written_bytes") > 32 << 20);
+    let said = run["warnings"].to_string();
+    assert!(said.contains("2 ranks, 5 trials: rank "), "{said}");
+}
+
 /// A curve deals its clients, and has a row for each rank at its highest point.
 #[test]
 fn a_curve_of_three_ranks_names_its_hosts() {
