@@ -257,6 +257,8 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Transfer(_) => ("transfer", "its streams begin together within one process"),
         Command::Time(_) => ("time", "it times a program on this host"),
         Command::Rab(_) => ("rab", one_system),
+        Command::Verify(_) => ("verify", "it reads back what one host has written"),
+        Command::Wire(_) => ("wire", "it carries bytes over one link"),
         Command::Positioning(_) => ("positioning", "it times one device's positioning"),
         Command::Rpt(_) => ("rpt", one_system),
         Command::Diskmbps(_) => ("diskmbps", one_system),
