@@ -22,8 +22,10 @@ pub struct BlockSizes {
 const SIZES_MAX: usize = 4096;
 /// No block of a split is smaller: a number below it was meant as a percentage.
 const SECTOR: u64 = 512;
-/// Bytes of a request, at most.
-const BYTES_MAX: u64 = 1 << 30;
+/// Bytes of a trim, at most.
+const BYTES_MAX: u64 = u32::MAX as u64;
+/// Bytes of a read or write, at most: they take memory.
+pub(crate) const MOVED_MAX: u64 = 1 << 30;
 
 impl BlockSizes {
     /// One size.
@@ -57,7 +59,9 @@ impl BlockSizes {
 fn checked(bytes: u64) -> Result<u64, String> {
     match bytes {
         0 => Err("a block has one byte at least".into()),
-        bytes if bytes > BYTES_MAX => Err(format!("{bytes} bytes in one request: at most 1g")),
+        bytes if bytes > BYTES_MAX => Err(format!(
+            "{bytes} bytes in one request: at most 1g, and less than 4g in a trim"
+        )),
         bytes => Ok(bytes),
     }
 }

@@ -1,5 +1,6 @@
 //! What options mean together, once all of a job, or of jobs that run side by side, are known.
 
+use crate::blocks::{BlockSizes, MOVED_MAX};
 use crate::fault::Fault;
 use crate::job::Job;
 use crate::pattern::Distribution;
@@ -12,6 +13,7 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         misaligned(job),
         overlapping(job),
         trimmed_otherwise(job),
+        too_long(job),
         removed_each_loop(job),
         ending_later_phases(job),
     ]
@@ -65,6 +67,19 @@ fn overlapping(job: &Job) -> Option<Fault> {
                    what repeats blocks, such as norandommap";
         refused(given, why)
     })
+}
+
+/// Reads and writes take memory, trims do not.
+fn too_long(job: &Job) -> Option<Fault> {
+    let sizes = match job.pattern.directions {
+        crate::pattern::Directions::Trim => return None,
+        _ => &job.blocks[..2],
+    };
+    let most = sizes.iter().map(BlockSizes::most).max();
+    most.filter(|most| *most > MOVED_MAX)?;
+    let mut given = job.given.iter();
+    let given = given.rfind(|it| ["bs", "bsrange", "bssplit"].contains(&it.option.name))?;
+    Some(refused(given, "a read or write has 1g at most"))
 }
 
 /// What is trimmed is what is written next.

@@ -118,7 +118,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[a]\nbs=2g\n",
-        "j.fio:2: bs=2g: 2147483648 bytes in one request: at most 1g",
+        "j.fio:2: bs=2g is refused: a read or write has 1g at most",
     ),
     (
         "[a]\nbs=1k,2k,3k,4k\n",
