@@ -45,7 +45,7 @@ pub fn check_up(run: &Run, style: &Style) -> String {
     }
     if let Some(found) = &run.transfer {
         page.blank();
-        transfer::section(&mut page, found);
+        transfer::section(&mut page, found, run.target.kind);
     }
     if let Some(found) = &run.random {
         page.blank();

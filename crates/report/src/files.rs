@@ -18,7 +18,7 @@ use crate::target;
 
 /// Everything about the tests.
 pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind) {
-    settings(page, found);
+    settings(page, found, target);
     let mut groups: Vec<(FileSystemRole, u32, FileState)> = Vec::new();
     for test in &found.tests {
         let group = (test.system, test.scale, test.state);
@@ -51,7 +51,7 @@ pub(crate) fn section(page: &mut Page<'_>, found: &FileTests, target: TargetKind
     device(page, found, matches!(target, TargetKind::Simulated));
 }
 
-fn settings(page: &mut Page<'_>, found: &FileTests) {
+fn settings(page: &mut Page<'_>, found: &FileTests, target: TargetKind) {
     let until = match (found.passes, found.precision) {
         (Some(1), _) => "1 pass".to_owned(),
         (Some(passes), _) => format!("{passes} passes"),
@@ -66,9 +66,10 @@ fn settings(page: &mut Page<'_>, found: &FileTests) {
     let tree = found.tree.as_ref().map_or_else(String::new, layout);
     let transfers = found.transfers.as_ref();
     let transfers = transfers.map_or_else(String::new, transfers_text);
+    let host = target::host(target, &found.host_name);
     let text = format!(
-        "{}{tree}{transfers}; {clients}; {until}; host {}",
-        found.workload, found.host_name
+        "{}{tree}{transfers}; {clients}; {until}{host}",
+        found.workload
     );
     page.paragraph(Tone::Plain, &text);
     if let Some(memory) = &found.memory {

@@ -1,5 +1,6 @@
 //! Transfer rates: series of passes, the passes themselves, and streams alone against together.
 
+use results::environment::TargetKind;
 use results::{AloneTogether, Transfer, TransferKind, TransferMode, TransferPass, TransferSeries};
 use stats::Estimate;
 use units::{Bytes, format_duration_ns, format_rate};
@@ -8,13 +9,14 @@ use crate::figure::{percent, rate};
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
+use crate::target;
 
 /// Passes of a series that are shown unless all are wanted.
 const PASSES_SHOWN: usize = 10;
 
 /// Everything about the passes.
-pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer) {
-    settings(page, transfer);
+pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer, target: TargetKind) {
+    settings(page, transfer, target);
     page.blank();
     series_table(page, transfer);
     cost_table(page, transfer);
@@ -32,7 +34,7 @@ pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer) {
     legend(page, transfer);
 }
 
-fn settings(page: &mut Page<'_>, transfer: &Transfer) {
+fn settings(page: &mut Page<'_>, transfer: &Transfer, target: TargetKind) {
     let until = match (transfer.passes, transfer.precision) {
         (Some(passes), _) => format!("{passes} read passes"),
         (None, Some(precision)) => format!("read passes until {:.1} % precise", precision * 100.0),
@@ -43,9 +45,9 @@ fn settings(page: &mut Page<'_>, transfer: &Transfer) {
         "block" => "every byte is checked",
         _ => "data are not checked",
     };
-    let host = &transfer.host_name;
+    let host = target::host(target, &transfer.host_name);
     let mode = transfer.series.first().map_or("", |one| one.mode.name());
-    let text = format!("{mode}; {until}; {check}; host {host}");
+    let text = format!("{mode}; {until}; {check}{host}");
     page.paragraph(Tone::Plain, &text);
     if transfer.streams.len() > 1 {
         for stream in &transfer.streams {

@@ -140,7 +140,10 @@ fn be_user(
         );
     }
     if is_simulated && arguments.memory_kb > 0 {
-        console.note("KM is taken from the model's file cache, where it has one");
+        console.note(
+            "KM is taken from the model's file cache, where it has one; more than that would be \
+             paged out, which no model does",
+        );
         let bytes = arguments.memory_kb.saturating_mul(1024);
         user.storage.take_memory(bytes, interrupt)?;
     }
