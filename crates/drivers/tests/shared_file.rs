@@ -115,7 +115,10 @@ fn a_file_put_in_its_place_is_not_written() {
     for phase in BandwidthPhase::ALL {
         let end = clients.phase(1, phase);
         let FileOp::OpenShared { .. } = (match end {
-            PlayEnd::Failed { op, error } if error == Errno(116) => op,
+            PlayEnd::Failed {
+                op,
+                error: Errno(116),
+            } => op,
             end => panic!("{phase:?}: {end:?}"),
         }) else {
             panic!("another call failed");

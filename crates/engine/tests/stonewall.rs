@@ -32,7 +32,7 @@ impl Clock for Steady {
 
 impl FileDriver for Steady {
     fn perform(&mut self, _op: &FileOp) -> Result<u64, Errno> {
-        self.now = self.now + self.takes;
+        self.now += self.takes;
         self.calls += 1;
         if self.calls > self.fails_at {
             return Err(Errno(28));
@@ -64,7 +64,7 @@ fn play(clients: &mut [Steady], items: u32, wall: Duration) -> Vec<(Played, Wall
     // What finding it out takes is no call's time.
     let wait = Duration::from_micros(700);
     let ends = clients.iter_mut().zip(at_wall).map(|(client, at_wall)| {
-        client.now = client.now + wait;
+        client.now += wait;
         at_wall.wear_out(client, furthest, &mut || false)
     });
     ends.collect()

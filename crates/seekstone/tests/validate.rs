@@ -96,7 +96,7 @@ fn every_figure_has_an_account(tables: &[serde_json::Value]) {
                     claimed.extend(found);
                 }
                 FigureAccount::Given(why) | FigureAccount::Unreached(why) => {
-                    assert_ne!(why, "", "{place}")
+                    assert_ne!(why, "", "{place}");
                 }
                 FigureAccount::Tested(test) => {
                     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -80,7 +80,7 @@ pub fn ready_for(
         places,
         setup,
         cells: Some(cells),
-        measure: Box::new(move |looking| measure(args, files, request, looking)),
+        measure: Box::new(move |looking| measure(args, files, &request, looking)),
     })
 }
 
@@ -88,7 +88,7 @@ pub fn ready_for(
 fn measure<'a>(
     args: &'a FioArgs,
     files: Vec<JobFile>,
-    request: FioRequest,
+    request: &FioRequest,
     looking: &Onlooking<'_>,
 ) -> anyhow::Result<(Run, Delivery<'a>)> {
     let mut logs = LogFiles::open(args, &request.jobs)?;
@@ -103,7 +103,7 @@ fn measure<'a>(
             tell: &mut tell,
         }),
     };
-    let done = run_jobs(&request, looking.interrupt, reporting, &mut |stage| {
+    let done = run_jobs(request, looking.interrupt, reporting, &mut |stage| {
         watcher.show(stage);
     });
     watcher.finish();
