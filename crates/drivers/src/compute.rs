@@ -45,12 +45,12 @@ pub(crate) type Deliver = Arc<dyn Fn(Completion) + Send + Sync>;
 /// The threads, and the work that waits for them. There is no bound but that of the clients, each
 /// of which asks for one piece of work at a time.
 pub(crate) struct ComputePool {
-    shared: Arc<Shared>,
+    shared: Arc<ComputeShared>,
     clock: MonotonicClock,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
+struct ComputeShared {
     state: Mutex<ComputeState>,
     work_is_there: Condvar,
     is_over: AtomicBool,
@@ -75,7 +75,7 @@ impl ComputePool {
         };
         // Made first, so that threads started before a failure are ended by its drop.
         let mut pool = Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ComputeShared {
                 state: Mutex::default(),
                 work_is_there: Condvar::new(),
                 is_over: AtomicBool::new(false),
@@ -119,7 +119,7 @@ impl std::fmt::Debug for ComputePool {
     }
 }
 
-impl Shared {
+impl ComputeShared {
     fn state(&self) -> MutexGuard<'_, ComputeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -196,7 +196,7 @@ pub struct Recorder {
     epoch: u64,
     slot_end: Instant,
     closed: Vec<Slot>,
-    progress: Vec<Progress>,
+    progress: Vec<ClientProgress>,
 }
 
 /// A [`KindRecord`] while it is being counted.
@@ -237,7 +237,7 @@ fn to_records<K: Ord + Copy>(counts: &BTreeMap<K, KindCounts>) -> BTreeMap<K, Ki
 
 /// What must be known of a client to see think times and warm-up.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+struct ClientProgress {
     last_completed: Instant,
     completions: u8,
 }
@@ -269,7 +269,7 @@ impl Recorder {
             epoch: 0,
             slot_end: options.start + options.slot_width,
             closed: Vec::new(),
-            progress: vec![Progress::default(); options.clients],
+            progress: vec![ClientProgress::default(); options.clients],
         }
     }
 
@@ -285,7 +285,7 @@ impl Recorder {
 
     /// Make room for one more client, with the next index.
     pub fn add_client(&mut self) {
-        self.progress.push(Progress::default());
+        self.progress.push(ClientProgress::default());
     }
 
     /// File one completion of the worker's client `index`.

@@ -11,7 +11,7 @@
 
 mod interval;
 
-use interval::{LikelyLine, Question};
+use interval::{ClockQuestion, LikelyLine};
 use units::{Duration, Instant};
 
 /// The most that two clocks are taken to run apart where nothing is known of it, parts in a
@@ -69,7 +69,7 @@ impl Reading {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClockLine {
     readings: Vec<Reading>,
-    questions: Vec<Question>,
+    questions: Vec<ClockQuestion>,
 }
 
 impl ClockLine {

@@ -238,7 +238,7 @@ pub fn measure_files(
         (request.clone(), None)
     };
     let opened = open(request, clock, left_out.clone());
-    let Opened {
+    let OpenedSubjects {
         subjects,
         states,
         mut warnings,
@@ -287,7 +287,7 @@ pub fn measure_files(
 }
 
 /// What is measured, ready to be.
-struct Opened {
+struct OpenedSubjects {
     subjects: Vec<Subject>,
     states: Vec<FileState>,
     warnings: Vec<Warning>,
@@ -298,7 +298,7 @@ fn open(
     request: &FilesRequest,
     clock: MonotonicClock,
     left_out: Option<Warning>,
-) -> Result<Opened, BenchError> {
+) -> Result<OpenedSubjects, BenchError> {
     check_cache_drop(request.cache_drop)?;
     let target = open_target(request, clock)?;
     let mut warnings: Vec<Warning> = target
@@ -315,7 +315,7 @@ fn open(
         }
     }
     let states = states_of(request, &subjects[0], &mut warnings)?;
-    Ok(Opened {
+    Ok(OpenedSubjects {
         subjects,
         states,
         warnings,

@@ -92,12 +92,12 @@ pub enum StateFileError {
 }
 
 /// Words in a file that stays locked as long as they are in use.
-struct Kept {
+struct LockedWords {
     words: SharedWords,
     _file: File,
 }
 
-impl AsRef<[AtomicU64]> for Kept {
+impl AsRef<[AtomicU64]> for LockedWords {
     fn as_ref(&self) -> &[AtomicU64] {
         self.words.as_ref()
     }
@@ -130,7 +130,7 @@ fn make(path: &Path, head: &StateHead, words: u64) -> io::Result<Words> {
     let begin = fill(&file, head, words)?;
     let words = SharedWords::of(&file, begin, words as usize)?;
     new.publish(name)?;
-    Ok(Arc::new(Kept { words, _file: file }))
+    Ok(Arc::new(LockedWords { words, _file: file }))
 }
 
 /// Write the head, and take space for all words: a store to a page without space would be a fault.

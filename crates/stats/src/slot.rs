@@ -156,8 +156,8 @@ impl Slot {
 pub struct SlotAccumulator {
     /// Everything but the tallies and the sums of lateness and think times.
     slot: Slot,
-    response: Filling,
-    service: Filling,
+    response: TallyCounts,
+    service: TallyCounts,
     lateness_sum: u128,
     think_sum: u128,
 }
@@ -174,8 +174,8 @@ impl SlotAccumulator {
     pub fn new() -> Self {
         Self {
             slot: Slot::default(),
-            response: Filling::new(),
-            service: Filling::new(),
+            response: TallyCounts::new(),
+            service: TallyCounts::new(),
             lateness_sum: 0,
             think_sum: 0,
         }
@@ -247,7 +247,7 @@ const MARK_WORDS: usize = BIN_COUNT.div_ceil(64);
 /// A tally being filled. Sums are integers, which add faster than a `u64` turns into a float;
 /// all bins have a place, and a mark for each that is in use keeps emptying cheap.
 #[derive(Clone, Debug)]
-struct Filling {
+struct TallyCounts {
     count: u64,
     sum: u128,
     sum_squares: u128,
@@ -257,7 +257,7 @@ struct Filling {
     marks: Box<[u64; MARK_WORDS]>,
 }
 
-impl Filling {
+impl TallyCounts {
     fn new() -> Self {
         Self {
             count: 0,

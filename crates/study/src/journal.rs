@@ -111,7 +111,7 @@ enum StudyJournalEntry {
 
 /// What a journal holds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recorded {
+pub struct RecordedStudy {
     /// What it is of.
     pub head: Option<JournalHead>,
     /// The command with all of its settings, and where it was given.
@@ -139,7 +139,7 @@ impl Journal {
     ///
     /// # Errors
     /// When another process has it, or the system refuses.
-    pub fn open(path: &Path) -> Result<(Self, Recorded), JournalError> {
+    pub fn open(path: &Path) -> Result<(Self, RecordedStudy), JournalError> {
         let (file, recorded) = LineFile::open(path, &KIND, read)?;
         Ok((Self(file), recorded))
     }
@@ -226,7 +226,7 @@ impl Journal {
 #[derive(Debug)]
 pub struct KilledStudy {
     journal: Journal,
-    recorded: Recorded,
+    recorded: RecordedStudy,
 }
 
 impl KilledStudy {
@@ -272,8 +272,8 @@ impl KilledStudy {
 }
 
 /// What whole lines say.
-pub(crate) fn read(bytes: &[u8]) -> Result<Recorded, String> {
-    let mut recorded = Recorded::default();
+pub(crate) fn read(bytes: &[u8]) -> Result<RecordedStudy, String> {
+    let mut recorded = RecordedStudy::default();
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let entry = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         match entry {
@@ -334,7 +334,7 @@ mod tests {
         let top = tempfile::tempdir().expect("a directory");
         let path = top.path().join("deep/journal");
         let (mut journal, empty) = Journal::open(&path).expect("a journal");
-        assert_eq!(empty, Recorded::default());
+        assert_eq!(empty, RecordedStudy::default());
         journal.head(&head(), &asked()).expect("kept");
         journal.begun("2027-01-31T12:00:00Z").expect("kept");
         journal.replicate(&replicate(1)).expect("kept");

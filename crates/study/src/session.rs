@@ -10,7 +10,7 @@ use procedure::study::{Group, Level, StudyPlan, StudyShape, analyse, is_precise}
 use results::{Environment, Reading, StudyReplicate, Warning, WarningCode};
 use units::{Duration, format_counted};
 
-use crate::journal::{Journal, JournalHead, Recorded, StudyAsked, Undo};
+use crate::journal::{Journal, JournalHead, RecordedStudy, StudyAsked, Undo};
 use crate::scratch::Scratch;
 use crate::seen::SeenPlaces;
 use crate::{Beginning, ShowStudy, StudyRequest, StudyRunError, StudyStage};
@@ -85,14 +85,14 @@ impl<'a> Session<'a> {
             rule,
         };
         let recorded = match &request.journal {
-            None => Recorded::default(),
+            None => RecordedStudy::default(),
             Some(path) => {
                 let (journal, recorded) = Journal::open(path)?;
                 session.journal = Some(journal);
                 recorded
             }
         };
-        let is_blank = recorded == Recorded::default();
+        let is_blank = recorded == RecordedStudy::default();
         session.undo_left(&recorded)?;
         let asked = StudyAsked {
             head: RunHead::new(request.setup.clone(), environment.clone()),
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
     /// Take over what an interrupted study measured, if that is wanted.
     fn go_on(
         &mut self,
-        recorded: Recorded,
+        recorded: RecordedStudy,
         machine: String,
         asked: &StudyAsked,
     ) -> Result<(), StudyRunError> {

@@ -56,12 +56,12 @@ pub struct Source(Receiver<FeedEvent>);
 /// What was told, for everybody who listens.
 #[derive(Clone, Debug)]
 pub(crate) struct Board {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<KeptEvents>>,
     count: watch::Receiver<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptEvents {
     told: VecDeque<FeedEvent>,
     /// Events that were told in all.
     count: u64,
@@ -71,7 +71,7 @@ struct Kept {
 impl Board {
     /// A board, and what fills it until the feed ends.
     pub fn of(mut source: Source) -> (Self, impl Future<Output = ()>) {
-        let kept = Arc::new(Mutex::new(Kept::default()));
+        let kept = Arc::new(Mutex::new(KeptEvents::default()));
         let (sender, count) = watch::channel(0);
         let board = Self {
             kept: Arc::clone(&kept),
@@ -118,6 +118,6 @@ impl Board {
     }
 }
 
-fn locked(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+fn locked(kept: &Mutex<KeptEvents>) -> MutexGuard<'_, KeptEvents> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

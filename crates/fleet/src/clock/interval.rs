@@ -23,7 +23,7 @@ const RESOLUTION_NS: f64 = 1.0;
 
 /// One question of a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Question {
+pub(super) struct ClockQuestion {
     /// The middle of its round trip, on the asker's clock.
     at: Instant,
     /// By how much the other clock was ahead, if both ways took as long.
@@ -35,7 +35,7 @@ pub(super) struct Question {
 pub(super) type Likely = (f64, f64);
 
 /// The questions of a burst, weighed.
-pub(super) fn weigh(burst: &[Exchange]) -> Vec<Question> {
+pub(super) fn weigh(burst: &[Exchange]) -> Vec<ClockQuestion> {
     let shortest = burst.iter().map(Exchange::round_trip).min();
     let shortest = shortest.unwrap_or_default();
     let excess = |it: &Exchange| (it.round_trip() - shortest).as_nanos() as f64;
@@ -47,7 +47,7 @@ pub(super) fn weigh(burst: &[Exchange]) -> Vec<Question> {
         let half = it.round_trip().as_nanos() / 2;
         let at = it.asked + Duration::from_nanos(half);
         let ahead = i128::from(it.answered.as_nanos()) - i128::from(at.as_nanos());
-        Question {
+        ClockQuestion {
             at,
             ahead_ns: ahead as f64,
             weight: (excess(it) + scale).powi(-2),
@@ -73,7 +73,7 @@ pub(super) struct LikelyLine {
 
 impl LikelyLine {
     /// The line through those questions; `None` where they tell no slope or nothing of its error.
-    pub(super) fn through(questions: &[Question]) -> Option<Self> {
+    pub(super) fn through(questions: &[ClockQuestion]) -> Option<Self> {
         let origin = questions.first()?.at;
         let since = |at: Instant| i128::from(at.as_nanos()) - i128::from(origin.as_nanos());
         let points: Vec<(f64, f64, f64)> = questions

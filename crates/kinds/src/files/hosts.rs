@@ -14,7 +14,7 @@ use units::{Duration, format_count, format_counted, format_duration_ns};
 use super::pass::KeptPass;
 use super::stonewall::walls_merged;
 use super::subject::Subject;
-use super::{FilesRequest, Opened};
+use super::{FilesRequest, OpenedSubjects};
 
 /// All hosts have opened their directory and can measure the same, or none goes on.
 ///
@@ -23,8 +23,8 @@ use super::{FilesRequest, Opened};
 pub(super) fn agreed(
     party: &Party,
     request: &FilesRequest,
-    opened: Result<Opened, BenchError>,
-) -> Result<Opened, BenchError> {
+    opened: Result<OpenedSubjects, BenchError>,
+) -> Result<OpenedSubjects, BenchError> {
     let (place, opened) = match opened {
         Ok(opened) => (place(request, &opened), Some(opened)),
         Err(error) => (Err(error), None),
@@ -45,7 +45,7 @@ pub(super) fn agreed(
     }
 }
 
-fn place(request: &FilesRequest, opened: &Opened) -> Result<Place, BenchError> {
+fn place(request: &FilesRequest, opened: &OpenedSubjects) -> Result<Place, BenchError> {
     let target = &opened.subjects[0].description;
     let space = free_space(target.path.as_ref()).map_err(LaboratoryError::from)?;
     let reserve = request.reserve.map_or(space.reserve, |reserve| reserve.0);

@@ -140,7 +140,7 @@ impl Fill {
         file: &File,
         path: &Path,
         content: &mut Content,
-        filling: &mut Filling,
+        filling: &mut FillProgress,
         part: &mut Gauge,
         stop: &Stop,
     ) -> Result<bool, MeasureError> {
@@ -201,9 +201,9 @@ impl Measuring for Fill {
         let directory = WorkDirectory::create(&self.target, &owner(KIND.name))?;
         let free = free_space(&self.target)?.available;
         let mut content = self.content(place.seed)?;
-        let mut filling = Filling {
+        let mut filling = FillProgress {
             part_bytes: (free / PARTS).max(1),
-            ..Filling::default()
+            ..FillProgress::default()
         };
         let gauge = Gauge::start(Who::Thread);
         let mut part = gauge;
@@ -258,7 +258,7 @@ impl Content {
 
 /// What is written so far.
 #[derive(Default)]
-struct Filling {
+struct FillProgress {
     bytes: u64,
     part_bytes: u64,
     /// Bytes of the present part.
@@ -266,7 +266,7 @@ struct Filling {
     rates: Vec<f64>,
 }
 
-impl Filling {
+impl FillProgress {
     fn count(&mut self, written: u64, part: &mut Gauge) {
         self.bytes += written;
         self.in_part += written;

@@ -8,7 +8,7 @@ use units::Duration;
 
 use super::{Ended, Session, mentions_scratch};
 use crate::StudyRunError;
-use crate::journal::{Recorded, Undo};
+use crate::journal::{RecordedStudy, Undo};
 use crate::scratch::{LeftScratch, Scratch};
 use crate::script::{ScriptError, Shell};
 use host::environment;
@@ -16,7 +16,7 @@ use lab::laboratory::with_causes;
 
 impl Session<'_> {
     /// Undo what killed programs had set up. What fails was undone already, or never done.
-    pub(super) fn undo_left(&mut self, recorded: &Recorded) -> Result<(), StudyRunError> {
+    pub(super) fn undo_left(&mut self, recorded: &RecordedStudy) -> Result<(), StudyRunError> {
         self.undo_each(&recorded.undo);
         if let Some(left) = recorded.scratch.as_deref().and_then(LeftScratch::at) {
             self.remove_left(left);

@@ -157,7 +157,7 @@ pub fn open_data(
         make(path, size, request.reserve, interrupt, filling)?;
     }
     let marker = marker_of(path)?;
-    let Opened {
+    let OpenedDataFile {
         target,
         mut notes,
         is_ours,
@@ -270,7 +270,7 @@ fn is_ours(target: &Target, marker: Option<&DataMarker>) -> Result<bool, Classic
 }
 
 /// What exists, open.
-struct Opened {
+struct OpenedDataFile {
     target: Target,
     notes: Vec<String>,
     is_ours: bool,
@@ -281,7 +281,7 @@ fn open_target(
     path: &Path,
     request: &DataRequest,
     marker: Option<&DataMarker>,
-) -> Result<Opened, ClassicError> {
+) -> Result<OpenedDataFile, ClassicError> {
     // A device is opened for writing only with leave: that alone can disturb others.
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
     if request.writes && !request.overwrite && !is_file {
@@ -303,7 +303,7 @@ fn open_target(
         drop_cached(target.file())
             .map_err(|error| TargetError::io("prepare the page cache of", path, error))?;
     }
-    Ok(Opened {
+    Ok(OpenedDataFile {
         target,
         notes: note.into_iter().collect(),
         is_ours,
