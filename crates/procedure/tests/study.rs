@@ -67,7 +67,7 @@ fn conclusions_are_sentences_with_intervals_rounded_outwards() {
         lines(&[
             "block 64KiB: rate 82.3 to 82.8 % lower than with 8KiB (averaged over mount).",
             "No difference of interest in rate shown between block 1KiB and 8KiB (averaged over \
-         mount); what the data do not exclude: 3.5 % lower to 1.0 % lower.",
+         mount); what the data do not exclude: 1.0 to 3.5 % lower.",
             "block 1KiB and 8KiB: if rate is 2.3 % lower, as it looks, 158 replicates would show \
          it in four of five studies.",
             "mount rsize 8k and default: rate is the same, 0.4 % lower to 1.2 % higher \

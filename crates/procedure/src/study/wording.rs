@@ -279,8 +279,19 @@ fn needed(it: &StudyComparison, factor: &str, margin: f64, made: (u32, usize)) -
     ))
 }
 
-/// `3 % lower to 5 % higher`, the ends rounded outwards.
+/// `3 % lower to 5 % higher`, the ends rounded outwards; `1.0 to 1.1 % lower` where both are on one
+/// side.
 fn open_range(it: &StudyComparison) -> String {
+    let (low, high) = (it.value.low, it.value.high);
+    let is_ratio = it.scale == StudyScale::Ratio && high < TIMES_FROM;
+    if is_ratio && (high < 1.0 - EXACT || low > 1.0 + EXACT) {
+        let (near, far, word) = if high < 1.0 {
+            (1.0 - high, 1.0 - low, "lower")
+        } else {
+            (low - 1.0, high - 1.0, "higher")
+        };
+        return format!("{} {word}", span(near * 100.0, far * 100.0, "%"));
+    }
     let low = open_end(it, it.value.low, it.value.low < zero(it), "lower");
     let high = open_end(it, it.value.high, it.value.high > zero(it), "higher");
     format!("{low} to {high}")
