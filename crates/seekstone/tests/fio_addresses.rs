@@ -153,6 +153,8 @@ fn trims_of_a_file_give_its_blocks_back_and_need_a_word() {
         let args = [&["fio", "--overwrite", "--output-format=json"], &args[1..]].concat();
         let ended = finish(scratch.seekstone(&args));
         assert_eq!(ended.code, Some(0), "{ended:?}");
+        let measured = &ended.json()["seekstone"]["measurements"][0];
+        assert_eq!(measured["nominal_depth"], 1, "one at a time: {measured}");
         let trim = &ended.json()["jobs"][0]["trim"];
         assert_eq!(
             (&trim["total_ios"], &trim["io_bytes"]),

@@ -272,7 +272,7 @@ impl Planner<'_> {
         let once = asked.unwrap_or(whole);
         Ok(JobSpec {
             row,
-            depth: depth_of(job),
+            depth: depth_of(job, &self.plan.storage),
             refill_at: job.refill_at,
             files,
             order: match job.files.order {
@@ -402,9 +402,12 @@ fn paths(job: &Job, copy: u32) -> Vec<PathBuf> {
     paths
 }
 
-const fn depth_of(job: &Job) -> u32 {
+fn depth_of(job: &Job, storage: &Storage) -> u32 {
+    let is_trim = job.pattern.directions == Directions::Trim;
     match job.engine.kind {
         EngineKind::Synchronous if !job.is_offloaded => 1,
+        // The kernel trims while it is asked: what would wait for that is no queue of a device.
+        _ if is_trim && *storage == Storage::Files => 1,
         _ => job.depth,
     }
 }
