@@ -12,7 +12,7 @@ use crate::rows::{Membership, RowKey, RowRecord, Rows};
 
 /// Which completions are units of work, counted in slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KindSet(u8);
+pub struct KindSet(u16);
 
 impl KindSet {
     /// The set of those kinds.
