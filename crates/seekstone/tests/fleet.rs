@@ -137,6 +137,30 @@ fn another_library_than_the_launchers_is_an_error() {
     scratch.assert_clean(&target);
 }
 
+/// Started alone with the variables of a launcher of eight ranks: it would measure an eighth.
+#[test]
+fn one_rank_where_eight_were_asked_for_is_an_error() {
+    let test = "one_rank_where_eight_were_asked_for_is_an_error";
+    let variables = [
+        ["PMI_RANK", "PMI_SIZE"],
+        ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
+        ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"],
+    ];
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let target = scratch.target();
+    for [rank, ranks] in variables {
+        let mut program = scratch.seekstone(TRIAL);
+        program.env(rank, "0").env(ranks, "8");
+        program.env_remove("XDG_CACHE_HOME");
+        let ended = finish(program);
+        ended.check(&TRIAL, 2, "started 8 ranks, but MPICH");
+        assert!(ended.error().contains(rank), "{ended:?}");
+        scratch.assert_clean(&target);
+    }
+}
+
 #[test]
 fn without_a_library_the_package_is_named() {
     let scratch = Scratch::new();

@@ -220,9 +220,44 @@ fn judged(all: &[Place], party: &Party) -> Result<Vec<String>, BenchError> {
 
 #[cfg(test)]
 mod tests {
-    use fleet::{HostClock, Latency, VirtualFleet};
+    use fleet::{HostClock, Latency, Servant, VirtualFleet};
 
     use super::*;
+
+    /// Rank 0 of a thousand hosts that have come so far, with clocks of their own, in virtual time.
+    fn furthest(own: Option<u32>, told: impl Fn(u64) -> Option<u32>) -> Option<u32> {
+        let latency = Latency {
+            least: Duration::from_micros(20),
+            more: Duration::from_micros(80),
+        };
+        let mut fleet = VirtualFleet::new(HostClock::default(), latency, 1);
+        for rank in 1..=1000_u64 {
+            let clock = HostClock {
+                ahead_ns: rank as i64 * 1000 - 500_000,
+                drift_ppm: rank as f64 / 20.0 - 25.0,
+            };
+            let bytes = told(rank).map_or(u64::MAX, u64::from).to_le_bytes();
+            let answer = move |_: &[u8]| bytes.to_vec();
+            fleet = fleet.with(Servant { answer }, clock, Instant::NEVER);
+        }
+        let party = Party::new(Box::new(fleet), false);
+        party.from_leader(0).expect("a round");
+        party.furthest(own).expect("a round")
+    }
+
+    /// At a stonewall all hosts learn the largest number, or that one of them does not go on.
+    #[test]
+    fn the_furthest_of_a_thousand_hosts_is_found() {
+        let told = |rank: u64| Some(70_000 + (rank * 7919 % 1009) as u32);
+        let largest = (1..=1000).filter_map(told).max();
+        assert_eq!(furthest(Some(3), told), largest);
+        assert_eq!(furthest(Some(90_000), told), Some(90_000));
+        assert_eq!(furthest(None, told), None);
+        assert_eq!(
+            furthest(Some(3), |rank| told(rank).filter(|_| rank != 512)),
+            None
+        );
+    }
 
     fn place(path: &str, needs: u64, space: u64) -> Place {
         let target = TargetDescription {
