@@ -329,9 +329,7 @@ impl FileTransfers {
     /// What each of so many clients does.
     #[must_use]
     pub fn of_each(&self, clients: u32) -> BandwidthSpec {
-        let transfers = self
-            .client_bytes
-            .div_ceil(u64::from(self.transfer_bytes.max(1)));
+        let transfers = self.client_bytes / u64::from(self.transfer_bytes.max(1));
         BandwidthSpec {
             transfers: u32::try_from(transfers).unwrap_or(u32::MAX),
             transfer_bytes: self.transfer_bytes,

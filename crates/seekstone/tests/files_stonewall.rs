@@ -33,6 +33,44 @@ fn the_part_before_the_wall_has_rates_of_its_own() {
     );
 }
 
+/// What does not fill a transfer is not written.
+#[test]
+fn large_files_are_whole_transfers() {
+    let scratch = Scratch::new();
+    let target = scratch.target();
+    let args = [
+        "files",
+        "target",
+        "--workload",
+        "bandwidth",
+        "--file-size",
+        "5MiB",
+    ];
+    let more = [
+        "--state",
+        "as-is",
+        "--memory",
+        "none",
+        "--passes",
+        "2",
+        "--reserve",
+        "0",
+    ];
+    let args = [&args[..], &more, &["--json", "run.json"]].concat();
+    scratch.check(
+        &args,
+        0,
+        "each client 5 MiB in transfers of 2 MiB to a file of its own",
+    );
+    scratch.assert_clean(&target);
+    let text = std::fs::read_to_string(scratch.path("run.json")).expect("JSON");
+    let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for test in run["files"]["tests"].as_array().expect("rows") {
+        assert_eq!(test["items"], 2, "{test}");
+        assert_eq!(test["passes"][0]["bytes"], 4 << 20, "{test}");
+    }
+}
+
 /// Ten files are made long before a second is over, which the figures must not hide.
 #[test]
 fn a_wall_that_nobody_reaches_is_a_doubt() {
