@@ -198,9 +198,9 @@ storage-7 (Linux 6.12.1)
                      others since boot
 
 What would mislead a reader of results
-  - 5 GiB of the file were never written: reads of them touch no device. Write
-    the file once before reading it. [sparse-file]
-  - The RAID is rebuilding: wait. [raid-rebuilding]
+  - 5 GiB of the file were never written: reads of them touch no device; write
+    the file once before reading it [sparse-file]
+  - the RAID is rebuilding; wait for its end [raid-rebuilding]
 ");
 }
 
