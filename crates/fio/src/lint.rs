@@ -79,8 +79,14 @@ fn no_ramp(job: &Job) -> Option<String> {
     })
 }
 
+/// Whether the page cache takes part: not with the null engine, and not on a model.
+fn is_cached(job: &Job) -> bool {
+    let is_model = job.files.names.iter().any(|name| name.starts_with("sim:"));
+    !job.is_direct && job.engine.kind != EngineKind::Null && !is_model
+}
+
 fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {
-    if job.is_direct || !job.pattern.directions.reads() || job.engine.kind == EngineKind::Null {
+    if !is_cached(job) || !job.pattern.directions.reads() {
         return None;
     }
     let fits = match (job.size, facts.memory) {
@@ -97,8 +103,8 @@ fn buffered_reads(job: &Job, facts: &Facts) -> Option<String> {
 
 fn unsynced(job: &Job) -> Option<String> {
     let syncs = job.syncs.every > 0 || job.syncs.at_end || job.syncs.each.is_some();
-    let is_unsynced = !job.is_direct && job.pattern.directions.writes() && !syncs;
-    (is_unsynced && job.engine.kind != EngineKind::Null).then(|| {
+    let is_unsynced = is_cached(job) && job.pattern.directions.writes() && !syncs;
+    is_unsynced.then(|| {
         "buffered writes that are never synced: they measure memory; add direct=1 or end_fsync=1"
             .into()
     })
@@ -115,7 +121,7 @@ fn depth_in_vain(job: &Job) -> Option<String> {
 }
 
 fn submission_blocks(job: &Job) -> Option<String> {
-    (job.engine.name == "libaio" && !job.is_direct).then(|| {
+    (job.engine.name == "libaio" && is_cached(job)).then(|| {
         "libaio without direct=1: in fio submission blocks and the depth is not reached; here the \
          depth is kept; add direct=1"
             .into()
