@@ -15,6 +15,7 @@ use sim::SIM_PREFIX;
 use workload::Definition;
 
 use crate::args::definition;
+use crate::args::parse::PATTERNS;
 use crate::commands::setup::archive_path;
 use crate::studies::SHIPPED;
 
@@ -30,11 +31,12 @@ const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n";
 type Finder = fn(&OsStr) -> Vec<CompletionCandidate>;
 
 /// Arguments by the end of their place on the command line, and what may stand there.
-const FINDERS: [(&str, Finder); 8] = [
+const FINDERS: [(&str, Finder); 9] = [
     (" target", targets),
     (" id", runs),
     (" ids", runs),
     (" beside", runs),
+    (" pattern", patterns),
     ("rab workload", workloads),
     (" study", studies),
     ("study show name", studies),
@@ -118,6 +120,15 @@ fn runs(typed: &OsStr) -> Vec<CompletionCandidate> {
         "the run that was archived last".to_owned(),
     );
     beginning(typed, std::iter::once(latest).chain(named))
+}
+
+/// Patterns; the number that some need is left to who types.
+fn patterns(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let named = PATTERNS.iter().map(|(name, parameter, about)| {
+        let colon = if parameter.is_empty() { "" } else { ":" };
+        (format!("{name}{colon}"), (*about).to_owned())
+    });
+    beginning(typed, named)
 }
 
 /// Workloads that are built in, and files.

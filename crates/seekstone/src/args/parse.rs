@@ -178,6 +178,19 @@ pub fn parse_user_percentile(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "must be 50, 90, 95, 99 or 99.9".into())
 }
 
+/// Patterns: name, parameter, and which block follows which.
+pub const PATTERNS: [(&str, &str, &str); 5] = [
+    ("sequential", "", "the next one"),
+    ("uniform", "", "any, all alike"),
+    ("zipf", "THETA", "any, few of them often"),
+    ("hyperbolic", "ALPHA", "a step on, seldom a long one"),
+    (
+        "exponential",
+        "MEAN",
+        "a step on, of that many blocks on average",
+    ),
+];
+
 pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
     use workload::Pattern;
     let (name, parameter) = text.split_once(':').unwrap_or((text, ""));
@@ -200,10 +213,16 @@ pub fn parse_pattern(text: &str) -> Result<workload::Pattern, String> {
             mean if mean >= 1.0 => Ok(Pattern::ExponentialSteps { mean }),
             _ => Err("a mean step is at least 1 block".into()),
         },
-        _ => Err(format!(
-            "\"{text}\" is not a pattern; there are sequential, uniform, zipf:THETA, \
-             hyperbolic:ALPHA, exponential:MEAN"
-        )),
+        _ => {
+            let all = PATTERNS.map(|(name, parameter, _)| match parameter {
+                "" => name.to_owned(),
+                _ => format!("{name}:{parameter}"),
+            });
+            Err(format!(
+                "\"{text}\" is not a pattern; there are {}",
+                all.join(", ")
+            ))
+        }
     }
 }
 
