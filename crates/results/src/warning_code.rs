@@ -133,6 +133,7 @@ warning_codes! {
     TooShort "too-short" [Note] "too short to tell whether results are correlated";
     // Facts of a run.
     Access "access" [Note, Doubt] "how the target had to be reached";
+    LevelsTooLow "levels-too-low" [Doubt] "no level of a curve lies above the time of one client";
     Clock "clock" [Void] "the processor's counter and the system's clock came apart";
     ClosedLoad "closed-load" [Note] "what the two answers of `whatif` mean";
     CoarseTimes "coarse-times" [Doubt] "a log prints so few digits that a rate may be off";

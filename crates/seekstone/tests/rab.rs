@@ -281,6 +281,26 @@ fn levels_are_taken_as_given() {
     assert_eq!(levels.len(), 3);
 }
 
+/// One client already waits longer than the highest level.
+#[test]
+fn levels_below_the_time_of_one_client_are_told() {
+    let scratch = Scratch::new();
+    let args = [
+        "rab",
+        "sim:mmc?mean=15ms",
+        "--workload=transaction",
+        "--response-max=8ms",
+        "--budget=60s",
+        "--seed=1",
+        "--no-screen",
+        "--quiet",
+    ];
+    let said = scratch
+        .check(&args, 0, "so no level lies below the highest, 8 ms")
+        .stdout;
+    assert!(said.contains("--response-max"), "{said}");
+}
+
 #[test]
 fn the_load_of_a_client_is_the_users() {
     let scratch = Scratch::new();

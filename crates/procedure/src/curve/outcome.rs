@@ -8,7 +8,7 @@ use units::{Duration, format_count, format_counted, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
 use super::visit::{End, Visit};
-use super::{Bracket, CurveSearch, LoadCurve};
+use super::{Bracket, CurveSearch, Levels, LoadCurve};
 
 /// A generator that takes a larger part of a response time than this is worth a doubt.
 const OWN_SHARE_MAX: f64 = 0.1;
@@ -201,6 +201,7 @@ impl LoadCurve {
             warnings.push(cut_short(failed));
             return warnings;
         }
+        warnings.extend(self.levels_too_low());
         for level in levels {
             let name = format_duration_ns(level.level_ns as f64);
             if let LevelOutcome::Between { low, high } = level.outcome
@@ -258,6 +259,25 @@ impl LoadCurve {
             ));
         }
         warnings
+    }
+
+    /// Where one client already waits longer than the highest level, there is none to measure.
+    fn levels_too_low(&self) -> Option<Warning> {
+        let Levels::Thirds { max, .. } = self.options.levels else {
+            return None;
+        };
+        let one = self.best(1)?.time().value;
+        (one >= max.as_nanos() as f64).then(|| {
+            Warning::doubt(
+                WarningCode::LevelsTooLow,
+                format!(
+                    "one client alone takes {}, so no level lies below the highest, {max}: there \
+                     is no load at a level.",
+                    format_duration_ns(one)
+                ),
+            )
+            .advise("Ask for a higher one with --response-max.")
+        })
     }
 
     /// Whether two loads are as close as the answer was to be precise: they are an answer, too.
