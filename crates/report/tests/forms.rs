@@ -162,15 +162,19 @@ fn every_kind_is_shown_on_the_screen() {
         all: true,
         ..Style::default()
     };
+    // Levels are names there, `40us` and `sequential-read`, and words on the screen.
+    let bare = |text: &str| text.to_lowercase().replace([' ', '-'], "");
     for (kind, run, _) in kinds() {
         let screen = check_up(&run, &style);
+        let shown = bare(&screen);
         let table = &run.tables()[0];
         let told = table.rows.iter().filter(|row| {
             let mut levels = row.levels.iter();
-            // Rows of a check-up have their names in words there.
-            levels.all(|it| screen.contains(it.as_str()) || screen.contains(&it.replace('-', " ")))
+            levels.all(|level| shown.contains(&bare(level)))
         });
-        assert!(told.count() > 0, "{kind}:\n{screen}");
+        // One row alone is told from nothing: its section has its name.
+        let is_section = table.rows.len() == 1 && shown.contains(&bare(&table.name));
+        assert!(told.count() > 0 || is_section, "{kind}:\n{screen}");
     }
 }
 

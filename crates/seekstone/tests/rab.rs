@@ -295,10 +295,11 @@ fn levels_below_the_time_of_one_client_are_told() {
         "--no-screen",
         "--quiet",
     ];
-    let said = scratch
-        .check(&args, 0, "so no level lies below the highest, 8 ms")
-        .stdout;
-    assert!(said.contains("--response-max"), "{said}");
+    let said = scratch.check(&args, 0, "levels").stdout;
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let told = "so no level lies below the highest, 8.00 ms: there is no load at a level. Ask \
+                for a higher one with --response-max.";
+    assert!(words.join(" ").contains(told), "{said}");
 }
 
 #[test]
