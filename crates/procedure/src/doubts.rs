@@ -306,15 +306,29 @@ fn kept_back(trial: &Trial, measurement: &Measurement, mean_whole_ns: f64) -> Op
         waited_mean_ns,
     } = measurement.unfinished?;
     let waited = format_duration_ns(waited_mean_ns);
+    let (told, them) = match count {
+        1 => (
+            format!(
+                "1 operation was due and not done when the trial ended, after {waited}, and is in"
+            ),
+            "it",
+        ),
+        _ => (
+            format!(
+                "{count} operations were due and not done when the trial ended, after {waited} on \
+                 average, and are in"
+            ),
+            "them",
+        ),
+    };
     let effect = mean_with_unfinished(trial, measurement, mean_whole_ns).map(|with| {
         let with = format_duration_ns(with);
-        format!(": with them the mean latency is at least {with}")
+        format!(": with {them} the mean latency is at least {with}")
     });
     Some(Warning::doubt(
         WarningCode::KeptBack,
         format!(
-            "{}: {count} operations were due and not done when the trial ended, after {waited} on \
-             average, and are in no other figure{}. {}",
+            "{}: {told} no other figure{}. {}",
             measurement.title,
             effect.unwrap_or_default(),
             who_kept_back(measurement)
