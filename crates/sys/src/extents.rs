@@ -35,7 +35,7 @@ pub fn count_extents(file: &File) -> io::Result<Option<u64>> {
         reserved: 0,
     };
     // SAFETY: with `extent_count` zero the kernel writes no extents, only into `map` itself.
-    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP.into(), &raw mut map) };
+    let outcome = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut map) };
     if outcome == 0 {
         return Ok(Some(map.mapped_extents.into()));
     }
