@@ -102,8 +102,8 @@ struct CurveSearch {
 }
 
 impl CurveSearch {
-    /// A bracket that was moved is a new one: the try that showed it, and that of its new end, are
-    /// not counted against its precision. So many moves are enough.
+    /// Go on in another bracket. The tries that it took to get there do not count against its
+    /// precision, for the first `moves_max` moves: a search that never arrives still ends.
     fn moved(&mut self, bracket: Bracket, moves_max: u32) {
         self.bracket = bracket;
         if self.moves < moves_max {

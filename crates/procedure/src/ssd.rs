@@ -108,7 +108,7 @@ impl SsdPlace {
         self.size * u64::from(self.shares)
     }
 
-    /// What all hosts write when each writes its bytes so many times.
+    /// Bytes that all hosts together write in so many passes over their own.
     #[must_use]
     pub fn written_in(&self, passes: u32) -> u64 {
         self.size * u64::from(passes) * u64::from(self.hosts)

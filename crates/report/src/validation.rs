@@ -7,13 +7,14 @@ use crate::style::{Style, Tone};
 use crate::table::{Align, Table};
 
 /// What the columns mean.
-const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed before \
-                      its row was compared: \"12 %\" is how far simulated over published may be \
-                      off 1, \"0.3 to 0.36\" a range for the simulated figure, \"between\" that \
-                      the published one lies between those of two models, \"at most\" that the \
-                      simulated one does not exceed the law. Rows without a bar are shown, not \
-                      judged, and their notes say why; ! marks a figure that the document itself \
-                      contradicts.";
+const LEGEND: &str = "Nothing was fitted to the row it predicts, and every bar was fixed \
+                      before its row was compared: \"12 %\" is how far simulated over \
+                      published may be off 1, \"0.3 to 0.36\" a range for the simulated \
+                      figure, \"between\" that the published one lies between those of two \
+                      models, \"at most\" that the simulated one does not exceed the law. \
+                      Rows that are \"missed\" did not keep their bar at the first look; \
+                      OUTSIDE is new. Rows without a bar are shown, not judged, and their \
+                      notes say why; ! marks a figure that the document itself contradicts.";
 
 /// Tolerances below it are those of arithmetic.
 const FINE: f64 = 0.001;
@@ -41,9 +42,13 @@ pub fn validation(found: &Validation, style: &Style) -> String {
 
 /// How many rows keep their bars, in words.
 fn summary(found: &Validation) -> String {
-    let [within, outside, not_judged] =
-        [Standing::Within, Standing::Outside, Standing::NotJudged].map(|it| found.count(it));
-    format!("{within} rows within their bars, {outside} outside, {not_judged} not judged")
+    use Standing::{Missed, NotJudged, Outside, Within};
+    let [within, missed, outside, not_judged] =
+        [Within, Missed, Outside, NotJudged].map(|it| found.count(it));
+    format!(
+        "{within} rows within their bars, {missed} known to miss theirs, {outside} outside, \
+         {not_judged} not judged"
+    )
 }
 
 fn show(page: &mut Page<'_>, table: &ValidationTable) {
@@ -75,7 +80,7 @@ fn show(page: &mut Page<'_>, table: &ValidationTable) {
             format!("({})", place + 1)
         };
         let tone = match row.standing {
-            Standing::Within => Tone::Plain,
+            Standing::Within | Standing::Missed => Tone::Plain,
             Standing::Outside => Tone::Bad,
             Standing::NotJudged => Tone::Quiet,
         };
@@ -117,6 +122,7 @@ fn cells(row: &ValidationRow, mark: String) -> [String; 7] {
         bar(row.bar),
         match row.standing {
             Standing::Within => "within".into(),
+            Standing::Missed => "missed".into(),
             Standing::Outside => "OUTSIDE".into(),
             Standing::NotJudged => "-".into(),
         },

@@ -25,6 +25,9 @@ fn found() -> Validation {
             .simulated(9000.0)
             .judged(Bar::Bound { share: 0.5 }),
         row("95 %", "s", 3.35).misprinted("below its mean"),
+        row("16 MB", "%", 50.0)
+            .simulated(25.0)
+            .missed(Bar::Tolerance { tolerance: 0.2 }, "not in the model"),
         ValidationRow::in_words("stops", "")
             .simulated(13.0)
             .noted("an estimate")
@@ -70,9 +73,11 @@ fn a_table_shows_figures_bars_and_reasons() {
     assert_eq!(line("95 %"), "95 % ! 3.35 s - (2)");
     assert_eq!(line("stops"), "stops 13 9 or more within (1)");
     assert_eq!(line("(2)"), "(2) below its mean");
+    assert_eq!(line("16 MB"), "16 MB 50 % 25 % 0.50 20 % missed (3)");
+    assert_eq!(line("(3)"), "(3) not in the model");
     assert_eq!(
         line("5 rows within"),
-        "5 rows within their bars, 1 outside, 1 not judged"
+        "5 rows within their bars, 1 known to miss theirs, 1 outside, 1 not judged"
     );
     assert!(text.ends_with("partial: stopped by SIGINT\n"), "{text}");
 }

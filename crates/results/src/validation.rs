@@ -48,6 +48,8 @@ pub enum Bar {
 pub enum Standing {
     /// It keeps its bar.
     Within,
+    /// It missed its bar when it was first compared, and its note says by what or why.
+    Missed,
     /// It misses its bar.
     Outside,
     /// It has no bar.
@@ -142,6 +144,20 @@ impl ValidationRow {
         self.judged(Bar::Tolerance { tolerance })
     }
 
+    /// The same, held against a bar that it missed when it was first compared: `note` says why.
+    #[must_use]
+    pub fn missed(self, bar: Bar, note: impl Into<String>) -> Self {
+        let judged = self.judged(bar);
+        match judged.standing {
+            Standing::Outside => Self {
+                standing: Standing::Missed,
+                note: note.into(),
+                ..judged
+            },
+            _ => judged,
+        }
+    }
+
     /// The same with what a reader must know.
     #[must_use]
     pub fn noted(mut self, note: impl Into<String>) -> Self {
@@ -234,7 +250,7 @@ mod tests {
 
     #[test]
     fn rows_are_judged_by_their_bars() {
-        use Standing::{NotJudged, Outside, Within};
+        use Standing::{Missed, NotJudged, Outside, Within};
         let row = |simulated| ValidationRow::new("row", "ms", 10.0).simulated(simulated);
         let tolerance = Bar::Tolerance { tolerance: 0.12 };
         check(row(11.2), tolerance, Within);
@@ -253,6 +269,15 @@ mod tests {
         check(bracket(12.0, 9.0), Bar::Bracket, Within);
         check(bracket(12.0, 10.5), Bar::Bracket, Outside);
         check(ValidationRow::new("row", "ms", 10.0), tolerance, NotJudged);
+        let known = |simulated| row(simulated).missed(tolerance, "why");
+        assert_eq!(
+            (known(12.0).standing, known(12.0).note),
+            (Missed, "why".into())
+        );
+        assert_eq!(
+            (known(11.0).standing, known(11.0).note),
+            (Within, String::new())
+        );
         let words = ValidationRow::in_words("row", "").simulated(12.0);
         assert_eq!(words.ratio, None);
         check(words, range(None), Within);

@@ -1,6 +1,6 @@
 //! Reading and writing in order: DISKMBPS with the document's commands, and the KP3 disks.
 
-use results::ValidationRow;
+use results::{Bar, ValidationRow};
 use vintage::diskmbps::{PassKind, typed};
 use vintage::run::HostPlace;
 
@@ -242,8 +242,9 @@ fn read_ahead(interrupt: &Interrupt) -> Rows {
     let rate = mib("PPro, reading 40 MB", 3.6).between(short[0], long[0]);
     let busy = ValidationRow::new("PPro, reading 40 MB, processor", "%", 90.0);
     Ok(vec![
-        rate.noted("missed its bar, between, by 1 %: both are above it"),
-        busy.between(short[1], long[1]).noted(PER_MIB),
+        rate.missed(Bar::Bracket, "by 1 %: both are above it"),
+        busy.between(short[1], long[1])
+            .missed(Bar::Bracket, PER_MIB),
     ])
 }
 

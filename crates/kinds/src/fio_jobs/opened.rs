@@ -172,7 +172,7 @@ pub(super) enum Bench {
     Null(NullLaboratory),
     Simulated(Kept<SimLaboratory>),
     Real(Kept<StorageLaboratory>),
-    /// Nowhere: what a killed run measured is told.
+    /// No target is opened: what a killed run measured is reported.
     Told(Told, Box<FoundFiles>),
 }
 

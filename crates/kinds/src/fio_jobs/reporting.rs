@@ -38,7 +38,7 @@ pub struct Reporting<'a> {
     pub status: Option<Status<'a>>,
 }
 
-/// Is told of the time since the trial's start, now and then; returns whether to go on.
+/// Called now and then with the time since the trial began; returns whether to go on.
 pub(super) type Look<'a> = &'a mut dyn FnMut(Duration) -> bool;
 
 /// The same over all phases.

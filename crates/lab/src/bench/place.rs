@@ -22,7 +22,7 @@ pub enum Bench {
     Real(Kept<StorageLaboratory>),
     /// On a model.
     Simulated(Kept<SimLaboratory>),
-    /// Nowhere: what a killed run measured is told.
+    /// No target is opened: what a killed run measured is reported.
     Told(Told, Box<Found>),
     /// On real storage of several hosts, of which this one is rank 0.
     Fleet(Box<FleetLaboratory>),

@@ -2,7 +2,7 @@
 
 use archive::Archive;
 use clap::ValueEnum as _;
-use results::{Curve, Run};
+use results::{Curve, Measurement, Run};
 use units::Duration;
 
 use crate::args::{Command, ExportForm, definition, typed};
@@ -197,11 +197,15 @@ fn picture(run: &Run, beside: Option<&Run>) -> Result<String, UsageError> {
     ))
 }
 
+/// The first measurement that was cut into intervals.
+fn with_intervals(run: &Run) -> Option<&Measurement> {
+    run.measurements.iter().find(|it| it.series.is_some())
+}
+
 /// The intervals of a trial: its load over time, or its latency, where its load was asked for or
 /// another trial is shown with it.
 fn over_time(run: &Run, beside: Option<&Run>) -> Option<String> {
-    let of = |run: &'_ Run| run.measurements.iter().position(|it| it.series.is_some());
-    let first = &run.measurements[of(run)?];
+    let first = with_intervals(run)?;
     let Some(beside) = beside else {
         let name = format!("{}: {}", run.target.given, first.title);
         return match first.offered {
@@ -209,7 +213,7 @@ fn over_time(run: &Run, beside: Option<&Run>) -> Option<String> {
             None => report::series_svg(&run.target.given, first),
         };
     };
-    let second = &beside.measurements[of(beside)?];
+    let second = with_intervals(beside)?;
     let named = match (
         run.target.given == beside.target.given,
         first.title == second.title,
