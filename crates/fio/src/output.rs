@@ -74,11 +74,22 @@ pub struct DiskUse {
     pub busy_percent: f64,
 }
 
+/// The host that a row is of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientHost {
+    /// As it is called in the report.
+    pub title: String,
+    /// Its own name.
+    pub name: String,
+}
+
 /// One row: a copy of a job, or a group.
 #[derive(Clone, Debug, Default)]
 pub struct JobReport {
     /// The job's name.
     pub name: String,
+    /// The host, where several carried it out; absent of their sum.
+    pub client: Option<ClientHost>,
     /// Its group.
     pub group: u32,
     /// Copies that the row holds.
@@ -212,6 +223,14 @@ impl Transfers {
 }
 
 impl JobReport {
+    /// Its name, behind that of its host if it is of one.
+    pub(crate) fn title(&self) -> String {
+        match &self.client {
+            None => self.name.clone(),
+            Some(client) => format!("<{}> {}", client.title, self.name),
+        }
+    }
+
     pub(crate) fn percentiles(&self) -> &[f64] {
         match self.percentiles.is_empty() {
             true => &PERCENTILES,

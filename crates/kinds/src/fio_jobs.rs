@@ -3,6 +3,7 @@
 mod checks;
 mod fill;
 mod follow;
+mod hosts;
 mod opened;
 mod plan;
 mod reporting;
@@ -12,6 +13,7 @@ mod verify;
 mod workload_file;
 
 pub use follow::LogTo;
+pub use hosts::HostTimes;
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
 pub use reporting::{Reporting, Status};
 pub use run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};

@@ -3,6 +3,7 @@
 //! Each stream is a laboratory of its own, with a file or a target of its own; the streams of a
 //! pass begin together. A model has one laboratory, and as many clients as there are streams.
 
+mod hosts;
 mod pass;
 mod stage;
 mod streams;
@@ -11,8 +12,8 @@ use procedure::{
     PassCount, RoundsRule, SeriesPlan, TransferShape, alone_together, memory_up_to, transfer_doubts,
 };
 use results::{
-    Caution, Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode,
-    TransferPass, TransferSeries, Warning, WarningCode,
+    Run, Severity, Status, TargetDescription, Transfer, TransferKind, TransferMode, TransferPass,
+    TransferSeries, Warning, WarningCode,
 };
 use stats::Estimate;
 use units::{Bytes, Duration, format_counted};
@@ -20,10 +21,11 @@ use units::{Bytes, Duration, format_counted};
 use crate::check_up::Show;
 use host::environment;
 use host::interrupt::Interrupt;
+use hosts::{said_by_all, step};
 use lab::bench::{BenchError, BenchRequest};
 use lab::test_file::{FILL_MAX, SIZE_DEFAULT};
 use stage::Teller;
-use streams::{Streams, clean_up_all, open_streams};
+use streams::{Opened, Streams, clean_up_all, open_streams};
 
 pub use drivers::Checking;
 
@@ -70,7 +72,8 @@ pub fn measure_transfer(
 ) -> Result<Run, BenchError> {
     let environment = environment::capture();
     let mut opened = open_streams(request)?;
-    let shape = match shape(request, &opened) {
+    let own = shape(request, &opened);
+    let shape = match said_by_all(request.bench.party.as_ref(), own) {
         Ok(shape) => shape,
         Err(error) => return Err(opened.abandon(error)),
     };
@@ -87,11 +90,12 @@ pub fn measure_transfer(
     let status = match measured {
         Ok(()) => Status::Complete,
         Err(stop) if series.is_empty() => return Err(opened.abandon(stop)),
+        Err(BenchError::Served) => return Err(opened.abandon(BenchError::Served)),
         Err(stop) => Status::Partial {
             reason: stop.reason(),
         },
     };
-    let warnings = warnings_of(&mut opened.streams, &opened.cautions, request, &shape);
+    let warnings = warnings_of(&mut opened, request, &shape)?;
     let transfer = Transfer {
         host_name: environment.host_name.clone(),
         precision: request
@@ -105,6 +109,7 @@ pub fn measure_transfer(
         comparisons: alone_together(&series),
         memory_up_to_bytes: memory_up_to(&series),
         series,
+        hosts: opened.streams.hosts(),
     };
     let setup = request.bench.resolved(shape.size);
     Ok(run_of(
@@ -137,9 +142,10 @@ fn run_of(
 }
 
 /// Which sizes and series the streams allow.
-fn shape(request: &TransferRequest, opened: &streams::Opened) -> Result<TransferShape, BenchError> {
+fn shape(request: &TransferRequest, opened: &Opened) -> Result<TransferShape, BenchError> {
     let largest = request.blocks.iter().copied().max().unwrap_or(1);
-    let made = request.bench.size.unwrap_or(SIZE_DEFAULT).min(opened.room);
+    let chosen = || SIZE_DEFAULT.min(opened.room);
+    let made = request.bench.size.unwrap_or_else(chosen);
     let wanted = match opened.existing {
         Some(existing) if opened.files == 0 => existing,
         Some(existing) => existing.min(made),
@@ -179,7 +185,7 @@ fn shape(request: &TransferRequest, opened: &streams::Opened) -> Result<Transfer
         blocks: request.blocks.clone(),
         size,
         streams: opened.count,
-        writers: opened.streams.writers(),
+        writers: opened.streams.writers(opened.count),
         alone: request.alone,
         rule: request.rule,
     })
@@ -199,12 +205,14 @@ fn check_word(request: &TransferRequest, writes: bool) -> &'static str {
 }
 
 fn warnings_of(
-    streams: &mut Streams,
-    cautions: &[Caution],
+    opened: &mut Opened,
     request: &TransferRequest,
     shape: &TransferShape,
-) -> Vec<Warning> {
-    let mut warnings = streams.warnings(cautions);
+) -> Result<Vec<Warning>, BenchError> {
+    let streams = &mut opened.streams;
+    let mut warnings = streams.warnings(&opened.cautions);
+    let differences = opened.differences.iter();
+    warnings.extend(differences.map(|text| Warning::note(WarningCode::Hosts, text)));
     let is_odd = request
         .blocks
         .iter()
@@ -232,8 +240,13 @@ fn warnings_of(
             ),
         ));
     }
-    warnings.extend(clean_up_all(streams));
-    warnings
+    let mut left = clean_up_all(streams);
+    if let Some(fellows) = &streams.fellows {
+        left.extend(fellows.part(&left)?);
+        warnings.extend(fellows.words());
+    }
+    warnings.extend(left);
+    Ok(warnings)
 }
 
 fn findings_of(transfer: &Transfer) -> Vec<String> {
@@ -262,12 +275,17 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(&mut self, streams: &mut Streams, shape: &TransferShape) -> Result<(), BenchError> {
-        streams.lay_out(shape.size, self.request.check)?;
+        let (interrupt, check) = (self.interrupt, self.request.check);
+        step(streams, interrupt, |streams| {
+            Ok(streams.lay_out(shape.size, check)?)
+        })?;
         for plan in shape.series() {
             self.one_series(streams, &plan)?;
             self.teller.finish_series();
             if plan.kind == TransferKind::Write {
-                streams.after_writing(self.request.check)?;
+                step(streams, interrupt, |streams| {
+                    Ok(streams.after_writing(check)?)
+                })?;
             }
         }
         Ok(())

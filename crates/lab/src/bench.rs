@@ -206,7 +206,8 @@ fn on_common_ground(
 }
 
 /// A host without space is a mistake in what was asked of the hosts together.
-fn of_full_host(error: BenchError) -> BenchError {
+#[must_use]
+pub fn of_full_host(error: BenchError) -> BenchError {
     match error {
         BenchError::Laboratory(LaboratoryError::Target(
             ref full @ (TargetError::NoRoom { .. } | TargetError::NoFiles { .. }),

@@ -42,7 +42,8 @@ impl<L> Kept<L> {
     }
 
     /// The laboratory, of whose trials nothing is kept any more.
-    pub(crate) fn alone(self) -> L {
+    #[must_use]
+    pub fn alone(self) -> L {
         self.laboratory
     }
 

@@ -6,6 +6,7 @@ use stats::Estimate;
 use units::{Bytes, format_duration_ns, format_rate};
 
 use crate::figure::{percent, rate};
+use crate::files::digits;
 use crate::page::Page;
 use crate::style::Tone;
 use crate::table::{Align, Table};
@@ -20,6 +21,7 @@ pub(crate) fn section(page: &mut Page<'_>, transfer: &Transfer, target: TargetKi
     page.blank();
     series_table(page, transfer);
     cost_table(page, transfer);
+    hosts(page, transfer);
     let is_growing = transfer
         .series
         .iter()
@@ -53,7 +55,9 @@ fn settings(page: &mut Page<'_>, transfer: &Transfer, target: TargetKind) {
         for stream in &transfer.streams {
             let device = stream.device.as_ref();
             let device = device.map_or_else(String::new, |name| format!(" ({name})"));
-            let text = format!("stream {}: {}{device}", stream.number, stream.target);
+            let host = stream.host.as_ref();
+            let host = host.map_or_else(String::new, |name| format!(", {name}"));
+            let text = format!("stream {}: {}{device}{host}", stream.number, stream.target);
             page.paragraph(Tone::Quiet, &text);
         }
     }
@@ -100,6 +104,42 @@ fn series_table(page: &mut Page<'_>, transfer: &Transfer) {
         }
     }
     page.table(&table);
+}
+
+/// What each rank did.
+fn hosts(page: &mut Page<'_>, transfer: &Transfer) {
+    if transfer.hosts.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[
+        ("rank", Align::Right, 9),
+        ("host", Align::Left, 8),
+        ("read", Align::Right, 6),
+        ("rate", Align::Right, 9),
+        ("first in", Align::Right, 5),
+        ("last in", Align::Right, 7),
+        ("CPUs", Align::Right, 5),
+    ]);
+    for host in &transfer.hosts {
+        table.row(
+            Tone::Plain,
+            [
+                host.rank.to_string(),
+                host.host.clone(),
+                Bytes(host.bytes).to_string(),
+                format_rate(host.rate),
+                host.first_in.to_string(),
+                host.last_in.to_string(),
+                host.processors_used.map_or_else(String::new, digits),
+            ],
+        );
+    }
+    page.blank();
+    page.table(&table);
+    let text = "Passes that read all streams; rate: while this rank was at work; first in, last \
+                in: passes in which it was done first, or last; CPUs: processors that it used \
+                meanwhile.";
+    page.paragraph(Tone::Quiet, text);
 }
 
 /// CPU seconds for each MiB, as the document states them.

@@ -133,6 +133,30 @@ pub struct TransferStream {
     pub target: String,
     /// The device whose work is counted.
     pub device: Option<String>,
+    /// The rank that moves it, with its host, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+/// What one rank did in the passes that read all streams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransferHost {
+    /// Its rank.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Bytes that its streams read.
+    pub bytes: u64,
+    /// Bytes per second, while it was at work.
+    #[serde(with = "stats::undefined")]
+    pub rate: f64,
+    /// Passes in which it was done first.
+    pub first_in: u32,
+    /// Passes in which it was done last.
+    pub last_in: u32,
+    /// CPU time over the time that it was at work, as a number of processors; absent where nobody
+    /// knows.
+    pub processors_used: Option<f64>,
 }
 
 /// A stream alone against the same stream together with the others.
@@ -170,4 +194,7 @@ pub struct Transfer {
     /// Largest part of the file that came from memory when it was read again, bytes; absent
     /// unless growing parts were read.
     pub memory_up_to_bytes: Option<u64>,
+    /// What each rank did, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<TransferHost>,
 }

@@ -14,6 +14,7 @@ pub fn transfer() -> Transfer {
         number,
         target: "/data".into(),
         device: Some("vda".into()),
+        host: None,
     };
     Transfer {
         host_name: "gold".into(),
@@ -53,6 +54,7 @@ pub fn transfer() -> Transfer {
             compared(None, 1600e6, 900e6),
         ],
         memory_up_to_bytes: Some(1 << 29),
+        hosts: Vec::new(),
     }
 }
 

@@ -104,9 +104,14 @@ fn other_commands_are_refused_before_mpi_is_looked_for() {
             "its operations follow one clock",
         ),
         (
-            &["transfer", "target"],
-            "transfer",
-            "its streams begin together within one process",
+            &["runs", "resume"],
+            "runs resume",
+            "it measures again what one host did",
+        ),
+        (
+            &["positioning", "target"],
+            "positioning",
+            "it times one device's positioning",
         ),
     ] {
         let scratch = Scratch::new();

@@ -9,15 +9,10 @@ use support::{Belongings, Scratch, finish};
 fn commands_of_one_host_say_why_and_touch_nothing() {
     let one_system = "its method and its figures are those of one system";
     let each = "it repeats whole measurements, each of one host";
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 13] = [
         (
             &["replay", "trace", "target"],
             "its operations follow one clock",
-        ),
-        (&["fio", "job.fio"], "a job file is that of one host"),
-        (
-            &["transfer", "target"],
-            "its streams begin together within one process",
         ),
         (
             &["time", "--", "touch", "target/made"],

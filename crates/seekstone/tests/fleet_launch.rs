@@ -305,8 +305,8 @@ fn what_no_cluster_could_run_is_one_sentence() {
     };
     check(
         &[],
-        &["transfer", "/data"],
-        "what follows --: use run, trial, curve, random, ssd, transactions or files; other",
+        &["replay", "trace", "/data"],
+        "what follows --: use run, trial, curve, random, ssd, transactions, transfer, files",
     );
     check(
         &[],

@@ -28,6 +28,12 @@ pub struct Document {
 /// The document of these jobs.
 #[must_use]
 pub fn json(document: &Document, jobs: &[JobReport]) -> String {
+    let is_of_clients = jobs.iter().any(|job| job.client.is_some());
+    let key = if is_of_clients {
+        "client_stats"
+    } else {
+        "jobs"
+    };
     let jobs = jobs.iter().map(|job| job_object(job, document.has_bins));
     let whole = value!({
         "fio version": VERSION,
@@ -35,7 +41,7 @@ pub fn json(document: &Document, jobs: &[JobReport]) -> String {
         "timestamp_ms": document.timestamp_ms,
         "time": document.time,
         "global options": options(&document.global),
-        "jobs": jobs.collect::<Vec<_>>(),
+        key: jobs.collect::<Vec<_>>(),
         "disk_util": document.disks.iter().map(disk).collect::<Vec<_>>(),
         "seekstone": document.own,
     });
@@ -86,6 +92,10 @@ fn job_object(job: &JobReport, has_bins: bool) -> Value {
     });
     if let (Some(found), Some(object)) = (&job.steady, object.as_object_mut()) {
         object.insert("steadystate".into(), steady(found));
+    }
+    if let (Some(client), Some(object)) = (&job.client, object.as_object_mut()) {
+        object.insert("hostname".into(), client.name.clone().into());
+        object.insert("port".into(), 0.into());
     }
     if let (Some(own), Some(object)) = (&job.own, object.as_object_mut()) {
         object.insert("seekstone".into(), own.clone());

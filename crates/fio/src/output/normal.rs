@@ -16,18 +16,25 @@ pub fn normal(jobs: &[JobReport], time: &str, disks: &[DiskUse]) -> String {
         let _ = writeln!(
             text,
             "{}: (g={}): rw={}, ioengine={}, iodepth={}",
-            job.name, job.group, job.rw, job.engine, job.depth
+            job.title(),
+            job.group,
+            job.rw,
+            job.engine,
+            job.depth
         );
     }
     let _ = writeln!(text, "{VERSION}\n");
     for job in jobs {
         job_text(&mut text, job, time);
     }
-    let mut groups: Vec<u32> = jobs.iter().map(|job| job.group).collect();
+    // What hosts did is in the sums.
+    let sums: Vec<&JobReport> = jobs.iter().filter(|job| job.client.is_none()).collect();
+    let mut groups: Vec<u32> = sums.iter().map(|job| job.group).collect();
     groups.dedup();
     for group in groups {
         let _ = writeln!(text, "\nRun status group {group} (all jobs):");
-        let of_group: Vec<&JobReport> = jobs.iter().filter(|job| job.group == group).collect();
+        let of_group = sums.iter().copied().filter(|job| job.group == group);
+        let of_group: Vec<&JobReport> = of_group.collect();
         for (direction, name) in NAMES.iter().enumerate() {
             status(&mut text, &of_group, direction, name);
         }
@@ -53,7 +60,10 @@ fn job_text(text: &mut String, job: &JobReport, time: &str) {
     let _ = writeln!(
         text,
         "{}: (groupid={}, jobs={}): err={:2}: pid=0: {time}",
-        job.name, job.group, job.copies, job.error
+        job.title(),
+        job.group,
+        job.copies,
+        job.error
     );
     for (moved, name) in job.transfers.iter().zip(NAMES) {
         if moved.count() > 0 {

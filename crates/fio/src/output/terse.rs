@@ -12,7 +12,8 @@ const PERCENTILES: usize = 20;
 pub fn terse(jobs: &[JobReport]) -> String {
     let mut text = String::new();
     for job in jobs {
-        let _ = write!(text, "3;{VERSION};{};{};{}", job.name, job.group, job.error);
+        let (title, group) = (job.title(), job.group);
+        let _ = write!(text, "3;{VERSION};{title};{group};{}", job.error);
         // Version 3 has no trims.
         for moved in &job.transfers[..2] {
             direction(&mut text, job, moved);

@@ -40,7 +40,9 @@ impl Session<'_, '_> {
             Bench::Real(real) => real,
             // What was found is not kept: as far as that is known, nothing was read back.
             Bench::Told(..) => return Err(Killed.into()),
-            Bench::Null(_) | Bench::Simulated(_) => return Ok(()),
+            Bench::Null(_) | Bench::Simulated(_) | Bench::Fleet(_) | Bench::Served(..) => {
+                return Ok(());
+            }
         };
         let begun = real.now();
         for &file in &after.reads_back {

@@ -5,21 +5,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use drivers::{AccessMode, Caching, Owner, Target, TargetOptions, free_space};
+use host::interrupt::Interrupt;
 use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::cells::{Cells, Killed};
+use lab::hosts::{FleetLaboratory, Party, serve};
 use lab::kept::{Kept, Told};
 use lab::laboratory::{Laboratory, LaboratoryError, NullLaboratory, SimLaboratory};
 use lab::simulated::open_recorded_model;
 use lab::storage::{StorageLaboratory, WantedFile};
+use procedure::Trial;
 use results::{Access, Caution, Setup, Severity, TargetDescription, Warning, WarningCode};
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 use verify::Findings;
 use workload::TargetId;
 
+use super::hosts::open_on_all;
 use super::plan::{FioPlan, PlannedFile, Storage, plan_jobs};
-use super::run::FioRequest;
+use super::run::{FioRequest, Recall};
 use crate::single_load::null_description;
 
 /// What is to be done, and where.
@@ -41,11 +45,26 @@ pub(super) struct FoundFiles {
     real: Option<(Access, Vec<Warning>)>,
 }
 
+impl FoundFiles {
+    /// Of a run of several hosts, of which nothing is kept against a kill.
+    pub(super) const fn on_hosts(description: TargetDescription, cautions: Vec<Caution>) -> Self {
+        Self {
+            sizes: BTreeMap::new(),
+            description,
+            cautions,
+            real: None,
+        }
+    }
+}
+
 /// Plan jobs, and open or make their files, as they were when the run was begun.
 ///
 /// # Errors
 /// When a job cannot be carried out.
 pub(super) fn open_jobs(request: &FioRequest) -> Result<OpenedJobs, BenchError> {
+    if let Some(party) = &request.party {
+        return open_on_all(party, request);
+    }
     let of = format!("files {}", request.storage.seed);
     let known: Option<FoundFiles> = request.cells.recalled(&of);
     let sizes = RefCell::new(BTreeMap::new());
@@ -108,7 +127,7 @@ fn refuse_changed(
 }
 
 /// Bytes of a file, device or model that exists.
-fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
+pub(super) fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
     if let Some(model) = path.to_str().filter(|name| name.starts_with("sim:")) {
         return open_recorded_model(model, setup)
             .ok()
@@ -127,7 +146,10 @@ fn size_of(path: &Path, setup: &Setup) -> Option<u64> {
 }
 
 /// fio writes into whatever its job names; here that takes a word.
-fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), BenchError> {
+pub(super) fn refuse_unwanted_writes(
+    plan: &FioPlan,
+    request: &FioRequest,
+) -> Result<(), BenchError> {
     if plan.storage != Storage::Files || request.overwrite {
         return Ok(());
     }
@@ -142,7 +164,7 @@ fn refuse_unwanted_writes(plan: &FioPlan, request: &FioRequest) -> Result<(), Be
     )))
 }
 
-fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
+pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchError> {
     let first = plan.files.first();
     match (&plan.storage, first) {
         (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
@@ -150,13 +172,15 @@ fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution>), BenchEr
             let size = file.exists;
             Ok((TargetDescription::simulated(name, name, size), Vec::new()))
         }
-        (Storage::Files, Some(file)) => {
-            let path = match file.exists {
-                Some(_) => file.path.clone(),
-                None => directory_of(&file.path),
-            };
-            Ok(inspect::inspect(&path)?)
-        }
+        (Storage::Files, Some(file)) => Ok(inspect::inspect(&place_of(file))?),
+    }
+}
+
+/// A file that exists, or the directory in which it would be.
+pub(super) fn place_of(file: &PlannedFile) -> PathBuf {
+    match file.exists {
+        Some(_) => file.path.clone(),
+        None => directory_of(&file.path),
     }
 }
 
@@ -174,9 +198,13 @@ pub(super) enum Bench {
     Real(Kept<StorageLaboratory>),
     /// No target is opened: what a killed run measured is reported.
     Told(Told, Box<FoundFiles>),
+    /// On several hosts, of which this one is rank 0.
+    Fleet(Box<FleetLaboratory>),
+    /// On several hosts, of which this one does as rank 0 says.
+    Served(Box<StorageLaboratory>, Party),
 }
 
-fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
+pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchError> {
     let settings = &request.storage;
     match &plan.storage {
         Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
@@ -218,7 +246,7 @@ fn wanted_file(file: &PlannedFile) -> WantedFile {
     }
 }
 
-fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
+pub(super) fn reserve(plan: &FioPlan, request: &FioRequest) -> Result<u64, BenchError> {
     if let Some(reserve) = request.reserve {
         return Ok(reserve.0);
     }
@@ -239,17 +267,61 @@ impl Bench {
             Self::Simulated(simulated) => simulated,
             Self::Real(real) => real,
             Self::Told(told, _) => told,
+            Self::Fleet(fleet) => fleet.as_mut(),
+            Self::Served(local, _) => local.as_mut(),
         }
     }
 
-    /// The laboratory for a trial that is measured also where its result was kept, unless the
-    /// whole run is only told.
-    pub(super) fn laboratory_that_leaves(&mut self) -> Box<dyn Laboratory + '_> {
+    /// The laboratory for a trial that may be told where its result was kept, or not.
+    pub(super) fn laboratory_for(&mut self, recall: Recall) -> Box<dyn Laboratory + '_> {
+        match (self, recall) {
+            (Self::Fleet(fleet), Recall::Fill) => Box::new(fleet.that_leaves()),
+            (Self::Fleet(fleet), _) => Box::new(fleet.of_each()),
+            (Self::Simulated(simulated), Recall::Never | Recall::Fill) => {
+                Box::new(simulated.leaving())
+            }
+            (Self::Real(real), Recall::Never | Recall::Fill) => Box::new(real.leaving()),
+            (other, _) => Box::new(other.laboratory()),
+        }
+    }
+
+    /// The same as one of several hosts, which differ in `notes`.
+    pub(super) fn of_party(self, party: &Party, request: &FioRequest, notes: Vec<String>) -> Self {
+        let how = (request.storage.seed, request.storage.on_error);
         match self {
-            Self::Null(null) => Box::new(null),
-            Self::Simulated(simulated) => Box::new(simulated.leaving()),
-            Self::Real(real) => Box::new(real.leaving()),
-            Self::Told(told, _) => Box::new(told),
+            Self::Real(local) if party.leads() => {
+                let local = local.alone();
+                Self::Fleet(Box::new(FleetLaboratory::new(
+                    local,
+                    party.clone(),
+                    how,
+                    notes,
+                )))
+            }
+            Self::Real(local) => Self::Served(Box::new(local.alone()), party.clone()),
+            other => other,
+        }
+    }
+
+    /// Where another rank leads, carry out those of `trials` that it names, to the end.
+    ///
+    /// # Errors
+    /// [`BenchError::Served`] when all is done, or why it is not.
+    pub(super) fn serve(&mut self, how: (&[Trial], &Interrupt)) -> Result<(), BenchError> {
+        let Self::Served(local, party) = self else {
+            return Ok(());
+        };
+        match serve(party, local, how) {
+            Ok(()) => Err(BenchError::Served),
+            Err(error) => Err(self.abandon(error)),
+        }
+    }
+
+    /// The hosts, of which this one is rank 0.
+    pub(super) const fn fleet(&mut self) -> Option<&mut FleetLaboratory> {
+        match self {
+            Self::Fleet(fleet) => Some(fleet),
+            _ => None,
         }
     }
 
@@ -272,7 +344,7 @@ impl Bench {
     pub(super) fn findings(&self) -> Findings {
         match self {
             Self::Real(real) => real.findings(),
-            Self::Null(_) | Self::Simulated(_) | Self::Told(..) => Findings::default(),
+            _ => Findings::default(),
         }
     }
 
@@ -285,7 +357,7 @@ impl Bench {
     pub(super) const fn is_real(&self) -> bool {
         match self {
             Self::Null(_) | Self::Simulated(_) => false,
-            Self::Real(_) => true,
+            Self::Real(_) | Self::Fleet(_) | Self::Served(..) => true,
             Self::Told(_, found) => found.real.is_some(),
         }
     }
@@ -295,6 +367,8 @@ impl Bench {
             Self::Null(_) => return Access::Null,
             Self::Simulated(_) => return Access::Simulated,
             Self::Real(real) => real.access(),
+            Self::Fleet(fleet) => fleet.local.access(),
+            Self::Served(local, _) => local.access(),
             Self::Told(_, found) => match &found.real {
                 None => return Access::Simulated,
                 Some((access, _)) => *access,
@@ -314,10 +388,19 @@ impl Bench {
             Self::Told(_, found) => found.real.iter().flat_map(|it| it.1.clone()).collect(),
             Self::Real(real) => {
                 let mut all = notes_of(real);
-                let left = real.clean_up().err();
-                all.extend(
-                    left.map(|error| Warning::doubt(WarningCode::LeftBehind, error.to_string())),
-                );
+                all.extend(left_behind(real.clean_up().err()));
+                all
+            }
+            Self::Served(local, _) => {
+                let mut all = notes_of(local);
+                all.extend(left_behind(local.clean_up().err()));
+                all
+            }
+            Self::Fleet(fleet) => {
+                let mut all = notes_of(&fleet.local);
+                all.extend(fleet.warnings());
+                all.extend(left_behind(fleet.local.clean_up().err()));
+                all.extend(left_behind(fleet.dismiss()));
                 all
             }
         }
@@ -334,6 +417,13 @@ impl Bench {
             },
         }
     }
+}
+
+/// What could not be removed.
+fn left_behind<T: ToString>(left: impl IntoIterator<Item = T>) -> Vec<Warning> {
+    let left = left.into_iter();
+    left.map(|left| Warning::doubt(WarningCode::LeftBehind, left.to_string()))
+        .collect()
 }
 
 /// What opening found.

@@ -9,6 +9,7 @@ use host::interrupt::Interrupt;
 use host::{environment, inspect};
 use lab::bench::BenchError;
 use lab::cells::Cells;
+use lab::hosts::Party;
 use lab::laboratory::{Laboratory as _, Outcome};
 use lab::storage::StorageSettings;
 use lab::test_file::{stop_of, stopped};
@@ -20,6 +21,7 @@ use workload::{ClientSpec, JobsSpec, OpKind};
 
 use super::checks::lines_of;
 use super::fill::fill;
+use super::hosts::{HostTimes, HostsTold};
 use super::opened::{Bench, OpenedJobs, open_jobs};
 use super::plan::{FioPlan, Phase, Row, Storage};
 use super::reporting::{Look, PhaseReporter, Reporting};
@@ -50,6 +52,8 @@ pub struct FioRequest {
     pub shape: Option<TrialShape>,
     /// Where what is measured is kept, against a kill.
     pub cells: Cells,
+    /// The hosts that carry them out together, each all of them, where there are several.
+    pub party: Option<Party>,
 }
 
 /// How a phase is measured that is a trial.
@@ -89,6 +93,8 @@ pub struct FioRun {
     pub run: Run,
     /// Times of jobs, in the order of their file.
     pub rows: Vec<JobTimes>,
+    /// The same of each host, where there are several.
+    pub hosts: Vec<HostTimes>,
     /// What verification found, a line each.
     pub found: Vec<String>,
     /// The writer of a log that failed, and why: what it has is not all.
@@ -110,6 +116,7 @@ pub fn run_jobs(
         bench: mut place,
         found: files,
     } = open_jobs(request)?;
+    place.serve((&trials(&plan, &place, request.shape.as_ref()), interrupt))?;
     if let Err(error) = place.verify(&plan) {
         return Err(place.abandon(error));
     }
@@ -145,10 +152,10 @@ pub fn run_jobs(
         ..Run::empty(setup, environment::capture(), files.description)
     };
     let log_error = session.reporter.log_error();
-    let rows = session.rows;
     Ok(FioRun {
         run,
-        rows,
+        rows: session.rows,
+        hosts: session.hosts.0,
         found,
         log_error,
     })
@@ -172,6 +179,7 @@ pub(super) struct Session<'a, 'b> {
     reporter: PhaseReporter<'b>,
     pub(super) measurements: Vec<Measurement>,
     pub(super) rows: Vec<JobTimes>,
+    hosts: HostsTold,
     pub(super) spent: Duration,
 }
 
@@ -181,6 +189,8 @@ pub(super) enum Recall {
     WhereKept,
     /// It leaves behind what later ones need, or each of its operations is looked at.
     Never,
+    /// It writes what later ones read, and is no result.
+    Fill,
 }
 
 impl<'a, 'b> Session<'a, 'b> {
@@ -196,18 +206,17 @@ impl<'a, 'b> Session<'a, 'b> {
             reporter,
             measurements: Vec::new(),
             rows: plan.rows.iter().cloned().map(JobTimes::of).collect(),
+            hosts: HostsTold::default(),
             spent: Duration::ZERO,
         }
     }
 
     /// Write the files that are made and read.
     pub(super) fn lay_out(&mut self, plan: &FioPlan, bench: &mut Bench) -> Result<(), BenchError> {
-        let fill = fill(&plan.files);
-        if plan.storage != Storage::Files || fill.workloads.is_empty() {
+        let Some(trial) = fill_trial(plan, bench) else {
             return Ok(());
-        }
-        let trial = trial(&fill, bench, (0, None));
-        self.measure(&trial, bench, Recall::Never, &mut |_| true)?;
+        };
+        self.measure(&trial, bench, Recall::Fill, &mut |_| true)?;
         self.go_on()
     }
 
@@ -265,6 +274,9 @@ impl<'a, 'b> Session<'a, 'b> {
             times.phase = Some(self.measurements.len());
         }
         self.measurements.push(outcome.measurement);
+        if let Some(fleet) = bench.fleet() {
+            self.hosts.take(fleet, &self.rows, &mut self.measurements);
+        }
         match outcome.failure {
             Some(failure) => Err(stop_of(&trial.title, Some(failure), self.interrupt)),
             None => Ok(()),
@@ -308,10 +320,7 @@ impl<'a, 'b> Session<'a, 'b> {
         } = self;
         let interrupt: &Interrupt = interrupt;
         let expected = expected(trial);
-        let mut laboratory = match recall {
-            Recall::WhereKept => Box::new(bench.laboratory()),
-            Recall::Never => bench.laboratory_that_leaves(),
-        };
+        let mut laboratory = bench.laboratory_for(recall);
         let measured = laboratory.measure(trial, &mut |glimpse| {
             let goes_on = look(glimpse.elapsed);
             show(&Stage {
@@ -335,6 +344,20 @@ fn expected(trial: &Trial) -> Duration {
         Duration::ZERO => trial.duration_max,
         left => left,
     }
+}
+
+/// The trial that writes the files that are made and read, if there are any.
+fn fill_trial(plan: &FioPlan, bench: &Bench) -> Option<Trial> {
+    let fill = fill(&plan.files);
+    let is_needed = plan.storage == Storage::Files && !fill.workloads.is_empty();
+    is_needed.then(|| trial(&fill, bench, (0, None)))
+}
+
+/// All trials of a plan.
+fn trials(plan: &FioPlan, bench: &Bench, shape: Option<&TrialShape>) -> Vec<Trial> {
+    let phases = (1..).zip(&plan.phases);
+    let phases = phases.map(|(number, phase)| trial(phase, bench, (number, shape)));
+    fill_trial(plan, bench).into_iter().chain(phases).collect()
 }
 
 /// The trial of a phase, the number of which makes it draw afresh.

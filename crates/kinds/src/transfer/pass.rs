@@ -7,6 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use units::Duration;
 
+use super::hosts::pass_of_all;
 use super::stage::Teller;
 use super::streams::{Lane, Streams};
 use host::counters::{Counters, page_cache_share};
@@ -26,12 +27,29 @@ struct Piece {
 }
 
 /// What a pass is told.
-struct Order<'a> {
-    plan: &'a SeriesPlan,
+pub(super) struct Order<'a> {
+    pub plan: &'a SeriesPlan,
     number: u32,
     clients: u32,
     left: Duration,
-    interrupt: &'a Interrupt,
+    pub interrupt: &'a Interrupt,
+}
+
+/// A pass of the streams of this host.
+pub(super) struct Summed {
+    pub pass: TransferPass,
+    /// The time of the shortest stream.
+    pub shortest: Duration,
+    /// What the devices moved, bytes.
+    pub moved: Option<u64>,
+    /// What is doubtful about it.
+    pub warnings: Vec<Warning>,
+}
+
+impl Summed {
+    pub fn with_warnings(self) -> (TransferPass, Vec<Warning>) {
+        (self.pass, self.warnings)
+    }
 }
 
 impl Streams {
@@ -52,19 +70,6 @@ impl Streams {
         } else {
             1
         };
-        let is_model = self.is_model();
-        let mut lanes: Vec<&mut Lane> = self
-            .lanes
-            .iter_mut()
-            .filter(|lane| plan.streams.contains(&lane.described.number))
-            .collect();
-        if plan.drops_cache {
-            for lane in &lanes {
-                if let Bench::Real(real) = &lane.bench {
-                    real.drop_main()?;
-                }
-            }
-        }
         let order = Order {
             plan,
             number,
@@ -72,16 +77,44 @@ impl Streams {
             left,
             interrupt,
         };
+        pass_of_all(self, &order, teller)
+    }
+
+    /// The streams of this host that take part.
+    fn taking_part(&mut self, plan: &SeriesPlan) -> Vec<&mut Lane> {
+        let lanes = self.lanes.iter_mut();
+        lanes
+            .filter(|lane| plan.streams.contains(&lane.described.number))
+            .collect()
+    }
+
+    /// Drop what the page cache has, where that is asked for.
+    pub(super) fn make_ready(&mut self, order: &Order<'_>) -> Result<(), BenchError> {
+        for lane in self.taking_part(order.plan) {
+            if let (Bench::Real(real), true) = (&lane.bench, order.plan.drops_cache) {
+                real.drop_main()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass of the streams of this host.
+    pub(super) fn pass_here(
+        &mut self,
+        order: &Order<'_>,
+        teller: &mut Teller<'_>,
+    ) -> Result<Summed, BenchError> {
+        let is_model = self.is_model();
         let before = Counters::take(None);
-        let pieces = match lanes.as_mut_slice() {
-            [one] => vec![measured(one, &order, &mut |title, glimpse| {
+        let pieces = match self.taking_part(order.plan).as_mut_slice() {
+            [one] => vec![measured(one, order, &mut |title, glimpse| {
                 teller.pass(title, glimpse);
             })?],
-            many => side_by_side(many, &order, teller)?,
+            many => side_by_side(many, order, teller)?,
         };
         let around = before.delta(&Counters::take(None));
         let virtual_now = is_model.then(|| self.now().as_nanos());
-        Ok(summed(&pieces, &order, &around, virtual_now))
+        Ok(summed(&pieces, order, &around, virtual_now))
     }
 }
 
@@ -184,7 +217,7 @@ fn summed(
     order: &Order<'_>,
     around: &CountersDelta,
     virtual_now: Option<u64>,
-) -> (TransferPass, Vec<Warning>) {
+) -> Summed {
     let bytes: u64 = pieces.iter().map(|piece| piece.measurement.bytes_all).sum();
     let longest = pieces.iter().map(|piece| piece.elapsed).max();
     let shortest = pieces.iter().map(|piece| piece.elapsed).min();
@@ -219,6 +252,7 @@ fn summed(
     let of_model: Option<u64> = pieces.iter().map(|piece| piece.model_cpu_ns).sum();
     let clock = clock_gettime(ClockId::Monotonic);
     let monotonic = clock.tv_sec as u64 * 1_000_000_000 + clock.tv_nsec as u64;
+    let moved = device_bytes(pieces, order.plan.kind);
     let pass = TransferPass {
         number: order.number,
         bytes,
@@ -230,14 +264,19 @@ fn summed(
         cpu_user_ns: counters.and_then(|counters| counters.cpu_user_ns),
         cpu_system_ns: counters.and_then(|counters| counters.cpu_system_ns),
         page_cache_share: share,
-        device_rate: device_bytes(pieces, order.plan.kind).map(|moved| moved as f64 / seconds),
+        device_rate: moved.map(|moved| moved as f64 / seconds),
         ended_at: (!is_model).then(|| format!("{:.3}", jiff::Timestamp::now())),
         ended_monotonic_ns: virtual_now.unwrap_or(monotonic),
     };
     let warnings = pieces
         .iter()
         .flat_map(|piece| piece.measurement.warnings.clone());
-    (pass, warnings.collect())
+    Summed {
+        pass,
+        shortest: shortest.unwrap_or(Duration::ZERO),
+        moved,
+        warnings: warnings.collect(),
+    }
 }
 
 /// Share of the bytes written that had not reached a device when the pass ended: the page cache has

@@ -1,12 +1,18 @@
 //! The streams of a transfer: what each reads or writes, opened, laid out and removed.
 
 use drivers::{AccessMode, Checking};
-use results::{Access, Caution, TargetDescription, TransferMode, TransferStream, Warning};
+use procedure::CheckUpFacts;
+use results::{
+    Access, Caution, TargetDescription, TransferHost, TransferMode, TransferStream, Warning,
+};
 use sim::SIM_PREFIX;
 use units::{Bytes, Instant};
 
+use super::hosts::{Fellows, agreed, numbers};
 use super::{Sharing, TransferRequest};
-use lab::bench::{Bench, BenchError, BenchRequest, Opened as OpenedBench, open_bench};
+use lab::bench::{
+    Bench, BenchError, BenchRequest, Opened as OpenedBench, of_full_host, open_bench,
+};
 use lab::cells::Cells;
 use lab::kept::Kept;
 use lab::laboratory::{LaboratoryError, trial_seed};
@@ -26,8 +32,12 @@ pub struct Opened {
     pub room: Bytes,
     /// Files of ours on the first target.
     pub files: u64,
-    /// Number of streams.
+    /// Number of streams, of all hosts.
     pub count: u32,
+    /// What a procedure must know of the first target.
+    pub facts: CheckUpFacts,
+    /// How hosts differ where that is no mistake, a sentence each.
+    pub differences: Vec<String>,
 }
 
 /// One stream.
@@ -54,6 +64,8 @@ pub struct Streams {
     /// The least room of any directory that gets a file.
     room: u64,
     existing: Option<u64>,
+    /// The other hosts, where there are several.
+    pub(super) fellows: Option<Fellows>,
 }
 
 impl Opened {
@@ -72,17 +84,36 @@ impl Opened {
 /// # Errors
 /// When a target does not exist, must not be used that way, or has no room.
 pub fn open_streams(request: &TransferRequest) -> Result<Opened, BenchError> {
+    let opened = open_here(request);
+    match &request.bench.party {
+        Some(party) => agreed(party, request.streams, opened.map_err(of_full_host)),
+        None => opened,
+    }
+}
+
+/// Open those of this host.
+fn open_here(request: &TransferRequest) -> Result<Opened, BenchError> {
     let is_model = request.bench.target.starts_with(SIM_PREFIX);
     refuse_on_model(request, is_model)?;
-    let mut first = open_bench(&request.bench)?;
+    let numbers = numbers(request.bench.party.as_ref(), request.streams);
+    let number = numbers.first().copied().unwrap_or(1);
+    let wanted = wanted(&request.bench, number);
+    let mut first = open_bench(&wanted)?;
     let makes_files = first.facts.makes_files;
     let own = request.sharing == Sharing::OwnFiles;
-    if !makes_files && !is_model && own && request.streams > 1 {
+    if !makes_files && !is_model && own && numbers.len() > 1 {
         return Err(first.bench.abandon(BenchError::Usage(format!(
             "{} exists, and several streams can only share it: add --same-file, or name a \
              directory in which each gets a file of its own",
             request.bench.target
         ))));
+    }
+    if makes_files && !own && request.bench.party.is_some() {
+        return Err(first.bench.abandon(BenchError::Usage(
+            "--same-file: no rank makes a file for the others; name a file that exists, with \
+             --shared, or leave it out"
+                .into(),
+        )));
     }
     let (facts, description) = (first.facts.clone(), first.description.clone());
     let cautions = first.cautions.clone();
@@ -94,15 +125,16 @@ pub fn open_streams(request: &TransferRequest) -> Result<Opened, BenchError> {
     let mut streams = Streams {
         existing: facts.existing.map(Bytes::as_u64),
         room: u64::MAX,
-        lanes: vec![lane_of(first, 1, &request.bench, request.mode)],
+        lanes: vec![lane_of(first, number, &wanted, request.mode)],
         clients: if is_model { request.streams } else { 1 },
         late,
         settings: request.bench.storage.clone(),
+        fellows: None,
     };
     let others = if is_model || late > 0 {
-        0
+        &[]
     } else {
-        request.streams - 1
+        &numbers[1..]
     };
     if let Err(error) = streams.add(request, others) {
         let lanes = streams.lanes.iter_mut().rev();
@@ -115,13 +147,31 @@ pub fn open_streams(request: &TransferRequest) -> Result<Opened, BenchError> {
         files: match (makes_files, own) {
             (false, _) => 0,
             (true, false) => 1,
-            (true, true) => u64::from(request.streams),
+            (true, true) => numbers.len() as u64,
         },
+        facts: CheckUpFacts {
+            room: Bytes(facts.room.0.min(streams.room)),
+            existing: streams.existing.map(Bytes),
+            ..facts
+        },
+        differences: Vec::new(),
         streams,
         description,
         cautions,
         count,
     })
+}
+
+/// What is asked of the target of a stream: each file has data of its own, which nobody can take
+/// for another's.
+fn wanted(bench: &BenchRequest, number: u32) -> BenchRequest {
+    let mut wanted = bench.clone();
+    // Hosts agree on all of their streams at once.
+    wanted.party = None;
+    if number > 1 {
+        wanted.storage.seed = trial_seed(bench.storage.seed, u64::from(number) << 48);
+    }
+    wanted
 }
 
 fn refuse_on_model(request: &TransferRequest, is_model: bool) -> Result<(), BenchError> {
@@ -147,6 +197,7 @@ fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: Trans
             number,
             target: request.target.clone(),
             device: device.map(|device| device.name.clone()),
+            host: None,
         },
         writes: opened.facts.makes_files
             || mode == TransferMode::Simulated && opened.facts.may_overwrite,
@@ -156,13 +207,12 @@ fn lane_of(opened: OpenedBench, number: u32, request: &BenchRequest, mode: Trans
 
 impl Streams {
     /// Open `others` more streams on the first target, and the one beside it.
-    fn add(&mut self, request: &TransferRequest, others: u32) -> Result<(), BenchError> {
-        let mut more = vec![request.bench.clone(); others as usize];
-        more.extend(request.beside.clone());
-        for (mut wanted, number) in more.into_iter().zip(2 + self.late..) {
-            // Each file has data of its own, which nobody can take for another's.
-            let run = request.bench.storage.seed;
-            wanted.storage.seed = trial_seed(run, u64::from(number) << 48);
+    fn add(&mut self, request: &TransferRequest, others: &[u32]) -> Result<(), BenchError> {
+        let more = others.iter().map(|number| wanted(&request.bench, *number));
+        let beside_number = 2 + self.late + others.len() as u32;
+        let beside = request.beside.as_ref().map(|it| wanted(it, beside_number));
+        let numbers = others.iter().copied().chain([beside_number]);
+        for (wanted, number) in more.chain(beside).zip(numbers) {
             let opened = open_bench(&wanted)?;
             if let Some(size) = opened.facts.existing {
                 self.existing = Some(self.existing.map_or(size.0, |known| known.min(size.0)));
@@ -188,6 +238,9 @@ impl Streams {
 
     /// The streams, for the record.
     pub fn described(&self) -> Vec<TransferStream> {
+        if let Some(fellows) = &self.fellows {
+            return fellows.streams.clone();
+        }
         let first = &self.lanes[0].described;
         let alike = (1..self.clients).map(|place| TransferStream {
             number: place + 1,
@@ -203,12 +256,18 @@ impl Streams {
         all
     }
 
-    /// Numbers of the streams that write.
-    pub fn writers(&self) -> Vec<u32> {
+    /// What each host did, where there are several.
+    pub fn hosts(&self) -> Vec<TransferHost> {
+        self.fellows.as_ref().map_or_else(Vec::new, Fellows::hosts)
+    }
+
+    /// Numbers of the streams that write, of `count` on all hosts.
+    pub fn writers(&self, count: u32) -> Vec<u32> {
         let writers = self.lanes.iter().filter(|lane| lane.writes);
         let mut numbers: Vec<u32> = writers.map(|lane| lane.described.number).collect();
-        if self.clients > 1 {
-            numbers = (1..=self.clients).collect();
+        // Streams of a model, and those of hosts, are alike.
+        if self.clients > 1 || self.fellows.is_some() && !numbers.is_empty() {
+            numbers = (1..=count).collect();
         }
         numbers
     }

@@ -110,7 +110,7 @@ impl Bench {
         let Self::Served(local, party) = self else {
             return Ok(());
         };
-        match serve(party, local, interrupt) {
+        match serve(party, local, (&[], interrupt)) {
             Ok(()) => Err(BenchError::Served),
             Err(error) => Err(self.abandon(error)),
         }

@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
-use engine::{DriverError, Follower, OnError, Record};
+use engine::{DriverError, Follower, OnError, Record, RowKey, RowRecord};
 use fleet::{FleetError, Share};
-use procedure::{Circumstances, Ending, Trial, TrialError, summarise};
+use procedure::{Circumstances, Ending, OwnWork, Trial, TrialError, summarise};
 use results::{Measurement, Warning};
+use std::collections::BTreeMap;
+use std::mem;
 use units::{Duration, Instant};
+use workload::ClientSpec;
 
 use super::leading::Leading;
 use super::log::HostsLog;
@@ -34,7 +37,17 @@ pub struct FleetLaboratory {
     seed: u64,
     on_error: OnError,
     rows: Vec<Measurement>,
+    by_rank: Vec<HostRows>,
     log: HostsLog,
+}
+
+/// What the workloads of a trial did on one rank.
+#[derive(Clone, Debug)]
+pub struct HostRows {
+    /// The rank.
+    pub rank: u32,
+    /// Times by workload.
+    pub rows: BTreeMap<RowKey, RowRecord>,
 }
 
 impl FleetLaboratory {
@@ -53,6 +66,7 @@ impl FleetLaboratory {
             seed,
             on_error,
             rows: Vec::new(),
+            by_rank: Vec::new(),
         }
     }
 
@@ -64,7 +78,12 @@ impl FleetLaboratory {
 
     /// What each host measured in the last trial.
     pub fn take_rows(&mut self) -> Vec<Measurement> {
-        std::mem::take(&mut self.rows)
+        mem::take(&mut self.rows)
+    }
+
+    /// What the workloads of the last trial did on each host, where it had several.
+    pub fn take_host_rows(&mut self) -> Vec<HostRows> {
+        mem::take(&mut self.by_rank)
     }
 
     /// What the run should say of its hosts.
@@ -143,7 +162,11 @@ impl FleetLaboratory {
         trial: &Trial,
         watch: Watch<'_>,
     ) -> Result<Outcome, LaboratoryError> {
-        let order = to_bytes(&Order::Measure(TrialForm::of(trial), scope));
+        let order = match trial.spec {
+            ClientSpec::Jobs(_) => Order::Listed(trial.salt, scope),
+            _ => Order::Measure(TrialForm::of(trial), scope),
+        };
+        let order = to_bytes(&order);
         let ordered = self.party.round(|group| group.broadcast(&order));
         ordered.map_err(|error| LaboratoryError::Trial {
             title: trial.title.clone(),
@@ -187,12 +210,7 @@ impl FleetLaboratory {
         let mut ends = vec![End::of_leader(outcome.elapsed)];
         let mut elapsed = (outcome.elapsed, outcome.elapsed);
         let mut failure = leading.lost.as_ref().map(|error| self.lost(error));
-        let mut rows = vec![RankRow {
-            rank: 0,
-            measurement: self.row(0, outcome.measurement.clone()),
-            own,
-            elapsed: outcome.elapsed,
-        }];
+        let mut rows = vec![self.own_row(&outcome, own, &record)];
         for (rank, report) in (1..).zip(reports) {
             let Some(report) = report else { continue };
             let (row, error) = self.take_in(rank, report, &mut record);
@@ -287,7 +305,7 @@ impl FleetLaboratory {
 
     /// Add what a rank recorded; its row, if it has one to show, and why it failed, if it did.
     fn take_in(
-        &self,
+        &mut self,
         rank: u32,
         report: Report,
         record: &mut Record,
@@ -298,6 +316,7 @@ impl FleetLaboratory {
             return (None, Some(system_error("adding up", reason)));
         };
         record.merge(&there);
+        self.keep_rows(rank, &there);
         let row = report.measurement().map(|row| RankRow {
             rank,
             measurement: self.row(rank, row),
@@ -309,6 +328,25 @@ impl FleetLaboratory {
             system_error("measuring on all hosts", reason)
         });
         (row, failure)
+    }
+
+    /// What this host did of a trial.
+    fn own_row(&mut self, outcome: &Outcome, own: Option<OwnWork>, record: &Record) -> RankRow {
+        self.by_rank.clear();
+        self.keep_rows(0, record);
+        RankRow {
+            rank: 0,
+            measurement: self.row(0, outcome.measurement.clone()),
+            own,
+            elapsed: outcome.elapsed,
+        }
+    }
+
+    fn keep_rows(&mut self, rank: u32, record: &Record) {
+        let rows = record.rows.clone();
+        if !rows.is_empty() {
+            self.by_rank.push(HostRows { rank, rows });
+        }
     }
 
     /// A host's own measurement, under a name of its own.
@@ -367,6 +405,7 @@ impl Laboratory for LeavingHosts<'_> {
         let measured = self.0.measure_in(Scope::Each, trial, watch);
         self.0.log = log;
         self.0.rows.clear();
+        self.0.by_rank.clear();
         measured
     }
 

@@ -74,7 +74,7 @@ impl Seen {
     }
 
     /// Whether what two hosts write takes space from one file system.
-    fn shares_space_with(&self, other: &Self) -> bool {
+    pub(super) fn shares_space_with(&self, other: &Self) -> bool {
         let device = |it: &Self| Some((it.identity.as_ref()?.0.clone(), it.identity.as_ref()?.1));
         let is_same_here = device(self).is_some() && device(self) == device(other);
         let is_same_there = self.is_remote && other.is_remote && self.source == other.source;

@@ -24,14 +24,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Trials of a run differ in the bits below of their salt, ranks in those above.
 const RANK_BITS_FROM: u32 = 40;
 
-/// Do as rank 0 orders, until it orders to part; what was made here is removed then.
+/// Do as rank 0 orders, until it orders to part; what was made here is removed then. `listed` are
+/// trials that every rank has made for itself, which rank 0 names by their salt.
 ///
 /// # Errors
 /// When rank 0 is silent, or orders what this program does not know.
 pub fn serve(
     party: &Party,
     local: &mut StorageLaboratory,
-    interrupt: &Interrupt,
+    (listed, interrupt): (&[Trial], &Interrupt),
 ) -> Result<(), BenchError> {
     loop {
         let order = party.round(|group| group.broadcast(&[]))?;
@@ -45,6 +46,15 @@ pub fn serve(
                 let trial = party.checked(trial.map_err(unreadable))?;
                 let how = (scope, interrupt);
                 party.checked(carry_out(party, local, trial, how))?;
+            }
+            Order::Listed(salt, scope) => {
+                let trial = listed.iter().find(|trial| trial.salt == salt);
+                let unknown = FleetError::Unexpected {
+                    rank: 0,
+                    what: format!("an order for trial {salt}, which is none here"),
+                };
+                let trial = party.checked(trial.cloned().ok_or(unknown))?;
+                party.checked(carry_out(party, local, trial, (scope, interrupt)))?;
             }
             Order::Step(step) => {
                 let taken = party.beating(|| take_step(local, step));

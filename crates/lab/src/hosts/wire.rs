@@ -13,11 +13,15 @@ use stats::{Channel, Histogram, Slot};
 use units::{Duration, Instant};
 use workload::{ClientSpec, Errno, Gap, OpKind, Pacing};
 
+use super::row_form::RowForm;
+
 /// What rank 0 orders between trials.
 #[derive(Serialize, Deserialize)]
 pub enum Order {
     /// Carry out this rank's share of a trial.
     Measure(TrialForm, Scope),
+    /// Carry out the trial with that salt of the list that every rank has made for itself.
+    Listed(u64, Scope),
     /// Take a step that is no trial.
     Step(HostStep),
     /// Remove what was made, and part.
@@ -203,7 +207,7 @@ fn gap_of(spec: &mut ClientSpec) -> Option<&mut Gap> {
 /// Times of one kind of operation: two histograms as they write themselves, and bytes moved.
 type KindForm = (Vec<u8>, Vec<u8>, u64);
 
-/// A [`Record`] of one workload as it travels.
+/// A [`Record`] as it travels.
 #[derive(Default, Serialize, Deserialize)]
 pub struct RecordForm {
     kinds: Vec<(u8, KindForm)>,
@@ -211,6 +215,7 @@ pub struct RecordForm {
     errors: Vec<((u8, i32), KindForm)>,
     short: Vec<(u8, KindForm)>,
     lateness: Vec<u8>,
+    rows: Vec<RowForm>,
     unfinished: [u64; 4],
     room: [u64; 5],
 }
@@ -238,6 +243,11 @@ impl RecordForm {
             errors: errors.collect::<Result<_, _>>()?,
             short: by_kind(&record.short)?,
             lateness: record.lateness.to_bytes()?,
+            rows: record
+                .rows
+                .iter()
+                .map(RowForm::of)
+                .collect::<Result<_, _>>()?,
             unfinished: [
                 unfinished.with_storage,
                 unfinished.with_storage_ns,
@@ -298,7 +308,7 @@ impl RecordForm {
                 free,
                 free_service_ns,
             },
-            ..Record::default()
+            rows: self.rows.iter().map(RowForm::row).collect::<Option<_>>()?,
         })
     }
 }
@@ -324,6 +334,7 @@ pub fn from_bytes<T: DeserializeOwned>(rank: u32, bytes: &[u8]) -> Result<T, Fle
 
 #[cfg(test)]
 mod tests {
+    use engine::RowRecord;
     use random::{Purpose, Stream};
     use workload::{
         AddressSpec, Durability, GapShape, Mix, MixSpec, Partition, Pattern, Region, Size, Start,
@@ -351,6 +362,13 @@ mod tests {
             all.service.record(service);
             all.bytes += 4096;
             record.lateness.record(response - service);
+            let row = (stream.below(3) as u32, kind);
+            let row: &mut RowRecord = record.rows.entry(row).or_default();
+            row.submission.record(response - service);
+            row.service.record(service);
+            row.bytes += 512;
+            row.elapsed = row.elapsed.max(Duration(time));
+            row.windows.resize(stream.below(9) as usize + 1, (seed, 1));
             record.room.free += 1;
             record.unfinished.backlog_ns += time;
         }
@@ -388,6 +406,18 @@ mod tests {
                 .all(|(profile, it)| same(it, &other.units[profile]))
         );
         assert!(one.lateness == other.lateness);
+        let is_same_row = |one: &RowRecord, other: &RowRecord| {
+            let times = |it: &RowRecord| {
+                let all = [&it.response, &it.service, &it.submission];
+                all.map(Clone::clone)
+            };
+            times(one) == times(other)
+                && (one.bytes, one.elapsed, &one.windows)
+                    == (other.bytes, other.elapsed, &other.windows)
+        };
+        assert!(one.rows.keys().eq(other.rows.keys()));
+        let mut rows = one.rows.iter();
+        assert!(rows.all(|(key, it)| is_same_row(it, &other.rows[key])));
         assert_eq!((one.room, one.unfinished), (other.room, other.unfinished));
     }
 

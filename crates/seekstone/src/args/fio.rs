@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use units::Duration;
 
-use super::{Common, Reach};
+use super::{Common, RankSharing, Reach};
 use crate::output::Output;
 
 /// `seekstone fio`.
@@ -59,6 +59,9 @@ pub struct FioArgs {
     /// How storage is reached.
     #[command(flatten)]
     pub reach: Reach,
+    /// What ranks may share.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,
@@ -102,6 +105,12 @@ fn period(text: &str) -> Result<Duration, String> {
 }
 
 impl FioArgs {
+    /// Whether jobs are only looked at.
+    #[must_use]
+    pub const fn measures_nothing(&self) -> bool {
+        self.check || self.showcmd
+    }
+
     /// What is printed.
     #[must_use]
     pub const fn format(&self) -> FormatChoice {

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use units::{Bytes, Duration};
 
 use super::parse::{parse_budget, parse_precision, parse_size};
-use super::{Common, DriverChoice};
+use super::{Common, DriverChoice, RankSharing};
 
 /// `seekstone transfer`.
 #[derive(Args, Debug)]
@@ -81,6 +81,9 @@ pub struct TransferArgs {
     /// I/O engine.
     #[arg(long, value_enum, default_value_t = DriverChoice::Auto)]
     pub driver: DriverChoice,
+    /// What ranks may share.
+    #[command(flatten)]
+    pub sharing: RankSharing,
     /// What every measuring command takes.
     #[command(flatten)]
     pub common: Common,

@@ -19,6 +19,7 @@ use study::StudyStage;
 use crate::args::{Command, Common};
 use crate::commands::clean::offer_removal;
 use crate::commands::finish::{Delivery, deliver};
+use crate::commands::fleet::agreed;
 use crate::commands::live::{self, Live};
 use crate::commands::offers;
 use crate::commands::setup::open_archive;
@@ -215,12 +216,25 @@ fn leads(common: &Common) -> bool {
     common.party.as_ref().is_none_or(Party::leads)
 }
 
+/// Offer to remove what killed runs left. On several hosts before any of them makes something:
+/// where their mounts share no locks, rank 0 would take it for that.
+fn offer_removals(ready: &Ready<'_>) -> anyhow::Result<()> {
+    let common = ready.common;
+    let offer = || {
+        let mut places = ready.places.iter();
+        places.try_for_each(|place| offer_removal(place, common.yes))
+    };
+    match &common.party {
+        None => offer(),
+        Some(party) if party.leads() => agreed(party, party.beating(offer)),
+        Some(party) => agreed(party, Ok(())),
+    }
+}
+
 fn measured(ready: Ready<'_>, archive: Option<Archive>, is_resumed: bool) -> anyhow::Result<Exit> {
     let common = ready.common;
     let leads = leads(common);
-    for place in ready.places.iter().filter(|_| leads) {
-        offer_removal(place, common.yes)?;
-    }
+    offer_removals(&ready)?;
     // Not before: until here nothing was made, and Ctrl-C at a question must end the program.
     let interrupt = Interrupt::install().context("signals cannot be caught")?;
     let title = live::title(&ready.setup);

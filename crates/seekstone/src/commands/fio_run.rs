@@ -9,8 +9,11 @@ use engine::{RowRecord, WINDOW};
 use fio::output::{DiskUse, Document, JobReport, Transfers, Usage};
 use fio::{Given, Job, JobFile};
 use host::environment;
-use kinds::fio_jobs::{FioRequest, FioRun, JobTimes, Reporting, Status, phase_names, run_jobs};
+use kinds::fio_jobs::{
+    FioRequest, FioRun, HostTimes, JobTimes, Reporting, Status, phase_names, run_jobs,
+};
 use lab::cells::Cells;
+use lab::hosts::Party;
 use procedure::OnError;
 use results::{Measurement, Run, Setup};
 use serde_json::{Value, json};
@@ -21,6 +24,7 @@ use crate::args::{EtaChoice, FioArgs, FormatChoice};
 use crate::commands::drive::{Onlooking, Ready};
 use crate::commands::finish::Delivery;
 use crate::commands::fio_disks::Disks;
+use crate::commands::fio_hosts::{check_hosts, client_reports};
 use crate::commands::fio_logs::LogFiles;
 use crate::commands::offers::check_fio;
 use crate::commands::setup::reached;
@@ -52,6 +56,9 @@ pub fn ready_for(
         return Err(UsageError("there is no job to carry out".into()).into());
     }
     check_fio(phase_names(&jobs), &args.common.goals)?;
+    if args.common.party.is_some() {
+        check_hosts(args, &jobs)?;
+    }
     if args.verify_state.is_some() && !jobs.iter().any(|job| job.verify.is_on) {
         let text = "--verify-state keeps what verified jobs write, and no job has verify=";
         return Err(UsageError(text.into()).into());
@@ -73,6 +80,7 @@ pub fn ready_for(
         setup: setup.clone(),
         shape: None,
         cells: cells.clone(),
+        party: args.common.party.clone(),
     };
     Ok(Ready {
         common: &args.common,
@@ -110,11 +118,12 @@ fn measure<'a>(
     let FioRun {
         run,
         rows,
+        hosts,
         found,
         log_error,
     } = done?;
     let delivery = Delivery {
-        show: Box::new(move |run, is_free| printer.print_last(&rows, run, is_free)),
+        show: Box::new(move |run, is_free| printer.print_last((&rows, &hosts), run, is_free)),
         is_for_programs: true,
         after: Box::new(move |run| {
             // Standard output is fio's.
@@ -150,13 +159,16 @@ struct Printer {
 
 impl Printer {
     fn new(args: &FioArgs, files: Vec<JobFile>, jobs: Vec<Job>) -> anyhow::Result<Self> {
+        let leads = args.common.party.as_ref().is_none_or(Party::leads);
+        let output = args.output.as_ref().filter(|_| leads);
         Ok(Self {
             format: args.format(),
             begun: environment::capture().started_at,
             disks: Disks::look(&jobs),
             files,
             jobs,
-            stream: args.output.as_ref().map(Output::begin).transpose()?,
+            // Rank 0 alone writes files.
+            stream: output.map(Output::begin).transpose()?,
         })
     }
 
@@ -173,14 +185,24 @@ impl Printer {
     }
 
     /// The last report: into its file, or to standard output if that is free.
-    fn print_last(mut self, rows: &[JobTimes], run: &Run, is_free: bool) -> anyhow::Result<()> {
+    fn print_last(
+        mut self,
+        (rows, hosts): (&[JobTimes], &[HostTimes]),
+        run: &Run,
+        is_free: bool,
+    ) -> anyhow::Result<()> {
         if self.stream.is_none() && !is_free {
             return Ok(());
         }
-        let reports = reports(&self.files, &self.jobs, rows, &run.measurements);
+        let of = |rows: &[JobTimes]| reports(&self.files, &self.jobs, rows, &run.measurements);
+        let (reports, disks) = match hosts {
+            [] => (of(rows), self.disks.done()),
+            // The disks are those of this host alone.
+            hosts => (client_reports(rows, hosts, of), Vec::new()),
+        };
         let around = Around {
             started_at: &run.environment.started_at,
-            disks: self.disks.done(),
+            disks,
             own: serde_json::from_str(&results::json(run)).unwrap_or(Value::Null),
         };
         let text = text(self.format, &self.files, &reports, around);
@@ -262,6 +284,7 @@ fn reports(
         let phase = times.phase.and_then(|at| phases.get(at));
         JobReport {
             name: job.name.clone(),
+            client: None,
             group: times.row.group,
             copies: times.row.copies,
             rw: value_of(job, "rw").unwrap_or("read").to_owned(),

@@ -11,7 +11,10 @@ use lab::hosts::{Host, Party, Welcome};
 use mpi::Launched;
 use sim::SIM_PREFIX;
 
-use crate::args::{Command, Common, FilesArgs, FleetArgs, FleetCommand, PurgeChoice, TrialArgs};
+use crate::args::{
+    Command, Common, FilesArgs, FleetArgs, FleetCommand, ModeChoice, PurgeChoice, RunsCommand,
+    TransferArgs, TrialArgs,
+};
 use crate::commands::files::NO_MEMORY;
 use crate::commands::fleet_launch;
 use crate::commands::setup::fresh_seed;
@@ -111,6 +114,7 @@ pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
     match command {
         Command::Trial(args) => check_trial(args, ranks),
         Command::Files(args) => check_files(args, ranks),
+        Command::Transfer(args) => check_transfer(args, ranks),
         Command::Ssd(args) if args.purge != PurgeChoice::None => Err(UsageError(
             "--purge discards on one host: leave it out, or start one rank".into(),
         )),
@@ -136,6 +140,27 @@ fn check_files(args: &FilesArgs, ranks: u32) -> Result<(), UsageError> {
         ));
     }
     check_clients(args.clients, ranks)
+}
+
+fn check_transfer(args: &TransferArgs, ranks: u32) -> Result<(), UsageError> {
+    if args.beside.is_some() {
+        return Err(UsageError(
+            "--beside compares two targets of one host: leave it out, or start one rank".into(),
+        ));
+    }
+    if args.mode == Some(ModeChoice::SmallFile) {
+        return Err(UsageError(
+            "--mode small-file looks for one host's memory: leave it out, or start one rank".into(),
+        ));
+    }
+    if args.streams < ranks {
+        return Err(UsageError(format!(
+            "--streams {}: {ranks} ranks have at least one stream each; ask for --streams {ranks} \
+             or more",
+            args.streams
+        )));
+    }
+    Ok(())
 }
 
 fn check_trial(args: &TrialArgs, ranks: u32) -> Result<(), UsageError> {
@@ -195,6 +220,8 @@ pub fn party_of(command: &Command) -> Option<&Party> {
         Command::Ssd(args) => &args.common,
         Command::Transactions(args) => &args.common,
         Command::Files(args) => &args.common,
+        Command::Transfer(args) => &args.common,
+        Command::Fio(args) => &args.common,
         _ => return None,
     };
     common.party.as_ref()
@@ -209,6 +236,8 @@ fn common_of(command: &mut Command) -> Option<&mut Common> {
         Command::Ssd(args) => Some(&mut args.common),
         Command::Transactions(args) => Some(&mut args.common),
         Command::Files(args) => Some(&mut args.common),
+        Command::Transfer(args) => Some(&mut args.common),
+        Command::Fio(args) => Some(&mut args.common),
         _ => None,
     }
 }
@@ -223,6 +252,9 @@ pub fn fleet_target(command: &Command) -> Option<(String, bool)> {
         Command::Ssd(args) => (args.target.clone(), args.sharing.shared),
         Command::Transactions(args) => (args.target.clone(), args.sharing.shared),
         Command::Files(args) => (args.target.clone(), false),
+        Command::Transfer(args) => (args.target.clone(), args.sharing.shared),
+        // Its targets are in the job files.
+        Command::Fio(args) if !args.measures_nothing() => (String::new(), args.sharing.shared),
         _ => return None,
     })
 }
@@ -244,17 +276,17 @@ fn target_of(command: &Command, launched: &Launched) -> Result<Option<(String, b
 }
 
 /// Commands that measure on many hosts.
-pub const ON_MANY_HOSTS: &str = "run, trial, curve, random, ssd, transactions or files";
+pub const ON_MANY_HOSTS: &str =
+    "run, trial, curve, random, ssd, transactions, transfer, files or fio";
 
 /// A command that measures on one host only, and why.
 fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
     let one_system = "its method and its figures are those of one system";
     let one_clock = "its operations follow one clock";
+    let again = "it measures again what one host did; start the command itself";
     let each_its_own = "it repeats whole measurements, each of one host";
     Some(match command {
         Command::Replay(_) => ("replay", one_clock),
-        Command::Fio(_) => ("fio", "a job file is that of one host"),
-        Command::Transfer(_) => ("transfer", "its streams begin together within one process"),
         Command::Time(_) => ("time", "it times a program on this host"),
         Command::Rab(_) => ("rab", one_system),
         Command::Verify(_) => ("verify", "it reads back what one host has written"),
@@ -268,6 +300,11 @@ fn of_one_host(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Compare(_) => ("compare", each_its_own),
         Command::Study(_) => ("study", each_its_own),
         Command::Kind(args) => (args.kind.name, each_its_own),
+        Command::Runs(args) => match &args.command {
+            RunsCommand::Repeat(_) => ("runs repeat", again),
+            RunsCommand::Resume(args) if !args.list => ("runs resume", again),
+            _ => return None,
+        },
         _ => return None,
     })
 }

@@ -11,6 +11,7 @@ pub mod files;
 pub mod finish;
 pub mod fio;
 mod fio_disks;
+mod fio_hosts;
 mod fio_logs;
 pub mod fio_run;
 pub mod fleet;

@@ -133,6 +133,7 @@ fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
         setup,
         shape: None,
         cells: Cells::default(),
+        party: None,
     }
 }
 

@@ -64,10 +64,12 @@ fn run_of(job: &Job, file: &Path) -> Run {
             number: 1,
             target: target.to_owned(),
             device: None,
+            host: None,
         }],
         series,
         comparisons: Vec::new(),
         memory_up_to_bytes: None,
+        hosts: Vec::new(),
     });
     run.warnings = doubts(job, mode);
     run

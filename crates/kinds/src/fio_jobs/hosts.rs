@@ -1,0 +1,152 @@
+//! Jobs on several hosts: each carries out all of them on files of its own, as each server of
+//! `fio --client` does. They begin each phase together.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use drivers::free_space;
+use host::inspect;
+use lab::bench::{BenchError, of_full_host};
+use lab::hosts::{FleetLaboratory, Party, Stake, Stakes};
+use lab::laboratory::LaboratoryError;
+use results::Measurement;
+
+use super::opened::{
+    FoundFiles, OpenedJobs, describe, open, place_of, refuse_unwanted_writes, reserve, size_of,
+};
+use super::plan::{FioPlan, PlannedFile, Storage, plan_jobs};
+use super::run::{FioRequest, JobTimes};
+
+/// What jobs did on one host.
+#[derive(Clone, Debug)]
+pub struct HostTimes {
+    /// Its rank.
+    pub rank: u32,
+    /// The name of the host.
+    pub host: String,
+    /// In the order of the jobs' file.
+    pub rows: Vec<JobTimes>,
+}
+
+/// What jobs did on each host so far.
+#[derive(Default)]
+pub(super) struct HostsTold(pub Vec<HostTimes>);
+
+impl HostsTold {
+    /// Take in the phase that was measured last, and add what each host measured to `all`. Rows of
+    /// hosts are as `rows` of all are.
+    pub fn take(
+        &mut self,
+        fleet: &mut FleetLaboratory,
+        rows: &[JobTimes],
+        all: &mut Vec<Measurement>,
+    ) {
+        let first = all.len();
+        all.extend(fleet.take_rows());
+        for told in fleet.take_host_rows() {
+            let suffix = format!("rank-{}", told.rank);
+            let phase = all[first..]
+                .iter()
+                .position(|it| it.name.ends_with(&suffix));
+            let at = match self.0.iter().position(|it| it.rank == told.rank) {
+                Some(at) => at,
+                None => {
+                    self.0.push(HostTimes {
+                        rank: told.rank,
+                        host: fleet.party().host(told.rank).unwrap_or_default(),
+                        rows: rows.iter().map(|it| JobTimes::of(it.row.clone())).collect(),
+                    });
+                    self.0.len() - 1
+                }
+            };
+            for ((row, kind), record) in told.rows {
+                let times = &mut self.0[at].rows[row as usize];
+                times.records.entry(kind).or_default().merge(&record);
+                times.phase = phase.map(|at| first + at);
+            }
+        }
+    }
+}
+
+/// Plan jobs, and open or make their files, on all hosts or on none.
+///
+/// # Errors
+/// When a job cannot be carried out somewhere, or hosts differ.
+pub(super) fn open_on_all(party: &Party, request: &FioRequest) -> Result<OpenedJobs, BenchError> {
+    let (stakes, planned) = match planned(request) {
+        Ok(planned) => (stakes(&planned.0, request), Some(planned)),
+        Err(error) => (Err(error), None),
+    };
+    let differences = party.agree_on_stakes(stakes)?;
+    let Some((plan, found)) = planned else {
+        return Err(BenchError::Served);
+    };
+    let opened = open(&plan, request).map_err(of_full_host);
+    let (access, bench) = match opened {
+        Ok(bench) => (Ok(bench.access(true)), Some(bench)),
+        Err(error) => (Err(error), None),
+    };
+    match (party.agree_on_access(access), bench) {
+        (Ok(()), Some(bench)) => Ok(OpenedJobs {
+            plan,
+            bench: bench.of_party(party, request, differences),
+            found,
+        }),
+        (Err(error), Some(mut bench)) => Err(bench.abandon(error)),
+        (agreed, None) => Err(agreed.err().unwrap_or(BenchError::Served)),
+    }
+}
+
+fn planned(request: &FioRequest) -> Result<(FioPlan, FoundFiles), BenchError> {
+    let plan = plan_jobs(&request.jobs, &|path: &Path| size_of(path, &request.setup));
+    let plan = plan.map_err(|error| BenchError::Usage(error.to_string()))?;
+    if plan.storage != Storage::Files {
+        return Err(BenchError::Usage(
+            "the jobs work on a model or on nothing, which is on no host: start them without a \
+             launcher"
+                .into(),
+        ));
+    }
+    refuse_unwanted_writes(&plan, request)?;
+    let (description, cautions) = describe(&plan)?;
+    Ok((plan, FoundFiles::on_hosts(description, cautions)))
+}
+
+/// What a plan takes, and from where.
+fn stakes(plan: &FioPlan, request: &FioRequest) -> Result<Stakes, BenchError> {
+    let reserve = reserve(plan, request)?;
+    let mut places: Vec<(PathBuf, u64)> = Vec::new();
+    let mut known = BTreeMap::new();
+    for file in &plan.files {
+        let place = place_of(file);
+        let at = *known.entry(place.clone()).or_insert(places.len());
+        if at == places.len() {
+            places.push((place, 0));
+        }
+        if file.exists.is_none() {
+            places[at].1 += file.needs;
+        }
+    }
+    let stake = |(place, needs): (PathBuf, u64)| -> Result<Stake, BenchError> {
+        let (target, _) = inspect::inspect(&place)?;
+        let space = match needs {
+            0 => 0,
+            _ => free_space(&place).map_err(LaboratoryError::from)?.available,
+        };
+        Ok(Stake::of(&target, needs, space.saturating_sub(reserve)))
+    };
+    Ok(Stakes {
+        plan: number_of(plan),
+        places: places.into_iter().map(stake).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The same on hosts that do the same, whatever the names of their files.
+fn number_of(plan: &FioPlan) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let file = |it: &PlannedFile| (it.exists.is_some(), it.needs, it.is_read, it.is_written);
+    let files: Vec<_> = plan.files.iter().map(file).collect();
+    format!("{:?} {:?} {files:?}", plan.phases, plan.rows).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,528 @@
+//! Streams on several hosts: they are dealt in turn, so that a stream's number, and with it its
+//! data, does not depend on how many hosts there are. All ranks run the same series; each pass
+//! begins on all at once and lasts until the last rank is done.
+
+use lab::bench::BenchError;
+use lab::hosts::{Ground, Party, Seen};
+use lab::test_file::stopped;
+use results::{
+    Severity, StreamPass, TransferHost, TransferKind, TransferPass, TransferStream, Warning,
+    WarningCode,
+};
+use serde::{Deserialize, Serialize};
+use units::{format_counted, format_duration_ns};
+
+use super::pass::{Order, Summed};
+use super::stage::Teller;
+use super::streams::{Opened, Streams};
+use host::interrupt::Interrupt;
+
+/// The ranks of a transfer, as rank 0 sees them at work.
+pub(super) struct Fellows {
+    pub party: Party,
+    /// The streams of all ranks; on rank 0 alone.
+    pub streams: Vec<TransferStream>,
+    work: Vec<RankReading>,
+    passes: u32,
+    skew_ns: u64,
+}
+
+/// What a rank did in the passes that read with all streams.
+#[derive(Clone, Copy, Debug, Default)]
+struct RankReading {
+    bytes: u64,
+    elapsed_ns: u64,
+    cpu_ns: Option<u64>,
+    first_in: u32,
+    last_in: u32,
+}
+
+/// A stream as it travels: its number, its target, and its device.
+type StreamForm = (u32, String, Option<String>);
+
+/// A warning as it travels.
+type WarningForm = (WarningCode, Severity, String, String);
+
+/// A pass of one rank.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RankTransfer {
+    /// When it began, after the instant at which all were to begin, nanoseconds.
+    late_ns: u64,
+    /// The time of its shortest stream, nanoseconds.
+    shortest_ns: u64,
+    /// What its devices moved, bytes.
+    moved: Option<u64>,
+    /// Nothing of a rank that has no stream in it.
+    pass: Option<TransferPass>,
+    warnings: Vec<WarningForm>,
+}
+
+impl RankTransfer {
+    fn of(late_ns: u64, summed: Summed) -> Self {
+        let form = |it: Warning| (it.code, it.severity, it.cause, it.advice);
+        let has_streams = summed.pass.bytes > 0;
+        Self {
+            late_ns,
+            shortest_ns: summed.shortest.as_nanos(),
+            moved: summed.moved,
+            pass: has_streams.then_some(summed.pass),
+            warnings: summed.warnings.into_iter().map(form).collect(),
+        }
+    }
+
+    fn ended_ns(&self) -> u64 {
+        self.late_ns + self.pass.as_ref().map_or(0, |it| it.elapsed_ns)
+    }
+}
+
+/// All ranks have opened their streams, or none goes on.
+///
+/// # Errors
+/// When one cannot.
+pub(super) fn agreed(
+    party: &Party,
+    streams_asked: u32,
+    opened: Result<Opened, BenchError>,
+) -> Result<Opened, BenchError> {
+    let (told, opened) = match opened {
+        Ok(opened) => {
+            let seen = Seen::of(&opened.description, &opened.facts);
+            let streams = opened.streams.described().into_iter();
+            let streams: Vec<StreamForm> = streams
+                .map(|it| (it.number, it.target, it.device))
+                .collect();
+            (Ok((seen, streams)), Some(opened))
+        }
+        Err(error) => (Err(error), None),
+    };
+    let mut streams = Vec::new();
+    let ground = party.agree(told, |all: Vec<(Seen, Vec<StreamForm>)>| {
+        let seen: Vec<Seen> = all.iter().map(|(seen, _)| seen.clone()).collect();
+        for (rank, (_, own)) in (0..).zip(all) {
+            let host = party.name(rank);
+            let stream = |(number, target, device)| TransferStream {
+                number,
+                target,
+                device,
+                host: Some(host.clone()),
+            };
+            streams.extend(own.into_iter().map(stream));
+        }
+        Ground::of(&seen, party)
+    });
+    match (ground, opened) {
+        (Ok(ground), Some(mut opened)) => {
+            let mut facts = opened.facts.clone();
+            ground.apply(&mut facts);
+            opened.room = facts.room;
+            opened.existing = facts.existing;
+            opened.count = streams_asked;
+            // Of the rank that has most.
+            let most = u64::from(streams_asked.div_ceil(party.share().ranks));
+            opened.files = if opened.files > 0 { most } else { 0 };
+            opened.differences = ground.differences;
+            streams.sort_by_key(|stream: &TransferStream| stream.number);
+            opened.streams.fellows = Some(Fellows::new(party.clone(), streams));
+            Ok(opened)
+        }
+        (Err(error), Some(opened)) => Err(opened.abandon(error)),
+        (ground, None) => Err(ground.err().unwrap_or(BenchError::Served)),
+    }
+}
+
+/// A step that all ranks take, each on its own streams.
+///
+/// # Errors
+/// When it failed anywhere.
+pub(super) fn step<T>(
+    streams: &mut Streams,
+    interrupt: &Interrupt,
+    take: impl FnOnce(&mut Streams) -> Result<T, BenchError>,
+) -> Result<T, BenchError> {
+    let Some(party) = streams.party() else {
+        return take(streams);
+    };
+    let taken = party.beating(|| take(streams));
+    said_by_all(Some(&party), taken).map_err(|error| cause(interrupt, error))
+}
+
+/// Go on if all ranks can.
+///
+/// # Errors
+/// When one cannot.
+pub(super) fn said_by_all<T>(
+    party: Option<&Party>,
+    own: Result<T, BenchError>,
+) -> Result<T, BenchError> {
+    let Some(party) = party else {
+        return own;
+    };
+    let (said, own) = match own {
+        Ok(own) => (Ok(()), Some(own)),
+        Err(error) => (Err(error), None),
+    };
+    match (party.agree(said, |_| Ok(())), own) {
+        (Ok(()), Some(own)) => Ok(own),
+        (agreed, _) => Err(agreed.err().unwrap_or(BenchError::Served)),
+    }
+}
+
+/// A pass of all ranks together.
+///
+/// # Errors
+/// When it failed anywhere.
+pub(super) fn pass_of_all(
+    streams: &mut Streams,
+    order: &Order<'_>,
+    teller: &mut Teller<'_>,
+) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+    step(streams, order.interrupt, |streams| {
+        streams.make_ready(order)
+    })?;
+    let Some(mut fellows) = streams.fellows.take() else {
+        return Ok(streams.pass_here(order, teller)?.with_warnings());
+    };
+    let measured = fellows.pass(order.plan.kind, || streams.pass_here(order, teller));
+    streams.fellows = Some(fellows);
+    measured.map_err(|error| cause(order.interrupt, error))
+}
+
+/// A signal goes to all ranks, and each takes another's for a failure.
+fn cause(interrupt: &Interrupt, error: BenchError) -> BenchError {
+    match error {
+        BenchError::Served => error,
+        other => stopped(interrupt).unwrap_or(other),
+    }
+}
+
+impl Fellows {
+    fn new(party: Party, streams: Vec<TransferStream>) -> Self {
+        Self {
+            work: vec![RankReading::default(); party.share().ranks as usize],
+            party,
+            streams,
+            passes: 0,
+            skew_ns: 0,
+        }
+    }
+
+    fn pass(
+        &mut self,
+        kind: TransferKind,
+        measure: impl FnOnce() -> Result<Summed, BenchError>,
+    ) -> Result<(TransferPass, Vec<Warning>), BenchError> {
+        let late = self.party.begin_together()?;
+        let found = self.party.beating(measure);
+        let told = found.map(|summed| RankTransfer::of(late.as_nanos(), summed));
+        let machines = self.party.machines();
+        let mut passes = Vec::new();
+        let merged = self.party.agree(told, |all: Vec<RankTransfer>| {
+            let merged = merged(&all, &machines, kind);
+            passes = all;
+            Ok(merged)
+        })?;
+        let is_of_all = passes.iter().all(|it| it.pass.is_some());
+        if kind == TransferKind::Read && is_of_all {
+            self.note(&passes);
+        }
+        let (pass, warnings) = merged;
+        let warning = |(code, severity, cause, advice): WarningForm| Warning {
+            advice,
+            ..Warning::new(severity, code, cause)
+        };
+        Ok((pass, warnings.into_iter().map(warning).collect()))
+    }
+
+    fn note(&mut self, passes: &[RankTransfer]) {
+        let ends = || passes.iter().map(RankTransfer::ended_ns);
+        let (Some(first), Some(last)) = (ends().min(), ends().max()) else {
+            return;
+        };
+        self.passes += 1;
+        self.skew_ns = self.skew_ns.max(last - first);
+        for (work, told) in self.work.iter_mut().zip(passes) {
+            let Some(pass) = &told.pass else { continue };
+            let before = if self.passes == 1 {
+                Some(0)
+            } else {
+                work.cpu_ns
+            };
+            work.cpu_ns = before.zip(pass.cpu_ns).map(|(sum, more)| sum + more);
+            work.bytes += pass.bytes;
+            work.elapsed_ns += pass.elapsed_ns;
+            work.first_in += u32::from(told.ended_ns() == first);
+            work.last_in += u32::from(told.ended_ns() == last);
+        }
+    }
+
+    /// What each rank did, in a row each.
+    pub fn hosts(&self) -> Vec<TransferHost> {
+        let row = |(rank, work): (u32, &RankReading)| {
+            let seconds = (work.elapsed_ns as f64 / 1e9).max(1e-9);
+            TransferHost {
+                rank,
+                host: self.party.host(rank).unwrap_or_default(),
+                bytes: work.bytes,
+                rate: work.bytes as f64 / seconds,
+                first_in: work.first_in,
+                last_in: work.last_in,
+                processors_used: work.cpu_ns.map(|cpu| cpu as f64 / 1e9 / seconds),
+            }
+        };
+        if self.passes == 0 {
+            return Vec::new();
+        }
+        (0..).zip(&self.work).map(row).collect()
+    }
+
+    /// Part from the others; what could not be removed, a warning each. On other ranks than 0 that
+    /// is the end.
+    ///
+    /// # Errors
+    /// [`BenchError::Served`] on other ranks than 0, or why the others are silent.
+    pub fn part(&self, left: &[Warning]) -> Result<Vec<Warning>, BenchError> {
+        let texts: Vec<String> = left.iter().map(Warning::text).collect();
+        let parted = self.party.part_with(&texts.join("; "));
+        if !self.party.leads() {
+            return Err(parted.err().unwrap_or(BenchError::Served));
+        }
+        let texts = parted.unwrap_or_else(|error| vec![error.reason()]);
+        let warning = |text| Warning::doubt(WarningCode::LeftBehind, text);
+        Ok(texts.into_iter().map(warning).collect())
+    }
+
+    /// Who held the others up, in a note.
+    pub fn words(&self) -> Option<Warning> {
+        let (last, work) = (0..).zip(&self.work).max_by_key(|it| it.1.last_in)?;
+        let text = format!(
+            "{}, {} ranks: {} was done last in {} of {} that read all streams; from the first \
+             rank done to the last it took {} at most. A pass lasts until the last rank is done.",
+            format_counted(self.party.machines().len() as u64, "host"),
+            self.party.share().ranks,
+            self.party.name(last),
+            work.last_in,
+            format_counted(u64::from(self.passes), "pass"),
+            format_duration_ns(self.skew_ns as f64),
+        );
+        (self.passes > 0).then(|| Warning::note(WarningCode::Hosts, text))
+    }
+}
+
+/// A pass of all ranks: what each moved is added, and it lasted from the first that began to the
+/// last that was done. What a device moved is that of its machine, whichever rank asked.
+fn merged(
+    all: &[RankTransfer],
+    machines: &[Vec<u32>],
+    kind: TransferKind,
+) -> (TransferPass, Vec<WarningForm>) {
+    let at_work: Vec<(&RankTransfer, &TransferPass)> = all
+        .iter()
+        .filter_map(|it| Some((it, it.pass.as_ref()?)))
+        .collect();
+    let of_ranks = |of: fn(&RankTransfer) -> u64| at_work.iter().map(move |(told, _)| of(told));
+    let began = of_ranks(|it| it.late_ns).min().unwrap_or(0);
+    let ended = of_ranks(RankTransfer::ended_ns).max().unwrap_or(0);
+    let elapsed_ns = ended.saturating_sub(began);
+    let seconds = (elapsed_ns as f64 / 1e9).max(1e-9);
+    let all_began = of_ranks(|it| it.late_ns).max().unwrap_or(0);
+    let one_ended = of_ranks(|it| it.late_ns + it.shortest_ns)
+        .min()
+        .unwrap_or(0);
+    let passes = || at_work.iter().map(|(_, pass)| *pass);
+    let bytes: u64 = passes().map(|it| it.bytes).sum();
+    let known = |of: fn(&TransferPass) -> Option<u64>| passes().map(of).sum::<Option<u64>>();
+    let moved = moved_by(all, machines);
+    let last = at_work.iter().max_by_key(|(told, _)| told.ended_ns());
+    let mut streams: Vec<StreamPass> = passes().flat_map(|it| it.streams.clone()).collect();
+    streams.sort_by_key(|stream| stream.stream);
+    let pass = TransferPass {
+        number: passes().map(|it| it.number).max().unwrap_or(0),
+        bytes,
+        elapsed_ns,
+        rate: bytes as f64 / seconds,
+        overlap_share: one_ended.saturating_sub(all_began) as f64 / 1e9 / seconds,
+        streams,
+        cpu_ns: known(|it| it.cpu_ns),
+        cpu_user_ns: known(|it| it.cpu_user_ns),
+        cpu_system_ns: known(|it| it.cpu_system_ns),
+        page_cache_share: match kind {
+            TransferKind::Write => moved.map(|moved| 1.0 - moved as f64 / bytes.max(1) as f64),
+            TransferKind::Read => passes()
+                .map(|it| Some(it.page_cache_share? * it.bytes as f64))
+                .sum::<Option<f64>>()
+                .map(|answered| answered / bytes.max(1) as f64),
+        }
+        .map(|share| share.clamp(0.0, 1.0)),
+        device_rate: moved.map(|moved| moved as f64 / seconds),
+        ended_at: last.and_then(|(_, pass)| pass.ended_at.clone()),
+        ended_monotonic_ns: last.map_or(0, |(_, pass)| pass.ended_monotonic_ns),
+    };
+    let warnings = all.iter().flat_map(|it| it.warnings.clone());
+    (pass, warnings.collect())
+}
+
+/// What the devices of all machines moved, where all ranks at work know it.
+fn moved_by(all: &[RankTransfer], machines: &[Vec<u32>]) -> Option<u64> {
+    let of_machine = |ranks: &Vec<u32>| -> Option<u64> {
+        let at_work = ranks.iter().map(|rank| &all[*rank as usize]);
+        let at_work = at_work.filter(|it| it.pass.is_some());
+        let each: Option<Vec<u64>> = at_work.map(|it| it.moved).collect();
+        Some(each?.into_iter().max().unwrap_or(0))
+    };
+    machines.iter().map(of_machine).sum()
+}
+
+impl Streams {
+    /// The hosts, where there are several.
+    pub(super) fn party(&self) -> Option<Party> {
+        self.fellows.as_ref().map(|it| it.party.clone())
+    }
+}
+
+/// The streams of this rank, by their numbers.
+pub(super) fn numbers(party: Option<&Party>, streams: u32) -> Vec<u32> {
+    let share = party.map_or(fleet::Share::WHOLE, Party::share);
+    let own = (0..share.count(streams)).map(|index| share.client(index) + 1);
+    own.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet::{Host, HostClock, Latency, Letter, LetterKind, VirtualFleet};
+    use units::{Duration, Instant};
+
+    use super::*;
+
+    fn summed(bytes: u64, elapsed_ns: u64, streams: &[u32]) -> Summed {
+        let each = |stream: &u32| StreamPass {
+            stream: *stream,
+            bytes: bytes / streams.len() as u64,
+            elapsed_ns,
+            rate: 1.0,
+            within: None,
+        };
+        Summed {
+            pass: TransferPass {
+                number: 1,
+                bytes,
+                elapsed_ns,
+                rate: 1.0,
+                overlap_share: 1.0,
+                streams: streams.iter().map(each).collect(),
+                cpu_ns: Some(1000),
+                cpu_user_ns: None,
+                cpu_system_ns: Some(7),
+                page_cache_share: Some(0.5),
+                device_rate: None,
+                ended_at: None,
+                ended_monotonic_ns: 9,
+            },
+            shortest: Duration(elapsed_ns),
+            moved: Some(bytes),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Two ranks of one machine see one device; the third has one of its own, and the fourth no
+    /// stream in this pass.
+    #[test]
+    fn a_pass_of_four_ranks_is_what_all_moved_until_the_last_was_done() {
+        let idle = RankTransfer::of(500, summed(0, 0, &[]));
+        let all = [
+            RankTransfer::of(50, summed(100, 1_000, &[1, 5])),
+            RankTransfer::of(20, summed(60, 1_500, &[2])),
+            RankTransfer::of(90, summed(40, 900, &[3])),
+            idle,
+        ];
+        let machines = [vec![0, 1], vec![2, 3]];
+        let (pass, _) = merged(&all, &machines, TransferKind::Read);
+        assert_eq!((pass.bytes, pass.elapsed_ns), (200, 1_500));
+        assert_eq!((pass.cpu_ns, pass.cpu_user_ns), (Some(3000), None));
+        let numbers: Vec<u32> = pass.streams.iter().map(|it| it.stream).collect();
+        assert_eq!(numbers, [1, 2, 3, 5]);
+        // From 90 to 990 of 1,500 all three were at work.
+        assert!((pass.overlap_share - 0.6).abs() < 1e-12, "{pass:?}");
+        assert_eq!(pass.page_cache_share, Some(0.5));
+        // The larger of the first machine's two counts, and 40 of the other.
+        let moved = pass.device_rate.expect("known") * 1_500.0 / 1e9;
+        assert!((moved - 140.0).abs() < 1e-9, "{moved}");
+        let (written, _) = merged(&all, &machines, TransferKind::Write);
+        let share = written.page_cache_share.expect("known");
+        assert!((share - 0.3).abs() < 1e-12, "{share}");
+    }
+
+    /// A rank that is ready at once, hears when to begin, and then tells of its pass.
+    struct Mover {
+        rank: u32,
+        round: u32,
+    }
+
+    impl Host for Mover {
+        fn hear(&mut self, bytes: &[u8], at: Instant) -> Vec<Vec<u8>> {
+            let letter = Letter::from_bytes(bytes).expect("a letter");
+            let (kind, number, body) = match letter.kind {
+                LetterKind::Ask => {
+                    let own = at.as_nanos().to_le_bytes().to_vec();
+                    (LetterKind::Answer, letter.number, own)
+                }
+                LetterKind::Round => {
+                    self.round = letter.number + 1;
+                    (LetterKind::Round, self.round, Vec::new())
+                }
+                LetterKind::Note => {
+                    let told: Result<RankTransfer, (bool, String)> = Ok(of_rank(self.rank));
+                    let told = postcard::to_stdvec(&told).expect("a pass");
+                    (LetterKind::Round, self.round + 1, told)
+                }
+                LetterKind::Answer | LetterKind::Alive => return Vec::new(),
+            };
+            vec![Letter { kind, number, body }.to_bytes()]
+        }
+    }
+
+    fn of_rank(rank: u32) -> RankTransfer {
+        let work = u64::from(rank) + 1;
+        RankTransfer::of(
+            u64::from(rank % 7),
+            summed(work << 20, work * 1_000, &[rank + 1]),
+        )
+    }
+
+    /// Rank 0 of 200 hosts with clocks of their own, in virtual time.
+    #[test]
+    fn passes_of_two_hundred_hosts_add_up_exactly() {
+        let latency = Latency {
+            least: Duration::from_micros(20),
+            more: Duration::from_micros(80),
+        };
+        let mut fleet = VirtualFleet::new(HostClock::default(), latency, 5);
+        for rank in 1..200 {
+            let clock = HostClock {
+                ahead_ns: i64::from(rank) * 10_000 - 1_000_000,
+                drift_ppm: f64::from(rank) / 2.0 - 50.0,
+            };
+            fleet = fleet.with(Mover { rank, round: 0 }, clock, Instant::NEVER);
+        }
+        let party = Party::new(Box::new(fleet), false);
+        party.from_leader(0).expect("the first round");
+        let mut fellows = Fellows::new(party, Vec::new());
+        for kind in [TransferKind::Write, TransferKind::Read, TransferKind::Read] {
+            let own = || Ok(summed(1 << 20, 1_000, &[1]));
+            let (pass, _) = fellows.pass(kind, own).expect("all are here");
+            assert_eq!(pass.bytes, (1..=200_u64).sum::<u64>() << 20);
+            assert_eq!(pass.streams.len(), 200);
+            assert!(pass.elapsed_ns >= 199_000, "{}", pass.elapsed_ns);
+        }
+        let hosts = fellows.hosts();
+        // Of what was written nothing is in the rows of hosts.
+        let expected: Vec<u64> = (1..=200).map(|work| 2 * work << 20).collect();
+        let bytes: Vec<u64> = hosts.iter().map(|it| it.bytes).collect();
+        assert_eq!(bytes, expected);
+        assert_eq!((hosts[199].last_in, hosts[199].rank), (2, 199));
+        let said = fellows.words().expect("passes").text();
+        assert!(
+            said.contains("200 ranks: rank 199 was done last in 2 of 2 passes"),
+            "{said}"
+        );
+    }
+}

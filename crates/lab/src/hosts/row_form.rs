@@ -1,0 +1,52 @@
+//! Times of one workload of several, as they travel.
+
+use engine::{RowKey, RowRecord};
+use serde::{Deserialize, Serialize};
+use stats::{Histogram, HistogramError};
+use units::Duration;
+use workload::OpKind;
+
+/// A row of a record: its histograms as they write themselves.
+#[derive(Serialize, Deserialize)]
+pub struct RowForm {
+    row: u32,
+    kind: u8,
+    response: Vec<u8>,
+    service: Vec<u8>,
+    submission: Vec<u8>,
+    bytes: u64,
+    elapsed: Duration,
+    windows: Vec<(u64, u64)>,
+}
+
+impl RowForm {
+    /// # Errors
+    /// When a count is too large for the format of histograms.
+    pub fn of(((row, kind), record): (&RowKey, &RowRecord)) -> Result<Self, HistogramError> {
+        Ok(Self {
+            row: *row,
+            kind: *kind as u8,
+            response: record.response.to_bytes()?,
+            service: record.service.to_bytes()?,
+            submission: record.submission.to_bytes()?,
+            bytes: record.bytes,
+            elapsed: record.elapsed,
+            windows: record.windows.clone(),
+        })
+    }
+
+    /// The row; `None` where a histogram is none.
+    pub fn row(&self) -> Option<(RowKey, RowRecord)> {
+        let mut kinds = OpKind::ALL.into_iter();
+        let kind = kinds.find(|it| *it as u8 == self.kind)?;
+        let record = RowRecord {
+            response: Histogram::from_bytes(&self.response).ok()?,
+            service: Histogram::from_bytes(&self.service).ok()?,
+            submission: Histogram::from_bytes(&self.submission).ok()?,
+            bytes: self.bytes,
+            elapsed: self.elapsed,
+            windows: self.windows.clone(),
+        };
+        Some(((self.row, kind), record))
+    }
+}
