@@ -261,3 +261,159 @@ fn ranks_with_different_files_are_named() {
     let expected = "rank 1: the command line is `trial other --clients 2` here, and `trial one";
     ended.check(&["two files"], 2, expected);
 }
+
+/// Files up to a wall, in rounds: what was measured in the first is a result.
+const WALLED: [&str; 18] = [
+    "files",
+    "target",
+    "--workload",
+    "metadata",
+    "--layout",
+    "easy",
+    "--state",
+    "as-is",
+    "--memory",
+    "none",
+    "--reserve",
+    "0",
+    "--stonewall",
+    "200ms",
+    "--passes",
+    "500",
+    "--json",
+    "run.json",
+];
+
+/// A run of files up to a wall that is in its second round.
+fn walled(scratch: &Scratch, mut command: Command) -> Running {
+    scratch.target();
+    command.args(WALLED);
+    command.args(["--clients", "3", "--files", "300000"]);
+    let mut running = Running::start(command);
+    running.wait_for("round 2 of the tests");
+    running
+}
+
+/// What the first round found is kept, and the rank is named.
+#[track_caller]
+fn check_partial_files(scratch: &Scratch, ended: &Ended, expected: &str) {
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.error().contains("rank 1 on "), "{ended:?}");
+    assert!(ended.error().contains(expected), "{ended:?}");
+    assert!(ended.stdout.contains("partial"), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let tests = run["files"]["tests"].as_array().expect("rows");
+    let passes = |test: &serde_json::Value| test["passes"].as_array().map_or(0, Vec::len);
+    assert!(tests.iter().any(|test| passes(test) > 0), "{run}");
+}
+
+/// Of what several hosts measure nothing goes on: what they left is removed, and a new run is
+/// whole.
+#[test]
+fn a_walled_run_that_was_killed_is_cleaned_and_begun_anew() {
+    let test = "a_walled_run_that_was_killed_is_cleaned_and_begun_anew";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    let command = launcher(&scratch, &MPICH, &["-n", "3", PROGRAM]);
+    let running = walled(&scratch, command);
+    kill_process(process_of(&scratch, 0), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    check_cleaned(&scratch, 3);
+    let resumed = scratch.check(&["runs", "resume", "--list"], 0, "");
+    assert!(!resumed.stdout.contains("files target"), "{resumed:?}");
+    let again = [
+        &WALLED[..14],
+        &["--clients", "3", "--files", "30000", "--passes", "1"],
+    ]
+    .concat();
+    let ended = finish(ranks(&scratch, &MPICH, 3, &again));
+    ended.check(&again, 0, "At the stonewall");
+    scratch.assert_clean(&scratch.path("target"));
+}
+
+/// The file system of rank 1 is filled by somebody else in the second round. Each rank has one of
+/// its own, and lists in the end what it left there.
+#[test]
+fn a_rank_out_of_space_before_the_wall_is_named_and_what_was_measured_is_kept() {
+    let test = "a_rank_out_of_space_before_the_wall_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &MPICH) else {
+        return;
+    };
+    scratch.target();
+    let mut can_mount = Command::new("sh");
+    can_mount.args(["-c", "unshare -m mount -t tmpfs none target"]);
+    scratch.settle(&mut can_mount);
+    if finish(can_mount).code != Some(0) {
+        skipped(test, "no mount namespace can be made");
+        return;
+    }
+    // The one that fills waits until files of the first round have come and gone.
+    let script = "exec unshare -m sh -c '
+        mount -t tmpfs -o size=256M none target
+        count() { find target -type f | wc -l; }
+        [ $PMI_RANK = 0 ] || {
+            until [ $(count) -gt 20 ]; do :; done
+            until [ $(count) -lt 20 ]; do :; done
+            cat /dev/zero > target/ballast 2> /dev/null
+        } &
+        \"$0\" \"$@\"; code=$?
+        wait
+        find target -mindepth 1 ! -name ballast > left-$PMI_RANK
+        exit $code' \"$0\" \"$@\"";
+    let mut command = launcher(&scratch, &MPICH, &["-n", "2", "sh", "-c", script, PROGRAM]);
+    command.args(WALLED);
+    command.args(["--clients", "2", "--files", "6000", "--file-size", "16KiB"]);
+    let ended = finish(command);
+    check_partial_files(&scratch, &ended, "No space left on device");
+    for rank in 0..2 {
+        let left = fs::read_to_string(scratch.path(&format!("left-{rank}")));
+        assert_eq!(left.expect("a list"), "", "rank {rank}: {ended:?}");
+    }
+}
+
+/// Jobs of fio have rows of the hosts that are left.
+#[test]
+fn a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept() {
+    let test = "a_rank_killed_in_jobs_is_named_and_what_was_measured_is_kept";
+    let Some(scratch) = with_shim(test, &OPEN_MPI) else {
+        return;
+    };
+    scratch.target();
+    let options = ["--enable-recovery", "-n", "3", PROGRAM];
+    let mut command = launcher(&scratch, &OPEN_MPI, &options);
+    command.args([
+        "fio",
+        "--name=look",
+        "--rw=randread",
+        "--size=4m",
+        "--directory=target",
+    ]);
+    command.args([
+        "--time_based",
+        "--runtime=60",
+        "--reserve",
+        "0",
+        "--json",
+        "run.json",
+    ]);
+    let mut running = Running::start(command);
+    running.wait_for("look");
+    kill_process(process_of(&scratch, 1), Signal::KILL).expect("a signal");
+    let ended = running.end();
+    assert!(ended.error().contains("rank 1 on "), "{ended:?}");
+    assert!(
+        ended.error().contains("has been silent for 8."),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("<rank 2 on "), "{ended:?}");
+    assert!(!ended.stdout.contains("<rank 1 on "), "{ended:?}");
+    let run = json(&scratch.path("run.json"));
+    let names: Vec<&str> = rows(&run)
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    assert_eq!(names, ["look", "look-rank-0", "look-rank-2"]);
+    check_cleaned(&scratch, 1);
+}
