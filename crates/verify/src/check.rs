@@ -52,6 +52,8 @@ pub fn check(
     let first_block = offset / unit;
     let mut findings = Vec::new();
     let mut run: Option<Run> = None;
+    let mut present: Option<Vec<Header>> = None;
+    let first = BlockPosition { target, offset };
     let places = (offset..).step_by(SECTOR_BYTES);
     for (sector, offset) in bytes.chunks_exact(SECTOR_BYTES).zip(places) {
         let bounds = bounds[(offset / unit - first_block) as usize];
@@ -59,6 +61,16 @@ pub fn check(
         let verdict = match bounds.least {
             0 => BlockVerdict::Good,
             _ => judge(sector, seed, place, bounds),
+        };
+        let verdict = match verdict {
+            BlockVerdict::Bad(Class::Lost | Class::Stale, found) if !bounds.is_one() => {
+                let present = present.get_or_insert_with(|| present_writes(bytes, seed, first));
+                match present.iter().any(|it| it.should_be_at(offset, bounds)) {
+                    true => BlockVerdict::Bad(Class::Torn, found),
+                    false => verdict,
+                }
+            }
+            verdict => verdict,
         };
         // Blocks in which several writes may be say nothing of each other.
         let goes_on = |run: &Run| run.bounds == bounds && bounds.is_one();
@@ -74,6 +86,25 @@ pub fn check(
     }
     findings.extend(run.and_then(|run| run.finding(target)));
     findings
+}
+
+/// The writes of which a part is there, in sectors that lie where they belong. Where several writes
+/// may be in a block, its sectors say nothing of each other by their numbers: what a write should
+/// have reached is known from its header alone.
+fn present_writes(bytes: &[u8], seed: u64, first: BlockPosition) -> Vec<Header> {
+    let mut present: Vec<Header> = Vec::new();
+    let places = (first.offset..).step_by(SECTOR_BYTES);
+    for (sector, offset) in bytes.chunks_exact(SECTOR_BYTES).zip(places) {
+        if let Sector::Sound(header) = read_sector(sector, Some(seed), first.target, offset)
+            && (header.seed, header.target, header.offset) == (seed, first.target, offset)
+            && present
+                .last()
+                .is_none_or(|it| it.sequence != header.sequence)
+        {
+            present.push(header);
+        }
+    }
+    present
 }
 
 fn judge(sector: &[u8], seed: u64, place: BlockPosition, bounds: Bounds) -> BlockVerdict {
@@ -122,6 +153,15 @@ fn elsewhere(header: &Header, place: BlockPosition) -> Option<Found> {
     })
 }
 
+impl Header {
+    /// Whether this write, of which a part is there, would have to be in the sector at `offset`: it
+    /// reached it, and is one of those that may be there.
+    fn should_be_at(&self, offset: u64, bounds: Bounds) -> bool {
+        let is_reached = (self.begin..self.begin + u64::from(self.len)).contains(&offset);
+        is_reached && (bounds.least..=bounds.most).contains(&self.sequence)
+    }
+}
+
 impl Run {
     fn add(&mut self, offset: u64, verdict: BlockVerdict) {
         match verdict {
@@ -138,7 +178,7 @@ impl Run {
             () if self.wrong.is_empty() => return None,
             () if has(Class::Flipped) => Class::Flipped,
             () if has(Class::Misplaced) => Class::Misplaced,
-            () if self.good => Class::Torn,
+            () if self.good || has(Class::Torn) => Class::Torn,
             () if has(Class::Stale) => Class::Stale,
             () => Class::Lost,
         };

@@ -131,3 +131,45 @@ fn a_read_while_writes_are_under_way_may_see_either() {
         assert_eq!(world.found_while_running(), &[], "seed {seed}");
     }
 }
+
+/// Bug: where a second write was under way while the first was read, and so either might be there,
+/// the half that never came was called lost.
+#[test]
+fn a_torn_first_write_is_torn_while_another_is_under_way() {
+    const LEN: u64 = 4096;
+    for unit in [512, LEN] {
+        let lens = [LEN];
+        let words = verify::new_words(verify::words_needed(unit, &lens));
+        let ledger = verify::Ledger::new(7, unit, &lens, words).expect("a ledger");
+        let mut first = vec![0xa5; LEN as usize];
+        ledger.begin_write(0, 0, &mut first);
+        ledger.end_write(0, 0, LEN, verify::Outcome::Done);
+        let floors = ledger.begin_read(0, 0, LEN);
+        let mut second = vec![0x5a; LEN as usize];
+        ledger.begin_write(0, 0, &mut second);
+        let (half, none) = (LEN as usize / 2, vec![0; LEN as usize]);
+        let read = |there: &[u8]| {
+            let bytes = [&there[..half], &none[half..]].concat();
+            let found = ledger.end_read(0, 0, &bytes, &floors);
+            let classes: Vec<Class> = found.iter().map(|it| it.class).collect();
+            (found.iter().map(|it| it.bytes).sum::<u64>(), classes)
+        };
+        for there in [&first, &second] {
+            let (bytes, classes) = read(there);
+            assert_eq!(bytes, LEN / 2, "unit {unit}: {classes:?}");
+            assert!(
+                classes.iter().all(|it| *it == Class::Torn),
+                "unit {unit}: {classes:?}"
+            );
+        }
+        let (bytes, classes) = read(&none);
+        assert_eq!(bytes, LEN, "unit {unit}: {classes:?}");
+        assert!(
+            classes.iter().all(|it| *it == Class::Lost),
+            "unit {unit}: {classes:?}"
+        );
+        assert_eq!(ledger.end_read(0, 0, &first, &floors), [], "unit {unit}");
+        let mixed = [&second[..half], &first[half..]].concat();
+        assert_eq!(ledger.end_read(0, 0, &mixed, &floors), [], "unit {unit}");
+    }
+}
