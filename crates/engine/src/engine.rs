@@ -405,6 +405,9 @@ impl<D: Driver, C: Client> Engine<D, C> {
         }
         if self.agenda.finished {
             self.agenda.finished = false;
+            if let Some(missed) = self.agenda.missed.take() {
+                self.recorder.note_miss(index, missed);
+            }
             self.note_finished(index, asked);
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stats::{Histogram, Slot, SlotAccumulator, TimeCounts};
 use units::{Duration, Instant};
-use workload::{Completion, Errno, OpKind, UnitOfWork};
+use workload::{Completion, Errno, OpKind, RateMiss, UnitOfWork};
 
 use crate::follow::{Followed, Follower};
 use crate::rows::{Membership, RowKey, RowRecord, Rows};
@@ -398,6 +398,11 @@ impl Recorder {
             followed.hand_over();
         }
         std::mem::take(&mut self.closed)
+    }
+
+    /// The client `index` ended because it was below a rate.
+    pub fn note_miss(&mut self, index: usize, missed: RateMiss) {
+        self.rows.note_miss(index, missed);
     }
 
     /// File what was not done when the trial ended.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::{Histogram, TimeCounts};
 use units::{Duration, Instant};
-use workload::{Completion, OpKind};
+use workload::{Completion, OpKind, RateMiss};
 
 /// Length of a window of a row.
 pub const WINDOW: Duration = Duration::from_millis(500);
@@ -35,6 +35,8 @@ pub struct RowRecord {
     pub elapsed: Duration,
     /// Operations and bytes in each window of [`WINDOW`].
     pub windows: Vec<(u64, u64)>,
+    /// The rate below which the first of its clients ended that ended so.
+    pub missed: Option<RateMiss>,
 }
 
 impl RowRecord {
@@ -45,6 +47,7 @@ impl RowRecord {
         self.submission.merge(&other.submission);
         self.bytes += other.bytes;
         self.elapsed = self.elapsed.max(other.elapsed);
+        self.missed = self.missed.or(other.missed);
         let len = self.windows.len().max(other.windows.len());
         self.windows.resize(len, (0, 0));
         for (sum, more) in self.windows.iter_mut().zip(&other.windows) {
@@ -65,6 +68,7 @@ struct RowCounts {
     bytes: u64,
     elapsed: Duration,
     windows: Vec<(u64, u64)>,
+    missed: Option<RateMiss>,
 }
 
 /// Times by row, while they are counted.
@@ -96,12 +100,8 @@ impl Rows {
         if done.completed < member.from {
             return;
         }
-        let row = member.row as usize;
-        if self.counts.len() <= row {
-            self.counts.resize_with(row + 1, Default::default);
-        }
-        let counts = &mut self.counts[row][done.request.op.kind() as usize];
-        let counts = counts.get_or_insert_with(Box::default);
+        let member = *member;
+        let counts = self.counts_of(member.row, done.request.op.kind());
         counts.response.record(done.response_time().as_nanos());
         counts.service.record(done.service_time().as_nanos());
         counts.submission.record(done.lateness().as_nanos());
@@ -116,6 +116,24 @@ impl Rows {
         *sum = (sum.0 + 1, sum.1 + u64::from(moved));
     }
 
+    #[inline]
+    fn counts_of(&mut self, row: u32, kind: OpKind) -> &mut RowCounts {
+        let row = row as usize;
+        if self.counts.len() <= row {
+            self.counts.resize_with(row + 1, Default::default);
+        }
+        self.counts[row][kind as usize].get_or_insert_with(Box::default)
+    }
+
+    /// The client `index` ended because it was below a rate.
+    pub fn note_miss(&mut self, index: usize, missed: RateMiss) {
+        if let Some(&Membership { row, .. }) = self.members.get(index) {
+            self.counts_of(row, missed.kind)
+                .missed
+                .get_or_insert(missed);
+        }
+    }
+
     /// What was counted so far.
     #[must_use]
     pub fn records(&self) -> BTreeMap<RowKey, RowRecord> {
@@ -126,6 +144,7 @@ impl Rows {
             bytes: counts.bytes,
             elapsed: counts.elapsed,
             windows: counts.windows.clone(),
+            missed: counts.missed,
         };
         let rows = (0..).zip(&self.counts);
         let all = rows.flat_map(|(row, kinds)| {

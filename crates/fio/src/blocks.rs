@@ -82,17 +82,27 @@ pub(crate) fn triplet(text: &str) -> Result<[Option<&str>; 3], String> {
     }
 }
 
+/// The two sizes of `bs=4k-16k`, which is no range: reads have the first, all else the second.
+pub(crate) fn pair_of_sizes(text: &str) -> Option<(&str, &str)> {
+    let (first, second) = text.split_once(['-', ':'])?;
+    let is_one = |it: &str| !it.is_empty() && !it.contains([',', '-', ':']);
+    (is_one(first) && is_one(second)).then_some((first, second))
+}
+
 /// `bs=`.
 pub(crate) fn fixed(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3], String> {
-    if text.contains('-') {
+    let read = |part: &str| Ok::<_, String>(BlockSizes::fixed(checked(size(part, base)?)?));
+    if let Some((first, second)) = pair_of_sizes(text) {
+        let second = read(second)?;
+        return Ok([Some(read(first)?), Some(second.clone()), Some(second)]);
+    }
+    if text.contains(['-', ':']) {
         return Err(format!(
-            "{text}: fio reads the first size for reads and the second for writes; write \
-             bsrange={text} for a range"
+            "{text}: fio takes these sizes for reads, writes and trims; write commas between \
+             them, or bsrange=4k-16k for a range"
         ));
     }
-    each(text, &|part| {
-        Ok(BlockSizes::fixed(checked(size(part, base)?)?))
-    })
+    each(text, &read)
 }
 
 /// `bsrange=`. As fio draws them: all multiples of the smallest size, equally likely; what is left
@@ -106,12 +116,6 @@ pub(crate) fn range(text: &str, base: KbBase) -> Result<[Option<BlockSizes>; 3],
         let most = checked(size(most.trim(), base)?)?;
         if least > most {
             return Err(format!("{part}: the first size is above the second"));
-        }
-        if !least.is_power_of_two() {
-            return Err(format!(
-                "{part}: fio draws any number of bytes from a range whose first size is no power \
-                 of two; that is not done here"
-            ));
         }
         let count = (most / least) as usize;
         if count > SIZES_MAX {

@@ -2,8 +2,8 @@
 
 use crate::blocks::{BlockSizes, MOVED_MAX};
 use crate::fault::Fault;
-use crate::job::Job;
-use crate::pattern::Distribution;
+use crate::job::{Job, Rate};
+use crate::pattern::{Directions, Distribution};
 use crate::reader::Given;
 use units::Duration;
 
@@ -16,6 +16,8 @@ pub(crate) fn conflicts(job: &Job) -> Vec<Fault> {
         too_long(job),
         removed_each_loop(job),
         ending_later_phases(job),
+        zoned_otherwise(job),
+        slower_than_least(job),
     ]
     .into_iter()
     .flatten()
@@ -42,7 +44,7 @@ fn refused(given: &Given, why: &str) -> Fault {
 fn misaligned(job: &Job) -> Option<Fault> {
     let given = last(job, "ba")?;
     let [reads, writes, _] = job.alignment;
-    let is_mixed = job.pattern.directions == crate::pattern::Directions::Mixed;
+    let is_mixed = job.pattern.directions == Directions::Mixed;
     let differ = is_mixed && writes.is_some() && reads != writes;
     if differ || job.alignment.contains(&Some(0)) {
         return Some(refused(
@@ -72,7 +74,7 @@ fn overlapping(job: &Job) -> Option<Fault> {
 /// Reads and writes take memory, trims do not.
 fn too_long(job: &Job) -> Option<Fault> {
     let sizes = match job.pattern.directions {
-        crate::pattern::Directions::Trim => return None,
+        Directions::Trim => return None,
         _ => &job.blocks[..2],
     };
     let most = sizes.iter().map(BlockSizes::most).max();
@@ -86,9 +88,60 @@ fn too_long(job: &Job) -> Option<Fault> {
 fn trimmed_otherwise(job: &Job) -> Option<Fault> {
     let given = last(job, "rw")?;
     let [_, writes, trims] = &job.blocks;
-    let is_pair = job.pattern.directions == crate::pattern::Directions::TrimWrite;
+    let is_pair = job.pattern.directions == Directions::TrimWrite;
     let differ = writes != trims || job.pace.rates[1] != job.pace.rates[2];
     (is_pair && differ).then(|| refused(given, "one bs and one rate for trims and writes is done"))
+}
+
+/// Zones go with blocks of one size that fit into them, in order or each once.
+fn zoned_otherwise(job: &Job) -> Option<Fault> {
+    let mode = job.given.iter().rfind(|it| it.option.name == "zonemode");
+    let Some(mode) = mode.filter(|_| job.zones.are_strided) else {
+        let given = last(job, "zonesize").filter(|_| mode.is_none())?;
+        return Some(refused(given, "as in fio it needs zonemode=strided"));
+    };
+    if job.zones.bytes == 0 {
+        return Some(refused(mode, "as in fio it needs zonesize"));
+    }
+    let zones = job.zones_effective()?;
+    if job.files.names.len() > 1 || (job.files.names.is_empty() && job.files.count > 1) {
+        return Some(refused(mode, "zones of one file are done"));
+    }
+    let sizes = match job.pattern.directions {
+        Directions::Read => &job.blocks[..1],
+        Directions::Write => &job.blocks[1..2],
+        Directions::Mixed => &job.blocks[..2],
+        Directions::Trim | Directions::TrimWrite => &job.blocks[2..],
+    };
+    let block = sizes[0].least();
+    let vary = sizes.iter().any(|it| it.vary() || it.least() != block);
+    if vary || !zones.range.is_multiple_of(block) {
+        let why = "zones of whole blocks of one size are done; make zonerange a multiple of bs";
+        return Some(refused(mode, why));
+    }
+    let is_plain = job.pattern.modifier.is_none()
+        && job.distribution == Distribution::Uniform
+        && job.alignment == [None; 3]
+        && !job.verify.is_on;
+    (!is_plain).then(|| {
+        let why = "in zones all blocks are read or written in order, or each once; leave out \
+                   verify, ba, random_distribution and the modifier of rw";
+        refused(mode, why)
+    })
+}
+
+/// As in fio, the least rate is not above the rate.
+fn slower_than_least(job: &Job) -> Option<Fault> {
+    let is_below =
+        |direction: usize| match (job.pace.rates[direction], job.pace.least.of(direction)) {
+            (Some(Rate::Bytes(rate)), Some(Rate::Bytes(least)))
+            | (Some(Rate::Requests(rate)), Some(Rate::Requests(least))) => rate < least,
+            _ => false,
+        };
+    let given = last(job, "rate_min").or_else(|| last(job, "rate_iops_min"))?;
+    (0..3)
+        .any(is_below)
+        .then(|| refused(given, "it is above the rate that the job keeps to"))
 }
 
 fn removed_each_loop(job: &Job) -> Option<Fault> {
@@ -123,7 +176,10 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
     for phase in jobs.chunk_by_mut(|_, next| !next.is_behind_wall) {
         faults.extend(end_together(phase));
         faults.extend(steady_apart(phase));
+        faults.extend(ended_by_one(phase));
     }
+    faults.extend(flows_apart(jobs));
+    faults.extend(logs_apart(jobs));
     let goes_on = jobs.iter().filter(|job| job.outlives_errors).count();
     if let Some(job) = jobs.iter().find(|job| job.outlives_errors)
         && goes_on < jobs.len()
@@ -135,6 +191,58 @@ pub(crate) fn settle(jobs: &mut [Job]) -> Vec<Fault> {
         faults.extend(given.map(|it| refused(it, "it is done for all jobs or for none")));
     }
     faults
+}
+
+/// A job that ends below its least rate ends no other.
+fn ended_by_one(phase: &[Job]) -> Option<Fault> {
+    let has_least = phase.iter().any(|job| job.pace.least.is_any());
+    let ends_others = |job: &Job| {
+        last(job, "exitall")
+            .or_else(|| last(job, "exitall_on_error"))
+            .cloned()
+    };
+    let given = phase.iter().find_map(ends_others)?;
+    (has_least && phase.len() > 1).then(|| {
+        let why = "with rate_min each job ends for itself; leave it out, or put stonewall between \
+                   the jobs";
+        refused(&given, why)
+    })
+}
+
+/// In fio a job waits for tokens of those that begin after it has ended.
+fn flows_apart(jobs: &[Job]) -> Option<Fault> {
+    let mut before: Vec<u32> = Vec::new();
+    for phase in jobs.chunk_by(|_, next| !next.is_behind_wall) {
+        let in_flow = |job: &&Job| job.flow.weight > 0;
+        let again = phase
+            .iter()
+            .filter(in_flow)
+            .find(|it| before.contains(&it.flow.id));
+        if let Some(given) = again.and_then(|job| last(job, "flow")) {
+            let why = "jobs before stonewall have the same flow_id, and in fio would be held back \
+                       until this one takes its tokens; give each phase a flow_id of its own";
+            return Some(refused(given, why));
+        }
+        before.extend(phase.iter().filter(in_flow).map(|job| job.flow.id));
+    }
+    None
+}
+
+/// Lines of several jobs in one log of requests would be read as those of one.
+fn logs_apart(jobs: &[Job]) -> Option<Fault> {
+    let name = |job: &Job| job.reports.logs.requests.clone();
+    let is_shared = |(number, job): &(usize, &Job)| {
+        let is_taken = jobs[..*number]
+            .iter()
+            .any(|before| name(before) == name(job));
+        name(job).is_some() && (job.copies > 1 || is_taken)
+    };
+    let (_, job) = jobs.iter().enumerate().find(is_shared)?;
+    let given = last(job, "write_iolog")?;
+    Some(refused(
+        given,
+        "each job needs a log of its own, and numjobs=1",
+    ))
 }
 
 /// Steady is what runs together and is one row of the report.

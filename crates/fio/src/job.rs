@@ -65,6 +65,71 @@ pub struct Pace {
     pub rates: [Option<Rate>; 3],
     /// Whether gaps are exponential, and not equal.
     pub is_poisson: bool,
+    /// Below which the job ends; bytes a second go before requests.
+    pub least: Least,
+}
+
+/// The least speed of a job's copy, by direction; none where it is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// Bytes per second of reads, writes and trims.
+    pub bytes: [u64; 3],
+    /// Requests per second of them.
+    pub requests: [u64; 3],
+    /// Over which time it counts.
+    pub cycle: Duration,
+}
+
+impl Default for Least {
+    fn default() -> Self {
+        Self {
+            bytes: [0; 3],
+            requests: [0; 3],
+            cycle: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Least {
+    /// That of reads, writes or trims, by number.
+    #[must_use]
+    pub const fn of(&self, direction: usize) -> Option<Rate> {
+        match (self.bytes[direction], self.requests[direction]) {
+            (0, 0) => None,
+            (0, requests) => Some(Rate::Requests(requests)),
+            (bytes, _) => Some(Rate::Bytes(bytes)),
+        }
+    }
+
+    /// Whether there is any.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        (0..3).any(|direction| self.of(direction).is_some())
+    }
+}
+
+/// Zones of a file, in which a job works one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// Whether there are any: `zonemode=strided`.
+    pub are_strided: bool,
+    /// Bytes to move in each.
+    pub bytes: u64,
+    /// Bytes of each; as many as are moved where it is zero.
+    pub range: u64,
+    /// Between two of them.
+    pub skip: Amount,
+}
+
+/// A job's part of what the jobs of a flow do together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobFlow {
+    /// Which flow.
+    pub id: u32,
+    /// Its weight; none where it is zero.
+    pub weight: u32,
+    /// How long it waits when it is held back.
+    pub sleep: Duration,
 }
 
 /// Pauses.
@@ -175,6 +240,8 @@ pub struct Job {
     pub offset: Amount,
     /// How much further it begins for each copy.
     pub offset_increment: Amount,
+    /// Its zones.
+    pub zones: Zones,
     /// When it begins and ends.
     pub limits: Limits,
     /// Percent of reads, where there are both.
@@ -195,6 +262,8 @@ pub struct Job {
     pub pace: Pace,
     /// Its pauses.
     pub think: Think,
+    /// Its part of what several jobs do together.
+    pub flow: JobFlow,
     /// What is reported.
     pub reports: Reports,
     /// Whether it waits for all jobs before it.
@@ -234,6 +303,20 @@ impl Job {
         }
     }
 
+    /// The zones in which it works.
+    #[must_use]
+    pub fn zones_effective(&self) -> Option<Zones> {
+        let zones = self.zones;
+        (zones.are_strided && zones.bytes > 0).then_some(Zones {
+            range: if zones.range > 0 {
+                zones.range
+            } else {
+                zones.bytes
+            },
+            ..zones
+        })
+    }
+
     /// What a job is before any option is read.
     #[must_use]
     pub fn new(name: &str, place: &Place) -> Self {
@@ -262,6 +345,12 @@ impl Job {
             io_size: None,
             offset: Amount::Bytes(0),
             offset_increment: Amount::Bytes(0),
+            zones: Zones {
+                are_strided: false,
+                bytes: 0,
+                range: 0,
+                skip: Amount::Bytes(0),
+            },
             limits: Limits {
                 loops: 1,
                 ..Limits::default()
@@ -278,6 +367,7 @@ impl Job {
                 time: Duration::ZERO,
                 after: 1,
             },
+            flow: JobFlow::default(),
             reports: Reports::default(),
             is_behind_wall: false,
             begins_group: false,

@@ -36,7 +36,8 @@ pub use command_line::read_command_line;
 pub use engines::{Engine, EngineKind};
 pub use fault::{Fault, Place};
 pub use job::{
-    Amount, EachWrite, FileOrder, Files, Job, Limits, Pace, Rate, Reports, Syncs, Think,
+    Amount, EachWrite, FileOrder, Files, Job, JobFlow, Least, Limits, Pace, Rate, Reports, Syncs,
+    Think, Zones,
 };
 pub use lint::{Facts, Lint, lints};
 pub use logs::{JobLog, LogFile, LogKind, LoggedOp, Logs, TakeLine, WindowValue, log_files};

@@ -2,6 +2,7 @@
 
 use units::Duration;
 
+use crate::blocks::pair_of_sizes;
 use crate::engines::EngineKind;
 use crate::fault::Place;
 use crate::job::{Amount, Job};
@@ -27,7 +28,8 @@ type Rule<'a> = &'a dyn Fn(&Job) -> Option<String>;
 /// Remarks on jobs, in their order.
 #[must_use]
 pub fn lints(jobs: &[Job], facts: &Facts) -> Vec<Lint> {
-    let rules: [Rule<'_>; 8] = [
+    let rules: [Rule<'_>; 9] = [
+        &no_range,
         &unlimited_by_time,
         &short,
         &no_ramp,
@@ -134,6 +136,17 @@ fn rated(job: &Job) -> Option<String> {
          when it was sent, which is clat_ns in the output"
             .into()
     })
+}
+
+/// `bs=4k-16k`.
+fn no_range(job: &Job) -> Option<String> {
+    let given = job.given.iter().rfind(|it| it.option.name == "bs")?;
+    let text = given.value.as_deref()?;
+    let (first, second) = pair_of_sizes(text)?;
+    Some(format!(
+        "bs={text} is no range: as in fio, reads have {first} and writes and trims {second}, and \
+         nothing lies between; write bsrange={text} for a range"
+    ))
 }
 
 fn device_written(job: &Job) -> Option<Lint> {

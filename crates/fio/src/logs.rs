@@ -25,6 +25,8 @@ pub enum LogKind {
     Iops,
     /// How many operations of a window have each class of completion latency.
     Histogram,
+    /// What was asked of which file, and when: `write_iolog`.
+    Requests,
 }
 
 impl LogKind {
@@ -37,6 +39,7 @@ impl LogKind {
             Self::Bandwidth => "bw",
             Self::Iops => "iops",
             Self::Histogram => "clat_hist",
+            Self::Requests => "iolog",
         }
     }
 }
@@ -64,6 +67,8 @@ pub struct Logs {
     pub latency: Option<String>,
     /// `write_hist_log`.
     pub histogram: Option<String>,
+    /// `write_iolog`, which is the file's whole name.
+    pub requests: Option<String>,
     /// Length of a window; each operation has a line where it is zero.
     pub window: Duration,
     /// What a window is logged as.
@@ -93,6 +98,7 @@ impl Default for Logs {
             iops: None,
             latency: None,
             histogram: None,
+            requests: None,
             window: Duration::ZERO,
             value: WindowValue::Mean,
             histogram_window: Duration::ZERO,
@@ -137,6 +143,9 @@ pub fn log_files(jobs: &[Job]) -> Vec<LogFile> {
 }
 
 fn name_of(job: &Job, kind: LogKind, prefix: &str, number: usize) -> String {
+    if kind == LogKind::Requests {
+        return prefix.to_owned();
+    }
     let prefix = if prefix.is_empty() { &job.name } else { prefix };
     let word = kind.word();
     match job.reports.logs.is_per_job {
@@ -161,6 +170,7 @@ impl Logs {
             (LogKind::Bandwidth, &self.bandwidth, true),
             (LogKind::Iops, &self.iops, true),
             (LogKind::Histogram, &self.histogram, true),
+            (LogKind::Requests, &self.requests, true),
         ];
         let wanted = all.into_iter().filter(|(_, _, is_wanted)| *is_wanted);
         let named = wanted.filter_map(|(kind, prefix, _)| Some((kind, prefix.clone()?)));
@@ -181,6 +191,7 @@ impl Logs {
             "write_iops_log" => self.iops = Some(text.to_owned()),
             "write_lat_log" => self.latency = Some(text.to_owned()),
             "write_hist_log" => self.histogram = Some(text.to_owned()),
+            "write_iolog" => self.requests = Some(text.to_owned()),
             "log_avg_msec" => self.window = millis()?,
             "log_hist_msec" => self.histogram_window = millis()?,
             "log_hist_coarseness" => self.coarseness = number()? as u32,

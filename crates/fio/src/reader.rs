@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::arithmetic::evaluate;
 use crate::fault::{Fault, Place};
 use crate::option::{FioOption, find_option, nearest};
 
@@ -221,12 +222,36 @@ fn fill_in(value: &str, around: &mut dyn Surroundings) -> Result<String, String>
         rest = &behind[end + 1..];
     }
     filled.push_str(rest);
+    let mut has_facts = false;
     for word in ["$pagesize", "$mb_memory", "$ncpus"] {
         if filled.contains(word) {
             let known = around.fact(&word[1..]);
             let known = known.ok_or_else(|| format!("{word} is not known here"))?;
             filled = filled.replace(word, &known.to_string());
+            has_facts = true;
         }
     }
-    Ok(filled)
+    match has_facts && filled.contains(['+', '-', '*', '/']) {
+        true => computed(filled),
+        false => Ok(filled),
+    }
+}
+
+/// What `8*$pagesize` comes to: fio gives it to `bc`, which leaves out fractions at each division.
+/// What is no arithmetic is left unchanged.
+fn computed(filled: String) -> Result<String, String> {
+    let plain = |number: u64, suffix: &str| match suffix {
+        "" => Ok(number),
+        _ => Err(String::new()),
+    };
+    let Ok(value) = evaluate(&filled, &plain) else {
+        return Ok(filled);
+    };
+    let behind = filled.split_once('/').map_or("", |(_, behind)| behind);
+    match behind.contains(['+', '-', '*', '/']) {
+        true => Err(format!(
+            "{filled}: fio rounds down at each division; put one division last"
+        )),
+        false => Ok(value.to_string()),
+    }
 }

@@ -12,6 +12,7 @@ use crate::pattern::{Distribution, Pattern};
 use crate::reader::{Given, JobFile, Section, sort};
 use crate::steady::SteadyCriterion;
 use crate::verify::is_method_on;
+use units::Duration;
 
 /// Copies of all jobs together, at most.
 const COPIES_MAX: u32 = 1 << 20;
@@ -185,6 +186,14 @@ impl ResolvedValue<'_> {
         Ok(())
     }
 
+    /// Put the values for reads, writes and trims into `values`.
+    fn each_into(&self, values: &mut [u64; 3]) -> Result<(), String> {
+        for (old, new) in values.iter_mut().zip(self.each()?) {
+            *old = new.unwrap_or(*old);
+        }
+        Ok(())
+    }
+
     /// The values for reads, writes and trims.
     fn each(&self) -> Result<[Option<u64>; 3], String> {
         let [read, write, trim] = triplet(self.text)?;
@@ -305,6 +314,27 @@ fn amount(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
                 *old = new.filter(|rate| *rate > 0).map(Rate::Requests).or(*old);
             }
         }
+        "rate_min" => value.each_into(&mut job.pace.least.bytes)?,
+        "rate_iops_min" => value.each_into(&mut job.pace.least.requests)?,
+        "rate_cycle" => job.pace.least.cycle = Duration::from_millis(value.size()?),
+        "flow_id" => job.flow.id = value.count()?,
+        "flow" => job.flow.weight = value.count()?,
+        "flow_sleep" => job.flow.sleep = Duration::from_micros(value.size()?),
+        _ => return zones(job, value),
+    }
+    Ok(true)
+}
+
+fn zones(job: &mut Job, value: &ResolvedValue<'_>) -> Result<bool, String> {
+    let zones = &mut job.zones;
+    match value.name {
+        "zonemode" if value.text == "zbd" => {
+            return Err("zones of zoned devices are not done here; strided is".into());
+        }
+        "zonemode" => zones.are_strided = value.text == "strided",
+        "zonesize" => zones.bytes = value.size()?,
+        "zonerange" => zones.range = value.size()?,
+        "zoneskip" => zones.skip = value.amount()?,
         _ => return Ok(false),
     }
     Ok(true)

@@ -45,8 +45,14 @@ const BEHIND: &str = "behind each header, to its sector's end; texts and numbers
 const NO_DUMP: &str = "a finding tells offset, expected and found; no file is written";
 const READERS_JUDGE: &str = "who reads judges what was read";
 const TRIM: &str = "trims are not done";
-const TRACES: &str = "traces are not replayed yet";
-const ZONES: &str = "zones are not done";
+const LOGGED: &str = "version 3, one job a file; seekstone replay reads it";
+const ZONES: &str = "zones of zoned devices are not done; zonemode=strided is";
+const STRIDED: &str = "strided, of one file, in blocks of one size";
+const ENDS_BELOW: &str = "the job ends with error 5 when it is below that rate over rate_cycle";
+const IN_FLOW: &str = "of jobs that run together: each request takes a token, as in fio";
+const NOT_ATOMIC: &str =
+    "no write asks the kernel for RWF_ATOMIC here; leave it out to write as usual";
+const REPLAYED: &str = "seekstone replay carries out what a log holds";
 const PLACEMENT: &str = "data placement is not done";
 const PACE: &str = "this rule of pace is not done; rate, rate_iops and thinktime are";
 const TARGETS: &str = "the load at a latency is what seekstone curve --level finds";
@@ -185,7 +191,7 @@ pub const GENERIC: &[FioOption] = &[
     row("write_barrier", "", Int(0, MANY), NoEffect(NO_BARRIER)),
     row("sync_file_range", "", Text, Refused(SYNCS)),
     row("direct", "", Bool, DONE),
-    row("atomic", "", Bool, Refused(SYNCS)),
+    row("atomic", "", Bool, Refused(NOT_ATOMIC)),
     row("buffered", "", Bool, DONE),
     row("overwrite", "", Bool, NoEffect(LAID_OUT)),
     row("loops", "", Int(0, MANY), DONE),
@@ -223,8 +229,8 @@ pub const GENERIC: &[FioOption] = &[
     row("trim_verify_zero", "", Bool, NoEffect(WITHOUT_TRIM)),
     row("trim_backlog", "", Size, NoEffect(WITHOUT_TRIM)),
     row("trim_backlog_batch", "", Int(0, MANY), NoEffect(WITHOUT_TRIM)),
-    row("write_iolog", "", Text, Refused(TRACES)),
-    row("read_iolog", "", Text, Refused(TRACES)),
+    row("write_iolog", "", Text, Done(LOGGED)),
+    row("read_iolog", "", Text, Refused(REPLAYED)),
     row("read_iolog_chunked", "", Bool, NoEffect(WITHOUT_TRACE)),
     row("replay_no_stall", "", Bool, NoEffect(WITHOUT_TRACE)),
     row("replay_redirect", "", Text, NoEffect(WITHOUT_TRACE)),
@@ -232,17 +238,17 @@ pub const GENERIC: &[FioOption] = &[
     row("replay_align", "", Int(0, MANY), NoEffect(WITHOUT_TRACE)),
     row("replay_time_scale", "", Int(1, MANY), NoEffect(WITHOUT_TRACE)),
     row("replay_skip", "", Text, NoEffect(WITHOUT_TRACE)),
-    row("merge_blktrace_file", "", Text, Refused(TRACES)),
+    row("merge_blktrace_file", "", Text, Refused(REPLAYED)),
     row("merge_blktrace_scalars", "", Floats, NoEffect(WITHOUT_TRACE)),
     row("merge_blktrace_iters", "", Floats, NoEffect(WITHOUT_TRACE)),
     row("exec_prerun", "", Text, Refused(SYSTEM)),
     row("exec_postrun", "", Text, Refused(SYSTEM)),
     row("ioscheduler", "", Text, Refused(SCHEDULER)),
-    row("zonemode", "", OneOf(&["none", "strided", "zbd"]), Refused(ZONES)),
-    row("zonesize", "", Size, Refused(ZONES)),
+    row("zonemode", "", OneOf(&["none", "strided", "zbd"]), Done(STRIDED)),
+    row("zonesize", "", Size, DONE),
     row("zonecapacity", "", Size, Refused(ZONES)),
-    row("zonerange", "", Size, Refused(ZONES)),
-    row("zoneskip", "", Amount, Refused(ZONES)),
+    row("zonerange", "", Size, DONE),
+    row("zoneskip", "", Amount, DONE),
     row("read_beyond_wp", "", Bool, Refused(ZONES)),
     row("max_open_zones", "", Int(0, MANY), Refused(ZONES)),
     row("job_max_open_zones", "", Int(0, MANY), Refused(ZONES)),
@@ -272,11 +278,11 @@ pub const GENERIC: &[FioOption] = &[
     row("thinktime_blocks_type", "", OneOf(&["complete", "issue"]), Refused(PACE)),
     row("thinktime_iotime", "", Micros, Refused(PACE)),
     row("rate", "", Sizes, DONE),
-    row("rate_min", "ratemin", Sizes, Refused(PACE)),
+    row("rate_min", "ratemin", Sizes, Done(ENDS_BELOW)),
     row("rate_iops", "", Ints(0, MANY), DONE),
-    row("rate_iops_min", "", Ints(0, MANY), Refused(PACE)),
+    row("rate_iops_min", "", Ints(0, MANY), Done(ENDS_BELOW)),
     row("rate_process", "", OneOf(&["linear", "poisson"]), DONE),
-    row("rate_cycle", "ratecycle", Int(0, MANY), Refused(PACE)),
+    row("rate_cycle", "ratecycle", Int(0, MANY), DONE),
     row("rate_ignore_thinktime", "", Bool, Refused(PACE)),
     row("max_latency", "", Text, Refused(TARGETS)),
     row("latency_target", "", Micros, Refused(TARGETS)),
@@ -361,6 +367,7 @@ pub const GENERIC: &[FioOption] = &[
     row("ignore_error", "", Text, Refused(ERRORS)),
     row("error_dump", "", Bool, NoEffect("the first error is always said")),
     row("profile", "", Text, Refused(SYSTEM)),
+    row("threads", "", Int(0, MANY), NoEffect("it belongs to the profile tiobench")),
     row("cgroup", "", Text, Refused(SYSTEM)),
     row("cgroup_nodelete", "", Bool, NoEffect(WITHOUT_CGROUP)),
     row("cgroup_weight", "", Int(100, 1000), NoEffect(WITHOUT_CGROUP)),
@@ -369,10 +376,10 @@ pub const GENERIC: &[FioOption] = &[
     early("kb_base", "", OneOf(&["1024", "1000"]), DONE),
     early("unit_base", "", OneOf(&["0", "8", "1"]), NoEffect(FORM)),
     row("hugepage-size", "", Int(0, MANY), NoEffect(BUFFERS)),
-    row("flow_id", "", Int(0, MANY), NoEffect("it needs flow, which is refused by itself")),
-    row("flow", "", Int(0, MANY), Refused(PACE)),
+    row("flow_id", "", Int(0, MANY), DONE),
+    row("flow", "", Int(0, 1000), Done(IN_FLOW)),
     row("flow_watermark", "", Text, NoEffect("fio gave it up and reads it no more")),
-    row("flow_sleep", "", Int(0, MANY), NoEffect("it needs flow, which is refused by itself")),
+    row("flow_sleep", "", Int(0, MANY), DONE),
     row("steadystate", "ss", Text, Done(STEADY)),
     row("steadystate_duration", "ss_dur", Seconds, DONE),
     row("steadystate_ramp_time", "ss_ramp", Seconds, DONE),

@@ -113,3 +113,13 @@ fn a_depth_in_vain_and_a_rate_are_told() {
     );
     check(&format!("filename=sim:mm1 {buffered}"), &[]);
 }
+
+#[test]
+fn two_sizes_with_a_hyphen_are_no_range() {
+    let job = format!("filename=f rw=randread size=1g direct=1 {STEADY}");
+    check(
+        &format!("{job} bs=4k-16k"),
+        &["reads have 4k and writes and trims 16k"],
+    );
+    check(&format!("{job} bsrange=4k-16k"), &[]);
+}

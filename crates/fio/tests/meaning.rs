@@ -54,6 +54,21 @@ fn a_range_is_drawn_as_fio_draws_it_and_a_split_adds_up() {
         sizes("bsrange=4k-10k"),
         [share(4096, 4096), share(8192, 4096), share(10240, 2048)]
     );
+    // fio draws multiples of a first size that is no power of two, too.
+    assert_eq!(
+        sizes("bsrange=3k-10k"),
+        [
+            share(3072, 3072),
+            share(6144, 3072),
+            share(9216, 3072),
+            share(10240, 1024)
+        ]
+    );
+    let all = &jobs("[a]\nbs=4k-16k\n")[0].blocks;
+    assert_eq!(
+        all.each_ref().map(fio::BlockSizes::most),
+        [4096, 16384, 16384]
+    );
     assert_eq!(
         sizes("bssplit=4k/50:8k/:16k/"),
         [share(4096, 100), share(8192, 50), share(16384, 50)]
@@ -172,4 +187,19 @@ fn offloaded_jobs_and_jobs_of_own_alignment_are_what_they_say() {
     let job = &jobs("[a]\nio_submit_mode=offload\nrw=randread\nbs=4k\nba=64k\n")[0];
     assert!(job.is_offloaded);
     assert_eq!(job.alignment_effective(), Some(64 << 10));
+}
+
+/// fio gives what holds one of its own words to `bc`; it was taken for a number with a suffix.
+#[test]
+fn arithmetic_with_words_of_fio_needs_no_parentheses() {
+    let size = |text: &str| jobs(&format!("[a]\nsize={text}\n"))[0].size;
+    assert_eq!(size("8*1024*$pagesize"), Some(Amount::Bytes(8 << 22)));
+    assert_eq!(
+        size("5*1024*1024*$mb_memory/8"),
+        Some(Amount::Bytes(5 << 30))
+    );
+    let name = &jobs("[a]\nsize=1m\nfilename=/tmp/of-$pagesize\n")[0]
+        .files
+        .names;
+    assert_eq!(name, &["/tmp/of-4096"]);
 }

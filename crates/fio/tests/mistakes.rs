@@ -109,8 +109,44 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:2: runtime=1min: 1min: fio reads the suffix \"min\" as micro",
     ),
     (
-        "[a]\nbs=4k-16k\n",
-        "j.fio:2: bs=4k-16k: 4k-16k: fio reads the first size for reads",
+        "[a]\nbs=4k-8k-16k\n",
+        "j.fio:2: bs=4k-8k-16k: 4k-8k-16k: fio takes these sizes for reads, writes",
+    ),
+    (
+        "[a]\nzonesize=1m\n",
+        "j.fio:2: zonesize=1m is refused: as in fio it needs zonemode=strided",
+    ),
+    (
+        "[a]\nzonemode=strided\n",
+        "j.fio:2: zonemode=strided is refused: as in fio it needs zonesize",
+    ),
+    (
+        "[a]\nbs=8k\nzonesize=12k\nzonemode=strided\n",
+        "j.fio:4: zonemode=strided is refused: zones of whole blocks",
+    ),
+    (
+        "[a]\nnrfiles=2\nzonesize=8k\nzonemode=strided\n",
+        "j.fio:4: zonemode=strided is refused: zones of one file are done",
+    ),
+    (
+        "[a]\nrate=1m\nrate_min=2m\n",
+        "j.fio:3: rate_min=2m is refused: it is above the rate",
+    ),
+    (
+        "[a]\nrate_min=2m\nexitall\nruntime=9\ntime_based\n[b]\nruntime=9\ntime_based\n",
+        "j.fio:3: exitall is refused: with rate_min each job ends for itself",
+    ),
+    (
+        "[a]\nflow=1\n[b]\nstonewall\nflow=1\n",
+        "j.fio:5: flow=1 is refused: jobs before stonewall have the same flow_id",
+    ),
+    (
+        "[a]\nwrite_iolog=l\nnumjobs=2\n",
+        "j.fio:2: write_iolog=l is refused: each job needs a log of its own",
+    ),
+    (
+        "[a]\nwrite_iolog=l\n[b]\nwrite_iolog=l\n",
+        "j.fio:4: write_iolog=l is refused: each job needs a log of its own",
     ),
     (
         "[a]\nbs=0\n",
@@ -170,12 +206,16 @@ const MISTAKES: &[(&str, &str)] = &[
         "j.fio:2: verify=md6: \"md6\" is none of fio's methods",
     ),
     (
+        "[a]\nnrfiles=2\nzonesize=8k\nzonemode=strided\n",
+        "j.fio:4: zonemode=strided is refused: zones of one file are done",
+    ),
+    (
         "[a]\nzonemode=zbd\n",
-        "j.fio:2: zonemode=zbd is refused: zones are not done",
+        "j.fio:2: zonemode=zbd: zones of zoned devices are not done here",
     ),
     (
         "[a]\nread_iolog=x\n",
-        "j.fio:2: read_iolog=x is refused: traces are not replayed",
+        "j.fio:2: read_iolog=x is refused: seekstone replay carries out",
     ),
     (
         "[a]\nrandom_distribution=zipf:1\n",

@@ -36,9 +36,8 @@ impl<W: Write + Send + 'static> TrialLog<W> {
             false => WhenFull::LeaveOut,
         }));
         let mut log = Log {
-            writer: IologWriter::begin(output, target)?,
-            waiting: BinaryHeap::new(),
-            number: 0,
+            writer: IologWriter::begin(output, &[target.to_owned()])?,
+            order: InOrder::default(),
             failed: None,
         };
         let taken = Arc::clone(&feed);
@@ -72,53 +71,77 @@ impl<W: Write + Send + 'static> TrialLog<W> {
 
 struct Log<W> {
     writer: IologWriter<W>,
-    /// By the instant due, then in the order in which they were done.
-    waiting: BinaryHeap<Reverse<(Instant, u64, Entry)>>,
-    number: u64,
+    order: InOrder,
     failed: Option<io::Error>,
 }
 
+/// What a line says of an operation, if it has one: what it is, its offset and its length.
+pub(crate) const fn entry_of(op: &Op) -> Option<IologEntry> {
+    Some(match *op {
+        Op::Read { offset, len, .. } => (Recorded::Read, offset, len as u64),
+        Op::Write { offset, len, .. } => (Recorded::Write, offset, len as u64),
+        Op::Trim { offset, len, .. } => (Recorded::Trim, offset, len as u64),
+        Op::Flush { .. } => (Recorded::Sync, 0, 0),
+        _ => return None,
+    })
+}
+
 /// What a line says.
-type Entry = (Recorded, u64, u64);
+pub(crate) type IologEntry = (Recorded, u64, u64);
+
+/// Records in the order of their instants, whatever the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct InOrder {
+    /// By the instant, then as they came: number and entry.
+    waiting: BinaryHeap<Reverse<(u64, u64, u32, IologEntry)>>,
+    number: u64,
+}
+
+impl InOrder {
+    /// Take one of a file; the first of all once so many wait that no earlier one will come.
+    pub(crate) fn add(&mut self, at_ns: u64, file: u32, entry: IologEntry) -> Option<Record> {
+        self.waiting
+            .push(Reverse((at_ns, self.number, file, entry)));
+        self.number += 1;
+        (self.waiting.len() > REORDERED_MAX).then(|| self.next())?
+    }
+
+    /// The first of those that wait.
+    pub(crate) fn next(&mut self) -> Option<Record> {
+        let Reverse((at, _, file, (op, offset, length))) = self.waiting.pop()?;
+        Some(Record {
+            at,
+            op,
+            offset,
+            length,
+            file,
+        })
+    }
+}
 
 impl<W: Write> Log<W> {
     fn add(&mut self, start: Instant, done: &[Completion]) {
         for completion in done {
-            let entry = match completion.request.op {
-                Op::Read { offset, len, .. } => (Recorded::Read, offset, u64::from(len)),
-                Op::Write { offset, len, .. } => (Recorded::Write, offset, u64::from(len)),
-                Op::Flush { .. } => (Recorded::Sync, 0, 0),
-                _ => continue,
+            let Some(entry) = entry_of(&completion.request.op) else {
+                continue;
             };
-            let at = Instant(completion.request.due.since(start).as_nanos());
-            self.waiting.push(Reverse((at, self.number, entry)));
-            self.number += 1;
-            if self.waiting.len() > REORDERED_MAX {
-                self.write_first();
+            let at_ns = completion.request.due.since(start).as_nanos();
+            if let Some(first) = self.order.add(at_ns, 0, entry) {
+                self.write(&first);
             }
         }
     }
 
-    fn write_first(&mut self) {
-        let Some(Reverse((at, _, (op, offset, length)))) = self.waiting.pop() else {
-            return;
-        };
-        let record = Record {
-            at: at.as_nanos(),
-            op,
-            offset,
-            length,
-            file: 0,
-        };
-        // After the first failure all else is taken and dropped, so that nobody waits for it.
+    /// After the first failure all else is taken and dropped, so that nobody waits for it.
+    fn write(&mut self, record: &Record) {
         if self.failed.is_none() {
-            self.failed = self.writer.write(&record).err();
+            self.failed = self.writer.write(record).err();
         }
     }
 
     fn finish(mut self) -> io::Result<W> {
-        while !self.waiting.is_empty() {
-            self.write_first();
+        while let Some(next) = self.order.next() {
+            self.write(&next);
         }
         match self.failed {
             Some(error) => Err(error),

@@ -14,7 +14,7 @@ use results::{
 use serde::{Deserialize, Serialize};
 use stats::{PercentileEstimate, Window};
 use units::{Duration, Instant};
-use workload::{ClientSpec, OpKind, Spread, TargetId};
+use workload::{ClientSpec, OpKind, RateMiss, Spread, TargetId};
 
 use crate::cells::{Cells, Killed};
 use crate::laboratory::{Laboratory, LaboratoryError, Outcome, Watch};
@@ -257,6 +257,8 @@ struct KeptRow {
     submission: String,
     elapsed_ns: u64,
     windows: Vec<(u64, u64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    missed: Option<RateMiss>,
 }
 
 impl KeptOutcome {
@@ -378,6 +380,7 @@ impl KeptRow {
             submission: histogram_text(&record.submission),
             elapsed_ns: record.elapsed.as_nanos(),
             windows: record.windows.clone(),
+            missed: record.missed,
         }
     }
 
@@ -390,6 +393,7 @@ impl KeptRow {
             bytes: times.bytes,
             elapsed: Duration(self.elapsed_ns),
             windows: self.windows,
+            missed: self.missed,
         };
         Some(((self.row, self.kind), record))
     }

@@ -43,7 +43,7 @@ fn theirs(options: &[&str]) -> Logged {
 }
 
 /// Jobs in order, whose offsets are known.
-const IN_ORDER: [&[&str]; 13] = [
+const IN_ORDER: [&[&str]; 21] = [
     &["--rw=read", "--bs=4k", "--size=64k"],
     &["--rw=read:8k", "--bs=4k", "--size=36k"],
     &["--rw=read:-8k", "--bs=4k", "--size=32k"],
@@ -57,6 +57,69 @@ const IN_ORDER: [&[&str]; 13] = [
     &["--rw=trimwrite", "--bs=8k", "--size=64k"],
     &["--rw=trimwrite", "--bs=4k", "--size=64k", "--number_ios=3"],
     &["--rw=trimwrite", "--bs=4k,4k,8k", "--size=64k", "--rw=trim"],
+    &[
+        "--rw=read",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=8k",
+        "--zonerange=16k",
+    ],
+    &[
+        "--rw=read",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=8k",
+        "--zonerange=16k",
+        "--zoneskip=8k",
+    ],
+    &[
+        "--rw=read",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=32k",
+        "--zonerange=16k",
+    ],
+    &[
+        "--rw=write",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=8k",
+        "--zonerange=16k",
+        "--zoneskip=12k",
+    ],
+    &[
+        "--rw=write",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=16k",
+        "--zoneskip=8k",
+        "--offset=64k",
+    ],
+    &[
+        "--rw=read",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=8k",
+        "--zonerange=16k",
+        "--zoneskip=8k",
+        "--loops=2",
+    ],
+    &[
+        "--rw=trim",
+        "--size=64k",
+        "--zonemode=strided",
+        "--zonesize=8k",
+        "--zonerange=16k",
+        "--io_size=256k",
+    ],
+    &[
+        "--rw=read",
+        "--bs=8k",
+        "--size=96k",
+        "--zonemode=strided",
+        "--zonesize=12k",
+        "--zonerange=32k",
+    ],
 ];
 
 /// `rw=read:-8k` and trims were refused.
@@ -71,7 +134,7 @@ fn jobs_in_order_go_where_fio_goes() {
 }
 
 /// Jobs of several sizes that reach each block once: fio's map of blocks cuts requests short.
-const MAPPED: [&[&str]; 7] = [
+const MAPPED: [&[&str]; 11] = [
     &["--rw=randread", "--bssplit=4k/60:16k/40", "--size=512m"],
     &["--rw=randwrite", "--bsrange=4k-32k", "--size=512m"],
     &["--rw=randrw", "--bssplit=4k/50:64k/50", "--size=512m"],
@@ -89,6 +152,10 @@ const MAPPED: [&[&str]; 7] = [
         "--size=512m",
         "--nrfiles=4",
     ],
+    &["--rw=read", "--bsrange=3k-10k", "--size=64m"],
+    &["--rw=randwrite", "--bsrange=4k-8k,4k-32k", "--size=256m"],
+    &["--rw=read", "--bs=4k-16k", "--size=16m"],
+    &["--rw=write", "--bs=4k-16k", "--size=16m"],
 ];
 
 /// Bug: of `bssplit=4k/60:16k/40` 21 % fewer requests came than of fio, and blocks came again.
@@ -111,6 +178,77 @@ fn several_sizes_have_the_counts_and_shares_of_fio() {
             let (ours, theirs) = (share(&ours), share(&theirs));
             let told = format!("{options:?}: {len} bytes: {ours} and {theirs} of fio's");
             assert!((ours - theirs).abs() < 0.02, "{told}");
+        }
+    }
+}
+
+/// Random jobs in zones of so many bytes: where a zone is done whole, each block is reached once a
+/// time.
+const ZONED: [(u64, &[&str]); 4] = [
+    (
+        64,
+        &[
+            "--rw=randread",
+            "--size=1m",
+            "--zonesize=64k",
+            "--zonerange=64k",
+        ],
+    ),
+    (
+        64,
+        &[
+            "--rw=randread",
+            "--size=1m",
+            "--zonesize=16k",
+            "--zonerange=64k",
+        ],
+    ),
+    (
+        64,
+        &[
+            "--rw=randwrite",
+            "--size=1m",
+            "--zonesize=128k",
+            "--zonerange=64k",
+        ],
+    ),
+    (
+        32,
+        &[
+            "--rw=randread",
+            "--size=2m",
+            "--zonesize=32k",
+            "--zoneskip=96k",
+        ],
+    ),
+];
+
+/// `zonemode=strided` was refused.
+#[test]
+fn random_jobs_work_through_zones_as_fio_does() {
+    if !support::is_installed("fio") {
+        return skipped(
+            "random_jobs_work_through_zones_as_fio_does",
+            "fio is missing",
+        );
+    }
+    for (kib, options) in ZONED {
+        let options = [options, &["--zonemode=strided", "--bs=4k"]].concat();
+        let (ours, theirs) = (ours(&options), theirs(&options));
+        let zones = |all: &Logged| {
+            let zone = |[_, _, offset]: &[u64; 3]| offset / (kib << 10);
+            all.iter().map(zone).collect::<Vec<_>>()
+        };
+        assert_eq!(zones(&ours), zones(&theirs), "{options:?}");
+        let times = |all: &Logged| {
+            let mut counts = std::collections::BTreeMap::<u64, u32>::new();
+            for [_, _, offset] in all {
+                *counts.entry(*offset).or_default() += 1;
+            }
+            counts.into_values().collect::<Vec<_>>()
+        };
+        if options[2] != "--zonesize=16k" {
+            assert_eq!(times(&ours), times(&theirs), "{options:?}");
         }
     }
 }

@@ -85,3 +85,33 @@ fn a_group_is_steady_as_a_whole() {
     refused("ss=iops:1%\nss_dur=10\n[b]\nrw=randread\n", apart);
     refused("ss=iops:1%\nss_dur=1\n", "ss_dur holds two intervals");
 }
+
+/// Bug: operations that came faster than a thread looked at them were in no sample.
+#[test]
+fn samples_of_a_fast_job_hold_all_that_was_done() {
+    let ended = run(
+        "[a]\nioengine=null\nrw=read\nbs=4k\nsize=1g\ntime_based\nruntime=3\n\
+                     ss=iops:0.000001%\nss_dur=2\nss_interval=500ms\n",
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let document = ended.json();
+    let job = &document["jobs"][0];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let samples = job["steadystate"]["data"]["iops"]
+        .as_array()
+        .expect("samples");
+    assert_eq!(samples.len(), 4);
+    let sampled = samples.iter().map(number).sum::<f64>() / samples.len() as f64;
+    let rate = number(&job["read"]["iops"]);
+    // The samples are of two of the three seconds.
+    let told = format!("{sampled} a second in samples, {rate} in all");
+    let windows = job["read"]["iops_max"]
+        .as_f64()
+        .zip(job["read"]["iops_min"].as_f64());
+    let (most, least) = windows.expect("numbers");
+    assert!(
+        (least * 0.9..=most * 1.1).contains(&sampled),
+        "{told}: {least} to {most}"
+    );
+    assert!(!document["seekstone"].to_string().contains("log-incomplete"));
+}

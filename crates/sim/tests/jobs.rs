@@ -7,8 +7,8 @@ use engine::{Driver, Engine, EngineOptions, EngineState, KindSet, Membership, Re
 use sim::SimSpec;
 use units::{Duration, Instant};
 use workload::{
-    AnyClient, ClientSpec, Durability, JobPattern, JobRate, JobSpec, JobsSpec, NextFile, OpKind,
-    Region, Size, TargetId, Trims,
+    AnyClient, ClientSpec, Durability, FloorSpec, FlowGates, FlowSpec, JobPattern, JobRate,
+    JobSpec, JobsSpec, NextFile, OpKind, Region, Size, StridedZones, TargetId, Trims,
 };
 
 const BLOCK: u64 = 4096;
@@ -47,6 +47,9 @@ fn job(row: u32) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        zones: None,
+        floors: None,
+        flow: None,
         trims: Trims::None,
     }
 }
@@ -65,7 +68,12 @@ fn run(jobs: Vec<JobSpec>) -> Record {
     let members: Vec<Membership> = members.collect();
     let count = jobs.len() as u32;
     let spec = ClientSpec::Jobs(JobsSpec { jobs });
-    let clients = (0..count).map(|number| spec.client(7, number, count).expect("a client"));
+    let gates = FlowGates::default();
+    let clients = (0..count).map(|number| {
+        let mut client = spec.client(7, number, count).expect("a client");
+        client.join(&gates);
+        client
+    });
     let clients: Vec<AnyClient> = clients.collect();
     let options = EngineOptions {
         start: Instant::START,
@@ -186,4 +194,135 @@ fn a_depth_that_is_filled_in_batches_is_served_in_batches() {
         record.rows[&(0, OpKind::Read)].elapsed,
         Duration::from_millis(5)
     );
+}
+
+/// A job of a flow, which goes on for ten seconds.
+fn flowing(row: u32, weight: u32) -> JobSpec {
+    JobSpec {
+        bytes: None,
+        runtime: Some(Duration::from_secs(10)),
+        flow: Some(FlowSpec {
+            id: 7,
+            weight,
+            sleep: Duration::ZERO,
+        }),
+        ..job(row)
+    }
+}
+
+#[test]
+fn jobs_of_a_flow_keep_to_their_weights() {
+    for depth in [1, 4] {
+        let weights = [3, 2, 1];
+        let jobs = (0..).zip(weights).map(|(row, weight)| JobSpec {
+            depth,
+            ..flowing(row, weight)
+        });
+        let record = run(jobs.collect());
+        let counts = [0, 1, 2].map(|row| count(&record, row, OpKind::Read));
+        let all: u64 = counts.iter().sum();
+        assert!(counts[0] > 5_000 * u64::from(depth), "{counts:?}");
+        for (found, weight) in counts.iter().zip(weights) {
+            let wanted = all as f64 * f64::from(weight) / 6.0;
+            let off = (*found as f64 - wanted).abs();
+            assert!(off < 4.0 + f64::from(depth), "{counts:?}: {weight} of 6");
+        }
+    }
+}
+
+#[test]
+fn a_job_that_ends_takes_its_weight_out_of_the_flow() {
+    let short = JobSpec {
+        requests: Some(100),
+        ..flowing(0, 1)
+    };
+    let record = run(vec![short, flowing(1, 1)]);
+    assert_eq!(count(&record, 0, OpKind::Read), 100);
+    let left = count(&record, 1, OpKind::Read);
+    assert!((9_900..=10_000).contains(&left), "{left}");
+}
+
+#[test]
+fn a_job_that_is_held_back_sleeps_for_so_long() {
+    let counts = |sleep| {
+        let sleeper = |row| JobSpec {
+            flow: flowing(row, 1).flow.map(|flow| FlowSpec { sleep, ..flow }),
+            ..flowing(row, 1)
+        };
+        let slow = JobSpec {
+            think: Duration::from_millis(3),
+            ..sleeper(1)
+        };
+        let record = run(vec![sleeper(0), slow]);
+        [0, 1].map(|row| count(&record, row, OpKind::Read))
+    };
+    // The slow one does one each 4 ms, and the other as many, until the slow one leaves: the pause
+    // after its last request would reach beyond the end.
+    let [fast, slow] = counts(Duration::ZERO);
+    assert!((2_490..=2_500).contains(&slow), "{slow}");
+    assert!((slow..slow + 8).contains(&fast), "{fast} {slow}");
+    let [fast, slow] = counts(Duration::from_millis(50));
+    assert!(slow < 2_000, "{slow}");
+    assert!(fast.abs_diff(slow) < 8, "{fast} {slow}");
+}
+
+fn kept_above(rate: JobRate) -> JobSpec {
+    JobSpec {
+        bytes: None,
+        runtime: Some(Duration::from_secs(10)),
+        flushes_at_end: true,
+        floors: Some(FloorSpec {
+            rates: [rate; 2],
+            cycle: Duration::from_millis(500),
+        }),
+        ..job(0)
+    }
+}
+
+/// The device does 1000 a second.
+#[test]
+fn a_job_below_its_least_rate_ends_and_says_so() {
+    let least = |per_second| {
+        [
+            JobRate::Requests { per_second },
+            JobRate::Bytes {
+                per_second: per_second * BLOCK,
+            },
+        ]
+    };
+    for rate in least(1000) {
+        let record = run(vec![kept_above(rate)]);
+        assert_eq!(count(&record, 0, OpKind::Read), 10_000, "{rate:?}");
+        assert_eq!(record.rows[&(0, OpKind::Read)].missed, None, "{rate:?}");
+    }
+    for (rate, found) in least(1001).into_iter().zip([1000, 1000 * BLOCK]) {
+        let record = run(vec![kept_above(rate), job(1)]);
+        // Two seconds settle, then the first half second counts.
+        assert_eq!(count(&record, 0, OpKind::Read), 2500, "{rate:?}");
+        let missed = record.rows[&(0, OpKind::Read)].missed.expect("a miss");
+        assert_eq!((missed.wanted, missed.found), (rate, found));
+        assert_eq!(missed.kind, OpKind::Read);
+        assert_eq!(missed.within, Duration::from_millis(500));
+        // The other is not touched by that.
+        assert_eq!(count(&record, 1, OpKind::Read), 1000);
+        assert_eq!(record.rows[&(1, OpKind::Read)].missed, None);
+    }
+}
+
+#[test]
+fn zones_are_worked_through_one_after_the_other() {
+    let zoned = |pattern| JobSpec {
+        pattern,
+        bytes: Some(20 * BLOCK),
+        zones: Some(StridedZones {
+            bytes: 2 * BLOCK,
+            range: 4 * BLOCK,
+            skip: 100 * BLOCK,
+        }),
+        ..job(0)
+    };
+    for pattern in [JobPattern::Sequential { skip: 0 }, JobPattern::Once] {
+        let record = run(vec![zoned(pattern)]);
+        assert_eq!(count(&record, 0, OpKind::Read), 20, "{pattern:?}");
+    }
 }

@@ -11,35 +11,49 @@ const MICROSECOND_NS: u64 = 1000;
 #[derive(Debug)]
 pub struct IologWriter<W> {
     output: W,
-    file: String,
+    files: Vec<String>,
     last_us: u64,
 }
 
 impl<W: Write> IologWriter<W> {
-    /// A log of one file. The format parts fields by spaces, so that a name must hold none.
+    /// A log of those files, by their numbers in records. The format parts fields by spaces, so
+    /// that a name must hold none.
     ///
     /// # Errors
-    /// When the name holds white space, or the output refuses.
-    pub fn begin(mut output: W, file: &str) -> io::Result<Self> {
-        if file.is_empty() || file.contains(|it: char| it.is_ascii_whitespace()) {
+    /// When a name holds white space, or the output refuses.
+    pub fn begin(mut output: W, files: &[String]) -> io::Result<Self> {
+        let is_name =
+            |it: &String| !it.is_empty() && !it.contains(|c: char| c.is_ascii_whitespace());
+        if let Some(file) = files.iter().find(|it| !is_name(it)) {
             let text = format!("fio's log cannot name {file:?}: its names hold no spaces");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        writeln!(output, "{HEADER_3}\n0 {file} add\n0 {file} open")?;
+        writeln!(output, "{HEADER_3}")?;
+        for action in ["add", "open"] {
+            for file in files {
+                writeln!(output, "0 {file} {action}")?;
+            }
+        }
         Ok(Self {
             output,
-            file: file.to_owned(),
+            files: files.to_vec(),
             last_us: 0,
         })
     }
 
-    /// One request of that file.
+    /// Where it goes.
+    pub const fn output_mut(&mut self) -> &mut W {
+        &mut self.output
+    }
+
+    /// One request.
     ///
     /// # Errors
     /// When the output refuses.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         self.last_us = self.last_us.max(record.at / MICROSECOND_NS);
-        let (stamp, file, op) = (self.last_us, &self.file, record.op.name());
+        let file = &self.files[record.file as usize];
+        let (stamp, op) = (self.last_us, record.op.name());
         let (offset, length) = match record.op {
             Op::Sync => (0, 0),
             _ => (record.offset, record.length),
@@ -52,7 +66,9 @@ impl<W: Write> IologWriter<W> {
     /// # Errors
     /// When the output refuses.
     pub fn finish(mut self) -> io::Result<W> {
-        writeln!(self.output, "{} {} close", self.last_us, self.file)?;
+        for file in &self.files {
+            writeln!(self.output, "{} {file} close", self.last_us)?;
+        }
         self.output.flush()?;
         Ok(self.output)
     }

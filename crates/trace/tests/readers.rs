@@ -194,7 +194,7 @@ fn a_log_that_was_written_is_read_as_it_was() {
             };
             expected.push(record(at, op, offset, length));
         }
-        let mut writer = IologWriter::begin(Vec::new(), "/dev/sda").expect("a vector");
+        let mut writer = IologWriter::begin(Vec::new(), &["/dev/sda".into()]).expect("a vector");
         for record in &expected {
             writer.write(record).expect("a vector");
         }
@@ -209,7 +209,7 @@ fn a_log_that_was_written_is_read_as_it_was() {
 
 #[test]
 fn a_log_cannot_name_a_file_with_spaces() {
-    let error = IologWriter::begin(Vec::new(), "/my disk").expect_err("a space");
+    let error = IologWriter::begin(Vec::new(), &["/my disk".into()]).expect_err("a space");
     let expected = "fio's log cannot name \"/my disk\": its names hold no spaces";
     assert_eq!(error.to_string(), expected);
 }

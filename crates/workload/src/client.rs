@@ -2,6 +2,7 @@
 
 use units::{Duration, Instant};
 
+use crate::job_floor::RateMiss;
 use crate::op::{Completion, Op};
 
 /// What a client is told.
@@ -64,6 +65,8 @@ pub struct Agenda {
     pub units: Vec<UnitOfWork>,
     /// The client wants nothing more once its outstanding requests are done.
     pub finished: bool,
+    /// The rate below which it was, where that made it finish.
+    pub missed: Option<RateMiss>,
 }
 
 impl Agenda {

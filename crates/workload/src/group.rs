@@ -4,6 +4,7 @@ use crate::address::AddressError;
 use crate::client::{Agenda, Client, Event};
 use crate::control::{ControlSpec, ControlThread};
 use crate::files::{FilesClient, FilesSpec};
+use crate::job_flow::FlowGates;
 use crate::jobs::{JobClient, JobSpec, JobsSpec};
 use crate::mix::{MixClient, MixSpec};
 use crate::op::OpKind;
@@ -117,6 +118,15 @@ impl ClientSpec {
             Self::Users(spec) => spec.profiles().iter().any(|profile| profile.writes > 0),
             Self::Own(spec) => spec.writes,
             Self::Jobs(spec) => spec.jobs.iter().any(JobSpec::writes),
+        }
+    }
+}
+
+impl AnyClient {
+    /// Share what jobs of one flow do with the other clients that join these gates.
+    pub fn join(&mut self, gates: &FlowGates) {
+        if let Self::Job(client) = self {
+            client.join(gates);
         }
     }
 }

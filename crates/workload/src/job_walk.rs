@@ -4,7 +4,7 @@ use random::{Permutation, Stream, Zipf};
 
 use crate::address::Region;
 use crate::block_map::BlockMap;
-use crate::jobs::JobPattern;
+use crate::job_terms::JobPattern;
 
 /// Where a job stands in one file.
 #[derive(Clone, Debug)]
@@ -71,6 +71,14 @@ impl JobWalk {
         if let Some(map) = &mut self.map {
             map.clear();
         }
+    }
+
+    /// Begin again, at the beginning.
+    pub(crate) fn restart(&mut self) {
+        self.position = [0; 2];
+        self.place = 0;
+        self.order = None;
+        self.begin_again();
     }
 
     /// Where a block begins that was not reached: the next one from a block that is drawn.

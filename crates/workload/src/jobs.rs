@@ -8,89 +8,13 @@ use units::{Duration, Instant};
 use crate::address::Region;
 use crate::client::{Agenda, Client, Event};
 use crate::content::Content;
+use crate::job_floor::{FloorSpec, FloorWatch, RateMiss};
+use crate::job_flow::{FlowGates, FlowMember, FlowSpec};
+use crate::job_terms::{JobPattern, JobRate, NextFile, Trims};
 use crate::job_walk::JobWalk;
+use crate::job_zones::{StridedZones, ZoneWalk};
 use crate::mix::Size;
 use crate::op::{Durability, Op, OpKind};
-
-/// Which file the next request goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NextFile {
-    /// In turn.
-    RoundRobin,
-    /// Drawn.
-    Random,
-    /// The next when all of one was done.
-    Sequential,
-}
-
-/// Which block follows which.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "law", rename_all = "kebab-case")]
-pub enum JobPattern {
-    /// In order, with so many bytes left out after each; backwards where it is below zero.
-    Sequential {
-        /// Bytes.
-        skip: i64,
-    },
-    /// Each block once before any comes again. Where sizes vary, a request is cut short where it
-    /// meets a block that was reached before.
-    Once,
-    /// Every block is equally likely each time.
-    Uniform,
-    /// Popularity falls as this power of rank.
-    Zipf {
-        /// Exponent.
-        theta: f64,
-    },
-    /// A share `1 - share` of requests goes to `share` of the blocks.
-    Pareto {
-        /// Between 0 and 1.
-        share: f64,
-    },
-    /// Around the middle of the file.
-    Normal {
-        /// Standard deviation in percent of the file.
-        percent: f64,
-    },
-}
-
-/// How often requests of a direction are due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "unit", rename_all = "kebab-case")]
-pub enum JobRate {
-    /// As soon as there is room.
-    Free,
-    /// So many a second.
-    Requests {
-        /// Requests.
-        per_second: u64,
-    },
-    /// So many bytes a second.
-    Bytes {
-        /// Bytes.
-        per_second: u64,
-    },
-}
-
-/// What of a job are trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trims {
-    /// Nothing.
-    #[default]
-    None,
-    /// All that is not read, in the place of writes.
-    Only,
-    /// Before each write its bytes are trimmed; what bounds the job counts either.
-    BeforeWrites,
-}
-
-impl Trims {
-    const fn is_none(&self) -> bool {
-        matches!(self, Self::None)
-    }
-}
 
 /// One of several workloads, which one client carries out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,6 +32,9 @@ pub struct JobSpec {
     pub order: NextFile,
     /// Which block follows which.
     pub pattern: JobPattern,
+    /// The zones of its only file in which it works one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<StridedZones>,
     /// Percent of reads and of writes whose address is drawn; the others follow the one before.
     pub random_percent: [u32; 2],
     /// Requests in order after each address that is drawn.
@@ -146,6 +73,12 @@ pub struct JobSpec {
     pub think: Duration,
     /// ... after so many requests.
     pub think_after: u32,
+    /// Rates below which it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floors: Option<FloorSpec>,
+    /// Its part of what several jobs do together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowSpec>,
 }
 
 /// Several workloads; client `n` carries out number `n`.
@@ -196,6 +129,7 @@ impl JobSpec {
 pub struct JobClient {
     spec: JobSpec,
     files: Vec<JobWalk>,
+    zone: Option<ZoneWalk>,
     choice: Stream,
     size_choice: Stream,
     addresses: Stream,
@@ -220,6 +154,9 @@ pub struct JobClient {
     flush_due: Option<usize>,
     /// Files that are still to be flushed at the end.
     flushes_left: Option<usize>,
+    floors: Option<FloorWatch>,
+    missed: Option<RateMiss>,
+    flow: Option<FlowMember>,
 }
 
 impl JobClient {
@@ -231,8 +168,10 @@ impl JobClient {
         let mut addresses = Stream::new(seed, number, Purpose::Address);
         let walks = spec.files.iter();
         let is_mapped = spec.is_mapped();
-        let walk =
-            |region: &Region| JobWalk::new(*region, (spec.pattern, is_mapped), &mut addresses);
+        let walk = |region: &Region| {
+            let region = spec.zones.map_or(*region, |zones| zones.first_of(*region));
+            JobWalk::new(region, (spec.pattern, is_mapped), &mut addresses)
+        };
         let files = walks.map(walk).collect();
         let shape = match spec.is_poisson {
             true => GapShape::Exponential,
@@ -248,6 +187,9 @@ impl JobClient {
         };
         Self {
             files,
+            zone: spec
+                .zones
+                .map(|zones| ZoneWalk::new(zones, spec.files[0].len)),
             choice: Stream::new(seed, number, Purpose::Mix),
             size_choice: Stream::new(seed, number, Purpose::Size),
             addresses,
@@ -267,8 +209,16 @@ impl JobClient {
             completed: 0,
             flush_due: None,
             flushes_left: None,
+            floors: None,
+            missed: None,
+            flow: None,
             spec: spec.clone(),
         }
+    }
+
+    /// Share what jobs of one flow do with those of these gates.
+    pub fn join(&mut self, gates: &FlowGates) {
+        self.flow = self.spec.flow.and_then(|flow| gates.member(flow));
     }
 
     fn size(&mut self, direction: usize) -> u32 {
@@ -384,7 +334,13 @@ impl JobClient {
         if self.spec.order == NextFile::Random {
             self.file = self.addresses.below(self.files.len() as u64) as usize;
         }
-        let (at, len, is_done) = self.place(direction);
+        if self.zone.as_mut().is_some_and(ZoneWalk::turn) {
+            self.files[self.file].restart();
+        }
+        let (mut at, len, is_done) = self.place(direction);
+        if let Some(zone) = &mut self.zone {
+            at = zone.take(at, len);
+        }
         let file = self.file;
         let walk = &self.files[file];
         let (target, offset) = (walk.region.target, walk.region.offset + at);
@@ -445,8 +401,18 @@ impl JobClient {
         is_late || self.bytes_left == 0 || self.requests_left == 0
     }
 
-    /// Ask for one more request, or for none where the job is over.
+    /// Ask for one more request, unless its flow holds the job back.
     fn ask(&mut self, asked: Instant, agenda: &mut Agenda) {
+        let is_held = |flow: &mut FlowMember| flow.holds_back(asked, agenda);
+        let over = self.flow.is_some() && self.is_over(asked.max(self.pause_until));
+        if !over && self.flow.as_mut().is_some_and(is_held) {
+            return;
+        }
+        self.ask_now(asked, agenda);
+    }
+
+    /// Ask for one more request, or for none where the job is over.
+    fn ask_now(&mut self, asked: Instant, agenda: &mut Agenda) {
         if let Some(file) = self.flush_due.take() {
             let target = self.files[file].region.target;
             self.outstanding += 1;
@@ -516,11 +482,16 @@ impl JobClient {
         if self.outstanding > 0 {
             return;
         }
-        let flushes = self.spec.flushes_at_end && self.writes > 0;
+        // As in fio, a job that ends by an error is not flushed.
+        let flushes = self.spec.flushes_at_end && self.writes > 0 && self.missed.is_none();
         let left = self
             .flushes_left
             .get_or_insert(if flushes { self.files.len() } else { 0 });
         if *left == 0 {
+            if let Some(flow) = &mut self.flow {
+                flow.leave();
+            }
+            agenda.missed = self.missed.take();
             return agenda.finish();
         }
         *left -= 1;
@@ -536,6 +507,8 @@ impl JobClient {
             .runtime
             .map(|runtime| start + self.spec.ramp + runtime);
         self.next_due = [start; 2];
+        let from = (start, start + self.spec.ramp);
+        self.floors = self.spec.floors.map(|floors| FloorWatch::new(floors, from));
         for _ in 0..self.spec.depth {
             self.ask(start, agenda);
         }
@@ -550,6 +523,7 @@ impl JobClient {
                 self.pause_until = at + self.spec.think;
             }
         }
+        self.look_at_rate(op, at);
         if self.write_trimmed(op, at, agenda) {
             return;
         }
@@ -572,6 +546,36 @@ impl JobClient {
     }
 }
 
+impl JobClient {
+    /// The job ends where it is below a rate that it is to keep.
+    fn look_at_rate(&mut self, op: Op, at: Instant) {
+        let Some(floors) = &mut self.floors else {
+            return;
+        };
+        let is_counted = match op.kind() {
+            OpKind::Read | OpKind::Write => true,
+            OpKind::Trim => self.spec.trims == Trims::Only,
+            _ => false,
+        };
+        if is_counted && self.missed.is_none() {
+            self.missed = floors.look(op, at);
+        }
+        if self.missed.is_some() {
+            self.requests_left = 0;
+        }
+    }
+
+    /// Ask again for what the flow held back.
+    fn ask_again(&mut self, at: Instant, agenda: &mut Agenda) {
+        let held = self.flow.as_mut().map_or(0, FlowMember::take_held);
+        for number in 0..held {
+            if number == 0 || !self.is_over(at) {
+                self.ask(at, agenda);
+            }
+        }
+    }
+}
+
 impl Client for JobClient {
     fn on_event(&mut self, event: Event<'_>, agenda: &mut Agenda) {
         match event {
@@ -579,7 +583,7 @@ impl Client for JobClient {
             Event::Completed(completion) => {
                 self.take(completion.request.op, completion.completed, agenda);
             }
-            Event::Due { .. } => {}
+            Event::Due { at } => self.ask_again(at, agenda),
         }
     }
 }

@@ -131,7 +131,7 @@ impl JobLog {
                     nanos => u64::from(op.len) * 1_000_000 / nanos,
                 },
                 LogKind::Iops => 1,
-                LogKind::Histogram => continue,
+                LogKind::Histogram | LogKind::Requests => continue,
             };
             let about = About {
                 at: op.at,
@@ -170,7 +170,7 @@ impl JobLog {
                     LogKind::Latency => Some(sums.time(2)),
                     LogKind::Bandwidth => rate(sums.bytes).map(|(a, b)| (a >> 10, b >> 10)),
                     LogKind::Iops => rate(sums.operations),
-                    LogKind::Histogram => None,
+                    LogKind::Histogram | LogKind::Requests => None,
                 };
                 let about = About {
                     at: end,

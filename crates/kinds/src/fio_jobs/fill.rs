@@ -72,6 +72,9 @@ fn filling(region: Region, content: Content) -> JobSpec {
         is_poisson: false,
         think: Duration::ZERO,
         think_after: 1,
+        zones: None,
+        floors: None,
+        flow: None,
         trims: Trims::None,
     }
 }

@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
 use engine::{Membership, RowKey, RowRecord, Rows};
-use fio::{JobLog, LogKind, LoggedOp, Logs, SteadyTotals};
+use fio::{JobLog, LogKind, LoggedOp, Logs};
 use units::{Duration, Instant};
 use workload::{Completion, JobSpec, Op};
+
+use super::request_log::RequestLog;
 
 /// A log of one copy, and the writer that its lines go to.
 #[derive(Clone, Copy, Debug)]
@@ -67,17 +69,6 @@ impl Tally {
         }
     }
 
-    /// What all rows did so far.
-    pub(super) fn totals(&self) -> SteadyTotals {
-        let mut totals = SteadyTotals::default();
-        for (_, record) in self.records() {
-            totals.operations += record.service.len();
-            totals.bytes += record.bytes;
-            totals.nanos += record.service.mean() * record.service.len() as f64;
-        }
-        totals
-    }
-
     /// What was done so far.
     pub(super) fn records(&self) -> BTreeMap<RowKey, RowRecord> {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,20 +91,23 @@ struct CopyLogs {
     runtime: Option<Duration>,
     writers: Vec<(LogKind, usize)>,
     log: Option<JobLog>,
+    requests: Option<RequestLog>,
     last: Duration,
 }
 
 impl PhaseLogs {
     /// For the workloads of a phase, whose first one has the number `first` among all copies.
-    /// `options` has those of each copy.
+    /// `options` has those of each copy, and `files` the names of all files.
     pub(super) fn new(
         (workloads, first): (&[JobSpec], usize),
-        options: &[Logs],
+        (options, files): (&[Logs], &[String]),
         to: &[LogTo],
         moment: SameMoment,
     ) -> Self {
         let copy = |(number, job): (usize, &JobSpec)| {
             let own = to.iter().filter(|it| it.copy == first + number);
+            let is_requests = |it: &LogTo| it.kind == LogKind::Requests;
+            let mut requests = own.clone().copied().filter(is_requests);
             CopyLogs {
                 options: options[first + number].clone(),
                 from: job.recorded_from(),
@@ -122,6 +116,7 @@ impl PhaseLogs {
                     .filter(|_| job.bytes.is_none() && job.requests.is_none()),
                 writers: own.map(|it| (it.kind, it.writer)).collect(),
                 log: None,
+                requests: requests.next().and_then(|_| RequestLog::new(job, files)),
                 last: Duration::ZERO,
             }
         };
@@ -137,6 +132,11 @@ impl PhaseLogs {
             let Some(copy) = copy.filter(|copy| !copy.writers.is_empty()) else {
                 continue;
             };
+            if let Some(requests) = &mut copy.requests {
+                requests.add(start, done);
+                let lines = requests.take_lines();
+                writers.write(&copy.writers, LogKind::Requests, &lines);
+            }
             let from = start + copy.from;
             let Some(op) = logged(done, from) else {
                 continue;
@@ -155,6 +155,10 @@ impl PhaseLogs {
     /// The phase has ended: by itself, or it was cut short.
     pub(super) fn finish(self, is_whole: bool, writers: &mut Writers<'_>) {
         for mut copy in self.copies {
+            if let Some(requests) = copy.requests.take() {
+                let lines = requests.finish();
+                writers.write(&copy.writers, LogKind::Requests, &lines);
+            }
             let Some(log) = &mut copy.log else { continue };
             let runtime = copy.runtime.filter(|_| is_whole);
             let ended = runtime.unwrap_or(copy.last).max(copy.last);

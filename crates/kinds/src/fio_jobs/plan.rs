@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use fio::{
     Amount, Direction, Directions, Distribution, EachWrite, EngineKind, FileOrder, Job, Place,
-    Rate, SteadyState,
+    SteadyState,
 };
 use units::Duration;
 use workload::{
-    Content, Durability, Fill, Freshness, JobPattern, JobRate, JobSpec, NextFile, Region, Size,
-    TargetId, Trims,
+    Content, Durability, Fill, Freshness, JobPattern, JobSpec, NextFile, Region, Size,
+    StridedZones, TargetId, Trims,
 };
 
+use super::pace::{floors_of, flow_of, rate_of};
 use super::verify::{VerifyPlan, verification_of};
 use crate::single_load::NULL_TARGET;
 use sim::SIM_PREFIX;
@@ -99,6 +100,13 @@ pub struct FioPlan {
     pub rows: Vec<Row>,
     /// What is verified.
     pub verify: Option<VerifyPlan>,
+}
+
+impl PlannedFile {
+    /// Its path as logs have it.
+    pub(super) fn name(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
 }
 
 impl FioPlan {
@@ -268,6 +276,8 @@ impl Planner<'_> {
             whole += region.len;
             files.push(region);
         }
+        let zones = self.zones(job, &mut files)?;
+        self.check_log(job, &files)?;
         let asked = job.io_size.map(|amount| amount.of(whole));
         let once = asked.unwrap_or(whole);
         Ok(JobSpec {
@@ -275,17 +285,11 @@ impl Planner<'_> {
             depth: depth_of(job, &self.plan.storage),
             refill_at: job.refill_at,
             files,
-            order: match job.files.order {
-                FileOrder::RoundRobin => NextFile::RoundRobin,
-                FileOrder::Random => NextFile::Random,
-                FileOrder::Sequential => NextFile::Sequential,
-            },
+            order: order_of(job),
             pattern: pattern_of(job),
+            zones,
             random_percent: [job.random_percent[0], job.random_percent[second_of(job)]],
-            run: match job.pattern.modifier {
-                Some(run) if job.pattern.is_random => run as u32,
-                _ => 1,
-            },
+            run: run_of(job),
             sizes: [sizes_of(job, 0), sizes_of(job, second_of(job))],
             trims,
             read_percent: job.read_percent_effective(),
@@ -304,6 +308,8 @@ impl Planner<'_> {
             is_poisson: job.pace.is_poisson,
             think: job.think.time,
             think_after: job.think.after,
+            floors: floors_of(job),
+            flow: flow_of(job),
         })
     }
 
@@ -360,6 +366,59 @@ impl Planner<'_> {
             len,
             block,
         })
+    }
+
+    /// The zones of a job's only file, whose region then reaches to the file's end: behind it comes
+    /// the first zone again.
+    fn zones(
+        &mut self,
+        job: &Job,
+        files: &mut [Region],
+    ) -> Result<Option<StridedZones>, PlanError> {
+        let (Some(zones), [region]) = (job.zones_effective(), files) else {
+            return Ok(None);
+        };
+        let file = &mut self.plan.files[(region.target.0 / 2) as usize];
+        let end = file.exists.unwrap_or(region.offset + region.len);
+        let spec = StridedZones {
+            bytes: zones.bytes,
+            range: zones.range,
+            skip: zones.skip.of(end),
+        };
+        region.len = end.saturating_sub(region.offset) / region.block * region.block;
+        if spec.end(region.len, region.block, job.pattern.is_random) > region.len {
+            let shown = file.path.display();
+            return refused(
+                job,
+                format!(
+                    "the last zone reaches behind the end of {shown}, where fio ends the job; \
+                     give a size or zoneskip with which all zones fit"
+                ),
+            );
+        }
+        file.needs = file.needs.max(region.offset + region.len);
+        Ok(Some(spec))
+    }
+
+    /// Whether fio's log can name a job's files.
+    fn check_log(&self, job: &Job, files: &[Region]) -> Result<(), PlanError> {
+        if job.reports.logs.requests.is_none() {
+            return Ok(());
+        }
+        let names = files
+            .iter()
+            .map(|it| &self.plan.files[(it.target.0 / 2) as usize]);
+        let spaced = |it: &&PlannedFile| it.name().contains(|c: char| c.is_ascii_whitespace());
+        match names.into_iter().find(spaced) {
+            Some(file) => refused(
+                job,
+                format!(
+                    "write_iolog: the log's format has no spaces in names, as in {:?}",
+                    file.name()
+                ),
+            ),
+            None => Ok(()),
+        }
     }
 
     fn file(&mut self, path: &Path) -> usize {
@@ -420,11 +479,19 @@ const fn durability_of(job: &Job) -> Durability {
     }
 }
 
-const fn rate_of(rate: Option<Rate>) -> JobRate {
-    match rate {
-        None => JobRate::Free,
-        Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
-        Some(Rate::Requests(per_second)) => JobRate::Requests { per_second },
+const fn order_of(job: &Job) -> NextFile {
+    match job.files.order {
+        FileOrder::RoundRobin => NextFile::RoundRobin,
+        FileOrder::Random => NextFile::Random,
+        FileOrder::Sequential => NextFile::Sequential,
+    }
+}
+
+/// Requests in order after each that is drawn.
+const fn run_of(job: &Job) -> u32 {
+    match job.pattern.modifier {
+        Some(run) if job.pattern.is_random => run as u32,
+        _ => 1,
     }
 }
 
@@ -442,7 +509,7 @@ fn block_of(job: &Job, (reads, writes): (bool, bool)) -> u64 {
 }
 
 /// Which value of triplets holds for what is not read.
-fn second_of(job: &Job) -> usize {
+pub(super) fn second_of(job: &Job) -> usize {
     match trims_of(job) {
         Trims::Only => Direction::Trim as usize,
         Trims::None | Trims::BeforeWrites => Direction::Write as usize,

@@ -15,8 +15,9 @@ use workload::JobSpec;
 
 use super::follow::{LogTo, PhaseLogs, SameMoment, Tally, Writers};
 use super::opened::Bench;
-use super::plan::Phase;
+use super::plan::{FioPlan, Phase, PlannedFile};
 use super::run::JobTimes;
+use super::steady_count::SteadyCount;
 use crate::feed::{Feed, WhenFull};
 
 /// Reports while jobs run.
@@ -47,6 +48,8 @@ pub(super) struct PhaseReporter<'a> {
     logs: Vec<LogTo>,
     /// The options of each copy.
     options: Vec<Logs>,
+    /// Names of all files, by their numbers.
+    files: Vec<String>,
     writers: Writers<'a>,
     status: Option<Status<'a>>,
     /// Copies of the phases before.
@@ -55,13 +58,14 @@ pub(super) struct PhaseReporter<'a> {
 }
 
 impl<'a> PhaseReporter<'a> {
-    pub(super) fn new(reporting: Reporting<'a>, jobs: &[Job]) -> Self {
+    pub(super) fn new(reporting: Reporting<'a>, jobs: &[Job], plan: &FioPlan) -> Self {
         let options = jobs
             .iter()
             .flat_map(|job| std::iter::repeat_n(&job.reports.logs, job.copies as usize));
         Self {
             logs: reporting.logs,
             options: options.cloned().collect(),
+            files: plan.files.iter().map(PlannedFile::name).collect(),
             writers: Writers::new(reporting.writers),
             status: reporting.status,
             copies: 0,
@@ -91,17 +95,21 @@ impl<'a> PhaseReporter<'a> {
             true => WhenFull::Wait,
             false => WhenFull::LeaveOut,
         }));
-        bench
-            .laboratory()
-            .follow(Some(Arc::clone(&feed) as Arc<dyn Follower>));
+        let is_fed = !self.logs.is_empty() || self.status.is_some();
+        let next = is_fed.then(|| Arc::clone(&feed) as Arc<dyn Follower>);
+        let count = phase
+            .steady
+            .map(|_| SteadyCount::new(&phase.workloads, next.clone()));
+        let count = count.map(Arc::new);
+        let counting = count.clone().map(|count| count as Arc<dyn Follower>);
+        bench.laboratory().follow(counting.or(next));
         let moment = SameMoment {
             clock: bench.laboratory().now(),
             unix_ms: unix_ms(),
         };
         let workloads = (phase.workloads.as_slice(), first);
-        let mut logs = PhaseLogs::new(workloads, &self.options, &self.logs, moment);
-        let counts = self.status.is_some() || phase.steady.is_some();
-        let tally = counts.then(|| Tally::new(&phase.workloads));
+        let mut logs = PhaseLogs::new(workloads, (&self.options, &self.files), &self.logs, moment);
+        let tally = self.status.is_some().then(|| Tally::new(&phase.workloads));
         let writers = &mut self.writers;
         let mut watch = PhaseWatch::new(phase, before, self.status.as_mut());
         let measured = std::thread::scope(|scope| {
@@ -114,8 +122,10 @@ impl<'a> PhaseReporter<'a> {
                 });
             });
             let measured = measure(bench, &mut |elapsed| {
-                let tally = tally.as_ref();
-                tally.is_none_or(|tally| watch.look(elapsed, tally, &feed))
+                watch.report(elapsed, tally.as_ref(), &feed);
+                count
+                    .as_ref()
+                    .is_none_or(|count| watch.goes_on(elapsed, count))
             });
             self.left_out += feed.close();
             if let Err(panic) = follower.join() {
@@ -138,9 +148,8 @@ impl<'a> PhaseReporter<'a> {
             Warning::doubt(
                 WarningCode::LogIncomplete,
                 format!(
-                    "{left_out} operations are in no log, no report on the way and no sample of \
-                     steadystate: they were done faster than those could be written. The results \
-                     hold all of them."
+                    "{left_out} operations are in no log and no report on the way: they were done \
+                     faster than those could be written. The results hold all of them."
                 ),
             )
             .advise("Set log_avg_msec, or put the logs on faster storage.")
@@ -177,22 +186,23 @@ impl<'w, 's> PhaseWatch<'w, 's> {
         }
     }
 
-    /// Report what is due. Whether the phase goes on: it is not steady yet.
-    fn look(&mut self, elapsed: Duration, tally: &Tally, feed: &Feed) -> bool {
+    /// Report what is due.
+    fn report(&mut self, elapsed: Duration, tally: Option<&Tally>, feed: &Feed) {
         let status = self.status.as_mut();
         let due = status.filter(|status| elapsed >= status.every * (self.reports + 1));
-        if let Some(status) = due {
+        if let (Some(status), Some(tally)) = (due, tally) {
             self.reports = elapsed.as_nanos() / status.every.as_nanos();
             feed.settle();
             (status.tell)(&so_far(self.before, tally));
         }
+    }
+
+    /// Whether the phase goes on: it is not steady yet.
+    fn goes_on(&mut self, elapsed: Duration, count: &SteadyCount) -> bool {
         let own = elapsed.saturating_sub(self.begun);
         let steady = self.steady.as_mut();
         let due = steady.filter(|it| elapsed >= self.begun && it.is_due(own));
-        due.is_none_or(|steady| {
-            feed.settle();
-            !steady.look(own, tally.totals())
-        })
+        due.is_none_or(|steady| !steady.look(own, count.totals()))
     }
 }
 

@@ -17,7 +17,7 @@ use procedure::{Preparation, Trial};
 use results::{Measurement, Run, Setup, Status};
 use stats::{Channel, Goal};
 use units::{Bytes, Duration};
-use workload::{ClientSpec, JobsSpec, OpKind};
+use workload::{ClientSpec, JobRate, JobsSpec, OpKind, RateMiss};
 
 use super::checks::lines_of;
 use super::fill::fill;
@@ -95,7 +95,7 @@ pub struct FioRun {
     pub rows: Vec<JobTimes>,
     /// The same of each host, where there are several.
     pub hosts: Vec<HostTimes>,
-    /// What verification found, a line each.
+    /// What verification found, and which jobs ended below their least rate, a line each.
     pub found: Vec<String>,
     /// The writer of a log that failed, and why: what it has is not all.
     pub log_error: Option<(usize, String)>,
@@ -121,14 +121,18 @@ pub fn run_jobs(
         return Err(place.abandon(error));
     }
     let begun = place.laboratory().now();
-    let reporter = PhaseReporter::new(reporting, &request.jobs);
+    let reporter = PhaseReporter::new(reporting, &request.jobs, &plan);
     let mut session = Session::new(&plan, reporter, interrupt, show);
     let done = session.carry_out(&plan, request.shape.as_ref(), &mut place);
     let elapsed = place.laboratory().now().since(begun);
     let findings = place.findings();
-    let found = lines_of(&findings, &plan);
+    let mut found = lines_of(&findings, &plan);
+    let missed = misses(&session.rows, &request.jobs);
     let status = match done {
-        Ok(()) if found.is_empty() => Status::Complete,
+        Ok(()) if found.is_empty() && missed.is_empty() => Status::Complete,
+        Ok(()) if found.is_empty() => Status::Partial {
+            reason: missed.join("; "),
+        },
         Ok(()) => Status::Partial {
             reason: format!("verification found {findings}"),
         },
@@ -139,6 +143,7 @@ pub fn run_jobs(
             reason: stop.reason(),
         },
     };
+    found.extend(missed);
     let mut warnings = inspect::warnings(&files.cautions);
     warnings.extend(place.warnings());
     warnings.extend(session.reporter.warning());
@@ -161,7 +166,51 @@ pub fn run_jobs(
     })
 }
 
+/// The jobs that ended below their least rate, in words.
+fn misses(rows: &[JobTimes], jobs: &[Job]) -> Vec<String> {
+    let line = |(times, missed): (&JobTimes, RateMiss)| {
+        let name = &jobs[times.row.job].name;
+        let RateMiss {
+            kind,
+            wanted,
+            found,
+            within,
+        } = missed;
+        let (option, rates) = match wanted {
+            JobRate::Bytes { per_second } => {
+                ("rate_min", [found, per_second].map(bytes_per_second))
+            }
+            JobRate::Requests { per_second } => (
+                "rate_iops_min",
+                [found, per_second].map(|it| format!("{it} IOPS")),
+            ),
+            JobRate::Free => return None,
+        };
+        let [found, wanted] = rates;
+        let word = kind.name();
+        Some(format!(
+            "[{name}] ended: {word}s came to {found} in {within}, below {option} of {wanted}"
+        ))
+    };
+    let of_row = |times| missed_of(times).map(|missed| (times, missed));
+    rows.iter().filter_map(of_row).filter_map(line).collect()
+}
+
+fn bytes_per_second(bytes: u64) -> String {
+    format!("{}/s", Bytes(bytes))
+}
+
+fn missed_of(times: &JobTimes) -> Option<RateMiss> {
+    times.records.values().find_map(|record| record.missed)
+}
+
 impl JobTimes {
+    /// Whether a job of it ended because it was below its least rate.
+    #[must_use]
+    pub fn is_below(&self) -> bool {
+        missed_of(self).is_some()
+    }
+
     pub(super) const fn of(row: Row) -> Self {
         Self {
             row,

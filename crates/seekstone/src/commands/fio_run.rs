@@ -34,6 +34,8 @@ use crate::progress::Progress;
 
 /// Percentiles of latency from due that stand under our own key.
 const OWN_PERCENTILES: [f64; 5] = [50.0, 95.0, 99.0, 99.9, 99.99];
+/// fio's error of a job that ended below its least rate.
+const EIO: i32 = 5;
 /// What every job has in `job options`, though nobody wrote it, with fio's default.
 const SHOWN: [(&str, &str); 4] = [
     ("rw", "read"),
@@ -291,9 +293,10 @@ fn reports(
             engine: job.engine.name.to_owned(),
             depth: job.depth,
             options: own_options(files, job),
-            error: match times.is_wrong {
-                true => drivers::MISMATCH.0,
-                false => phase.map_or(0, first_error),
+            error: match () {
+                () if times.is_wrong => drivers::MISMATCH.0,
+                () if times.is_below() => EIO,
+                () => phase.map_or(0, first_error),
             },
             transfers: [OpKind::Read, OpKind::Write, OpKind::Trim]
                 .map(|kind| transfers(&times.records, kind)),

@@ -1,0 +1,30 @@
+//! How fast a job goes: its rates, the least of them, and its part in a flow.
+
+use fio::{Job, Rate};
+use workload::{FloorSpec, FlowSpec, JobRate};
+
+use super::plan::second_of;
+
+pub(super) const fn rate_of(rate: Option<Rate>) -> JobRate {
+    match rate {
+        None => JobRate::Free,
+        Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
+        Some(Rate::Requests(per_second)) => JobRate::Requests { per_second },
+    }
+}
+
+pub(super) fn floors_of(job: &Job) -> Option<FloorSpec> {
+    let least = job.pace.least;
+    least.is_any().then(|| FloorSpec {
+        rates: [0, second_of(job)].map(|at| rate_of(least.of(at))),
+        cycle: least.cycle,
+    })
+}
+
+pub(super) fn flow_of(job: &Job) -> Option<FlowSpec> {
+    (job.flow.weight > 0).then_some(FlowSpec {
+        id: job.flow.id,
+        weight: job.flow.weight,
+        sleep: job.flow.sleep,
+    })
+}

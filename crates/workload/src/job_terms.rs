@@ -1,0 +1,83 @@
+//! What a job is made of: which file and block come next, how often, and what is trimmed.
+
+use serde::{Deserialize, Serialize};
+
+/// Which file the next request goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextFile {
+    /// In turn.
+    RoundRobin,
+    /// Drawn.
+    Random,
+    /// The next when all of one was done.
+    Sequential,
+}
+
+/// Which block follows which.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case")]
+pub enum JobPattern {
+    /// In order, with so many bytes left out after each; backwards where it is below zero.
+    Sequential {
+        /// Bytes.
+        skip: i64,
+    },
+    /// Each block once before any comes again. Where sizes vary, a request is cut short where it
+    /// meets a block that was reached before.
+    Once,
+    /// Every block is equally likely each time.
+    Uniform,
+    /// Popularity falls as this power of rank.
+    Zipf {
+        /// Exponent.
+        theta: f64,
+    },
+    /// A share `1 - share` of requests goes to `share` of the blocks.
+    Pareto {
+        /// Between 0 and 1.
+        share: f64,
+    },
+    /// Around the middle of the file.
+    Normal {
+        /// Standard deviation in percent of the file.
+        percent: f64,
+    },
+}
+
+/// How often requests of a direction are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "unit", rename_all = "kebab-case")]
+pub enum JobRate {
+    /// As soon as there is room.
+    Free,
+    /// So many a second.
+    Requests {
+        /// Requests.
+        per_second: u64,
+    },
+    /// So many bytes a second.
+    Bytes {
+        /// Bytes.
+        per_second: u64,
+    },
+}
+
+/// What of a job are trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trims {
+    /// Nothing.
+    #[default]
+    None,
+    /// All that is not read, in the place of writes.
+    Only,
+    /// Before each write its bytes are trimmed; what bounds the job counts either.
+    BeforeWrites,
+}
+
+impl Trims {
+    pub(crate) const fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
