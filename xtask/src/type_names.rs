@@ -25,8 +25,8 @@ const SHARED: &[(usize, &[&str])] = &[
     (
         4,
         &[
-            "Bench", "DataFile", "End", "Event", "Fault", "Found", "Group", "Lane", "Order",
-            "Pace", "Piece", "Plan", "Run", "Section", "Server", "Spread", "Status", "Storage",
+            "Bench", "DataFile", "End", "Event", "Fault", "Found", "Group", "Order", "Pace",
+            "Piece", "Plan", "Run", "Section", "Server", "Spread", "Status", "Storage",
         ],
     ),
     (
@@ -52,7 +52,6 @@ const SHARED: &[(usize, &[&str])] = &[
             "Outcome",
             "Owner",
             "Page",
-            "Pass",
             "Patience",
             "Pattern",
             "Phase",
@@ -116,6 +115,7 @@ const SHARED: &[(usize, &[&str])] = &[
             "Item",
             "Job",
             "Judged",
+            "Lane",
             "Layout",
             "Leaving",
             "Limits",
@@ -134,6 +134,7 @@ const SHARED: &[(usize, &[&str])] = &[
             "Open",
             "Opened",
             "OwnWork",
+            "Pass",
             "Picture",
             "Places",
             "Pool",

@@ -5,19 +5,18 @@
 //! own, which is removed when the replicate ends, however it ends; `seekstone clean` finds what a
 //! killed program left.
 
+mod applies;
 pub mod archive;
 pub mod backup;
-pub mod backup_simulated;
 pub mod cache;
 pub mod command;
 pub mod copy;
-pub mod copy_simulated;
 pub mod fill;
-pub mod fill_simulated;
 pub mod ftp;
 pub mod http;
 pub mod kind;
 pub mod made;
+mod models;
 mod mount_guard;
 pub mod net;
 pub mod place;
@@ -25,18 +24,18 @@ pub mod positioning;
 pub mod records;
 mod s3_signature;
 pub mod settings;
-pub mod simulated;
+mod steps;
 pub mod store;
 mod store_s3;
 pub mod streams;
-pub mod streams_simulated;
 pub mod tcp;
 pub mod transfer;
 pub mod wal;
 
+pub use applies::Applies;
 use host::interrupt::Interrupt;
 pub use kind::{Default, Kind, Measured, Measuring, Setting};
-pub use place::{MeasureError, Place, measured_paths};
+pub use place::{MeasureError, Medium, Place, measured_paths};
 pub use settings::{SettingFault, Settings};
 
 /// Raised when a measurement is to end: it removes what it made, and gives no reading.
@@ -72,5 +71,6 @@ pub fn kind_named(name: &str) -> Option<&'static Kind> {
 /// When there is no such kind, or a setting is unknown, missing, or has no such value.
 pub fn measuring(kind: &str, settings: &toml::Table) -> kind::Made {
     let known = kind_named(kind).ok_or_else(|| SettingFault::unknown_kind(kind, KINDS))?;
-    (known.make)(&Settings::of(known, settings)?)
+    let settings = Settings::of(known, settings)?;
+    applies::fitted((known.make)(&settings), &settings)
 }

@@ -58,6 +58,8 @@ pub struct Transported {
     pub source_commands: u64,
     /// Commands of the sink.
     pub sink_commands: u64,
+    /// Those of them that move nothing, and bring what was written to where it survives.
+    pub flushes: u64,
     /// How often something had to pass before a command of the sink.
     pub waits: u64,
     /// Processor time.
@@ -222,6 +224,7 @@ impl Transport {
             self.sink.begin(self.now, &step);
             self.handed += step.bytes;
             self.done.sink_commands += 1;
+            self.done.flushes += u64::from(step.action == Action::Flush);
         }
     }
 

@@ -166,7 +166,7 @@ impl Archive {
             Direction::Get => ("files got", "time to get"),
         };
         let per_second = self.files as f64 / flow.elapsed.as_secs_f64().max(1e-9);
-        let mut readings = flow.readings(self.kind()).to_vec();
+        let mut readings = flow.readings(self.kind()).collect::<Vec<_>>();
         readings.push(Reading::new(
             done,
             Unit::PerSecond,

@@ -1,31 +1,31 @@
 //! `backup`: a tree, or an image, saved to one stream, verified, and restored.
 //!
 //! The stream's format is in `format`. Restored files lie flat in a work directory. They are
-//! compared with what was saved, outside of the time. Between models it is a backup in virtual
-//! time, by [`super::backup_simulated`].
+//! compared with what was saved, outside of the time.
 
+mod files;
 pub mod format;
+mod models;
+mod passes;
 mod source;
 mod stream;
 
-use std::path::PathBuf;
-
-use crate::measure::backup::format::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, Layout};
 use results::{Better, Reading, Unit};
 use units::Bytes;
 
+use super::Stop;
+use super::applies::{Applies, NO_CONTENT, NO_CONTENT_WHY};
+use super::kind::{Kind, Measuring, Setting, made};
+use super::models::TAPE_STOPS;
+use super::place::{MeasureError, Medium, Place};
+use super::records::Flow;
+use super::settings::{SettingFault, Settings};
+use crate::measure::backup::format::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, GROUP_MAX, Layout};
+use files::FilePasses;
+use models::{ModelPasses, ModelSource, ModelWork};
+use passes::Passes;
 pub use source::{Item, find_items};
 pub use stream::{Restored, restore, save, verify};
-
-use super::Stop;
-use super::backup_simulated::{ModelBackup, ModelSave, PROCESSOR_BUSY, for_models};
-use super::copy::cool;
-use super::kind::{Kind, Measuring, Setting, made};
-use super::made::MadeFiles;
-use super::place::{MeasureError, Place};
-use super::records::Named;
-use super::settings::{SettingFault, Settings};
-use super::simulated::{TAPE_STOPS, is_model, rate, refuse_for_files, refuse_for_models};
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -75,33 +75,39 @@ pub const KIND: Kind = Kind {
             "true or false",
             "true",
             "whether it is restored afterwards; between models it is not",
-        ),
+        )
+        .applying(NO_RESTORE),
         Setting::or(
             "cold",
             "true or false",
             "true",
             "whether source and stream are dropped from the page cache before each pass",
-        ),
+        )
+        .applying(NO_CONTENT),
         Setting::optional(
             "buffers",
             "NUMBER",
             "between models: blocks that are read before they are written; 2 when not given",
-        ),
+        )
+        .applying(Applies::ToModels),
         Setting::optional(
             "processor",
             "TIME",
             "between models: processor time for a MiB, saved or verified; none when not given",
-        ),
+        )
+        .applying(Applies::ToModels),
         Setting::optional(
             "crc-processor",
             "TIME",
             "between models: processor time for a MiB that crc = true adds; none when not given",
-        ),
+        )
+        .applying(Applies::ToModels),
         Setting::optional(
             "reads-per-file",
             "NUMBER",
             "between models: reads at random places before each file; none when not given",
-        ),
+        )
+        .applying(Applies::ToModels),
     ],
     readings: &[
         (
@@ -134,15 +140,21 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Backup::from_settings(settings)),
 };
 
+/// The processor's share of the time.
+const PROCESSOR_BUSY: (&str, &str) = (
+    "processor busy",
+    "between models: share of the time in which the processor worked",
+);
+const NO_RESTORE: Applies = Applies::ToFilesWhenOn(NO_CONTENT_WHY);
 const FILES_MAX: u64 = 1_000_000;
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
-/// The name of the stream in its work directory.
-const STREAM: &str = "stream";
+const BUFFERS_MAX: u64 = 1 << 20;
+const READS_MAX: u64 = 1000;
 
 /// A tree or an image that is saved and restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    source: Option<PathBuf>,
+    source: Option<String>,
     files: u64,
     size: Bytes,
     to: Option<String>,
@@ -152,12 +164,7 @@ pub struct Backup {
     verify: bool,
     restore: bool,
     cold: bool,
-    /// Between models.
-    model: ModelBackup,
-    /// A setting that was given and says nothing on real storage.
-    for_models: Option<&'static str>,
-    /// A setting that was given and says nothing on a model.
-    for_files: Option<&'static str>,
+    work: ModelWork,
 }
 
 impl Backup {
@@ -166,18 +173,15 @@ impl Backup {
             .into_iter()
             .find(|name| settings.is_given(name));
         let source = settings.text("source")?;
-        let is_path = source.as_deref().is_some_and(|source| !is_model(source));
-        if let Some(name) = made.filter(|_| is_path) {
+        let is_path = |source: &String| matches!(Medium::of(source), Medium::Real(_));
+        if let Some(name) = made.filter(|_| source.as_ref().is_some_and(is_path)) {
             let why = format!("{name} applies to files that are made: leave it out with source");
             return Err(SettingFault::at(name, why));
         }
         let blocks = Bytes(u64::from(BLOCK_BYTES_MIN))..=Bytes(u64::from(BLOCK_BYTES_MAX));
         let group = settings.count("group", 0..=u64::from(GROUP_MAX))?;
-        let restore = settings.flag("restore")?;
-        let asks_restore = restore && settings.is_given("restore");
-        let for_files = asks_restore.then_some("restore");
         Ok(Self {
-            source: source.map(PathBuf::from),
+            source,
             files: settings.count("files", 1..=FILES_MAX)?.unwrap_or(1),
             size: settings
                 .size("size", Bytes(1)..=SIZE_MAX)?
@@ -187,33 +191,10 @@ impl Backup {
             is_checked: settings.flag("crc")?,
             group: group.unwrap_or(0) as u16,
             verify: settings.flag("verify")?,
-            restore,
+            restore: settings.flag("restore")?,
             cold: settings.flag("cold")?,
-            model: ModelBackup::from_settings(settings)?,
-            for_models: for_models(settings),
-            for_files: for_files.or(settings.is_given("cold").then_some("cold")),
+            work: work(settings)?,
         })
-    }
-
-    fn source_model(&self, to: &str) -> Result<String, MeasureError> {
-        let source = self.source.as_ref().map(|path| path.display().to_string());
-        source.filter(|source| is_model(source)).ok_or_else(|| {
-            MeasureError::Usage(format!(
-                "{to}: what a model gets is saved from a model: name it, as in source = \
-                 \"sim:st15150n\""
-            ))
-        })
-    }
-
-    fn on_models<'a>(&self, places: [&'a str; 2], seed: u64) -> ModelSave<'a> {
-        ModelSave {
-            model: self.model,
-            places,
-            files: (self.files, self.size),
-            layout: self.layout(seed),
-            verify: self.verify,
-            seed,
-        }
     }
 
     fn stream_place(&self, place: &Place) -> Place {
@@ -232,136 +213,107 @@ impl Backup {
         }
     }
 
-    fn all_passes(
-        &self,
-        items: &[Item],
-        place: &Place,
-        stop: &Stop,
-    ) -> Result<Vec<Reading>, MeasureError> {
-        let layout = self.layout(place.seed);
-        let bytes = items.iter().map(|item| item.entry.size).sum();
-        let wanted = stream::expected_bytes(items, &layout);
-        let directory = self.stream_place(place).work_directory(KIND.name, wanted)?;
-        let file = directory.create_copy(STREAM)?;
-        let path = directory.path().join(STREAM);
-        let stream = Named {
-            file: &file,
-            path: &path,
-        };
-        let cool_all = || {
-            if self.cold {
-                self.cool(items, stream)
-            } else {
-                Ok(())
-            }
-        };
-        cool_all()?;
-        let saved = save(items, &layout, stream, stop)?;
-        let mut readings = saved.readings("save").to_vec();
-        let mut elapsed = saved.elapsed;
-        if self.verify {
-            cool_all()?;
-            let verified = verify(items, stream, stop)?;
-            readings.extend(verified.readings("verify"));
-            elapsed += verified.elapsed;
-        }
-        readings.push(rate("backup rate", bytes, elapsed.as_secs_f64()));
-        if self.restore {
-            cool_all()?;
-            let target = place.work_directory(KIND.name, bytes)?;
-            let restored = restore(stream, &target, stop)?;
-            restored.compare(items, stop)?;
-            target.remove()?;
-            readings.extend(restored.flow.readings("restore"));
-            let repaired = restored.repaired as f64;
-            readings.push(Reading::new(
-                "repaired",
-                Unit::Count,
-                repaired,
-                Better::Lower,
-            ));
-        }
-        let len = file
-            .metadata()
-            .map_err(MeasureError::io("look at", &path))?
-            .len();
-        let overhead = len as f64 / (bytes as f64).max(1.0) - 1.0;
-        readings.extend([
-            Reading::new("stream size", Unit::Bytes, len as f64, Better::Lower),
-            Reading::new("overhead", Unit::Share, overhead, Better::Lower),
-        ]);
-        drop(file);
-        directory.remove()?;
-        Ok(readings)
-    }
-
-    fn cool(&self, items: &[Item], stream: Named<'_>) -> Result<(), MeasureError> {
-        for item in items.iter().filter(|item| item.has_bytes()) {
-            let file = item.open()?;
-            cool(Named {
-                file: &file,
-                path: &item.path,
-            })?;
-        }
-        cool(stream)
-    }
-}
-
-impl Measuring for Backup {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        let to = self.stream_place(place).target;
-        if is_model(&to) {
-            refuse_for_files(self.for_files, &to)?;
-            let source = self.source_model(&to)?;
-            return self.on_models([&source, &to], place.seed).check();
-        }
-        refuse_for_models(self.for_models, &to)?;
-        if let Some(source) = self
-            .source
-            .as_ref()
-            .filter(|it| is_model(&it.to_string_lossy()))
-        {
+    /// The models of a backup to this one, if all fits on them.
+    fn models(&self, to: &str, seed: u64) -> Result<ModelPasses, MeasureError> {
+        let source = self.source.as_deref().map(Medium::of);
+        let Some(Medium::Model(source)) = source else {
             return Err(MeasureError::Usage(format!(
-                "source = {:?}: a model is saved to a model: name one as the target, too",
-                source.display().to_string()
+                "{to}: what a model gets is saved from a model: name it, as in source = \
+                 \"sim:st15150n\""
+            )));
+        };
+        let of = ModelSource {
+            work: self.work,
+            files: (self.files, self.size),
+            layout: self.layout(seed),
+            seed,
+        };
+        ModelPasses::open(of, source, to)
+    }
+
+    fn check_files(&self, place: &Place) -> Result<(), MeasureError> {
+        let source = self.source.as_deref().map(Medium::of);
+        if let Some(Medium::Model(name)) = source {
+            return Err(MeasureError::Usage(format!(
+                "source = {name:?}: a model is saved to a model: name one as the target, too"
             )));
         }
         place.directory(KIND.name)?;
         self.stream_place(place).directory(KIND.name)?;
-        match &self.source {
-            Some(path) => path
-                .metadata()
-                .map(drop)
-                .map_err(MeasureError::io("look at", path)),
-            None => Ok(()),
+        match source {
+            Some(Medium::Real(path)) => {
+                let found = path.metadata();
+                found.map(drop).map_err(MeasureError::io("look at", path))
+            }
+            Some(Medium::Model(_)) | None => Ok(()),
+        }
+    }
+
+    fn passes(&self, place: &Place, stop: &Stop) -> Result<Box<dyn Passes>, MeasureError> {
+        Ok(match self.stream_place(place).medium() {
+            Medium::Model(to) => Box::new(self.models(to, place.seed)?),
+            Medium::Real(_) => {
+                self.check_files(place)?;
+                Box::new(FilePasses::open(self, place, stop)?)
+            }
+        })
+    }
+}
+
+fn work(settings: &Settings<'_>) -> Result<ModelWork, SettingFault> {
+    let reads_per_file = settings.count("reads-per-file", 0..=READS_MAX)?;
+    Ok(ModelWork {
+        buffers: settings.count("buffers", 1..=BUFFERS_MAX)?.unwrap_or(2),
+        processor: settings.time("processor")?.unwrap_or_default(),
+        crc_processor: settings.time("crc-processor")?.unwrap_or_default(),
+        reads_per_file: reads_per_file.unwrap_or(0),
+    })
+}
+
+impl Measuring for Backup {
+    fn target(&self, place: &Place) -> String {
+        self.stream_place(place).target
+    }
+
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        match self.stream_place(place).medium() {
+            Medium::Model(to) => self.models(to, place.seed).map(drop),
+            Medium::Real(_) => self.check_files(place),
         }
     }
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        let to = self.stream_place(place).target;
-        if is_model(&to) {
-            let source = self.source_model(&to)?;
-            return self.on_models([&source, &to], place.seed).measure(stop);
+        let mut passes = self.passes(place, stop)?;
+        let saved = passes.save(stop)?;
+        let mut elapsed = saved.elapsed;
+        let mut readings: Vec<Reading> = saved.readings("save").collect();
+        if self.verify {
+            let verified = passes.verify(stop)?;
+            readings.extend(verified.readings("verify"));
+            elapsed += verified.elapsed;
         }
-        let Some(source) = &self.source else {
-            let wanted = self.files.saturating_mul(self.size.0);
-            let directory = place.work_directory(KIND.name, wanted)?;
-            let made = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
-            let items = (0..made.count())
-                .map(|number| Item::made(made.name(number), made.path(number), made.size().0));
-            let readings = self.all_passes(&items.collect::<Vec<_>>(), place, stop)?;
-            directory.remove()?;
-            return Ok(readings);
+        let bytes = passes.bytes();
+        let backup = Flow {
+            bytes,
+            elapsed,
+            cpu: None,
         };
-        let items = find_items(source, stop)?;
-        if items.iter().all(|item| item.entry.size == 0) {
-            return Err(MeasureError::Usage(format!(
-                "{}: there is not one byte to be saved, and so no rate: name a directory with \
-                 files in it, or a file that is not empty",
-                source.display()
-            )));
+        readings.push(backup.rate_reading("backup"));
+        readings.extend(passes.processor_time().map(|work| {
+            let busy = work.as_secs_f64() / elapsed.as_secs_f64().max(1e-9);
+            Reading::new(PROCESSOR_BUSY.0, Unit::Share, busy, Better::Lower)
+        }));
+        if self.restore {
+            readings.extend(passes.restore(stop)?);
         }
-        self.all_passes(&items, place, stop)
+        let saved = passes.finish()?;
+        let stream_bytes = saved.stream_bytes as f64;
+        let overhead = stream_bytes / (bytes as f64).max(1.0) - 1.0;
+        readings.extend([
+            Reading::new("stream size", Unit::Bytes, stream_bytes, Better::Lower),
+            Reading::new("overhead", Unit::Share, overhead, Better::Lower),
+        ]);
+        readings.extend(saved.others);
+        Ok(readings)
     }
 }

@@ -5,28 +5,23 @@
 //! a model the file cache of its host takes the page cache's place, and tells what it answered.
 
 mod buffer;
-
-use std::os::unix::fs::FileExt as _;
+mod reads;
 
 use drivers::Caching;
-use engine::{Clock as _, Driver as _};
 use random::{Permutation, Purpose, Stream, Zipf};
 use results::{Better, Reading, Unit};
-use rustix::fs::Advice;
-use sim::SimDriver;
-use sys::resident_share;
-use units::{Bytes, Instant};
-use workload::{ClientId, Op, Request, TargetId};
+use units::Bytes;
 
 use super::Stop;
-use super::copy::cool;
+use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Place, go_on};
-use super::records::{self, Named, Pattern, Synced, write_records, wrong_data};
+use super::place::{MeasureError, Medium, Place, go_on};
+use super::records;
 use super::settings::{SettingFault, Settings};
 use buffer::Buffer;
 use lab::bench::BenchError;
 use lab::simulated::open_model;
+use reads::{FileReads, ModelReads, RecordReads};
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -59,7 +54,10 @@ pub const KIND: Kind = Kind {
             "true or false",
             "false",
             "whether the page cache is passed by, so that only the buffer answers",
-        ),
+        )
+        .applying(Applies::ToFiles(
+            "whether a model has a file cache is in its definition",
+        )),
     ],
     readings: &[
         ("hits", "share of the reads answered from memory"),
@@ -98,8 +96,6 @@ pub struct Cache {
     warm_up: u64,
     popularity: Popularity,
     caching: Caching,
-    /// Whether `direct` was given, which says nothing on a model.
-    names_direct: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,7 +126,6 @@ impl Cache {
             reads: settings.count("reads", 1..=READS_MAX)?.unwrap_or(1),
             warm_up: settings.count("warm-up", 0..=READS_MAX)?.unwrap_or(0),
             popularity: popularity(settings)?,
-            names_direct: settings.is_given("direct"),
             caching: if direct {
                 Caching::Direct
             } else {
@@ -139,42 +134,14 @@ impl Cache {
         })
     }
 
-    /// One read after the other in virtual time; the buffer answers in no time.
-    fn on_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        let spec = open_model(&place.target).map_err(BenchError::from)?;
-        if self.working_set > spec.size {
-            return Err(MeasureError::Usage(format!(
-                "{} holds {}, and working-set = {}: set a smaller one",
-                place.target, spec.size, self.working_set
-            )));
-        }
-        let mut driver = spec.driver(place.seed, 1, Instant::START);
-        let mut buffer = Buffer::new(self.buffer / self.record, self.record)?;
-        let mut record = vec![0; self.record.0 as usize];
-        let mut numbers = self.numbers(place.seed);
-        let mut read = |driver: &mut SimDriver, count: u64| -> Result<Counts, MeasureError> {
-            let mut counts = Counts::default();
-            let before = driver.cache_reads().unwrap_or_default();
-            for _ in 0..count {
-                go_on(stop)?;
-                let number = numbers();
-                if buffer.take(number, &mut record) {
-                    counts.buffer += 1;
-                    continue;
-                }
-                read_model(driver, number * self.record.0, self.record.0 as u32)
-                    .map_err(|why| MeasureError::Failed(format!("{}: {why}", place.target)))?;
-                buffer.keep(number, &record);
+    fn from(&self, place: &Place, stop: &Stop) -> Result<Box<dyn RecordReads>, MeasureError> {
+        Ok(match place.medium() {
+            Medium::Model(name) => {
+                let spec = open_model(name).map_err(BenchError::from)?;
+                Box::new(ModelReads::new(self, &spec, place)?)
             }
-            let after = driver.cache_reads().unwrap_or_default();
-            counts.page_cache = after.answered - before.answered;
-            Ok(counts)
-        };
-        read(&mut driver, self.warm_up)?;
-        let begun = driver.now();
-        let counts = read(&mut driver, self.reads)?;
-        let elapsed = driver.now().since(begun).as_secs_f64();
-        Ok(self.readings(counts, elapsed))
+            Medium::Real(_) => Box::new(FileReads::make(self, place, stop)?),
+        })
     }
 
     /// Which record is read next.
@@ -214,13 +181,8 @@ impl Cache {
 
 impl Measuring for Cache {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if !place.is_simulated() {
+        if let Medium::Real(_) = place.medium() {
             place.directory(KIND.name)?;
-        } else if self.names_direct {
-            return Err(MeasureError::Usage(format!(
-                "{}: whether a model has a file cache is in its definition: leave direct out",
-                place.target
-            )));
         }
         let needed = self.buffer.0.min(self.working_set.0);
         let fits = host::limits::check_budget(0, needed);
@@ -229,88 +191,19 @@ impl Measuring for Cache {
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
-        if place.is_simulated() {
-            return self.on_model(place, stop);
-        }
-        let directory = place.work_directory(KIND.name, self.working_set.0)?;
-        let file = directory.create_file("set")?;
-        let path = directory.path().join("set");
-        let named = Named {
-            file: &file,
-            path: &path,
-        };
-        let mut pattern = Pattern::new(self.record, place.seed)?;
-        write_records(
-            named,
-            &mut pattern,
-            0,
-            self.working_set,
-            Synced::AtEnd,
-            stop,
-        )?;
-        cool(named)?;
-        let target = directory.open_target("set", self.caching)?;
-        let unit = Bytes(u64::from(target.alignment().offset));
-        if !self.record.is_multiple_of(unit) {
-            return Err(MeasureError::Usage(format!(
-                "record = {}: with direct = true, {} asks for multiples of {unit}",
-                self.record,
-                path.display()
-            )));
-        }
-        // What nobody asked for must not come into memory.
-        rustix::fs::fadvise(target.file(), 0, None, Advice::Random)
-            .map_err(|error| MeasureError::io("advise", &path)(error.into()))?;
         let mut reader = Reader {
-            named: Named {
-                file: target.file(),
-                path: &path,
-            },
-            caching: self.caching,
-            pattern: &pattern,
-            record: self.record.0,
+            from: self.from(place, stop)?,
+            numbers: self.numbers(place.seed),
             buffer: Buffer::new(self.buffer / self.record, self.record)?,
             memory: records::buffer(self.record.0 as usize)?,
-            counts: Counts::default(),
+            len: self.record.0 as usize,
         };
-        let mut numbers = self.numbers(place.seed);
-        let mut read = |count: u64| -> Result<Counts, MeasureError> {
-            reader.counts = Counts::default();
-            for _ in 0..count {
-                go_on(stop)?;
-                reader.read(numbers())?;
-            }
-            Ok(reader.counts)
-        };
-        read(self.warm_up)?;
-        let begun = std::time::Instant::now();
-        let counts = read(self.reads)?;
-        let elapsed = begun.elapsed().as_secs_f64();
-        drop(reader);
-        drop(target);
-        directory.remove()?;
-        Ok(self.readings(counts, elapsed))
-    }
-}
-
-fn read_model(driver: &mut SimDriver, offset: u64, len: u32) -> Result<(), String> {
-    let target = TargetId(0);
-    let op = Op::Read {
-        target,
-        offset,
-        len,
-    };
-    let mut done = Vec::new();
-    let request = Request::new(ClientId(0), driver.now(), op);
-    driver.submit(request).map_err(|error| error.to_string())?;
-    while done.is_empty() {
-        driver
-            .wait(None, &mut done)
-            .map_err(|error| error.to_string())?;
-    }
-    match done[0].result {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("a read failed with error number {}", error.0)),
+        reader.read(self.warm_up, stop)?;
+        let begun = reader.from.elapsed();
+        let counts = reader.read(self.reads, stop)?;
+        let elapsed = reader.from.elapsed().saturating_sub(begun);
+        reader.from.finish()?;
+        Ok(self.readings(counts, elapsed.as_secs_f64()))
     }
 }
 
@@ -340,48 +233,33 @@ struct Counts {
     page_cache: u64,
 }
 
-struct Reader<'a> {
-    named: Named<'a>,
-    caching: Caching,
-    pattern: &'a Pattern,
-    record: u64,
+/// Reads records one after the other.
+struct Reader<N> {
+    from: Box<dyn RecordReads>,
+    numbers: N,
     buffer: Buffer,
     memory: drivers::AlignedBuffer,
-    counts: Counts,
+    /// Bytes of a record.
+    len: usize,
 }
 
-impl Reader<'_> {
-    fn read(&mut self, number: u64) -> Result<(), MeasureError> {
-        let len = self.record as usize;
-        let found = &mut self.memory.as_mut_slice()[..len];
-        if self.buffer.take(number, found) {
-            self.counts.buffer += 1;
-        } else {
-            let at = number * self.record;
-            if self.caching == Caching::Buffered {
-                let is_hit = was_in_page_cache(self.named, found, at)?;
-                self.counts.page_cache += u64::from(is_hit);
+impl<N: FnMut() -> u64> Reader<N> {
+    fn read(&mut self, count: u64, stop: &Stop) -> Result<Counts, MeasureError> {
+        let mut counts = Counts::default();
+        let record = &mut self.memory.as_mut_slice()[..self.len];
+        for _ in 0..count {
+            go_on(stop)?;
+            let number = (self.numbers)();
+            if self.buffer.take(number, record) {
+                counts.buffer += 1;
             } else {
-                let read = self.named.file.read_exact_at(found, at);
-                read.map_err(MeasureError::io("read", self.named.path))?;
+                counts.page_cache += u64::from(self.from.read(number, record)?);
+                self.buffer.keep(number, record);
             }
-            self.buffer.keep(number, found);
+            self.from.refuse_other(number, record)?;
         }
-        if self.pattern.begins(number, found) {
-            return Ok(());
-        }
-        Err(wrong_data(self.named.path, number * self.record))
+        Ok(counts)
     }
-}
-
-/// Read, and say whether all of it was in the page cache before. A read that must not wait
-/// (`RWF_NOWAIT`) would not tell: it starts the device, and finds what a fast one has brought.
-fn was_in_page_cache(named: Named<'_>, bytes: &mut [u8], at: u64) -> Result<bool, MeasureError> {
-    let share = resident_share(named.file, at, bytes.len() as u64);
-    let share = share.map_err(MeasureError::io("look into the page cache for", named.path))?;
-    let read = named.file.read_exact_at(bytes, at);
-    read.map_err(MeasureError::io("read", named.path))?;
-    Ok(share >= 1.0)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::fmt;
 use results::{Reading, Warning};
 
 use super::Stop;
+use super::applies::Applies;
 use super::place::{MeasureError, Place};
 use super::settings::{SettingFault, Settings};
 
@@ -20,6 +21,11 @@ pub struct Measured {
 
 /// A kind with its settings: it measures one replicate at a time.
 pub trait Measuring: fmt::Debug + Send + Sync {
+    /// What is measured there: the place's target unless a setting names another.
+    fn target(&self, place: &Place) -> String {
+        place.target.clone()
+    }
+
     /// Say whether it can be measured at that place, before anything is done there.
     ///
     /// # Errors
@@ -87,6 +93,8 @@ pub struct Setting {
     pub default: Default,
     /// What it does.
     pub meaning: &'static str,
+    /// On which storage it says something.
+    pub applies: Applies,
 }
 
 /// What holds when a setting is not given.
@@ -109,28 +117,22 @@ impl Setting {
             .any(|form| self.form.starts_with(form))
     }
 
+    /// The same, of that storage alone.
+    #[must_use]
+    pub const fn applying(self, applies: Applies) -> Self {
+        Self { applies, ..self }
+    }
+
     /// A setting that must be given.
     #[must_use]
     pub const fn required(name: &'static str, form: &'static str, meaning: &'static str) -> Self {
-        let default = Default::Required;
-        Self {
-            name,
-            form,
-            default,
-            meaning,
-        }
+        Self::new(name, form, Default::Required, meaning)
     }
 
     /// A setting that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, form: &'static str, meaning: &'static str) -> Self {
-        let default = Default::Nothing;
-        Self {
-            name,
-            form,
-            default,
-            meaning,
-        }
+        Self::new(name, form, Default::Nothing, meaning)
     }
 
     /// A setting with a value of its own.
@@ -141,12 +143,21 @@ impl Setting {
         value: &'static str,
         meaning: &'static str,
     ) -> Self {
-        let default = Default::Is(value);
+        Self::new(name, form, Default::Is(value), meaning)
+    }
+
+    const fn new(
+        name: &'static str,
+        form: &'static str,
+        default: Default,
+        meaning: &'static str,
+    ) -> Self {
         Self {
             name,
             form,
             default,
             meaning,
+            applies: Applies::ToAll,
         }
     }
 }

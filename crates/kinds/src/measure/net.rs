@@ -11,7 +11,7 @@ use units::Bytes;
 
 use super::Stop;
 use super::kind::Setting;
-use super::place::{MeasureError, Place, go_on};
+use super::place::{MeasureError, Medium, Place, go_on, no_model};
 use super::settings::{SettingFault, Settings};
 
 /// The setting `namespace`.
@@ -108,13 +108,10 @@ pub(super) fn server(settings: &Settings<'_>) -> Result<Option<Server>, SettingF
 
 /// A model has no network.
 pub(super) fn refuse_model(kind: &str, place: &Place) -> Result<(), MeasureError> {
-    if !place.is_simulated() {
-        return Ok(());
+    match place.medium() {
+        Medium::Real(_) => Ok(()),
+        Medium::Model(name) => Err(no_model(kind, name)),
     }
-    Err(MeasureError::Usage(format!(
-        "{}: {kind} is not measured on a model; name a directory",
-        place.target
-    )))
 }
 
 /// Looks at the server's processor time before and after.

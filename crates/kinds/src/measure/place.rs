@@ -26,6 +26,26 @@ pub struct Place {
     pub variables: Vec<(String, String)>,
 }
 
+/// What a target is: asked once, where it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium<'a> {
+    /// A model in virtual time, by its name.
+    Model(&'a str),
+    /// What the system knows by a path.
+    Real(&'a Path),
+}
+
+impl<'a> Medium<'a> {
+    /// What a target of that name is.
+    #[must_use]
+    pub fn of(target: &'a str) -> Self {
+        if target.starts_with(SIM_PREFIX) {
+            return Self::Model(target);
+        }
+        Self::Real(Path::new(target))
+    }
+}
+
 /// Why there are no readings.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -109,10 +129,17 @@ impl Place {
         }
     }
 
-    /// Whether it is a model in virtual time.
+    /// What its target is.
     #[must_use]
-    pub fn is_simulated(&self) -> bool {
-        self.target.starts_with(SIM_PREFIX)
+    pub fn medium(&self) -> Medium<'_> {
+        Medium::of(&self.target)
+    }
+
+    /// Space that was asked to stay free, where others use what is left.
+    #[must_use]
+    pub fn shared_reserve(&self) -> Option<Bytes> {
+        self.reserve
+            .filter(|_| matches!(self.medium(), Medium::Real(_)))
     }
 
     /// The directory that it names.
@@ -120,13 +147,10 @@ impl Place {
     /// # Errors
     /// When it is anything else.
     pub fn directory(&self, kind: &str) -> Result<&Path, MeasureError> {
-        let path = Path::new(&self.target);
-        if self.is_simulated() {
-            return Err(MeasureError::Usage(format!(
-                "{}: {kind} is not measured on a model; name a directory",
-                self.target
-            )));
-        }
+        let path = match self.medium() {
+            Medium::Real(path) => path,
+            Medium::Model(name) => return Err(no_model(kind, name)),
+        };
         match path.metadata() {
             Ok(found) if found.is_dir() => Ok(path),
             Ok(_) => Err(MeasureError::Usage(format!(
@@ -157,6 +181,13 @@ impl Place {
         let (description, _) = inspect(path).ok()?;
         Some(description.devices.first()?.name.clone())
     }
+}
+
+/// What is measured in a directory alone has no figures of a model.
+pub(super) fn no_model(kind: &str, model: &str) -> MeasureError {
+    MeasureError::Usage(format!(
+        "{model}: {kind} is not measured on a model; name a directory"
+    ))
 }
 
 /// What the marker of a work directory says of a measurement.

@@ -10,9 +10,10 @@ use results::{Better, Reading, Unit};
 use units::{Bytes, Instant};
 
 use super::Stop;
+use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
 use super::made::MadeFiles;
-use super::place::{MeasureError, Place, go_on};
+use super::place::{MeasureError, Medium, Place, go_on};
 use super::records::wrong_data;
 use super::settings::{SettingFault, Settings};
 use lab::bench::BenchError;
@@ -29,7 +30,8 @@ pub const KIND: Kind = Kind {
             "SIZE",
             "1MiB",
             "bytes of each; on a model all of them fill it",
-        ),
+        )
+        .applying(FILLED),
         Setting::or("record", "SIZE", "4KiB", "bytes of the first record"),
         Setting::or(
             "cold",
@@ -37,7 +39,8 @@ pub const KIND: Kind = Kind {
             "true",
             "whether the files are dropped from the page cache before; names and inodes stay in \
              memory",
-        ),
+        )
+        .applying(FILLED),
     ],
     readings: &[
         (
@@ -52,6 +55,7 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Positioning::from_settings(settings)),
 };
 
+const FILLED: Applies = Applies::ToFiles("the files fill a model, which has no page cache");
 const FILES_MAX: u64 = 1_000_000;
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 10);
 const RECORD_MAX: Bytes = Bytes::from_mib(64);
@@ -63,8 +67,6 @@ pub struct Positioning {
     size: Bytes,
     record: Bytes,
     cold: bool,
-    /// A setting that was given and says nothing on a model.
-    for_files: Option<&'static str>,
 }
 
 impl Positioning {
@@ -84,19 +86,16 @@ impl Positioning {
             size,
             record,
             cold: settings.flag("cold")?,
-            for_files: ["size", "cold"]
-                .into_iter()
-                .find(|name| settings.is_given(name)),
         })
     }
 
-    fn on_model(&self, place: &Place) -> Result<Vec<Reading>, MeasureError> {
-        let spec = open_model(&place.target).map_err(BenchError::from)?;
+    fn on_model(&self, name: &str, seed: u64) -> Result<Vec<f64>, MeasureError> {
+        let spec = open_model(name).map_err(BenchError::from)?;
         let file_bytes = spec.size.0 / self.files;
         if file_bytes < self.record.0 {
             return Err(MeasureError::Usage(format!(
-                "{}: {} files on {} have no space for a record of {}",
-                place.target, self.files, spec.size, self.record
+                "{name}: {} files on {} have no space for a record of {}",
+                self.files, spec.size, self.record
             )));
         }
         let plan = PositioningPlan {
@@ -104,34 +103,15 @@ impl Positioning {
             file_bytes,
             record_bytes: self.record.0 as u32,
             bin: None,
-            seed: place.seed,
+            seed,
         };
-        let mut driver = spec.driver(place.seed, 1, Instant::START);
+        let mut driver = spec.driver(seed, 1, Instant::START);
         let times = position(&mut driver, &plan, 0)
-            .map_err(|error| MeasureError::Failed(format!("{}: {error}", place.target)))?;
-        Ok(readings(
-            times.iter().map(|time| time.as_secs_f64()).collect(),
-        ))
-    }
-}
-
-impl Measuring for Positioning {
-    fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        match self.for_files {
-            Some(name) if place.is_simulated() => Err(MeasureError::Usage(format!(
-                "{}: the files fill a model, which has no page cache: leave {name} out",
-                place.target
-            ))),
-            _ if place.is_simulated() => Ok(()),
-            _ => place.directory(KIND.name).map(drop),
-        }
+            .map_err(|error| MeasureError::Failed(format!("{name}: {error}")))?;
+        Ok(times.iter().map(|time| time.as_secs_f64()).collect())
     }
 
-    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        self.check(place)?;
-        if place.is_simulated() {
-            return self.on_model(place);
-        }
+    fn on_files(&self, place: &Place, stop: &Stop) -> Result<Vec<f64>, MeasureError> {
         let wanted = self.files.saturating_mul(self.size.0);
         let directory = place.work_directory(KIND.name, wanted)?;
         let files = MadeFiles::make(&directory, self.files, self.size, place.seed, stop)?;
@@ -153,7 +133,25 @@ impl Measuring for Positioning {
             }
         }
         directory.remove()?;
-        Ok(readings(seconds))
+        Ok(seconds)
+    }
+}
+
+impl Measuring for Positioning {
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        match place.medium() {
+            Medium::Model(_) => Ok(()),
+            Medium::Real(_) => place.directory(KIND.name).map(drop),
+        }
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.check(place)?;
+        let seconds = match place.medium() {
+            Medium::Model(name) => self.on_model(name, place.seed),
+            Medium::Real(_) => self.on_files(place, stop),
+        };
+        Ok(readings(seconds?))
     }
 }
 

@@ -15,6 +15,7 @@ use units::{Bytes, Duration};
 
 use super::Stop;
 use super::place::{MeasureError, go_on};
+use super::steps::{IoAction, IoStep, sequence, write_action};
 use host::counters::{process_cpu_ns, thread_cpu_ns};
 
 /// Different records in memory, of this many bytes at least: a storage that finds equal blocks
@@ -76,6 +77,23 @@ impl Pattern {
         let head = head_of(&stamp, self.len);
         let len = head.len().min(bytes.len());
         head[..len] == bytes[..len]
+    }
+
+    /// Refuse what does not begin as record `number` of a file does.
+    ///
+    /// # Errors
+    /// When it is not what was written.
+    pub fn refuse_other(&self, path: &Path, number: u64, bytes: &[u8]) -> Result<(), MeasureError> {
+        if self.begins(number, bytes) {
+            return Ok(());
+        }
+        Err(wrong_data(path, number * self.len as u64))
+    }
+
+    /// Bytes of a record.
+    #[must_use]
+    pub const fn record_len(&self) -> Bytes {
+        Bytes(self.len as u64)
     }
 
     /// Whether `bytes` are those at `offset` of a file that begins with record `first`.
@@ -150,8 +168,8 @@ pub struct Flow {
     pub bytes: u64,
     /// From the first to the last.
     pub elapsed: Duration,
-    /// Processor time.
-    pub cpu: Duration,
+    /// Processor time, where there is a processor.
+    pub cpu: Option<Duration>,
 }
 
 impl Flow {
@@ -161,15 +179,54 @@ impl Flow {
         self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Rate, and processor time for a MiB, of what is called `name`.
+    /// The rate of what is called `name`.
     #[must_use]
-    pub fn readings(&self, name: &str) -> [Reading; 2] {
-        let per_mib = self.cpu.as_secs_f64() / (self.bytes as f64 / MIB).max(1e-9);
-        let (rate, cpu) = (format!("{name} rate"), format!("{name} CPU"));
-        [
-            Reading::new(rate, Unit::BytesPerSecond, self.rate(), Better::Higher),
-            Reading::new(cpu, Unit::SecondsPerMib, per_mib, Better::Lower),
-        ]
+    pub fn rate_reading(&self, name: &str) -> Reading {
+        let name = format!("{name} rate");
+        Reading::new(name, Unit::BytesPerSecond, self.rate(), Better::Higher)
+    }
+
+    /// Processor time for a MiB of it, if it is known.
+    #[must_use]
+    pub fn cpu_reading(&self, name: &str) -> Option<Reading> {
+        let per_mib = self.cpu?.as_secs_f64() / (self.bytes as f64 / MIB).max(1e-9);
+        let name = format!("{name} CPU");
+        Some(Reading::new(
+            name,
+            Unit::SecondsPerMib,
+            per_mib,
+            Better::Lower,
+        ))
+    }
+
+    /// Both.
+    pub fn readings(&self, name: &str) -> impl Iterator<Item = Reading> {
+        [Some(self.rate_reading(name)), self.cpu_reading(name)]
+            .into_iter()
+            .flatten()
+    }
+}
+
+/// Time that passed, on the clock of the storage that was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// From the beginning.
+    pub elapsed: Duration,
+    /// Processor time, where there is a processor.
+    pub cpu: Option<Duration>,
+}
+
+impl Spent {
+    /// What moved `bytes` since `earlier`.
+    #[must_use]
+    pub fn flow(&self, earlier: Self, bytes: u64) -> Flow {
+        Flow {
+            bytes,
+            elapsed: self.elapsed.saturating_sub(earlier.elapsed),
+            cpu: self
+                .cpu
+                .map(|cpu| cpu.saturating_sub(earlier.cpu.unwrap_or_default())),
+        }
     }
 }
 
@@ -211,14 +268,21 @@ impl Gauge {
         }
     }
 
+    /// What passed until now.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        let elapsed = self.begun.elapsed().into();
+        let cpu_ns = self.who.cpu_ns().saturating_sub(self.cpu_ns);
+        Spent {
+            elapsed,
+            cpu: Some(Duration::from_nanos(cpu_ns)),
+        }
+    }
+
     /// What it took until now to move `bytes`.
     #[must_use]
     pub fn flow(&self, bytes: u64) -> Flow {
-        Flow {
-            bytes,
-            elapsed: self.begun.elapsed().into(),
-            cpu: Duration::from_nanos(self.who.cpu_ns().saturating_sub(self.cpu_ns)),
-        }
+        self.spent().flow(Spent::default(), bytes)
     }
 }
 
@@ -244,17 +308,9 @@ pub fn write_records(
     stop: &Stop,
 ) -> Result<Flow, MeasureError> {
     let gauge = Gauge::start(Who::Thread);
-    let len = pattern.len as u64;
-    for number in 0..size.0.div_ceil(len) {
-        let at = number * len;
-        look(at, len, stop)?;
-        let part = len.min(size.0 - at) as usize;
-        let record = &pattern.record(first + number)[..part];
-        let written = to.file.write_all_at(record, at);
-        written.map_err(MeasureError::io("write", to.path))?;
-        if synced == Synced::EachRecord {
-            sync(to)?;
-        }
+    for step in sequence(write_action(synced), size, pattern.record_len()) {
+        look(step, stop)?;
+        write_record(to, pattern, first, step)?;
     }
     if synced == Synced::AtEnd {
         sync(to)?;
@@ -276,18 +332,50 @@ pub fn read_records(
 ) -> Result<Flow, MeasureError> {
     let mut memory = buffer(len.0 as usize)?;
     let gauge = Gauge::start(Who::Thread);
-    for number in 0..size.0.div_ceil(len.0) {
-        let at = number * len.0;
-        look(at, len.0, stop)?;
-        let part = len.0.min(size.0 - at) as usize;
-        let record = &mut memory.as_mut_slice()[..part];
-        let read = from.file.read_exact_at(record, at);
-        read.map_err(MeasureError::io("read", from.path))?;
-        if written.is_some_and(|pattern| !pattern.begins(number, record)) {
-            return Err(wrong_data(from.path, at));
-        }
+    for step in sequence(IoAction::Read, size, len) {
+        look(step, stop)?;
+        let record = &mut memory.as_mut_slice()[..step.len as usize];
+        read_record(from, record, written, step)?;
     }
     Ok(gauge.flow(size.0))
+}
+
+/// Read a record as the step says, and check its beginning if it is known what was `written`.
+///
+/// # Errors
+/// When the storage fails, or gives wrong data.
+pub fn read_record(
+    from: Named<'_>,
+    record: &mut [u8],
+    written: Option<&Pattern>,
+    step: IoStep,
+) -> Result<(), MeasureError> {
+    let read = from.file.read_exact_at(record, step.offset);
+    read.map_err(MeasureError::io("read", from.path))?;
+    written.map_or(Ok(()), |pattern| {
+        let number = step.offset / pattern.record_len().0;
+        pattern.refuse_other(from.path, number, record)
+    })
+}
+
+/// Write the record of a file that begins with record `first`, as the step says.
+///
+/// # Errors
+/// When the storage fails.
+pub fn write_record(
+    to: Named<'_>,
+    pattern: &mut Pattern,
+    first: u64,
+    step: IoStep,
+) -> Result<(), MeasureError> {
+    let number = first + step.offset / pattern.record_len().0;
+    let record = &pattern.record(number)[..step.len as usize];
+    let written = to.file.write_all_at(record, step.offset);
+    written.map_err(MeasureError::io("write", to.path))?;
+    if step.action == IoAction::WriteSynced {
+        sync(to)?;
+    }
+    Ok(())
 }
 
 /// What was read is not what was written.
@@ -300,14 +388,18 @@ pub fn wrong_data(path: &Path, offset: u64) -> MeasureError {
     ))
 }
 
-fn sync(to: Named<'_>) -> Result<(), MeasureError> {
+/// Force what was written to the storage.
+///
+/// # Errors
+/// When it does not take it.
+pub fn sync(to: Named<'_>) -> Result<(), MeasureError> {
     to.file
         .sync_data()
         .map_err(MeasureError::io("sync", to.path))
 }
 
-fn look(at: u64, len: u64, stop: &Stop) -> Result<(), MeasureError> {
-    if at % LOOK_BYTES < len {
+fn look(step: IoStep, stop: &Stop) -> Result<(), MeasureError> {
+    if step.offset % LOOK_BYTES < step.len {
         go_on(stop)?;
     }
     Ok(())

@@ -96,6 +96,13 @@ impl<'a> Settings<'a> {
         Ok(Self { kind, table })
     }
 
+    /// What was given, in the order in which the kind lists it.
+    pub(super) fn all_given(&self) -> impl Iterator<Item = &'a Setting> {
+        let table = self.table;
+        let all = self.kind.settings.iter();
+        all.filter(|it| table.contains_key(it.name))
+    }
+
     /// Whether the setting was given.
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {

@@ -1,21 +1,22 @@
-//! `streams`: several files written or read at once, each by a thread of its own.
+//! `streams`: several files written or read at once; each of them asks for its next record when it
+//! has had the last.
 
-use std::path::Path;
-use std::time::Instant;
+mod lanes;
 
-use drivers::{Caching, WorkDirectory};
+use std::iter::once;
+
 use results::{Better, Reading, TransferKind, Unit};
+use sim::SimSpec;
 use units::{Bytes, Duration};
 
 use super::Stop;
-use super::copy::cool;
+use super::applies::{Applies, NO_CONTENT};
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Place};
-use super::records::{Flow, Gauge, Named, Pattern, Synced, Who, read_records, write_records};
+use super::models::{TAPE_STOPS, open_part, refuse_larger, refuse_read_only};
+use super::place::{MeasureError, Medium, Place};
 use super::settings::{SettingFault, Settings};
-use super::simulated::{TAPE_STOPS, refuse_for_files, refuse_for_models};
-use super::streams_simulated::ModelStreams;
-use host::together::{no_thread, together};
+use super::steps::{IoAction, IoStep, IoSteps, sequence};
+use lanes::{FileLanes, Lanes, ModelLanes};
 
 /// The kind.
 pub const KIND: Kind = Kind {
@@ -35,19 +36,22 @@ pub const KIND: Kind = Kind {
             "directories",
             "LIST of PATHs",
             "where the files lie, dealt out in turn; the target of the study when not given",
-        ),
+        )
+        .applying(NO_CONTENT),
         Setting::or(
             "cold",
             "true or false",
             "true",
             "whether the files are dropped from the page cache before they are read",
-        ),
+        )
+        .applying(NO_CONTENT),
         Setting::optional(
             "apart",
             "SIZE",
             "on a model: bytes from the beginning of a stream to that of the next, such as those \
              of a drive; size when not given",
-        ),
+        )
+        .applying(Applies::ToModels),
     ],
     readings: &[
         (
@@ -85,8 +89,6 @@ pub struct Streams {
     cold: bool,
     /// On a model: from one stream to the next.
     apart: Option<Bytes>,
-    /// A setting that was given and says nothing on a model.
-    for_files: Option<&'static str>,
 }
 
 impl Streams {
@@ -103,7 +105,6 @@ impl Streams {
         }
         let operations = [("read", TransferKind::Read), ("write", TransferKind::Write)];
         let directories = settings.text_or_list("directories")?;
-        let mut for_files = ["directories", "cold"].into_iter();
         Ok(Self {
             streams: settings.count("streams", 1..=STREAMS_MAX)?.unwrap_or(1),
             operation: settings.choice("operation", &operations)?,
@@ -114,8 +115,19 @@ impl Streams {
                 .unwrap_or_default(),
             cold: settings.flag("cold")?,
             apart: settings.size("apart", Bytes(1)..=SIZE_MAX)?,
-            for_files: for_files.find(|name| settings.is_given(name)),
         })
+    }
+
+    /// What a stream asks for: its records, and that those written are forced to the storage.
+    fn steps(&self) -> IoSteps {
+        let (size, record) = (self.size, self.record);
+        match self.operation {
+            TransferKind::Read => Box::new(sequence(IoAction::Read, size, record)),
+            TransferKind::Write => {
+                let sync = IoStep::new(IoAction::Sync, size.0, 0);
+                Box::new(sequence(IoAction::Write, size, record).chain(once(sync)))
+            }
+        }
     }
 
     fn places(&self, place: &Place) -> Vec<Place> {
@@ -129,131 +141,69 @@ impl Streams {
         named.collect()
     }
 
-    fn lane(
-        &self,
-        directory: &WorkDirectory,
-        number: u64,
-        seed: u64,
-        stop: &Stop,
-    ) -> Result<Lane, MeasureError> {
-        let name = format!("stream{number:03}");
-        let file = directory.create_file(&name)?;
-        let path = directory.path().join(&name);
-        let mut pattern = Pattern::new(self.record, seed ^ number.rotate_left(48))?;
-        if self.operation == TransferKind::Read {
-            let to = Named {
-                file: &file,
-                path: &path,
-            };
-            write_records(to, &mut pattern, 0, self.size, Synced::AtEnd, stop)?;
-            if self.cold {
-                cool(to)?;
-            }
+    /// The model, if the streams fit on it.
+    fn model(&self, name: &str) -> Result<SimSpec, MeasureError> {
+        let spec = open_part(name)?;
+        if self.operation == TransferKind::Write {
+            refuse_read_only(&spec)?;
         }
-        drop(file);
-        let target = directory.open_target(&name, Caching::Buffered)?;
-        Ok(Lane { target, pattern })
-    }
-
-    /// All streams at once; each tells how long it took from the common beginning.
-    fn together(&self, lanes: &mut [Lane], stop: &Stop) -> Result<Vec<Flow>, MeasureError> {
-        let work = lanes.iter_mut().map(|lane| || self.one(lane, stop));
-        let ((), ends) =
-            together(work, || ()).map_err(|error| MeasureError::Failed(no_thread(&error)))?;
-        let died = || MeasureError::Failed("a stream's thread has died: our mistake".into());
-        let ends = ends.into_iter().map(|end| end.map_err(|_| died())?);
-        ends.collect()
-    }
-
-    fn one(&self, lane: &mut Lane, stop: &Stop) -> Result<Flow, MeasureError> {
-        let path: &Path = lane.target.path();
-        let named = Named {
-            file: lane.target.file(),
-            path,
-        };
-        let begun = Instant::now();
-        let flow = match self.operation {
-            TransferKind::Write => {
-                write_records(named, &mut lane.pattern, 0, self.size, Synced::AtEnd, stop)
-            }
-            TransferKind::Read => {
-                read_records(named, self.record, self.size, Some(&lane.pattern), stop)
-            }
-        }?;
-        let elapsed = Duration::from(begun.elapsed());
-        Ok(Flow { elapsed, ..flow })
-    }
-
-    fn on_model(&self) -> ModelStreams {
-        ModelStreams {
-            streams: self.streams,
-            operation: self.operation,
-            record: self.record,
-            size: self.size,
-            apart: self.apart.unwrap_or(self.size),
+        let apart = self.apart();
+        if apart < self.size {
+            return Err(MeasureError::Usage(format!(
+                "apart = {apart}: streams of {} would lie over each other",
+                self.size
+            )));
         }
+        let last = (self.streams - 1).saturating_mul(apart.0);
+        refuse_larger("all streams", last.saturating_add(self.size.0), &spec)?;
+        Ok(spec)
     }
 
-    fn measure_model(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
-        let streamed = self.on_model().measure(place, stop)?;
-        let rate = |bytes: u64, elapsed: Duration| bytes as f64 / elapsed.as_secs_f64().max(1e-9);
-        let longest = streamed.elapsed.iter().copied().max().unwrap_or_default();
-        let each = streamed.elapsed.iter().map(|&it| rate(self.size.0, it));
-        let mut readings = readings(rate(self.streams * self.size.0, longest), each.collect());
-        readings.extend(streamed.stops);
-        Ok(readings)
+    fn apart(&self) -> Bytes {
+        self.apart.unwrap_or(self.size)
+    }
+
+    fn lanes(&self, place: &Place, stop: &Stop) -> Result<Box<dyn Lanes>, MeasureError> {
+        if let Medium::Model(name) = place.medium() {
+            let spec = self.model(name)?;
+            return Ok(Box::new(ModelLanes::new(&spec, self.apart(), place.seed)));
+        }
+        let places = self.places(place);
+        let each = self.streams.div_ceil(places.len() as u64) * self.size.0;
+        let directories = places.iter().map(|it| it.work_directory(KIND.name, each));
+        let directories = directories.collect::<Result<_, _>>()?;
+        Ok(Box::new(FileLanes::make(
+            self,
+            directories,
+            place.seed,
+            stop,
+        )?))
     }
 }
 
 impl Measuring for Streams {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if place.is_simulated() {
-            refuse_for_files(self.for_files, &place.target)?;
-            return self.on_model().check(place).map(drop);
+        match place.medium() {
+            Medium::Model(name) => self.model(name).map(drop),
+            Medium::Real(_) => self
+                .places(place)
+                .iter()
+                .try_for_each(|it| it.directory(KIND.name).map(drop)),
         }
-        refuse_for_models(self.apart.map(|_| "apart"), &place.target)?;
-        self.places(place)
-            .iter()
-            .try_for_each(|it| it.directory(KIND.name).map(drop))
     }
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
-        if place.is_simulated() {
-            return self.measure_model(place, stop);
-        }
-        let places = self.places(place);
-        let each = self.streams.div_ceil(places.len() as u64) * self.size.0;
-        let directories = places.iter().map(|it| it.work_directory(KIND.name, each));
-        let directories = directories.collect::<Result<Vec<_>, _>>()?;
-        let mut lanes = Vec::new();
-        for (number, directory) in (0..self.streams).zip(directories.iter().cycle()) {
-            lanes.push(self.lane(directory, number, place.seed, stop)?);
-        }
-        let before = Gauge::start(Who::Process);
-        let flows = self.together(&mut lanes, stop)?;
-        let all = before.flow(self.streams * self.size.0);
-        drop(lanes);
-        for directory in directories {
-            directory.remove()?;
-        }
-        let elapsed = flows
-            .iter()
-            .map(|flow| flow.elapsed)
-            .max()
-            .unwrap_or_default();
-        let rates = flows.iter().map(Flow::rate).collect();
-        let [_, cpu] = all.readings("streams");
-        let mut readings = readings(Flow { elapsed, ..all }.rate(), rates);
-        readings.push(cpu);
+        let lanes = self.lanes(place, stop)?;
+        let steps = (0..self.streams).map(|_| self.steps());
+        let streamed = lanes.run(steps.collect(), stop)?;
+        let rate = |bytes: u64, elapsed: Duration| bytes as f64 / elapsed.as_secs_f64().max(1e-9);
+        let longest = streamed.elapsed.iter().copied().max().unwrap_or_default();
+        let each = streamed.elapsed.iter().map(|&it| rate(self.size.0, it));
+        let mut readings = readings(rate(self.streams * self.size.0, longest), each.collect());
+        readings.extend(streamed.others);
         Ok(readings)
     }
-}
-
-/// One stream's file.
-struct Lane {
-    target: drivers::Target,
-    pattern: Pattern,
 }
 
 fn readings(total: f64, rates: Vec<f64>) -> Vec<Reading> {

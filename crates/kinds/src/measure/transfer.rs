@@ -14,8 +14,9 @@ use sys::drop_cached;
 use units::{Bytes, Duration};
 
 use super::Stop;
+use super::applies::Applies;
 use super::kind::{Kind, Measuring, Setting, made};
-use super::place::{MeasureError, Place};
+use super::place::{MeasureError, Medium, Place};
 use super::records::{Named, Pattern, Synced, read_records, write_records};
 use super::settings::{SettingFault, Settings};
 use crate::transfer::{Sharing, TransferRequest, measure_transfer};
@@ -34,26 +35,30 @@ pub const KIND: Kind = Kind {
             "true or false",
             "false",
             "whether space for the whole file is allocated before it is written",
-        ),
+        )
+        .applying(NO_CACHE),
         Setting::or(
             "direct",
             "true or false",
             "false",
             "whether the page cache is passed by",
-        ),
+        )
+        .applying(NO_CACHE),
         Setting::or(
             "synced",
             "\"no\", \"end\" or \"each\"",
             "end",
             "whether written data are forced to the storage: never, once at the end, or with each \
              record; within the time of the writing",
-        ),
+        )
+        .applying(NO_CACHE),
         Setting::or(
             "cold",
             "true or false",
             "true",
             "whether the file is dropped from the page cache before it is read",
-        ),
+        )
+        .applying(NO_CACHE),
     ],
     readings: &[
         ("write rate", "bytes per second written"),
@@ -70,8 +75,7 @@ pub const KIND: Kind = Kind {
     make: |settings| made(Transfer::from_settings(settings)),
 };
 
-/// Settings that say nothing on a model.
-const FOR_FILES: [&str; 4] = ["preallocated", "direct", "synced", "cold"];
+const NO_CACHE: Applies = Applies::ToFiles("a model has no page cache and no file system");
 const RECORD_MAX: Bytes = Bytes::from_gib(1);
 const SIZE_MAX: Bytes = Bytes::from_gib(1 << 20);
 
@@ -84,8 +88,6 @@ pub struct Transfer {
     caching: Caching,
     synced: Synced,
     cold: bool,
-    /// A setting that was given and says nothing on a model.
-    for_files: Option<&'static str>,
 }
 
 impl Transfer {
@@ -109,7 +111,6 @@ impl Transfer {
             },
             synced: synced(settings)?,
             cold: settings.flag("cold")?,
-            for_files: FOR_FILES.into_iter().find(|name| settings.is_given(name)),
         })
     }
 
@@ -136,7 +137,7 @@ impl Transfer {
             path: target.path(),
         };
         let written = write_records(to, &mut pattern, 0, self.size, self.synced, stop)?;
-        let mut readings = written.readings("write").to_vec();
+        let mut readings = written.readings("write").collect::<Vec<_>>();
         readings.extend(self.read(&target, Some(&pattern), stop)?);
         drop(target);
         directory.remove()?;
@@ -195,7 +196,7 @@ impl Transfer {
         let before = Counters::take(None);
         let read = read_records(from, self.record, self.size, written, stop)?;
         let done = before.delta(&Counters::take(None));
-        let mut readings = read.readings("read").to_vec();
+        let mut readings = read.readings("read").collect::<Vec<_>>();
         if let Some(share) = page_cache_share(read.bytes, &done) {
             let name = "from page cache";
             readings.push(Reading::new(name, Unit::Share, share, Better::Neither));
@@ -227,16 +228,9 @@ impl Transfer {
 
 impl Measuring for Transfer {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if place.is_simulated() {
-            return match self.for_files {
-                None => Ok(()),
-                Some(name) => Err(MeasureError::Usage(format!(
-                    "{}: a model has no page cache and no file system: leave {name} out",
-                    place.target
-                ))),
-            };
-        }
-        let path = Path::new(&place.target);
+        let Medium::Real(path) = place.medium() else {
+            return Ok(());
+        };
         let found = path.metadata().map_err(MeasureError::io("look at", path))?;
         if found.is_dir() {
             return Ok(());
@@ -246,15 +240,10 @@ impl Measuring for Transfer {
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
         self.check(place)?;
-        if place.is_simulated() {
-            return self.on_model(place, stop);
-        }
-        let path = Path::new(&place.target);
-        if path.is_dir() {
-            self.in_directory(place, stop)
-        } else {
-            let target = self.open_existing(path)?;
-            self.read(&target, None, stop)
+        match place.medium() {
+            Medium::Model(_) => self.on_model(place, stop),
+            Medium::Real(path) if path.is_dir() => self.in_directory(place, stop),
+            Medium::Real(path) => self.read(&self.open_existing(path)?, None, stop),
         }
     }
 }

@@ -21,7 +21,8 @@ use workload::{ClientSpec, Durability, Gap, GapShape, OwnCounts, OwnSpec};
 
 use super::Stop;
 use super::kind::{Kind, Measured, Measuring, Setting, made};
-use super::place::{MeasureError, Place};
+use super::models::{open_part, refuse_larger, refuse_read_only};
+use super::place::{MeasureError, Medium, Place};
 use super::settings::{SettingFault, Settings};
 use log::LogSpec;
 
@@ -186,7 +187,7 @@ impl Wal {
             target: place.target.clone(),
             purpose: KIND.name.into(),
             size: Some(Bytes(self.spec.len)),
-            reserve: place.reserve.filter(|_| !place.is_simulated()),
+            reserve: place.shared_reserve(),
             overwrite: false,
             confirmed: None,
             storage: StorageSettings {
@@ -289,12 +290,14 @@ impl Wal {
 
 impl Measuring for Wal {
     fn check(&self, place: &Place) -> Result<(), MeasureError> {
-        if place.is_simulated() {
-            let spec = super::simulated::open_part(&place.target)?;
-            super::simulated::refuse_read_only(&spec)?;
-            return super::simulated::refuse_larger("the log", self.spec.len, &spec);
+        match place.medium() {
+            Medium::Model(name) => {
+                let spec = open_part(name)?;
+                refuse_read_only(&spec)?;
+                refuse_larger("the log", self.spec.len, &spec)
+            }
+            Medium::Real(_) => place.directory(KIND.name).map(drop),
         }
-        place.directory(KIND.name).map(drop)
     }
 
     fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {

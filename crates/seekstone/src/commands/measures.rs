@@ -1,9 +1,7 @@
 //! Commands as measurements of a study: every option is a setting, every column a reading.
 
-use std::path::Path;
-
 use host::inspect::inspect;
-use kinds::measure::{MeasureError, Measured, Place, Stop};
+use kinds::measure::{MeasureError, Measured, Medium, Place, Stop};
 use lab::bench::BenchError;
 use lab::simulated::describe_model;
 use procedure::study::{KindOutline, SettingMistake};
@@ -85,10 +83,9 @@ impl Measures for Everything {
             return OwnMeasurements.check_at(kind, given, place);
         }
         let (command, setup) = parsed(kind, given, place).map_err(MeasureError::Usage)?;
-        if place.is_simulated() {
-            describe_model(&place.target).map_err(BenchError::from)?;
-        } else {
-            inspect(Path::new(&place.target)).map_err(BenchError::from)?;
+        match place.medium() {
+            Medium::Model(name) => describe_model(name).map(drop).map_err(BenchError::from)?,
+            Medium::Real(path) => inspect(path).map(drop).map_err(BenchError::from)?,
         }
         ready(&command, setup).map(drop).map_err(|it| in_words(&it))
     }

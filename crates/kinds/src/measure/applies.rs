@@ -1,0 +1,100 @@
+//! Settings that say something on one kind of storage alone: each tells so itself, and one place
+//! refuses it elsewhere.
+
+use results::Reading;
+use sim::SIM_PREFIX;
+
+use super::Stop;
+use super::kind::{Made, Measured, Measuring};
+use super::place::{MeasureError, Place};
+use super::settings::{SettingFault, Settings};
+
+/// On which storage a setting says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    /// On any.
+    ToAll,
+    /// On files and devices, and why not on models.
+    ToFiles(&'static str),
+    /// The same of a step that models have none of: they may be told to leave it out.
+    ToFilesWhenOn(&'static str),
+    /// On models.
+    ToModels,
+}
+
+/// Why most settings of files say nothing on a model.
+pub(super) const NO_CONTENT_WHY: &str = "a model has no page cache, no directories and no content";
+/// A setting that says nothing on a model for that reason.
+pub(super) const NO_CONTENT: Applies = Applies::ToFiles(NO_CONTENT_WHY);
+
+/// A measurement, with what must be known of the settings that it was given.
+#[derive(Debug)]
+struct FittedSettings {
+    measuring: Box<dyn Measuring>,
+    /// Given settings that do not apply to all storage.
+    given: Vec<(&'static str, Applies)>,
+}
+
+/// A measurement that refuses settings which say nothing on what it measures.
+///
+/// # Errors
+/// That of `made`, or a setting's value is not of its form.
+pub(super) fn fitted(made: Made, settings: &Settings<'_>) -> Made {
+    Ok(Box::new(FittedSettings {
+        measuring: made?,
+        given: bound(settings)?,
+    }))
+}
+
+fn bound(settings: &Settings<'_>) -> Result<Vec<(&'static str, Applies)>, SettingFault> {
+    let mut bound = Vec::new();
+    for setting in settings.all_given() {
+        let is_bound = match setting.applies {
+            Applies::ToAll => false,
+            Applies::ToFiles(_) | Applies::ToModels => true,
+            Applies::ToFilesWhenOn(_) => settings.flag(setting.name)?,
+        };
+        if is_bound {
+            bound.push((setting.name, setting.applies));
+        }
+    }
+    Ok(bound)
+}
+
+impl FittedSettings {
+    fn fit(&self, place: &Place) -> Result<(), MeasureError> {
+        let target = self.measuring.target(place);
+        let is_model = target.starts_with(SIM_PREFIX);
+        let refused = self.given.iter().find_map(|(name, applies)| match applies {
+            Applies::ToFiles(why) | Applies::ToFilesWhenOn(why) if is_model => {
+                Some(format!("{target}: {why}: leave {name} out"))
+            }
+            Applies::ToModels if !is_model => Some(format!(
+                "{target}: {name} is for models, as sim:NAME: leave it out"
+            )),
+            _ => None,
+        });
+        refused.map_or(Ok(()), |why| Err(MeasureError::Usage(why)))
+    }
+}
+
+impl Measuring for FittedSettings {
+    fn target(&self, place: &Place) -> String {
+        self.measuring.target(place)
+    }
+
+    fn check(&self, place: &Place) -> Result<(), MeasureError> {
+        self.fit(place)?;
+        self.measuring.check(place)
+    }
+
+    fn measure(&self, place: &Place, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.fit(place)?;
+        self.measuring.measure(place, stop)
+    }
+
+    fn measured(&self, place: &Place, stop: &Stop) -> Result<Measured, MeasureError> {
+        self.fit(place)?;
+        self.measuring.measured(place, stop)
+    }
+}

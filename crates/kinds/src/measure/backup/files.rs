@@ -1,0 +1,163 @@
+//! A backup of files to a file: the stream is written, read and restored by the format's own code,
+//! in one thread.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use drivers::WorkDirectory;
+use results::{Better, Reading, Unit};
+use units::Duration;
+
+use super::format::Layout;
+use super::passes::{Passes, Saved};
+use super::source::{Item, find_items};
+use super::{Backup, KIND, stream};
+use crate::measure::Stop;
+use crate::measure::copy::cool;
+use crate::measure::made::MadeFiles;
+use crate::measure::place::{MeasureError, Place};
+use crate::measure::records::{Flow, Named};
+
+/// The name of the stream in its work directory.
+const STREAM: &str = "stream";
+
+/// What is saved, and the file that it goes to.
+pub struct FilePasses {
+    items: Vec<Item>,
+    layout: Layout,
+    file: File,
+    path: PathBuf,
+    directory: WorkDirectory,
+    /// Files that were made to be saved.
+    made: Option<WorkDirectory>,
+    /// Whether all is dropped from the page cache before each pass.
+    is_cold: bool,
+    /// Where it is restored to.
+    place: Place,
+}
+
+impl FilePasses {
+    /// Find what is to be saved, or make it, and a stream that is empty.
+    ///
+    /// # Errors
+    /// When there is nothing to save, the storage fails, or somebody stopped it.
+    pub fn open(backup: &Backup, place: &Place, stop: &Stop) -> Result<Self, MeasureError> {
+        let (items, made) = match &backup.source {
+            Some(source) => (found(Path::new(source), stop)?, None),
+            None => {
+                let (items, directory) = make(backup, place, stop)?;
+                (items, Some(directory))
+            }
+        };
+        let layout = backup.layout(place.seed);
+        let wanted = stream::expected_bytes(&items, &layout);
+        let directory = backup
+            .stream_place(place)
+            .work_directory(KIND.name, wanted)?;
+        Ok(Self {
+            items,
+            layout,
+            file: directory.create_copy(STREAM)?,
+            path: directory.path().join(STREAM),
+            directory,
+            made,
+            is_cold: backup.cold,
+            place: place.clone(),
+        })
+    }
+
+    fn stream(&self) -> Named<'_> {
+        Named {
+            file: &self.file,
+            path: &self.path,
+        }
+    }
+
+    fn cool(&self) -> Result<(), MeasureError> {
+        if !self.is_cold {
+            return Ok(());
+        }
+        for item in self.items.iter().filter(|item| item.has_bytes()) {
+            let file = item.open()?;
+            cool(Named {
+                file: &file,
+                path: &item.path,
+            })?;
+        }
+        cool(self.stream())
+    }
+}
+
+impl Passes for FilePasses {
+    fn bytes(&self) -> u64 {
+        self.items.iter().map(|item| item.entry.size).sum()
+    }
+
+    fn save(&mut self, stop: &Stop) -> Result<Flow, MeasureError> {
+        self.cool()?;
+        stream::save(&self.items, &self.layout, self.stream(), stop)
+    }
+
+    fn verify(&mut self, stop: &Stop) -> Result<Flow, MeasureError> {
+        self.cool()?;
+        stream::verify(&self.items, self.stream(), stop)
+    }
+
+    fn restore(&mut self, stop: &Stop) -> Result<Vec<Reading>, MeasureError> {
+        self.cool()?;
+        let target = self.place.work_directory(KIND.name, self.bytes())?;
+        let restored = stream::restore(self.stream(), &target, stop)?;
+        restored.compare(&self.items, stop)?;
+        target.remove()?;
+        let repaired = restored.repaired as f64;
+        let repaired = Reading::new("repaired", Unit::Count, repaired, Better::Lower);
+        let flow = restored.flow.readings("restore");
+        Ok(flow.chain([repaired]).collect())
+    }
+
+    fn processor_time(&self) -> Option<Duration> {
+        None
+    }
+
+    fn finish(self: Box<Self>) -> Result<Saved, MeasureError> {
+        let this = *self;
+        let found = this.file.metadata();
+        let stream_bytes = found
+            .map_err(MeasureError::io("look at", &this.path))?
+            .len();
+        drop(this.file);
+        this.directory.remove()?;
+        if let Some(made) = this.made {
+            made.remove()?;
+        }
+        Ok(Saved {
+            stream_bytes,
+            others: Vec::new(),
+        })
+    }
+}
+
+fn make(
+    backup: &Backup,
+    place: &Place,
+    stop: &Stop,
+) -> Result<(Vec<Item>, WorkDirectory), MeasureError> {
+    let wanted = backup.files.saturating_mul(backup.size.0);
+    let directory = place.work_directory(KIND.name, wanted)?;
+    let made = MadeFiles::make(&directory, backup.files, backup.size, place.seed, stop)?;
+    let item = |number| Item::made(made.name(number), made.path(number), made.size().0);
+    let items = (0..made.count()).map(item).collect();
+    Ok((items, directory))
+}
+
+fn found(source: &Path, stop: &Stop) -> Result<Vec<Item>, MeasureError> {
+    let items = find_items(source, stop)?;
+    if items.iter().any(|item| item.entry.size > 0) {
+        return Ok(items);
+    }
+    Err(MeasureError::Usage(format!(
+        "{}: there is not one byte to be saved, and so no rate: name a directory with \
+         files in it, or a file that is not empty",
+        source.display()
+    )))
+}

@@ -1,0 +1,250 @@
+//! A copy between files: one thread reads a record and writes it. The copy is read again and
+//! compared, outside of the time.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use drivers::WorkDirectory;
+use host::counters::{Counters, CountersDelta};
+use results::{Better, Reading, Unit};
+use sys::{count_extents, drop_cached};
+use units::Bytes;
+
+use super::{Copy, KIND};
+use crate::measure::Stop;
+use crate::measure::place::{MeasureError, Medium, Place, go_on};
+use crate::measure::records::{
+    Gauge, Named, Pattern, Spent, Synced, Who, buffer, sync, write_records,
+};
+use crate::measure::steps::{Carried, Carrier, IoAction, Passage};
+use crate::measure::transfer::make_room;
+
+/// How often the page cache is told to forget a file, some pages of which are just in use ...
+const COOL_TRIES: u32 = 100;
+/// ... and the pause before it is told again.
+const COOL_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+const SOURCE: &str = "source";
+const COPY: &str = "copy";
+
+/// A file, and a copy of it that is made and removed.
+pub struct FileCarrier {
+    source: File,
+    source_path: PathBuf,
+    size: Bytes,
+    copy: File,
+    copy_path: PathBuf,
+    directory: WorkDirectory,
+}
+
+impl FileCarrier {
+    /// Open the user's file, or make one, and a copy that is empty.
+    ///
+    /// # Errors
+    /// When the storage fails, or somebody stopped it.
+    pub fn open(copy: &Copy, place: &Place, stop: &Stop) -> Result<Self, MeasureError> {
+        let named = copy.source.as_deref().map(open_source).transpose()?;
+        let size = named.as_ref().map_or(copy.size, |(_, size)| *size);
+        let files = if named.is_some() { 1 } else { 2 };
+        let extent = copy.extent.unwrap_or_default();
+        let directory = place.work_directory(KIND.name, files * size.0 + extent.0)?;
+        let made = directory.path().join(SOURCE);
+        let (source, source_path) = match (named, &copy.source) {
+            (Some((file, _)), Some(path)) => (file, PathBuf::from(path)),
+            _ => (make_source(&directory, size, place.seed, stop)?, made),
+        };
+        if copy.cold {
+            cool(Named {
+                file: &source,
+                path: &source_path,
+            })?;
+        }
+        Ok(Self {
+            source,
+            source_path,
+            size,
+            copy: directory.create_copy(COPY)?,
+            copy_path: directory.path().join(COPY),
+            directory,
+        })
+    }
+
+    /// Bytes that are copied.
+    pub const fn size(&self) -> Bytes {
+        self.size
+    }
+
+    fn from(&self) -> Named<'_> {
+        Named {
+            file: &self.source,
+            path: &self.source_path,
+        }
+    }
+
+    fn to(&self) -> Named<'_> {
+        Named {
+            file: &self.copy,
+            path: &self.copy_path,
+        }
+    }
+
+    /// Each step of the sink, once what it takes was read.
+    fn pass(&self, mut passage: Passage, stop: &Stop) -> Result<Spent, MeasureError> {
+        let (from, to) = (self.from(), self.to());
+        // What is left over of a read, and the next one, are less than twice the window.
+        let mut memory = buffer(2 * passage.window as usize)?;
+        let memory = memory.as_mut_slice();
+        let (mut held, mut space) = (0, 0);
+        let gauge = Gauge::start(Who::Thread);
+        for step in passage.sink {
+            go_on(stop)?;
+            let bytes = step.bytes as usize;
+            while held < bytes {
+                let read = passage.source.next().expect("the source has all of it");
+                let record = &mut memory[held..held + read.len as usize];
+                let found = from.file.read_exact_at(record, read.offset);
+                found.map_err(MeasureError::io("read", from.path))?;
+                held += record.len();
+            }
+            if step.space > 0 {
+                make_room(to, space, step.space)?;
+                space += step.space;
+            }
+            match step.action {
+                IoAction::Write | IoAction::WriteSynced => {
+                    let written = to.file.write_all_at(&memory[..bytes], step.offset);
+                    written.map_err(MeasureError::io("write", to.path))?;
+                    if step.action == IoAction::WriteSynced {
+                        sync(to)?;
+                    }
+                    memory.copy_within(bytes..held, 0);
+                    held -= bytes;
+                }
+                IoAction::Sync => sync(to)?,
+                IoAction::Cut if space > step.offset => {
+                    let cut = to.file.set_len(step.offset);
+                    cut.map_err(MeasureError::io("cut off the unused space of", to.path))?;
+                }
+                IoAction::Cut => {}
+                IoAction::Read => unreachable!("a copy is written"),
+            }
+        }
+        Ok(gauge.spent())
+    }
+}
+
+impl Carrier for FileCarrier {
+    fn carry(self: Box<Self>, passage: Passage, stop: &Stop) -> Result<Carried, MeasureError> {
+        let device = Place::device(self.directory.path());
+        let before = Counters::take(device.as_deref());
+        let spent = self.pass(passage, stop)?;
+        let done = before.delta(&Counters::take(device.as_deref()));
+        let extents = count_extents(&self.copy);
+        let extents = extents.map_err(MeasureError::io("count the extents of", &self.copy_path))?;
+        compare(self.from(), self.to(), self.size, stop)?;
+        let this = *self;
+        drop(this.copy);
+        this.directory.remove()?;
+        let calls = done.process_io.as_ref();
+        Ok(Carried {
+            spent,
+            calls: calls.map(|io| io.read_calls + io.write_calls),
+            others: others(extents, &done),
+        })
+    }
+}
+
+fn others(extents: Option<u64>, done: &CountersDelta) -> Vec<Reading> {
+    let count = |name: &str, value: u64, better: Better| {
+        Reading::new(name, Unit::Count, value as f64, better)
+    };
+    let extents = extents.map(|extents| count("extents", extents, Better::Lower));
+    let mut others: Vec<Reading> = extents.into_iter().collect();
+    if let Some(device) = &done.device {
+        others.push(count("device reads", device.reads, Better::Neither));
+        others.push(count("device writes", device.writes, Better::Neither));
+    }
+    others
+}
+
+fn make_source(
+    directory: &WorkDirectory,
+    size: Bytes,
+    seed: u64,
+    stop: &Stop,
+) -> Result<File, MeasureError> {
+    let file = directory.create_file(SOURCE)?;
+    let path = directory.path().join(SOURCE);
+    let mut pattern = Pattern::new(Bytes::from_kib(64), seed)?;
+    let to = Named {
+        file: &file,
+        path: &path,
+    };
+    write_records(to, &mut pattern, 0, size, Synced::AtEnd, stop)?;
+    Ok(file)
+}
+
+/// The user's file that is copied, and how many bytes it has.
+pub fn open_source(name: &str) -> Result<(File, Bytes), MeasureError> {
+    let Medium::Real(path) = Medium::of(name) else {
+        return Err(MeasureError::Usage(format!(
+            "source = {name:?}: a model is copied to a model: name one as the target, too"
+        )));
+    };
+    // Looked at before it is opened: a pipe would wait for its writer.
+    let found = path.metadata().map_err(MeasureError::io("open", path))?;
+    if found.is_file() && found.len() > 0 {
+        let file = File::open(path).map_err(MeasureError::io("open", path))?;
+        return Ok((file, Bytes(found.len())));
+    }
+    Err(MeasureError::Usage(format!(
+        "source = {name:?}: name a file that is not empty"
+    )))
+}
+
+/// Read both again, the copy from the storage, and compare.
+fn compare(from: Named<'_>, to: Named<'_>, size: Bytes, stop: &Stop) -> Result<(), MeasureError> {
+    const PIECE: u64 = 1 << 20;
+    cool(to)?;
+    let found = to
+        .file
+        .metadata()
+        .map_err(MeasureError::io("look at", to.path))?;
+    let (mut first, mut second) = (vec![0; PIECE as usize], vec![0; PIECE as usize]);
+    let mut at = 0;
+    while at < size.0 {
+        go_on(stop)?;
+        let len = PIECE.min(size.0 - at) as usize;
+        for (named, piece) in [(from, &mut first), (to, &mut second)] {
+            let read = named.file.read_exact_at(&mut piece[..len], at);
+            read.map_err(MeasureError::io("read", named.path))?;
+        }
+        if first[..len] != second[..len] {
+            break;
+        }
+        at += len as u64;
+    }
+    if at >= size.0 && found.len() == size.0 {
+        return Ok(());
+    }
+    Err(MeasureError::Failed(format!(
+        "the copy {} differs from {} from byte {at} on: the storage is not to be trusted, or the \
+         file was changed meanwhile",
+        to.path.display(),
+        from.path.display()
+    )))
+}
+
+/// Drop a file from the page cache.
+pub(in crate::measure) fn cool(named: Named<'_>) -> Result<(), MeasureError> {
+    for _ in 0..COOL_TRIES {
+        let stayed = drop_cached(named.file);
+        let stayed = stayed.map_err(MeasureError::io("drop from the page cache", named.path))?;
+        // All of it stays on a file system in memory.
+        if stayed <= 0.0 || stayed >= 1.0 {
+            break;
+        }
+        std::thread::sleep(COOL_PAUSE);
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Streams that go on at once: files by a thread each, or parts of a model in one virtual time.
+//! Each asks for its next record when it has had the last.
+
+use std::path::Path;
+use std::time::Instant;
+
+use drivers::{AlignedBuffer, Caching, Target, WorkDirectory};
+use host::together::{no_thread, together};
+use results::{Reading, TransferKind};
+use sim::{Answer, SimSpec};
+use units::{Bytes, Duration};
+
+use super::Streams;
+use crate::measure::Stop;
+use crate::measure::copy::cool;
+use crate::measure::models::{Part, command, device_action, failed, settle, tape_stops};
+use crate::measure::place::{MeasureError, go_on};
+use crate::measure::records::{
+    Gauge, Named, Pattern, Synced, Who, buffer, read_record, sync, write_record, write_records,
+};
+use crate::measure::steps::{IoAction, IoStep, IoSteps};
+
+/// What streams came to.
+pub struct Streamed {
+    /// How long each took from its beginning.
+    pub elapsed: Vec<Duration>,
+    /// What else this storage tells.
+    pub others: Vec<Reading>,
+}
+
+/// Storage on which several streams go on at once.
+pub trait Lanes {
+    /// Carry out the steps of all streams, and leave nothing behind.
+    ///
+    /// # Errors
+    /// When the storage fails, or somebody stopped it.
+    fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed, MeasureError>;
+}
+
+/// A file for each stream.
+pub struct FileLanes {
+    directories: Vec<WorkDirectory>,
+    lanes: Vec<FileLane>,
+    /// Bytes of all of them.
+    bytes: u64,
+}
+
+struct FileLane {
+    target: Target,
+    pattern: Pattern,
+    memory: AlignedBuffer,
+}
+
+impl FileLanes {
+    /// Make the files, dealt out to the directories in turn; what is to be read is written.
+    ///
+    /// # Errors
+    /// When the storage fails, or somebody stopped it.
+    pub fn make(
+        streams: &Streams,
+        directories: Vec<WorkDirectory>,
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<Self, MeasureError> {
+        let numbers = 0..streams.streams;
+        let lanes = numbers
+            .zip(directories.iter().cycle())
+            .map(|(number, directory)| FileLane::make(streams, directory, number, seed, stop));
+        let lanes = lanes.collect::<Result<_, _>>()?;
+        Ok(Self {
+            directories,
+            lanes,
+            bytes: streams.streams * streams.size.0,
+        })
+    }
+}
+
+impl Lanes for FileLanes {
+    fn run(self: Box<Self>, streams: Vec<IoSteps>, stop: &Stop) -> Result<Streamed, MeasureError> {
+        let mut this = *self;
+        let all = Gauge::start(Who::Process);
+        let lanes = this.lanes.iter_mut().zip(streams);
+        let work = lanes.map(|(lane, steps)| || lane.run(steps, stop));
+        let ((), ends) =
+            together(work, || ()).map_err(|error| MeasureError::Failed(no_thread(&error)))?;
+        let died = || MeasureError::Failed("a stream's thread has died: our mistake".into());
+        let ends = ends.into_iter().map(|end| end.map_err(|_| died())?);
+        let elapsed = ends.collect::<Result<_, _>>()?;
+        let others = all.flow(this.bytes).cpu_reading("streams");
+        drop(this.lanes);
+        for directory in this.directories {
+            directory.remove()?;
+        }
+        Ok(Streamed {
+            elapsed,
+            others: others.into_iter().collect(),
+        })
+    }
+}
+
+impl FileLane {
+    fn make(
+        streams: &Streams,
+        directory: &WorkDirectory,
+        number: u64,
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<Self, MeasureError> {
+        let name = format!("stream{number:03}");
+        let file = directory.create_file(&name)?;
+        let path = directory.path().join(&name);
+        let mut pattern = Pattern::new(streams.record, seed ^ number.rotate_left(48))?;
+        if streams.operation == TransferKind::Read {
+            let to = Named {
+                file: &file,
+                path: &path,
+            };
+            write_records(to, &mut pattern, 0, streams.size, Synced::AtEnd, stop)?;
+            if streams.cold {
+                cool(to)?;
+            }
+        }
+        drop(file);
+        let target = directory.open_target(&name, Caching::Buffered)?;
+        Ok(Self {
+            target,
+            pattern,
+            memory: buffer(streams.record.0 as usize)?,
+        })
+    }
+
+    /// Carry the steps out; how long that took.
+    fn run(&mut self, steps: IoSteps, stop: &Stop) -> Result<Duration, MeasureError> {
+        let path: &Path = self.target.path();
+        let named = Named {
+            file: self.target.file(),
+            path,
+        };
+        let begun = Instant::now();
+        for step in steps {
+            go_on(stop)?;
+            match step.action {
+                IoAction::Read => {
+                    let record = &mut self.memory.as_mut_slice()[..step.len as usize];
+                    read_record(named, record, Some(&self.pattern), step)?;
+                }
+                IoAction::Write | IoAction::WriteSynced => {
+                    write_record(named, &mut self.pattern, 0, step)?;
+                }
+                IoAction::Sync => sync(named)?,
+                IoAction::Cut => unreachable!("the files of streams have no space beyond them"),
+            }
+        }
+        Ok(begun.elapsed().into())
+    }
+}
+
+/// Parts of a model: all streams share what it has of processors, links and drives.
+pub struct ModelLanes {
+    part: Part,
+    /// From the beginning of one stream to that of the next.
+    apart: Bytes,
+}
+
+impl ModelLanes {
+    /// The model at rest.
+    pub fn new(spec: &SimSpec, apart: Bytes, seed: u64) -> Self {
+        Self {
+            part: Part::new(spec, seed),
+            apart,
+        }
+    }
+
+    fn command(&self, number: u64, step: IoStep) -> Option<sim::Command> {
+        let start = self.part.start + number * self.apart.0;
+        let action = device_action(step.action)?;
+        Some(command(number, action, start + step.offset, step.len))
+    }
+}
+
+impl Lanes for ModelLanes {
+    fn run(
+        self: Box<Self>,
+        mut streams: Vec<IoSteps>,
+        stop: &Stop,
+    ) -> Result<Streamed, MeasureError> {
+        let mut this = *self;
+        let mut elapsed = vec![None; streams.len()];
+        let mut now = units::Instant::START;
+        let mut answers: Vec<Answer> = Vec::new();
+        let mut asking: Vec<u64> = (0..streams.len() as u64).collect();
+        loop {
+            go_on(stop)?;
+            for number in asking.drain(..) {
+                let steps = &mut streams[number as usize];
+                match steps.find_map(|step| this.command(number, step)) {
+                    Some(command) => this.part.device.begin(now, command),
+                    None => {
+                        elapsed[number as usize] = Some(now.since(units::Instant::START));
+                    }
+                }
+            }
+            if elapsed.iter().all(Option::is_some) {
+                break;
+            }
+            now = now.max(this.part.device.next().expect("a command is under way"));
+            settle(&mut *this.part.device, now, &mut answers);
+            for answer in answers.drain(..) {
+                answer.result.map_err(failed)?;
+                asking.push(answer.tag);
+            }
+        }
+        Ok(Streamed {
+            elapsed: elapsed.into_iter().flatten().collect(),
+            others: tape_stops(&[&*this.part.device]).into_iter().collect(),
+        })
+    }
+}
