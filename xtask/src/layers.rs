@@ -3,6 +3,7 @@
 /// Our crates, lowest layer first. ARCHITECTURE.md says why.
 pub const ORDER: &[&str] = &[
     "units",
+    "toml_reader",
     "random",
     "stats",
     "fleet",
@@ -35,6 +36,7 @@ pub const ORDER: &[&str] = &[
 /// Crates in which the same input gives the same output.
 pub const PURE: &[&str] = &[
     "units",
+    "toml_reader",
     "random",
     "stats",
     "fleet",

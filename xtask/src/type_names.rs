@@ -19,14 +19,13 @@ const SHARED: &[(usize, &[&str])] = &[
             "Log",
             "Part",
             "Row",
-            "Source",
         ],
     ),
     (
         4,
         &[
             "Bench", "DataFile", "End", "Event", "Fault", "Found", "Group", "Order", "Pace",
-            "Piece", "Plan", "Run", "Section", "Server", "Spread", "Status", "Storage",
+            "Piece", "Plan", "Run", "Section", "Server", "Source", "Spread", "Status", "Storage",
         ],
     ),
     (
@@ -108,7 +107,6 @@ const SHARED: &[(usize, &[&str])] = &[
             "Fill",
             "Finding",
             "Fitted",
-            "Form",
             "Gate",
             "Heading",
             "Ink",

@@ -8,8 +8,6 @@ mod analysis;
 mod contrast;
 mod definition;
 mod effects;
-mod fault;
-mod form;
 mod gate;
 mod limit;
 mod needed;
@@ -23,10 +21,10 @@ pub use definition::{
     Against, Factor, Level, ROUNDS_GROWTH, Script, StudyDefinition, digest, filled,
 };
 pub use effects::{KindOutline, Kinds, SettingMistake};
-pub use fault::{StudyError, StudyFault};
 pub use gate::{BASE_RUNS_MIN, gate, set_ratios};
 pub use limit::{Limit, judge};
 pub use needed::replicates_needed;
 pub use plan::{Group, StudyPlan};
 pub use reader::{STUDY_BYTES_MAX, StudyOverrides, read_study};
+pub use toml_reader::{TomlFault as StudyFault, TomlFaults as StudyError};
 pub use variables::{level_variable, names_variable};

@@ -156,16 +156,33 @@ fn mistakes_are_one_sentence_with_their_place() {
         fs::write(scratch.path("x.toml"), text).expect("a file");
         scratch.check(&["trial", "sim:mm1", "--workload", "x.toml"], 2, expected);
     };
-    check("", "x.toml:1: missing field `workload`");
+    check("", "x.toml:1: there is no [[workload]]");
     check("workload = []\n", "x.toml:1: there is no [[workload]]");
     check(
         "[[workload]]\nname = \"a\"\nclient = 3\n",
-        "x.toml:3: unknown field `client`",
+        "x.toml:3: unknown key \"client\", did you mean \"clients\"?: a workload takes",
     );
-    check("[[workload]]\nclients = \"3\"\n", "x.toml:2: invalid type");
+    check(
+        "[[wrokload]]\nname = \"a\"\n",
+        "x.toml:1: unknown key \"wrokload\", did you mean \"workload\"",
+    );
+    check("[[workload]\n", "x.toml:1: not TOML: ");
+    check(
+        "[[workload]]\nclients = \"3\"\n",
+        "x.toml:2: clients = \"3\": clients is a whole number from 1 to 4294967295",
+    );
+    check(
+        "[[workload]]\ndurable = 1\n",
+        "x.toml:2: durable = 1: durable is true or false",
+    );
+    // Every mistake of the file at once.
+    check(
+        "[[workload]]\nsize = \"4QB\"\nclients = 0\n\n[[workload]]\nthink = \"soon\"\n",
+        "x.toml:6: think: ",
+    );
     check(
         "[[workload]]\nname = \"a\"\nrate = \"x\"\n",
-        "workload \"a\": rate: ",
+        "x.toml:3: rate: ",
     );
     check(
         "[[workload]]\nname = \"a\"\npattern = \"up\"\n",

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use fio::{Amount, BlockSizes, Distribution, EachWrite, Engine, EngineKind, Job, Place, Rate};
-use serde::Deserialize;
+use toml_reader::{KeyedTable, TomlFaults, TomlText, parse};
 use units::{Bytes, Duration};
 
 use crate::single_load::NULL_TARGET;
@@ -11,21 +11,12 @@ use crate::single_load::NULL_TARGET;
 /// Workloads of a file, at most.
 const WORKLOADS_MAX: usize = 4096;
 
-/// A file of workloads.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WorkloadFile {
-    workload: Vec<WorkloadText>,
-}
-
 /// One workload as it is written; what is left out is as without the key.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default)]
 pub struct WorkloadText {
     /// Its name; that of its row.
     pub name: Option<String>,
     /// Those of the command's targets that it works on; all of them where empty.
-    #[serde(default)]
     pub targets: Vec<String>,
     /// Requests outstanding; with think time or one at a time, clients.
     pub clients: Option<u32>,
@@ -54,10 +45,8 @@ pub struct WorkloadText {
     /// An fsync after so many writes.
     pub flush_every: Option<u64>,
     /// Whether an fsync belongs to each write.
-    #[serde(default)]
     pub durable: bool,
     /// Whether it goes through the page cache.
-    #[serde(default)]
     pub buffered: bool,
     /// Where its range begins.
     pub offset: Option<String>,
@@ -68,30 +57,84 @@ pub struct WorkloadText {
     /// Share of its writes that repeat the one before.
     pub duplicate: Option<String>,
     /// Whether it writes zeroes.
-    #[serde(default)]
     pub zeroes: bool,
     /// Whether its writes have headers that reads are held against.
-    #[serde(default)]
     pub verify: bool,
 }
 
 /// Read a file of workloads.
 ///
 /// # Errors
-/// A sentence with file and line.
-pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, String> {
-    let read: Result<WorkloadFile, _> = toml::from_str(text);
-    let file = read.map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-        let message = error.message().lines().next().unwrap_or_default();
-        format!("{name}:{line}: {message}")
-    })?;
-    match file.workload.len() {
-        0 => Err(format!("{name}:1: there is no [[workload]]")),
-        1..=WORKLOADS_MAX => Ok(file.workload),
-        _ => Err(format!("{name}:1: more than {WORKLOADS_MAX} workloads")),
+/// All mistakes, a line for each, with file and line.
+pub fn read_workloads(name: &str, text: &str) -> Result<Vec<WorkloadText>, TomlFaults> {
+    let document = parse(name, text)?;
+    let mut source = TomlText::new(name, text);
+    let place = format!("{name}:1");
+    let what = "a file of workloads";
+    let mut top = KeyedTable::new(&mut source, document.get_ref(), place.clone(), what);
+    let tables = top.tables("workload", "a table for each workload: [[workload]]");
+    top.finish();
+    match tables.len() {
+        0 if source.faults.is_empty() => source.note(place, "there is no [[workload]]"),
+        0..=WORKLOADS_MAX => {}
+        _ => source.note(place, format!("more than {WORKLOADS_MAX} workloads")),
     }
+    let tables = tables.into_iter().take(WORKLOADS_MAX);
+    let read = tables.map(|(table, place)| {
+        let mut table = KeyedTable::new(&mut source, table, place, "a workload");
+        let workload = read_workload(&mut table);
+        table.finish();
+        workload
+    });
+    let read = read.collect();
+    source.finish(read)
+}
+
+fn read_workload(table: &mut KeyedTable<'_, '_>) -> WorkloadText {
+    let size = "a size, such as \"64KiB\"";
+    let sizes = "a size, such as \"4KiB\", or sizes with percentages, such as \"4KiB/60:64KiB/40\"";
+    let time = "a time, such as \"10s\"";
+    let percent = "whole percent, such as \"30%\"";
+    WorkloadText {
+        name: table.name("name", "one line, such as \"lookups\""),
+        targets: table.texts(
+            "targets",
+            "a list of the command's targets, such as [\"nvme0n1\"]",
+        ),
+        clients: table
+            .count("clients", 1..=u64::from(u32::MAX))
+            .map(|count| count as u32),
+        block: table.notation("block", sizes, |it| blocks(it).err()),
+        write_block: table.notation("write-block", sizes, |it| blocks(it).err()),
+        pattern: table.text("pattern", "a word, such as \"sequential\" or \"zipf:1.1\""),
+        writes: table.notation("writes", percent, |it| share(it).err()),
+        rate: table.notation("rate", "operations per second, such as \"250/s\"", |it| {
+            units::parse_rate(it).err().map(|error| error.to_string())
+        }),
+        shape: table.text("shape", "\"exponential\" or \"constant\""),
+        think: table.notation("think", time, why_no::<Duration>),
+        start: table.notation("start", time, why_no::<Duration>),
+        duration: table.notation("duration", time, why_no::<Duration>),
+        bytes: table.notation("bytes", size, why_no::<Bytes>),
+        operations: table.count("operations", 0..=i64::MAX as u64),
+        flush_every: table.count("flush-every", 0..=i64::MAX as u64),
+        durable: table.flag("durable").unwrap_or(false),
+        buffered: table.flag("buffered").unwrap_or(false),
+        offset: table.notation("offset", size, why_no::<Bytes>),
+        size: table.notation("size", size, why_no::<Bytes>),
+        compressible: table.notation("compressible", percent, |it| share(it).err()),
+        duplicate: table.notation("duplicate", percent, |it| share(it).err()),
+        zeroes: table.flag("zeroes").unwrap_or(false),
+        verify: table.flag("verify").unwrap_or(false),
+    }
+}
+
+/// Why a text is no value of that type.
+fn why_no<T: FromStr>(text: &str) -> Option<String>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse::<T>().err().map(|error| error.to_string())
 }
 
 /// A target of several, and what its jobs are called.
@@ -167,15 +210,13 @@ impl WorkloadText {
     }
 
     fn put_load(&self, job: &mut Job) -> Result<(), String> {
-        let sizes =
-            |key, text: &Option<String>| text.as_deref().map(|it| blocks(key, it)).transpose();
-        if let Some(both) = sizes("block", &self.block)? {
+        if let Some(both) = of_key("block", self.block.as_ref(), blocks)? {
             job.blocks = [both.clone(), both.clone(), both];
         }
-        if let Some(writes) = sizes("write-block", &self.write_block)? {
+        if let Some(writes) = of_key("write-block", self.write_block.as_ref(), blocks)? {
             job.blocks[1] = writes;
         }
-        let writes = share("writes", self.writes.as_ref())?.unwrap_or(0);
+        let writes = of_key("writes", self.writes.as_ref(), share)?.unwrap_or(0);
         let pattern = self.pattern.as_deref().unwrap_or("uniform");
         put_pattern(job, pattern, writes).map_err(|why| format!("pattern: {why}"))?;
         job.read_percent = 100 - writes;
@@ -228,8 +269,9 @@ impl WorkloadText {
     fn put_content(&self, job: &mut Job) -> Result<(), String> {
         let buffers = &mut job.buffers;
         buffers.are_zeroes = self.zeroes;
-        buffers.compress_percent = share("compressible", self.compressible.as_ref())?.unwrap_or(0);
-        buffers.dedupe_percent = share("duplicate", self.duplicate.as_ref())?.unwrap_or(0);
+        buffers.compress_percent =
+            of_key("compressible", self.compressible.as_ref(), share)?.unwrap_or(0);
+        buffers.dedupe_percent = of_key("duplicate", self.duplicate.as_ref(), share)?.unwrap_or(0);
         buffers.are_refilled = buffers.compress_percent + buffers.dedupe_percent > 0;
         job.verify.is_on = self.verify;
         Ok(())
@@ -254,32 +296,38 @@ where
 }
 
 /// A share as whole percent.
-fn share(key: &str, text: Option<&String>) -> Result<Option<u32>, String> {
-    let Some(text) = text else { return Ok(None) };
-    let share = units::parse_percent(text).map_err(|error| format!("{key}: {error}"))?;
+fn share(text: &str) -> Result<u32, String> {
+    let share = units::parse_percent(text).map_err(|error| error.to_string())?;
     let percent = share * 100.0;
     match (0.0..=100.0).contains(&percent) && (percent - percent.round()).abs() < 1e-6 {
-        true => Ok(Some(percent.round() as u32)),
-        false => Err(format!(
-            "{key}: {text} is not a whole percentage from 0% to 100%"
-        )),
+        true => Ok(percent.round() as u32),
+        false => Err(format!("{text} is not a whole percentage from 0% to 100%")),
     }
 }
 
+/// What `read` makes of the text of a key, if there is one.
+fn of_key<T>(
+    key: &str,
+    text: Option<&String>,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    let read = text.map(|text| read(text).map_err(|why| format!("{key}: {why}")));
+    read.transpose()
+}
+
 /// One size, or sizes with their percentages.
-fn blocks(key: &str, text: &str) -> Result<BlockSizes, String> {
-    let wrong = |why: String| format!("{key}: {why}");
+fn blocks(text: &str) -> Result<BlockSizes, String> {
     let mut sizes = Vec::new();
     for part in text.split(':') {
         let (size, percent) = part.split_once('/').unwrap_or((part, "100"));
         let bytes: Bytes = size
             .trim()
             .parse()
-            .map_err(|error| wrong(format!("{error}")))?;
+            .map_err(|error: units::UnitError| error.to_string())?;
         let weight = percent.trim().trim_end_matches('%').parse();
-        let weight = weight.map_err(|_| wrong(format!("{percent:?} is no percentage")))?;
+        let weight = weight.map_err(|_| format!("{percent:?} is no percentage"))?;
         if bytes.0 == 0 || bytes.0 > 1 << 30 {
-            return Err(wrong(format!("{part}: a block has 1 byte to 1 GiB")));
+            return Err(format!("{part}: a block has 1 byte to 1 GiB"));
         }
         sizes.push(fio::SizeShare {
             bytes: bytes.0,
@@ -289,9 +337,9 @@ fn blocks(key: &str, text: &str) -> Result<BlockSizes, String> {
     let sum: u64 = sizes.iter().map(|it| it.weight).sum();
     match sum {
         100 => Ok(BlockSizes { sizes }),
-        sum => Err(wrong(format!(
+        sum => Err(format!(
             "{text}: the percentages add up to {sum}, not to 100"
-        ))),
+        )),
     }
 }
 

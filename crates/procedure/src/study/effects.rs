@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use toml_reader::{TomlFault, TomlText};
 use units::shortened;
 
 use crate::study::definition::{Factor, Level, StudyDefinition, filled};
-use crate::study::fault::StudyFault;
-use crate::study::form::Source;
 use crate::study::variables::{commands, level_variable, names_variable};
 
 /// What is wrong with the settings of a measurement.
@@ -56,7 +55,7 @@ pub(super) struct Places {
 /// A level that acts by its name is no setting of the measurement: as `{block}` in a setting, as
 /// `$SEEKSTONE_BLOCK` in a command, or as a label that all cells carry.
 pub(super) fn settle_factors(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
     places: &Places,
     kind: &KindOutline,
@@ -124,7 +123,7 @@ pub(super) fn gather(value: &toml::Value, texts: &mut Vec<String>) {
 }
 
 /// Where two factors act on the same thing, one would undo what the other does.
-pub(super) fn check_conflicts(source: &mut Source<'_>, study: &StudyDefinition, places: &Places) {
+pub(super) fn check_conflicts(source: &mut TomlText<'_>, study: &StudyDefinition, places: &Places) {
     let mut conflicts: Vec<(usize, usize, String)> = Vec::new();
     for cell in study.cells() {
         let levels: Vec<&Level> = study.levels(&cell).collect();
@@ -164,7 +163,7 @@ fn contested(one: &Level, other: &Level) -> impl Iterator<Item = String> {
 
 /// A table of readings that no replicate has would be empty.
 pub(super) fn check_readings(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     study: &StudyDefinition,
     places: &Places,
     kind: &KindOutline,
@@ -187,7 +186,7 @@ pub(super) fn check_readings(
 
 /// Every cell must be a measurement that can be made.
 pub(super) fn check_cells(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     study: &StudyDefinition,
     places: &Places,
     kinds: &Kinds<'_>,
@@ -206,7 +205,7 @@ pub(super) fn check_cells(
         let of_setting = key.and_then(|key| places.settings.get(key));
         let kind = places.settings.get("kind");
         let place = of_level.or(of_setting).or(kind);
-        let fault = StudyFault {
+        let fault = TomlFault {
             place: place.unwrap_or(&places.measurement).clone(),
             message: mistake.message,
         };

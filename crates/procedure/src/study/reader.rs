@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
+use toml_reader::{
+    KeyedTable, TomlFault, TomlFaults, TomlText, is_name, owned, owned_table, typed,
+};
 use units::{Bytes, Duration, shortened};
 
 use crate::study::definition::{
-    Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, StudyDefinition, TIME_LIMIT_DEFAULT,
+    Against, Factor, Level, ROUNDS_GROWTH, ROUNDS_MIN_DEFAULT, Script, StudyDefinition,
+    TIME_LIMIT_DEFAULT,
 };
 use crate::study::effects::{
     Kinds, Places, check_cells, check_conflicts, check_readings, settle_factors,
 };
-use crate::study::fault::{StudyError, StudyFault};
-use crate::study::form::{Form, Source, is_name, owned, owned_table, typed};
 use crate::study::variables::{check_commands, check_variables};
 
 /// The longest text that is read.
@@ -48,11 +50,11 @@ pub fn read_study(
     text: &str,
     overrides: &StudyOverrides,
     kinds: &Kinds<'_>,
-) -> Result<StudyDefinition, StudyError> {
+) -> Result<StudyDefinition, TomlFaults> {
     let file: String = shortened(file);
     let alone = |place: String, message: String| {
-        Err(StudyError {
-            faults: vec![StudyFault { place, message }],
+        Err(TomlFaults {
+            faults: vec![TomlFault { place, message }],
         })
     };
     if text.len() > STUDY_BYTES_MAX {
@@ -60,19 +62,8 @@ pub fn read_study(
             format!("it is longer than the {STUDY_BYTES_MAX} bytes that a study has at most");
         return alone(file, message);
     }
-    let mut source = Source {
-        file: &file,
-        text,
-        faults: Vec::new(),
-    };
-    let document = match DeTable::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            let place = source.place(&error.span().unwrap_or_default());
-            let message = shortened(&error.message().escape_debug().to_string());
-            return alone(place, format!("not TOML: {message}"));
-        }
-    };
+    let mut source = TomlText::new(&file, text);
+    let document = toml_reader::parse(&file, text)?;
     let mut places = Places::default();
     let mut study = read_top(&mut source, document.get_ref(), &mut places);
     check_variables(&mut source, &study.factors, &places);
@@ -93,7 +84,7 @@ pub fn read_study(
     } else {
         let mut faults = source.faults;
         faults.sort_by_key(|fault| line_of(&fault.place));
-        Err(StudyError { faults })
+        Err(TomlFaults { faults })
     }
 }
 
@@ -105,13 +96,20 @@ fn line_of(place: &str) -> usize {
     line.unwrap_or(usize::MAX)
 }
 
+/// Commands for the shell.
+fn script(table: &mut KeyedTable<'_, '_>, key: &'static str) -> Option<Script> {
+    let place = table.find(key).map(|(_, place)| place)?;
+    let text = table.text(key, "commands for the shell, such as \"sync\"")?;
+    Some(Script { text, place })
+}
+
 fn read_top<'t>(
-    source: &mut Source<'t>,
+    source: &mut TomlText<'t>,
     table: &'t DeTable<'t>,
     places: &mut Places,
 ) -> StudyDefinition {
     let place = format!("{}:1", source.file);
-    let mut form = Form::new(source, table, place, "a study");
+    let mut form = KeyedTable::new(source, table, place, "a study");
     let title = form.name("title", "one line, such as \"Block size and rate\"");
     let title = form.require("title", title, "one line, such as title = \"Block sizes\"");
     let environment = form.texts(
@@ -130,8 +128,8 @@ fn read_top<'t>(
         "needs",
         "a list of programs, such as [\"mkfs.ext4\", \"root\"]",
     );
-    let (setup, teardown) = (form.script("setup"), form.script("teardown"));
-    let (before, after) = (form.script("before"), form.script("after"));
+    let (setup, teardown) = (script(&mut form, "setup"), script(&mut form, "teardown"));
+    let (before, after) = (script(&mut form, "before"), script(&mut form, "after"));
     let time_limit = form.span("time-limit").unwrap_or(TIME_LIMIT_DEFAULT);
     let rehearse = form.flag("rehearse").unwrap_or(true);
     let (measurement, settings) = read_measurement(&mut form, places);
@@ -172,7 +170,7 @@ fn read_top<'t>(
 }
 
 /// Rounds at least and at most.
-fn read_rounds(form: &mut Form<'_, '_>) -> (u32, u32) {
+fn read_rounds(form: &mut KeyedTable<'_, '_>) -> (u32, u32) {
     let rounds = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
     let least = rounds(form.count("replicates", 1..=ROUNDS_MAX)).unwrap_or(ROUNDS_MIN_DEFAULT);
     let most = rounds(form.count("max-replicates", 1..=ROUNDS_MAX));
@@ -188,7 +186,7 @@ fn read_rounds(form: &mut Form<'_, '_>) -> (u32, u32) {
 
 /// Factors of different names.
 fn read_factors<'t>(
-    source: &mut Source<'t>,
+    source: &mut TomlText<'t>,
     tables: Vec<(&'t DeTable<'t>, String)>,
     places: &mut Places,
 ) -> Vec<Factor> {
@@ -207,7 +205,7 @@ fn read_factors<'t>(
     factors
 }
 
-fn read_measurement(form: &mut Form<'_, '_>, places: &mut Places) -> (String, toml::Table) {
+fn read_measurement(form: &mut KeyedTable<'_, '_>, places: &mut Places) -> (String, toml::Table) {
     let wanted = "a table [measurement] with its kind: `seekstone study measurements` lists them";
     let nothing = (String::new(), toml::Table::new());
     let Some((value, place)) = form.find("measurement") else {
@@ -244,11 +242,11 @@ fn read_measurement(form: &mut Form<'_, '_>, places: &mut Places) -> (String, to
 }
 
 fn read_factor<'t>(
-    source: &mut Source<'t>,
+    source: &mut TomlText<'t>,
     table: &'t DeTable<'t>,
     place: String,
 ) -> Option<Factor> {
-    let mut form = Form::new(source, table, place.clone(), "a factor");
+    let mut form = KeyedTable::new(source, table, place.clone(), "a factor");
     let name = form.name("name", "one line, such as \"block\"");
     let name = form.require(
         "name",
@@ -326,7 +324,7 @@ fn no_level(factor: &str, levels: &[Level]) -> String {
 
 /// Levels that are values of one setting.
 fn plain_levels(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     value: &DeValue<'_>,
     place: &str,
     factor: &str,
@@ -367,16 +365,16 @@ fn plain_levels(
 }
 
 fn read_level<'t>(
-    source: &mut Source<'t>,
+    source: &mut TomlText<'t>,
     table: &'t DeTable<'t>,
     place: String,
     key: &str,
 ) -> Option<Level> {
-    let mut form = Form::new(source, table, place, "a level");
+    let mut form = KeyedTable::new(source, table, place, "a level");
     let name = form.name("name", "one line, such as \"rsize 8k\"");
     let name = form.require("name", name, "its name in tables, such as name = \"8k\"");
     let target = form.text("target", "a directory, file, device, or \"sim:NAME\"");
-    let (setup, teardown) = (form.script("setup"), form.script("teardown"));
+    let (setup, teardown) = (script(&mut form, "setup"), script(&mut form, "teardown"));
     let value = form.find("value");
     let set = form.find("set");
     form.finish();
@@ -413,7 +411,7 @@ fn read_level<'t>(
 }
 
 fn read_exclusion(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     table: &DeTable<'_>,
     place: &str,
     factors: &[Factor],
@@ -456,7 +454,7 @@ fn read_exclusion(
 }
 
 fn override_study(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     study: &mut StudyDefinition,
     overrides: &StudyOverrides,
     places: &mut Places,
@@ -485,7 +483,7 @@ fn override_study(
 }
 
 /// An option that changes nothing is a mistake.
-fn check_overrides(source: &mut Source<'_>, study: &StudyDefinition, overrides: &StudyOverrides) {
+fn check_overrides(source: &mut TomlText<'_>, study: &StudyDefinition, overrides: &StudyOverrides) {
     for (key, text) in &overrides.set {
         let sets = |level: &Level| level.set.contains_key(key);
         let mut factors = study.factors.iter();
@@ -501,7 +499,7 @@ fn check_overrides(source: &mut Source<'_>, study: &StudyDefinition, overrides: 
 }
 
 /// Confine a factor to some of its levels.
-fn confine(source: &mut Source<'_>, study: &mut StudyDefinition, name: &str, wanted: &[String]) {
+fn confine(source: &mut TomlText<'_>, study: &mut StudyDefinition, name: &str, wanted: &[String]) {
     let place = format!(
         "--only {}={}",
         shortened(name),
@@ -562,7 +560,7 @@ fn chosen(levels: &[Level], wanted: &[String]) -> Result<Vec<usize>, String> {
 }
 
 /// Whether there are cells, and not too many.
-fn check_size(source: &mut Source<'_>, study: &StudyDefinition) -> bool {
+fn check_size(source: &mut TomlText<'_>, study: &StudyDefinition) -> bool {
     let place = format!("{}:1", source.file);
     let sizes = study.factors.iter().map(|factor| factor.levels.len());
     let count = sizes.fold(1_usize, usize::saturating_mul);

@@ -2,7 +2,7 @@
 
 use crate::study::definition::{Factor, StudyDefinition};
 use crate::study::effects::{KindOutline, Places, gather};
-use crate::study::form::Source;
+use toml_reader::TomlText;
 
 /// How the variables begin.
 const PREFIX: &str = "SEEKSTONE_";
@@ -20,7 +20,7 @@ pub fn level_variable(factor: &str) -> String {
 }
 
 /// Each factor has a variable of its own.
-pub(super) fn check_variables(source: &mut Source<'_>, factors: &[Factor], places: &Places) {
+pub(super) fn check_variables(source: &mut TomlText<'_>, factors: &[Factor], places: &Places) {
     for (at, factor) in factors.iter().enumerate() {
         let variable = level_variable(&factor.name);
         let mut taken = EVERYWHERE.iter().chain([&ROUND]);
@@ -119,7 +119,7 @@ pub(super) fn commands(
 
 /// A variable that nothing sets is empty, and what it should vary would stay the same.
 pub(super) fn check_commands(
-    source: &mut Source<'_>,
+    source: &mut TomlText<'_>,
     study: &StudyDefinition,
     places: &Places,
     kind: &KindOutline,

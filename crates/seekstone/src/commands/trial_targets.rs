@@ -203,7 +203,7 @@ fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText
         None => text_of(path)?,
     };
     setup.keep_text(&name, &text);
-    let mut read = read_workloads(&name, &text).map_err(UsageError)?;
+    let mut read = read_workloads(&name, &text).map_err(|faults| UsageError(faults.to_string()))?;
     read.iter_mut().for_each(|it| it.verify |= args.verify);
     Ok(read)
 }

@@ -1,4 +1,4 @@
-//! Tables of a study file, read key by key; mistakes are noted with their lines.
+//! One table of a file, read key by key.
 
 use std::ops::Range;
 
@@ -6,33 +6,81 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::{Duration, did_you_mean, line_at, nearest, parse_percent, shortened};
 
-use crate::study::definition::Script;
-use crate::study::fault::StudyFault;
+use crate::fault::{TomlFault, TomlFaults};
+use crate::value::{is_name, to_integer, typed};
 
-/// The longest name or title.
-const NAME_CHARS_MAX: usize = 80;
-
-/// A text with its file name, and the mistakes found in it so far.
-pub(super) struct Source<'t> {
-    pub file: &'t str,
-    pub text: &'t str,
-    pub faults: Vec<StudyFault>,
+/// The tables of a text.
+///
+/// # Errors
+/// Why it is not TOML, with the line.
+pub fn parse<'t>(file: &str, text: &'t str) -> Result<Spanned<DeTable<'t>>, TomlFaults> {
+    DeTable::parse(text).map_err(|error| {
+        let place = place_in(file, text, &error.span().unwrap_or_default());
+        let message = shortened(&error.message().escape_debug().to_string());
+        let message = format!("not TOML: {message}");
+        TomlFaults {
+            faults: vec![TomlFault { place, message }],
+        }
+    })
 }
 
-impl Source<'_> {
-    pub fn place(&self, span: &Range<usize>) -> String {
-        format!("{}:{}", self.file, line_at(self.text, span.start))
+fn place_in(file: &str, text: &str, span: &Range<usize>) -> String {
+    format!("{file}:{}", line_at(text, span.start))
+}
+
+/// A text with its file name, and the mistakes found in it so far.
+#[derive(Debug)]
+pub struct TomlText<'t> {
+    /// The file's name, for places.
+    pub file: &'t str,
+    /// What it says.
+    pub text: &'t str,
+    /// What is wrong with it.
+    pub faults: Vec<TomlFault>,
+}
+
+impl<'t> TomlText<'t> {
+    /// A text that is to be read.
+    #[must_use]
+    pub const fn new(file: &'t str, text: &'t str) -> Self {
+        Self {
+            file,
+            text,
+            faults: Vec::new(),
+        }
     }
 
+    /// What was read of it, or all that is wrong.
+    ///
+    /// # Errors
+    /// The mistakes, in the order in which they were found.
+    pub fn finish<T>(self, read: T) -> Result<T, TomlFaults> {
+        if self.faults.is_empty() {
+            return Ok(read);
+        }
+        Err(TomlFaults {
+            faults: self.faults,
+        })
+    }
+
+    /// File and line of a part of the text.
+    #[must_use]
+    pub fn place(&self, span: &Range<usize>) -> String {
+        place_in(self.file, self.text, span)
+    }
+
+    /// Note a mistake.
     pub fn note(&mut self, place: String, message: impl Into<String>) {
         let message = message.into();
-        self.faults.push(StudyFault { place, message });
+        self.faults.push(TomlFault { place, message });
     }
 }
 
 /// A table of the file; every key that is asked for counts as known.
-pub(super) struct Form<'s, 't> {
-    pub source: &'s mut Source<'t>,
+#[derive(Debug)]
+pub struct KeyedTable<'s, 't> {
+    /// The text that it is a part of.
+    pub source: &'s mut TomlText<'t>,
     table: &'t DeTable<'t>,
     /// Where the table begins.
     pub place: String,
@@ -41,9 +89,10 @@ pub(super) struct Form<'s, 't> {
     known: Vec<&'static str>,
 }
 
-impl<'s, 't> Form<'s, 't> {
-    pub fn new(
-        source: &'s mut Source<'t>,
+impl<'s, 't> KeyedTable<'s, 't> {
+    /// A table that begins at `place`; `what` it is, in words.
+    pub const fn new(
+        source: &'s mut TomlText<'t>,
         table: &'t DeTable<'t>,
         place: String,
         what: &'static str,
@@ -57,6 +106,7 @@ impl<'s, 't> Form<'s, 't> {
         }
     }
 
+    /// The value of a key, and where it stands.
     pub fn find(&mut self, key: &'static str) -> Option<(&'t DeValue<'t>, String)> {
         if !self.known.contains(&key) {
             self.known.push(key);
@@ -70,6 +120,7 @@ impl<'s, 't> Form<'s, 't> {
         self.source.note(place, message);
     }
 
+    /// Note that a key is missing.
     pub fn require<T>(&mut self, key: &str, value: Option<T>, wanted: &str) -> Option<T> {
         if value.is_none() && !self.table.contains_key(key) {
             let message = format!("the key \"{key}\" is missing: {}: {wanted}", self.what);
@@ -102,19 +153,14 @@ impl<'s, 't> Form<'s, 't> {
         }
     }
 
-    pub fn script(&mut self, key: &'static str) -> Option<Script> {
-        let place = self.find(key).map(|(_, place)| place)?;
-        let text = self.text(key, "commands for the shell, such as \"sync\"")?;
-        Some(Script { text, place })
-    }
-
+    /// A whole number.
     pub fn count(
         &mut self,
         key: &'static str,
         range: std::ops::RangeInclusive<u64>,
     ) -> Option<u64> {
         let (value, place) = self.find(key)?;
-        let number = integer(value).and_then(|number| u64::try_from(number).ok());
+        let number = to_integer(value).and_then(|number| u64::try_from(number).ok());
         let number = number.filter(|number| range.contains(number));
         if number.is_none() {
             let (low, high) = (range.start(), range.end());
@@ -124,6 +170,7 @@ impl<'s, 't> Form<'s, 't> {
         number
     }
 
+    /// True or false.
     pub fn flag(&mut self, key: &'static str) -> Option<bool> {
         let (value, place) = self.find(key)?;
         if let DeValue::Boolean(flag) = value {
@@ -150,6 +197,7 @@ impl<'s, 't> Form<'s, 't> {
         share
     }
 
+    /// A time above zero.
     pub fn span(&mut self, key: &'static str) -> Option<Duration> {
         let (value, place) = self.find(key)?;
         let span = value.as_str().and_then(|text| text.parse().ok());
@@ -158,6 +206,22 @@ impl<'s, 't> Form<'s, 't> {
             self.refuse(key, value, place, "a time, such as \"90s\" or \"10 min\"");
         }
         span
+    }
+
+    /// A text in a notation of its own, as typed; what `why_wrong` says of another one is told.
+    pub fn notation(
+        &mut self,
+        key: &'static str,
+        wanted: &str,
+        why_wrong: impl FnOnce(&str) -> Option<String>,
+    ) -> Option<String> {
+        let text = self.text(key, wanted)?;
+        let Some(why) = why_wrong(&text) else {
+            return Some(text);
+        };
+        let place = self.find(key).map(|(_, place)| place)?;
+        self.source.note(place, format!("{key}: {why}"));
+        None
     }
 
     /// A list of texts.
@@ -217,55 +281,5 @@ impl<'s, 't> Form<'s, 't> {
                 self.source.note(place, message);
             }
         }
-    }
-}
-
-pub(super) fn is_name(text: &str) -> bool {
-    !text.trim().is_empty()
-        && text.chars().count() <= NAME_CHARS_MAX
-        && !text.contains(char::is_control)
-}
-
-fn integer(value: &DeValue<'_>) -> Option<i64> {
-    let integer = value.as_integer()?;
-    let digits: String = integer.as_str().chars().filter(|c| *c != '_').collect();
-    i64::from_str_radix(&digits, integer.radix()).ok()
-}
-
-/// A value without its place in the file.
-pub(super) fn owned(value: &DeValue<'_>) -> toml::Value {
-    match value {
-        DeValue::String(text) => toml::Value::String(text.to_string()),
-        DeValue::Integer(number) => integer(value).map_or_else(
-            || toml::Value::String(number.to_string()),
-            toml::Value::Integer,
-        ),
-        DeValue::Float(number) => {
-            let text: String = number.as_str().chars().filter(|c| *c != '_').collect();
-            text.parse()
-                .map_or_else(|_| toml::Value::String(text), toml::Value::Float)
-        }
-        DeValue::Boolean(flag) => toml::Value::Boolean(*flag),
-        DeValue::Datetime(moment) => toml::Value::Datetime(*moment),
-        DeValue::Array(items) => {
-            toml::Value::Array(items.iter().map(|item| owned(item.get_ref())).collect())
-        }
-        DeValue::Table(table) => toml::Value::Table(owned_table(table)),
-    }
-}
-
-pub(super) fn owned_table(table: &DeTable<'_>) -> toml::Table {
-    let pairs = table.iter();
-    pairs
-        .map(|(name, value)| (name.get_ref().to_string(), owned(value.get_ref())))
-        .collect()
-}
-
-/// A value for a message: short, on one line.
-pub(super) fn typed(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::Array(_) => "[...]".into(),
-        DeValue::Table(_) => "{...}".into(),
-        value => shortened(&owned(value).to_string()),
     }
 }

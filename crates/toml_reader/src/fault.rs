@@ -1,4 +1,4 @@
-//! What is wrong with a study file, all at once, with file and line.
+//! What is wrong with a file, all at once, with file and line.
 
 use std::fmt;
 
@@ -7,24 +7,23 @@ const TOLD_MAX: usize = 20;
 
 /// One mistake and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StudyFault {
+pub struct TomlFault {
     /// File and line, or the option as typed.
     pub place: String,
     /// What is wrong, and what is right.
     pub message: String,
 }
 
-/// The mistakes of a study file; one line of text for each.
+/// The mistakes of a file; one line of text for each.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct StudyError {
+pub struct TomlFaults {
     /// One at least.
-    pub faults: Vec<StudyFault>,
+    pub faults: Vec<TomlFault>,
 }
 
-impl fmt::Display for StudyError {
+impl fmt::Display for TomlFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, StudyFault { place, message }) in self.faults.iter().take(TOLD_MAX).enumerate()
-        {
+        for (index, TomlFault { place, message }) in self.faults.iter().take(TOLD_MAX).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }

@@ -1,0 +1,12 @@
+//! Tables of TOML files, read key by key: every mistake is noted with its line, an unknown key with
+//! the one that was probably meant, and all of them are told at once.
+//!
+//! Knows nothing about what the keys mean.
+
+mod fault;
+mod table;
+mod value;
+
+pub use fault::{TomlFault, TomlFaults};
+pub use table::{KeyedTable, TomlText, parse};
+pub use value::{is_name, owned, owned_table, to_integer, typed};
