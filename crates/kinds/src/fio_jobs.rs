@@ -1,9 +1,12 @@
 //! fio's jobs, carried out: phases between walls, workloads side by side within a phase.
 
 mod checks;
+mod curve_targets;
 mod fill;
 mod follow;
 mod hosts;
+mod laws;
+mod load_shares;
 mod opened;
 mod pace;
 mod plan;
@@ -11,15 +14,18 @@ mod reporting;
 mod request_log;
 mod run;
 mod steady_count;
+mod saturation;
 mod targets;
 mod verify;
 mod workload_file;
 
+pub use curve_targets::{CurveOfTargets, curve_of_targets};
 pub use follow::LogTo;
 pub use hosts::HostTimes;
+pub use load_shares::LoadShares;
 pub use plan::{FioPlan, Phase, PlanError, Row, Storage, phase_names, plan_jobs};
 pub use reporting::{Reporting, Status};
 pub use run::{FioRequest, FioRun, JobTimes, TrialShape, run_jobs};
-pub use targets::{curve_of_targets, trial_of_targets};
+pub use targets::trial_of_targets;
 pub use verify::{AfterPhase, VerifyPlan};
 pub use workload_file::{JobTarget, WorkloadText, read_workloads};

@@ -14,9 +14,7 @@ use procedure::{
     summarise,
 };
 use random::{Purpose, Stream};
-use results::{Access, CpuCost, Interval, Measurement, ServerTimes, SystemSeries};
-use sim::{ArrayState, Served, SimDriver, SimSpec};
-use stats::Estimate;
+use results::{Access, CpuCost, Interval, Measurement, SystemSeries};
 use units::{Bytes, Duration, Instant};
 use workload::{AddressError, Errno};
 
@@ -25,13 +23,10 @@ use sys::MonotonicClock;
 
 use crate::cells::Killed;
 use crate::deal::{deal, members, since};
-use crate::kept::Forgets;
+pub use crate::models::SimLaboratory;
 use crate::workers::SLOT_WIDTH;
 use host::counters::thread_cpu_ns;
 use host::limits::check_clients;
-
-/// An interval of 95 % of a normal distribution, in standard deviations.
-const NORMAL_95: f64 = 1.959_964;
 
 /// Why a trial gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -224,118 +219,6 @@ pub fn error_name(errno: Errno) -> String {
     std::io::Error::from_raw_os_error(errno.0).to_string()
 }
 
-/// Trials on a model, in virtual time. A machine stays as a trial left it, with what its caches
-/// hold and where its arm stands; a queue is a new one for each trial.
-pub struct SimLaboratory {
-    spec: SimSpec,
-    seed: u64,
-    on_error: OnError,
-    now: Instant,
-    used: Option<Box<dyn sim::Device>>,
-    follower: Option<Arc<dyn Follower>>,
-}
-
-impl SimLaboratory {
-    /// A laboratory with one model.
-    #[must_use]
-    pub fn new(spec: SimSpec, seed: u64) -> Self {
-        Self {
-            spec,
-            seed,
-            on_error: OnError::Stop,
-            now: Instant::START,
-            used: None,
-            follower: None,
-        }
-    }
-
-    /// The same where a failed operation ends a trial, or is counted.
-    #[must_use]
-    pub const fn with_errors(mut self, on_error: OnError) -> Self {
-        self.on_error = on_error;
-        self
-    }
-
-    /// The model.
-    #[must_use]
-    pub const fn spec(&self) -> &SimSpec {
-        &self.spec
-    }
-
-    /// In which state the model's array is, if it has one.
-    #[must_use]
-    pub fn array_state(&self) -> Option<ArrayState> {
-        self.spec.machine()?.array.array.as_ref()?;
-        match &self.used {
-            Some(device) => device.array_state(),
-            None => self.spec.device(self.seed).array_state(),
-        }
-    }
-
-    fn driver(&mut self, seed: u64, depth: usize) -> SimDriver {
-        if self.spec.machine().is_none() {
-            return self.spec.driver(seed, depth, self.now);
-        }
-        let device = self
-            .used
-            .take()
-            .unwrap_or_else(|| self.spec.device(self.seed));
-        self.spec.driver_on(device, seed, depth, self.now)
-    }
-}
-
-impl Laboratory for SimLaboratory {
-    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
-        let seed = trial_seed(self.seed, trial.salt);
-        let start = self.now;
-        let driver = self.driver(seed, trial.depth as usize);
-        let began = Began {
-            seed,
-            start,
-            // A model has no holes that a failed write could leave.
-            on_error: self.on_error,
-            cpu: None,
-            follower: self.follower.clone(),
-        };
-        let (outcome, driver) = inline(trial, driver, "sim", began, watch)?;
-        let served = driver.served().filter(|served| served.operations > 0);
-        self.now = driver.now();
-        if self.spec.machine().is_some() {
-            let (device, end) = driver.into_device();
-            self.used = Some(device);
-            self.now = end;
-        }
-        let mut outcome = outcome?;
-        let response = outcome.measurement.response.mean;
-        let counts_operations = outcome.units.is_empty();
-        outcome.measurement.server = served
-            .filter(|_| counts_operations)
-            .map(|served| server_times(&served, response));
-        Ok(outcome)
-    }
-
-    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
-        self.follower = follower;
-    }
-
-    fn now(&self) -> Instant {
-        self.now
-    }
-}
-
-impl Forgets for SimLaboratory {
-    /// A machine stays as a trial left it.
-    fn forgets(&self) -> bool {
-        self.spec.machine().is_none()
-    }
-
-    /// A disk turns meanwhile.
-    fn skip(&mut self, took: Duration) -> Duration {
-        self.now += took;
-        Duration::ZERO
-    }
-}
-
 /// Trials on the driver that completes at once: what the engine itself costs.
 pub struct NullLaboratory {
     seed: u64,
@@ -379,20 +262,20 @@ impl Laboratory for NullLaboratory {
 }
 
 /// How a trial on the calling thread begins.
-struct Began {
-    seed: u64,
-    start: Instant,
-    on_error: OnError,
+pub(crate) struct Began {
+    pub(crate) seed: u64,
+    pub(crate) start: Instant,
+    pub(crate) on_error: OnError,
     /// CPU time of this thread, where it counts.
-    cpu: Option<u64>,
-    follower: Option<Arc<dyn Follower>>,
+    pub(crate) cpu: Option<u64>,
+    pub(crate) follower: Option<Arc<dyn Follower>>,
 }
 
 /// What a trial gave, and the driver as it left it.
-type Ran<D> = (Result<Outcome, LaboratoryError>, D);
+pub(crate) type Ran<D> = (Result<Outcome, LaboratoryError>, D);
 
 /// A trial on the calling thread.
-fn inline<D: engine::Driver>(
+pub(crate) fn inline<D: engine::Driver>(
     trial: &Trial,
     driver: D,
     name: &str,
@@ -473,33 +356,6 @@ fn alone(trial: &Trial, start: Instant) -> EngineOptions {
 fn worked_since(driver: &impl engine::Driver, before: Option<Activity>) -> Option<u64> {
     let done = driver.activity()?.since(&before?);
     done.cpu_busy_ns.filter(|&ns| ns > 0)
-}
-
-/// Wait and service apart. The whole trial tells the mean service; that its times are independent,
-/// its interval. What is left of the response time is wait, with the response time's interval.
-fn server_times(served: &Served, response: Estimate) -> ServerTimes {
-    let count = served.operations as f64;
-    let mean = served.sum_ns / count;
-    let variance = (served.squares / count - mean * mean).max(0.0);
-    let half = if served.is_independent {
-        NORMAL_95 * (variance / count).sqrt()
-    } else {
-        f64::INFINITY
-    };
-    ServerTimes {
-        wait: Estimate {
-            value: (response.value - mean).max(0.0),
-            low: (response.low - mean).max(0.0),
-            high: (response.high - mean).max(0.0),
-            ..response
-        },
-        service: Estimate {
-            value: mean,
-            low: (mean - half).max(0.0),
-            high: mean + half,
-            ..Estimate::exact(mean, count)
-        },
-    }
 }
 
 /// The error that ended a trial, if one did.

@@ -10,6 +10,7 @@ pub mod hosts;
 pub mod kept;
 pub mod laboratory;
 pub mod left_over;
+mod models;
 pub mod run_journal;
 pub mod simulated;
 pub mod state_file;

@@ -131,6 +131,12 @@ fn queue_law(spec: &SimSpec, mix: &MixSpec, clients: u32) -> Option<QueueLaw> {
         }
         _ => return None,
     };
+    law_of_queue(spec, load)
+}
+
+/// What theory says of a load on a model that is a queue, where a law holds.
+#[must_use]
+pub fn law_of_queue(spec: &SimSpec, load: QueueLoad) -> Option<QueueLaw> {
     let found = spec.answer(load)?;
     Some(QueueLaw {
         name: found.name,

@@ -10,6 +10,7 @@ mod bracketing;
 mod finals;
 mod interpolation;
 mod mark;
+mod multiples;
 mod options;
 mod outcome;
 mod visit;
@@ -30,7 +31,7 @@ use visit::Visit;
 /// What to measure for the next point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointPlan {
-    /// Number of clients.
+    /// Number of clients, or of [`CurveOptions::clients_each`].
     pub clients: u32,
     /// When the point is good enough.
     pub goal: Goal,
@@ -229,6 +230,16 @@ impl LoadCurve {
         step
     }
 
+    /// Take in the measurement of `plan`, which took `elapsed` altogether, and of which a part fell
+    /// behind the arrivals that were meant for it.
+    pub fn record_behind(&mut self, plan: &PointPlan, measurement: &Measurement, took: Duration) {
+        let known = self.visits.len();
+        self.record(plan, measurement, took);
+        for visit in &mut self.visits[known..] {
+            visit.is_overloaded = true;
+        }
+    }
+
     /// Take in the measurement of `plan`, which took `elapsed` altogether.
     pub fn record(&mut self, plan: &PointPlan, measurement: &Measurement, elapsed: Duration) {
         self.spent += elapsed;
@@ -315,7 +326,7 @@ impl LoadCurve {
         let mut warnings = self.kept.clone();
         warnings.extend(self.failures.warning("load curve"));
         warnings.extend(self.warnings(&levels));
-        Curve {
+        self.in_clients(Curve {
             title: title.into(),
             workload: self.workload.clone(),
             channel: self.options.channel,
@@ -327,7 +338,7 @@ impl LoadCurve {
             resolution: self.resolution(),
             errors: self.failures.errors().to_vec(),
             warnings,
-        }
+        })
     }
 
     /// What every point that is cited was long enough to see.

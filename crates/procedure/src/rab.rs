@@ -343,6 +343,7 @@ fn curve_options(options: &RabOptions) -> CurveOptions {
             levels => Levels::Explicit(levels.to_vec()),
         },
         clients_max: options.clients_max,
+        clients_each: 1,
         precision: options.precision,
         warm_up: options.warm_up,
         scout_min: share(0.005, 200, 1_000),

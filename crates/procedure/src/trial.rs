@@ -79,7 +79,8 @@ impl Trial {
                 OwnCounts::Scheduled { per_second } => Some(per_second),
                 OwnCounts::Units | OwnCounts::Operations => None,
             },
-            ClientSpec::Files(_) | ClientSpec::Users(_) | ClientSpec::Jobs(_) => None,
+            ClientSpec::Jobs(jobs) => jobs.offered(),
+            ClientSpec::Files(_) | ClientSpec::Users(_) => None,
         }
     }
 
@@ -105,6 +106,7 @@ impl Trial {
             ClientSpec::Own(own) if matches!(own.counts, OwnCounts::Scheduled { .. }) => {
                 Arrivals::Open
             }
+            ClientSpec::Jobs(jobs) if jobs.offered().is_some() => Arrivals::Open,
             _ if self.is_saturating() => Arrivals::Saturating,
             _ => Arrivals::Thinking,
         }

@@ -195,7 +195,7 @@ fn unseen(page: &mut Page<'_>, curve: &Curve) {
 fn panel(curve: &Curve, width: usize) -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for found in &curve.levels {
-        rows.push(level(found, curve.arrivals));
+        rows.push(level(found, curve));
         rows.extend(found.open.as_ref().map(open));
     }
     rows.extend(curve.saturation.iter().map(saturation));
@@ -227,7 +227,9 @@ fn panel(curve: &Curve, width: usize) -> Vec<String> {
 }
 
 /// A level's name and what was found for it.
-fn level(level: &Level, arrivals: Arrivals) -> (String, String) {
+fn level(level: &Level, curve: &Curve) -> (String, String) {
+    let arrivals = curve.arrivals;
+    let least = curve.points.first().map_or(1, |point| point.clients);
     let per_second = |load: f64| format!("{}/s", format_count(load));
     let text = match level.outcome {
         LevelOutcome::Reached { load, .. } => figures(operations(load)),
@@ -235,9 +237,10 @@ fn level(level: &Level, arrivals: Arrivals) -> (String, String) {
             format!("between {} and {}", per_second(low), per_second(high))
         }
         LevelOutcome::Exceeded { response } => {
-            let who = match arrivals {
-                Arrivals::Closed => "one client waits",
-                Arrivals::Open => "few arrivals wait",
+            let who = match (arrivals, least) {
+                (Arrivals::Open, _) => "few arrivals wait".to_owned(),
+                (_, 1) => "one client waits".to_owned(),
+                _ => format!("{} wait", format_counted(least.into(), "client")),
             };
             format!("no load: even {who} {}", time(response).0)
         }

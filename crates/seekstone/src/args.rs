@@ -440,9 +440,19 @@ pub struct CurveArgs {
     /// A directory, a file (read-only unless --overwrite), a block device, or `sim:NAME`.
     #[arg(default_value = ".")]
     pub target: String,
-    /// Further targets, loaded at the same time; clients are dealt to them in turn.
+    /// Further targets, loaded at the same time; clients are dealt to them in turn, and arrivals of
+    /// --open in equal parts.
     #[arg(value_name = "TARGET")]
     pub others: Vec<String>,
+    /// Load the targets with the workloads of this file (docs/several-targets.md). Every load keeps
+    /// the proportions of their clients, or with --open of their rates.
+    #[arg(
+        long = "workload", value_name = "FILE",
+        conflicts_with_all = [
+            "block", "pattern", "writes", "durable", "think", "shape", "buffered",
+        ]
+    )]
+    pub workload_file: Option<PathBuf>,
     /// Find the load at this mean latency, or at a percentile, as in 1ms@p99; may be
     /// given several times
     /// [default: three of 10, 20, 50, 100 us ... that fit the storage].

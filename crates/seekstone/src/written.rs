@@ -91,7 +91,10 @@ pub fn check_command(command: &Command) -> anyhow::Result<()> {
             let files = files.and("--iolog", args.iolog.as_ref());
             files.and_used(args.verify_state.iter().chain(&args.workload_file).cloned())
         }
-        Command::Curve(args) => Files::of(&args.common, args.others.iter().chain([&args.target])),
+        Command::Curve(args) => {
+            let files = Files::of(&args.common, args.others.iter().chain([&args.target]));
+            files.and_used(args.workload_file.clone())
+        }
         Command::Rab(args) => Files::of(&args.common, args.workload.iter().chain([&args.target])),
         Command::Random(args) => Files::of(&args.common, [&args.target]),
         Command::Ssd(args) => Files::of(&args.common, [&args.target]),

@@ -162,7 +162,7 @@ impl SimDriver {
     #[must_use]
     pub fn into_device(mut self) -> (Box<dyn Device>, Instant) {
         let mut done = Vec::new();
-        while self.outstanding + self.computing > 0 {
+        while !self.is_idle() {
             if self.wait(None, &mut done).is_err() {
                 break;
             }
@@ -320,8 +320,13 @@ impl SimDriver {
         });
     }
 
+    /// Whether nothing is outstanding.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.outstanding + self.computing == 0
+    }
+
     /// Let time pass in which nothing comes and nothing ends.
-    fn advance(&mut self, until: Instant) {
+    pub(crate) fn advance(&mut self, until: Instant) {
         self.done
             .pass(until, self.processors.busy(), self.outstanding);
         self.now = self.now.max(until);
@@ -335,7 +340,8 @@ impl SimDriver {
         }
     }
 
-    fn next(&self) -> Option<Instant> {
+    /// When something will happen of itself.
+    pub(crate) fn next(&self) -> Option<Instant> {
         let gate = match self.gate {
             Gate::Until { at, .. } => Some(at),
             _ => None,
@@ -346,7 +352,7 @@ impl SimDriver {
     }
 
     /// Do everything that is due at this instant.
-    fn step(&mut self, done: &mut Vec<Completion>) {
+    pub(crate) fn step(&mut self, done: &mut Vec<Completion>) {
         while self.next().is_some_and(|at| at <= self.now) {
             while let Some(number) = self.processors.take_done(self.now) {
                 self.complete(number, Ok(0), done);
@@ -435,7 +441,7 @@ impl Driver for SimDriver {
         deadline: Option<Instant>,
         done: &mut Vec<Completion>,
     ) -> Result<(), DriverError> {
-        if deadline.is_none() && self.outstanding + self.computing == 0 {
+        if deadline.is_none() && self.is_idle() {
             return Err(DriverError::Idle);
         }
         let before = done.len();

@@ -103,7 +103,7 @@ fn each_workload_keeps_its_own_depth_rate_and_end() {
         JobSpec {
             bytes: None,
             runtime: Some(Duration::from_secs(2)),
-            rates: [JobRate::Requests { per_second: 250 }; 2],
+            rates: [JobRate::Requests { per_second: 250.0 }; 2],
             delay: millis(500),
             ..job(2)
         },

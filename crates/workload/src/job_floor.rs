@@ -13,7 +13,7 @@ use crate::op::{Op, OpKind};
 const SETTLING: Duration = Duration::from_secs(2);
 
 /// The least rates of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorSpec {
     /// Of reads, and of writes or trims; [`JobRate::Free`] is none.
     pub rates: [JobRate; 2],
@@ -22,7 +22,7 @@ pub struct FloorSpec {
 }
 
 /// A rate that was not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateMiss {
     /// Of what.
     pub kind: OpKind,
@@ -98,12 +98,12 @@ impl FloorWatch {
         self.last[direction] = Some((at, done));
         let (amount, least) = match wanted {
             JobRate::Requests { per_second } => (done.0 - before.0, per_second),
-            JobRate::Bytes { per_second } => (done.1 - before.1, per_second),
+            JobRate::Bytes { per_second } => (done.1 - before.1, per_second as f64),
             JobRate::Free => return None,
         };
         let found = u128::from(amount) * 1_000_000_000 / u128::from(within.as_nanos());
         let found = u64::try_from(found).unwrap_or(u64::MAX);
-        (found < least).then_some(RateMiss {
+        ((found as f64) < least).then_some(RateMiss {
             kind,
             wanted,
             found,

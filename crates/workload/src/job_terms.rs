@@ -1,4 +1,4 @@
-//! What a job is made of: which file and block come next, how often, and what is trimmed.
+//! What a job is made of: which file and block come next, and what is trimmed.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,24 +42,6 @@ pub enum JobPattern {
     Normal {
         /// Standard deviation in percent of the file.
         percent: f64,
-    },
-}
-
-/// How often requests of a direction are due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "unit", rename_all = "kebab-case")]
-pub enum JobRate {
-    /// As soon as there is room.
-    Free,
-    /// So many a second.
-    Requests {
-        /// Requests.
-        per_second: u64,
-    },
-    /// So many bytes a second.
-    Bytes {
-        /// Bytes.
-        per_second: u64,
     },
 }
 

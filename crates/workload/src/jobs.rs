@@ -10,7 +10,8 @@ use crate::client::{Agenda, Client, Event};
 use crate::content::Content;
 use crate::job_floor::{FloorSpec, FloorWatch, RateMiss};
 use crate::job_flow::{FlowGates, FlowMember, FlowSpec};
-use crate::job_terms::{JobPattern, JobRate, NextFile, Trims};
+use crate::job_rate::JobRate;
+use crate::job_terms::{JobPattern, NextFile, Trims};
 use crate::job_walk::JobWalk;
 use crate::job_zones::{StridedZones, ZoneWalk};
 use crate::mix::Size;
@@ -178,9 +179,7 @@ impl JobClient {
             false => GapShape::Constant,
         };
         let gap = |rate: JobRate| match rate {
-            JobRate::Requests { per_second } => {
-                Some(GapProcess::per_second(shape, per_second as f64))
-            }
+            JobRate::Requests { per_second } => Some(GapProcess::per_second(shape, per_second)),
             // The gap of one byte, which is multiplied by a request's length.
             JobRate::Bytes { per_second } => Some(GapProcess::new(shape, 1e9 / per_second as f64)),
             JobRate::Free => None,

@@ -17,6 +17,7 @@ use lab::storage::{StorageLaboratory, WantedFile};
 use procedure::Trial;
 use results::{Access, Caution, Setup, Severity, TargetDescription, Warning, WarningCode};
 use serde::{Deserialize, Serialize};
+use sim::SimError;
 use units::Bytes;
 use verify::Findings;
 use workload::TargetId;
@@ -168,9 +169,14 @@ pub(super) fn describe(plan: &FioPlan) -> Result<(TargetDescription, Vec<Caution
     let first = plan.files.first();
     match (&plan.storage, first) {
         (Storage::Null, _) | (_, None) => Ok((null_description(Bytes(0)), Vec::new())),
-        (Storage::Simulated(name), Some(file)) => {
-            let size = file.exists;
-            Ok((TargetDescription::simulated(name, name, size), Vec::new()))
+        (Storage::Simulated, Some(_)) => {
+            let names: Vec<String> = plan.files.iter().map(name_of_model).collect();
+            let (name, size) = (
+                names.join(", "),
+                plan.files.iter().map(|it| it.exists).sum(),
+            );
+            let description = TargetDescription::simulated(&name, &name, size);
+            Ok((description, Vec::new()))
         }
         (Storage::Files, Some(file)) => Ok(inspect::inspect(&place_of(file))?),
     }
@@ -208,9 +214,13 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
     let settings = &request.storage;
     match &plan.storage {
         Storage::Null => Ok(Bench::Null(NullLaboratory::new(settings.seed))),
-        Storage::Simulated(name) => {
-            let spec = open_recorded_model(name, &request.setup)?;
-            let laboratory = SimLaboratory::new(spec, settings.seed);
+        Storage::Simulated => {
+            let model = |(number, file): (u32, &PlannedFile)| {
+                let spec = open_recorded_model(&name_of_model(file), &request.setup)?;
+                Ok((FioPlan::target_of(number), spec))
+            };
+            let models: Result<_, SimError> = (0..).zip(&plan.files).map(model).collect();
+            let laboratory = SimLaboratory::on_several(models?, settings.seed);
             let laboratory = laboratory.with_errors(settings.on_error);
             Ok(Bench::Simulated(kept(laboratory, request)))
         }
@@ -228,6 +238,10 @@ pub(super) fn open(plan: &FioPlan, request: &FioRequest) -> Result<Bench, BenchE
             Ok(Bench::Real(kept(laboratory, request)))
         }
     }
+}
+
+fn name_of_model(file: &PlannedFile) -> String {
+    file.path.to_string_lossy().into_owned()
 }
 
 fn kept<L>(laboratory: L, request: &FioRequest) -> Kept<L> {

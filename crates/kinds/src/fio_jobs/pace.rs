@@ -9,7 +9,9 @@ pub(super) const fn rate_of(rate: Option<Rate>) -> JobRate {
     match rate {
         None => JobRate::Free,
         Some(Rate::Bytes(per_second)) => JobRate::Bytes { per_second },
-        Some(Rate::Requests(per_second)) => JobRate::Requests { per_second },
+        Some(Rate::Requests(per_second)) => JobRate::Requests {
+            per_second: per_second as f64,
+        },
     }
 }
 

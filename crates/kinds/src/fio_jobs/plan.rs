@@ -36,8 +36,8 @@ pub struct PlanError {
 pub enum Storage {
     /// Nothing: requests are done at once.
     Null,
-    /// A model, in virtual time.
-    Simulated(String),
+    /// Models, in one virtual time.
+    Simulated,
     /// Files and devices.
     Files,
 }
@@ -110,6 +110,11 @@ impl PlannedFile {
 }
 
 impl FioPlan {
+    /// What requests past the page cache to the file of that number go to.
+    pub(super) const fn target_of(number: u32) -> TargetId {
+        TargetId(number * 2)
+    }
+
     /// Whether a phase finds in a file what earlier ones wrote there first: it is made, and not
     /// filled, since nobody reads it.
     pub(super) fn writes_blank_files(&self) -> bool {
@@ -180,7 +185,7 @@ fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
     let of = |job: &Job| match job.files.names.as_slice() {
         _ if job.engine.kind == EngineKind::Null => Storage::Null,
         [name] if name == NULL_TARGET => Storage::Null,
-        [name] if name.starts_with(SIM_PREFIX) => Storage::Simulated(name.clone()),
+        [name] if name.starts_with(SIM_PREFIX) => Storage::Simulated,
         _ => Storage::Files,
     };
     let mut all = jobs.iter();
@@ -191,8 +196,8 @@ fn storage_of(jobs: &[Job]) -> Result<Storage, PlanError> {
     match all.find(|job| of(job) != storage) {
         Some(other) => refused(
             other,
-            "works on another kind of target than the jobs before it: files, one model, or \
-             nothing; put it into a file of its own",
+            "works on another kind of target than the jobs before it: files, models, or nothing; \
+             put it into a file of its own",
         ),
         None => Ok(storage),
     }
@@ -251,7 +256,7 @@ impl Planner<'_> {
         let paths = paths(job, copy);
         let reads = job.pattern.directions.reads() && job.read_percent_effective() > 0;
         let trims = trims_of(job);
-        if trims != Trims::None && matches!(self.plan.storage, Storage::Simulated(_)) {
+        if trims != Trims::None && self.plan.storage == Storage::Simulated {
             return refused(
                 job,
                 "models forget nothing: trims need a file, a device or null",

@@ -154,12 +154,17 @@ impl JobTarget {
     /// A short name: the last part of a path.
     #[must_use]
     pub fn label(&self) -> String {
-        let whole = self.given.trim_end_matches('/');
-        let last = whole.rsplit('/').next().unwrap_or(whole);
-        match last {
-            "" | "." | ".." => self.given.clone(),
-            last => last.to_owned(),
-        }
+        short_name(&self.given)
+    }
+}
+
+/// The last part of a target's path.
+pub(super) fn short_name(given: &str) -> String {
+    let whole = given.trim_end_matches('/');
+    let last = whole.rsplit('/').next().unwrap_or(whole);
+    match last {
+        "" | "." | ".." => given.to_owned(),
+        last => last.to_owned(),
     }
 }
 

@@ -58,8 +58,10 @@ pub struct CurveOptions {
     pub levels: Levels,
     /// What the operations come from.
     pub arrivals: Arrivals,
-    /// The most clients to try.
+    /// The most clients to try, or multiples of `clients_each`.
     pub clients_max: u32,
+    /// Clients by which a load grows at least: several where workloads keep their proportions.
+    pub clients_each: u32,
     /// Relative half-width wanted for the load at a level.
     pub precision: f64,
     /// What every point leaves out at its start, whatever it looks like, before its time begins to
@@ -92,6 +94,7 @@ impl Default for CurveOptions {
             levels: Levels::Grid { count: 3 },
             arrivals: Arrivals::Closed,
             clients_max: 256,
+            clients_each: 1,
             precision: 0.03,
             warm_up: None,
             scout_min: Duration::from_secs(1),

@@ -4,7 +4,7 @@ use results::{
     Arrivals, CurvePoint, Level, LevelOutcome, Measurement, Saturation, Warning, WarningCode,
 };
 use stats::{Channel, Estimate};
-use units::{Duration, format_count, format_counted, format_duration_ns};
+use units::{Duration, format_count, format_duration_ns};
 
 use super::interpolation::{curvature, interpolate};
 use super::visit::{End, Visit};
@@ -222,9 +222,7 @@ impl LoadCurve {
                 && clients < self.options.clients_max
             {
                 let with = match self.options.arrivals {
-                    Arrivals::Closed => {
-                        format!("with {}", format_counted(clients.into(), "client"))
-                    }
+                    Arrivals::Closed => format!("with {}", self.counted(clients)),
                     Arrivals::Open => format!("at {}/s", format_count(load.value)),
                 };
                 warnings.push(
@@ -312,13 +310,21 @@ impl LoadCurve {
                 format!(
                     "{} {:.0} % of the latency, {} of {}, is load-generator overhead, not the \
                      device: try more --workers.",
-                    load_of(&worst),
+                    self.load_of(&worst),
                     share(&worst) * 100.0,
                     format_duration_ns(worst.lateness_ns),
                     format_duration_ns(worst.response.value),
                 ),
             )
         })
+    }
+
+    /// The load of a point, in words.
+    fn load_of(&self, point: &CurvePoint) -> String {
+        match point.offered {
+            Some(rate) => format!("at {}/s", format_count(rate)),
+            None => format!("with {}", self.counted(point.clients)),
+        }
     }
 
     /// A load that clearly falls as clients are added: a level may then be crossed on the way down.
@@ -332,18 +338,13 @@ impl LoadCurve {
                 format!(
                     "the load fell from {:.0} to {:.0} operations per second as {} clients became \
                      {}: beyond its saturation the storage does less, not just the same.",
-                    best.load.value, last.load.value, best.clients, last.clients
+                    best.load.value,
+                    last.load.value,
+                    self.clients_of(best.clients),
+                    self.clients_of(last.clients)
                 ),
             )
         })
-    }
-}
-
-/// The load of a point, in words.
-fn load_of(point: &CurvePoint) -> String {
-    match point.offered {
-        Some(rate) => format!("at {}/s", format_count(rate)),
-        None => format!("with {}", format_counted(point.clients.into(), "client")),
     }
 }
 

@@ -8,10 +8,10 @@ use units::Duration;
 
 use crate::args::parse::same_percentile;
 use crate::args::{CURVE_BUDGET, CurveArgs};
+use crate::commands::curve_targets;
 use crate::commands::drive::Ready;
 use crate::commands::setup::{bench_request, levels};
 use crate::commands::trial::{caching, reach_as_asked, spec, think, title};
-use crate::commands::trial_targets;
 use crate::exit::UsageError;
 
 /// The most sources of random arrivals, each of which offers 1/32 of what one client does that
@@ -33,13 +33,10 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         &args.reach,
         (&args.common, setup),
     )?;
-    let budget = CURVE_BUDGET.fit(args.budget, [args.target.as_str()], &mut bench.setup);
+    let all = std::iter::once(&args.target).chain(&args.others);
+    let budget = CURVE_BUDGET.fit(args.budget, all.map(String::as_str), &mut bench.setup);
     warm_up_fits(args, budget)?;
     reach_as_asked(&args.workload, &mut bench)?;
-    if !args.others.is_empty() && args.open {
-        let text = "--open: the rate of random arrivals is found for one target; name one";
-        return Err(UsageError(text.into()).into());
-    }
     let options = CurveOptions {
         levels,
         percentile,
@@ -62,8 +59,8 @@ pub fn ready(args: &CurveArgs, setup: Setup) -> anyhow::Result<Ready<'_>> {
         budget: Some(budget),
         ..CurveOptions::default()
     };
-    if !args.others.is_empty() {
-        return trial_targets::curve_ready(args, bench, options);
+    if !args.others.is_empty() || args.workload_file.is_some() {
+        return curve_targets::ready(args, bench, options);
     }
     let request = LoadRequest {
         bench,

@@ -113,6 +113,9 @@ fn join(command: &mut Command, party: &Party, words: &[String]) -> anyhow::Resul
 pub fn check_options(command: &Command, ranks: u32) -> Result<(), UsageError> {
     match command {
         Command::Trial(args) => check_trial(args, ranks),
+        Command::Curve(args) if !args.others.is_empty() || args.workload_file.is_some() => {
+            Err(UsageError(ONE_TARGET.into()))
+        }
         Command::Files(args) => check_files(args, ranks),
         Command::Transfer(args) => check_transfer(args, ranks),
         Command::Ssd(args) if args.purge != PurgeChoice::None => Err(UsageError(

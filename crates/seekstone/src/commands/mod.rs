@@ -4,6 +4,7 @@ pub mod clean;
 pub mod compare;
 mod compare_runs;
 pub mod curve;
+pub mod curve_targets;
 pub mod devices;
 pub mod drive;
 pub mod export;

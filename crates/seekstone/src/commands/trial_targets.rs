@@ -1,5 +1,4 @@
-//! `trial` and `curve` over several targets, or with a file of workloads; and a trial as a job file
-//! of fio's.
+//! `trial` over several targets, or with a file of workloads; and a trial as a job file of fio's.
 
 use std::path::Path;
 
@@ -7,20 +6,19 @@ use drivers::read_regular_file;
 use fio::Job;
 use kinds::check_up::Show;
 use kinds::fio_jobs::{
-    FioRequest, JobTarget, TrialShape, WorkloadText, curve_of_targets, read_workloads,
-    trial_of_targets,
+    FioRequest, JobTarget, TrialShape, WorkloadText, read_workloads, trial_of_targets,
 };
 use kinds::single_load::NULL_TARGET;
-use lab::bench::{BenchRequest, directory_of};
+use lab::bench::directory_of;
 use lab::cells::Cells;
 use lab::simulated::keep_texts;
 use lab::test_file::SIZE_DEFAULT;
-use procedure::{CurveOptions, LATENCIES, Offer, OfferedRow, Requirement};
+use procedure::{LATENCIES, Offer, OfferedRow, Requirement};
 use results::{Run, Setup};
 use sim::SIM_PREFIX;
 use units::{Bytes, Duration, exact_percent};
 
-use crate::args::{CurveArgs, Reach, ShapeChoice, TrialArgs, WorkloadArgs};
+use crate::args::{Reach, ShapeChoice, TRIAL_BUDGET, TrialArgs, WorkloadArgs};
 use crate::commands::drive::Ready;
 use crate::commands::setup::reached;
 use crate::commands::trial::{ends, title, warm_up_leaves};
@@ -43,12 +41,15 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
         (args.workload.sharing.shared, "--shared"),
     ])?;
     require_there(&args.target, &args.others)?;
-    warm_up_leaves(args, args.budget)?;
+    let all = || std::iter::once(&args.target).chain(&args.others);
+    all().for_each(|it| keep_texts(it, &mut setup));
+    let budget = TRIAL_BUDGET.fit(args.budget, all().map(String::as_str), &mut setup);
+    warm_up_leaves(args, budget)?;
     let given = given(args, &mut setup)?;
-    let jobs = jobs_of(args, &given)?;
+    let jobs = jobs_of(args, &given, budget)?;
     let offered = jobs.iter().map(|job| job.name.clone());
     check_goals(offered, &args.common.goals)?;
-    let (goal, duration_max) = ends(args, args.budget);
+    let (goal, duration_max) = ends(args, budget);
     let goal = goal.filter(|_| !given.iter().any(WorkloadText::has_own_course));
     let shape = TrialShape {
         title: told(args, &jobs),
@@ -67,45 +68,8 @@ pub fn ready(args: &TrialArgs, mut setup: Setup) -> anyhow::Result<Ready<'_>> {
     Ok(measured(&args.common, request, trial_of_targets))
 }
 
-/// Measure the load curve of several targets at once.
-///
-/// # Errors
-/// When options do not go together.
-pub fn curve_ready(
-    args: &CurveArgs,
-    bench: BenchRequest,
-    options: CurveOptions,
-) -> anyhow::Result<Ready<'_>> {
-    refuse(&[
-        (args.workload.files > 1, "--files"),
-        (args.workload.poll, "--poll"),
-        (args.workload.sharing.shared, "--shared"),
-        (!args.common.goals.is_empty(), "--goal"),
-    ])?;
-    let workload = [of_options(&args.workload)?];
-    require_there(&args.target, &args.others)?;
-    let targets = targets(&args.target, &args.others, args.workload.size)?;
-    // A point ends when it is precise, or at its own time.
-    let jobs = jobs(&workload, &targets, Duration::from_secs(86_400))?;
-    let mut setup = bench.setup.clone();
-    targets
-        .iter()
-        .for_each(|it| keep_texts(&it.given, &mut setup));
-    let request = FioRequest {
-        storage: bench.storage,
-        ..request(&args.reach, jobs, setup)
-    };
-    let title = title(&args.workload, None);
-    Ok(measured(
-        &args.common,
-        request,
-        move |request, interrupt, show| {
-            curve_of_targets(request, options, &title, (interrupt, show))
-        },
-    ))
-}
-
-fn measured<'a, E: Into<anyhow::Error>>(
+/// A command that carries a request out.
+pub fn measured<'a, E: Into<anyhow::Error>>(
     common: &'a crate::args::Common,
     request: FioRequest,
     measure: impl FnOnce(&FioRequest, &host::interrupt::Interrupt, Show<'_>) -> Result<Run, E> + 'a,
@@ -123,7 +87,8 @@ fn measured<'a, E: Into<anyhow::Error>>(
     }
 }
 
-fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
+/// What is asked of the jobs, as far as the options say.
+pub fn request(reach: &Reach, jobs: Vec<Job>, setup: Setup) -> FioRequest {
     FioRequest {
         jobs,
         storage: lab::bench::default_settings(setup.seed),
@@ -151,7 +116,7 @@ pub fn print_as_fio(args: &TrialArgs) -> anyhow::Result<Exit> {
 /// # Errors
 /// When options do not go together, or there is no such job.
 pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
-    let mut jobs = jobs_of(args, &given(args, setup)?)?;
+    let mut jobs = jobs_of(args, &given(args, setup)?, args.budget)?;
     for job in &mut jobs {
         // fio makes a file of this name in the directory, and leaves it there.
         job.files.format = job.files.format.replace("seekstone-trial-", "fio-trial-");
@@ -176,7 +141,11 @@ pub fn as_fio(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<String> {
     ))
 }
 
-fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
+/// Options that are for one target and one workload.
+///
+/// # Errors
+/// Names the first that was given.
+pub fn refuse(given: &[(bool, &str)]) -> Result<(), UsageError> {
     match given.iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(UsageError(format!(
             "{option} is for one target and one workload: leave it out"
@@ -197,15 +166,23 @@ fn given(args: &TrialArgs, setup: &mut Setup) -> anyhow::Result<Vec<WorkloadText
         }
         return Ok(vec![own]);
     };
+    let mut read = workloads_of(path, setup)?;
+    read.iter_mut().for_each(|it| it.verify |= args.verify);
+    Ok(read)
+}
+
+/// The workloads of a file, which `setup` keeps.
+///
+/// # Errors
+/// When it cannot be read, or has a mistake.
+pub fn workloads_of(path: &Path, setup: &mut Setup) -> Result<Vec<WorkloadText>, UsageError> {
     let name = path.to_string_lossy();
     let text = match setup.text_of(&name) {
         Some(recorded) => recorded.to_owned(),
         None => text_of(path)?,
     };
     setup.keep_text(&name, &text);
-    let mut read = read_workloads(&name, &text).map_err(|faults| UsageError(faults.to_string()))?;
-    read.iter_mut().for_each(|it| it.verify |= args.verify);
-    Ok(read)
+    read_workloads(&name, &text).map_err(|faults| UsageError(faults.to_string()))
 }
 
 fn text_of(path: &Path) -> Result<String, UsageError> {
@@ -214,7 +191,11 @@ fn text_of(path: &Path) -> Result<String, UsageError> {
     String::from_utf8(bytes).map_err(|_| unread("it is no text".into()))
 }
 
-fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
+/// The workload of the options.
+///
+/// # Errors
+/// When it is one that only a trial of one target has.
+pub fn of_options(args: &WorkloadArgs) -> Result<WorkloadText, UsageError> {
     use workload::Pattern;
     let pattern = match args.pattern {
         Pattern::Sequential { .. } => "sequential".to_owned(),
@@ -254,14 +235,21 @@ fn shape(choice: ShapeChoice) -> Result<&'static str, UsageError> {
     }
 }
 
-fn jobs_of(args: &TrialArgs, given: &[WorkloadText]) -> Result<Vec<Job>, UsageError> {
+fn jobs_of(
+    args: &TrialArgs,
+    given: &[WorkloadText],
+    budget: Duration,
+) -> Result<Vec<Job>, UsageError> {
     let targets = targets(&args.target, &args.others, args.workload.size)?;
-    let (_, longest) = ends(args, args.budget);
+    let (_, longest) = ends(args, budget);
     jobs(given, &targets, longest)
 }
 
 /// What is measured is there already: a file that is missing is a slip, not one to be made.
-fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
+///
+/// # Errors
+/// Names the first that is missing.
+pub fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
     let mut all = std::iter::once(first).chain(others.iter().map(String::as_str));
     let is_path = |it: &str| !it.starts_with(SIM_PREFIX) && it != NULL_TARGET;
     match all.find(|it| is_path(it) && !Path::new(it).exists()) {
@@ -272,7 +260,11 @@ fn require_there(first: &str, others: &[String]) -> Result<(), UsageError> {
     }
 }
 
-fn targets(
+/// The targets, each once.
+///
+/// # Errors
+/// When they do not go together.
+pub fn targets(
     first: &str,
     others: &[String],
     size: Option<Bytes>,
@@ -293,20 +285,18 @@ fn targets(
     }
     let kind = |it: &JobTarget| (it.given == NULL_TARGET, it.given.starts_with(SIM_PREFIX));
     let is_mixed = targets.iter().any(|it| kind(it) != kind(&targets[0]));
-    let is_model = targets[0].given.starts_with(SIM_PREFIX);
     if is_mixed {
-        let text = "models and storage run on different clocks: name a model alone, or storage";
-        return Err(UsageError(text.into()));
-    }
-    if is_model && targets.len() > 1 {
-        let text = "one model at a time is measured: name one";
+        let text = "models and storage run on different clocks: name models alone, or storage";
         return Err(UsageError(text.into()));
     }
     Ok(targets)
 }
 
 /// A job for each workload on each of its targets.
-fn jobs(
+///
+/// # Errors
+/// Names the workload and its key that is wrong.
+pub fn jobs(
     workloads: &[WorkloadText],
     targets: &[JobTarget],
     longest: Duration,

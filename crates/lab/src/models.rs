@@ -1,0 +1,228 @@
+//! Models where trials are run, in virtual time: one, or several that share a clock.
+
+use std::sync::Arc;
+
+use engine::{Clock as _, Follower, OnError};
+use procedure::Trial;
+use results::ServerTimes;
+use sim::{ArrayState, Device, Served, SimDriver, SimGroup, SimSpec};
+use stats::Estimate;
+use units::{Duration, Instant};
+use workload::TargetId;
+
+use crate::kept::Forgets;
+use crate::laboratory::{Began, Laboratory, LaboratoryError, Outcome, Watch, inline, trial_seed};
+
+/// An interval of 95 % of a normal distribution, in standard deviations.
+const NORMAL_95: f64 = 1.959_964;
+
+/// Trials on models, in virtual time. A machine stays as a trial left it, with what its caches
+/// hold and where its arm stands; a queue is a new one for each trial.
+pub struct SimLaboratory {
+    /// One at least, in the order of their targets.
+    models: Vec<ModelInUse>,
+    seed: u64,
+    on_error: OnError,
+    now: Instant,
+    follower: Option<Arc<dyn Follower>>,
+}
+
+/// A model, and what trials left of it.
+struct ModelInUse {
+    target: TargetId,
+    /// Its number among the models, which makes it draw otherwise than the others.
+    number: u64,
+    spec: SimSpec,
+    used: Option<Box<dyn Device>>,
+}
+
+impl ModelInUse {
+    /// What it draws, where the first draws from `seed`.
+    fn seed(&self, seed: u64) -> u64 {
+        match self.number {
+            0 => seed,
+            number => trial_seed(seed, number),
+        }
+    }
+
+    fn is_machine(&self) -> bool {
+        self.spec.machine().is_some()
+    }
+
+    /// Its driver in a trial of that seed, in a run of the other.
+    fn driver(&mut self, (trial, run): (u64, u64), depth: usize, now: Instant) -> SimDriver {
+        let (trial, run) = (self.seed(trial), self.seed(run));
+        if !self.is_machine() {
+            return self.spec.driver(trial, depth, now);
+        }
+        let used = self.used.take();
+        let device = used.unwrap_or_else(|| self.spec.device(run));
+        self.spec.driver_on(device, trial, depth, now)
+    }
+}
+
+impl SimLaboratory {
+    /// A laboratory with one model, to which all targets go.
+    #[must_use]
+    pub fn new(spec: SimSpec, seed: u64) -> Self {
+        Self::on_several(vec![(TargetId(0), spec)], seed)
+    }
+
+    /// A laboratory with the models of these targets, one at least, in the order of the targets.
+    #[must_use]
+    pub fn on_several(models: Vec<(TargetId, SimSpec)>, seed: u64) -> Self {
+        assert!(!models.is_empty(), "a laboratory has a model");
+        let in_use = |(number, (target, spec))| ModelInUse {
+            target,
+            number,
+            spec,
+            used: None,
+        };
+        Self {
+            models: (0..).zip(models).map(in_use).collect(),
+            seed,
+            on_error: OnError::Stop,
+            now: Instant::START,
+            follower: None,
+        }
+    }
+
+    /// The same where a failed operation ends a trial, or is counted.
+    #[must_use]
+    pub const fn with_errors(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
+    /// The model, or the first of several.
+    #[must_use]
+    pub fn spec(&self) -> &SimSpec {
+        &self.models[0].spec
+    }
+
+    /// In which state the model's array is, if it has one.
+    #[must_use]
+    pub fn array_state(&self) -> Option<ArrayState> {
+        let first = &self.models[0];
+        first.spec.machine()?.array.array.as_ref()?;
+        match &first.used {
+            Some(device) => device.array_state(),
+            None => first.spec.device(self.seed).array_state(),
+        }
+    }
+
+    /// On the only model.
+    fn measure_on_one(
+        &mut self,
+        trial: &Trial,
+        began: Began,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
+        let model = &mut self.models[0];
+        let seeds = (began.seed, self.seed);
+        let driver = model.driver(seeds, trial.depth as usize, self.now);
+        let (outcome, driver) = inline(trial, driver, "sim", began, watch)?;
+        let served = driver.served().filter(|served| served.operations > 0);
+        self.now = driver.now();
+        if model.is_machine() {
+            let (device, end) = driver.into_device();
+            model.used = Some(device);
+            self.now = end;
+        }
+        let mut outcome = outcome?;
+        let response = outcome.measurement.response.mean;
+        let counts_operations = outcome.units.is_empty();
+        outcome.measurement.server = served
+            .filter(|_| counts_operations)
+            .map(|served| server_times(&served, response));
+        Ok(outcome)
+    }
+
+    /// On all models at once.
+    fn measure_on_all(
+        &mut self,
+        trial: &Trial,
+        began: Began,
+        watch: Watch<'_>,
+    ) -> Result<Outcome, LaboratoryError> {
+        let (seeds, now) = ((began.seed, self.seed), self.now);
+        let depth = trial.depth as usize;
+        let drivers = self
+            .models
+            .iter_mut()
+            .map(|model| (model.target, model.driver(seeds, depth, now)));
+        let group = SimGroup::new(drivers.collect());
+        let (outcome, group) = inline(trial, group, "sim", began, watch)?;
+        let (devices, end) = group.into_devices();
+        self.now = end;
+        for (model, device) in self.models.iter_mut().zip(devices) {
+            model.used = Some(device).filter(|_| model.is_machine());
+        }
+        outcome
+    }
+}
+
+impl Laboratory for SimLaboratory {
+    fn measure(&mut self, trial: &Trial, watch: Watch<'_>) -> Result<Outcome, LaboratoryError> {
+        let began = Began {
+            seed: trial_seed(self.seed, trial.salt),
+            start: self.now,
+            // A model has no holes that a failed write could leave.
+            on_error: self.on_error,
+            cpu: None,
+            follower: self.follower.clone(),
+        };
+        match self.models.len() {
+            1 => self.measure_on_one(trial, began, watch),
+            _ => self.measure_on_all(trial, began, watch),
+        }
+    }
+
+    fn follow(&mut self, follower: Option<Arc<dyn Follower>>) {
+        self.follower = follower;
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+}
+
+impl Forgets for SimLaboratory {
+    /// A machine stays as a trial left it.
+    fn forgets(&self) -> bool {
+        !self.models.iter().any(ModelInUse::is_machine)
+    }
+
+    /// A disk turns meanwhile.
+    fn skip(&mut self, took: Duration) -> Duration {
+        self.now += took;
+        Duration::ZERO
+    }
+}
+
+/// Wait and service apart. The whole trial tells the mean service; that its times are independent,
+/// its interval. What is left of the response time is wait, with the response time's interval.
+fn server_times(served: &Served, response: Estimate) -> ServerTimes {
+    let count = served.operations as f64;
+    let mean = served.sum_ns / count;
+    let variance = (served.squares / count - mean * mean).max(0.0);
+    let half = if served.is_independent {
+        NORMAL_95 * (variance / count).sqrt()
+    } else {
+        f64::INFINITY
+    };
+    ServerTimes {
+        wait: Estimate {
+            value: (response.value - mean).max(0.0),
+            low: (response.low - mean).max(0.0),
+            high: (response.high - mean).max(0.0),
+            ..response
+        },
+        service: Estimate {
+            value: mean,
+            low: (mean - half).max(0.0),
+            high: mean + half,
+            ..Estimate::exact(mean, count)
+        },
+    }
+}

@@ -1,0 +1,65 @@
+//! Loads that grow by several clients at once, so that workloads keep their proportions: the
+//! search counts multiples, and a curve tells clients.
+
+use results::{Curve, CurvePoint, Level, LevelOutcome, Saturation};
+use units::format_counted;
+
+use super::LoadCurve;
+
+impl LoadCurve {
+    /// Clients of so many multiples.
+    pub(super) const fn clients_of(&self, multiples: u32) -> u32 {
+        multiples.saturating_mul(self.options.clients_each)
+    }
+
+    /// The same in words.
+    pub(super) fn counted(&self, multiples: u32) -> String {
+        format_counted(self.clients_of(multiples).into(), "client")
+    }
+
+    /// The curve with clients in the place of multiples.
+    pub(super) fn in_clients(&self, curve: Curve) -> Curve {
+        let point = |it: CurvePoint| CurvePoint {
+            clients: self.clients_of(it.clients),
+            ..it
+        };
+        let level = |it: Level| Level {
+            outcome: self.outcome_in_clients(it.outcome),
+            ..it
+        };
+        let saturation = |it: Saturation| Saturation {
+            clients: self.clients_of(it.clients),
+            ..it
+        };
+        Curve {
+            points: curve.points.into_iter().map(point).collect(),
+            levels: curve.levels.into_iter().map(level).collect(),
+            saturation: curve.saturation.map(saturation),
+            ..curve
+        }
+    }
+
+    fn outcome_in_clients(&self, outcome: LevelOutcome) -> LevelOutcome {
+        match outcome {
+            LevelOutcome::Reached {
+                load,
+                clients,
+                is_precise,
+            } => LevelOutcome::Reached {
+                load,
+                clients: clients * f64::from(self.options.clients_each),
+                is_precise,
+            },
+            LevelOutcome::NotReached {
+                clients,
+                load,
+                response,
+            } => LevelOutcome::NotReached {
+                clients: self.clients_of(clients),
+                load,
+                response,
+            },
+            LevelOutcome::Between { .. } | LevelOutcome::Exceeded { .. } => outcome,
+        }
+    }
+}
