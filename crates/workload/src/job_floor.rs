@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
-use crate::job_terms::JobRate;
+use crate::job_rate::JobRate;
 use crate::op::{Op, OpKind};
 
 /// From a job's start to the first look.
