@@ -1,11 +1,11 @@
 # `make test` is everything that must pass: it installs what tests need where it may.
-.PHONY: test check nightly faults fuzz bench simulations install-test-tools
+.PHONY: test check check-static nightly faults fuzz bench simulations install-test-tools
 
 CARGO ?= cargo
 # Most tests of the program wait for storage: twice as many at once as there are processors.
 export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 
-test: install-test-tools check
+test: install-test-tools check check-static
 	$(CARGO) test --workspace --no-fail-fast
 
 check:
@@ -13,6 +13,17 @@ check:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) xtask tidy
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+# Only `cargo xtask package` builds the static program: here its code is checked, and SQLite compiled.
+STATIC := x86_64-unknown-linux-musl
+check-static:
+	@if ! rustup target list --installed 2>/dev/null | grep -qx $(STATIC); then \
+		echo "skipped: check-static: rustup has no target $(STATIC)"; \
+	elif ! command -v musl-gcc >/dev/null; then \
+		echo "skipped: check-static: there is no musl-gcc"; \
+	else \
+		$(CARGO) check --locked -p seekstone --target $(STATIC); \
+	fi
 
 # The acceptance tests of the statistics in full: minutes, not seconds.
 nightly:
