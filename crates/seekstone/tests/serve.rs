@@ -3,10 +3,11 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 
 use rustix::process::Signal;
 use serde_json::Value;
-use support::http::{events, get, url_in};
+use support::http::{asked, connected, events, get, url_in};
 use support::{Running, Scratch};
 
 /// A model, at once.
@@ -61,7 +62,7 @@ fn the_archive_is_listed_opened_and_compared() {
     for (path, status, why) in [
         ("compare?run=1", 400, "tick two runs"),
         ("compare?run=1&run=1", 400, "tick two runs"),
-        ("run/x", 400, "no number of a run"),
+        ("run/x", 400, "not a run number"),
         ("run/9", 404, "9"),
         ("compare?run=1&run=9", 404, "9"),
         ("../archive.db", 404, "no page"),
@@ -97,6 +98,74 @@ fn what_cannot_be_served_is_said_at_once() {
     );
     server.signal(Signal::TERM);
     server.end().check(&["serve"], 0, "");
+}
+
+/// Readers that leave before the answer, in the middle of it, and before they have asked.
+#[test]
+fn readers_that_go_away_stop_no_server() {
+    let scratch = Scratch::new();
+    archived(&scratch, "1");
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut server = Running::start(scratch.seekstone(["serve", "--listen", "0"]));
+        let url = url_in(&server.line_with("serving"));
+        let (status, page) = get(&url, "run/1");
+        assert_eq!(status, 200);
+        for _ in 0..20 {
+            drop(asked(&url, "run/1"));
+            let mut first = [0; 1];
+            asked(&url, "run/1").read_exact(&mut first).expect("a byte");
+            assert_eq!(first, *b"H");
+        }
+        let silent = connected(&url);
+        assert_eq!(get(&url, "run/1"), (200, page));
+        // One that is connected and asks for nothing does not hold up the end.
+        server.signal(signal);
+        server.end().check(&["serve"], 0, "serving");
+        drop(silent);
+    }
+}
+
+/// One reader leaves after the first figures, one never reads, one leaves at once: the run has
+/// every operation that its model has without them.
+#[test]
+fn readers_that_go_away_cost_a_live_run_nothing() {
+    let scratch = Scratch::new();
+    let measured = |extra: &[&str]| {
+        let args = ["--no-save", "--seed", "1", "--json", "-"];
+        let args = [&TRIAL[..], &args, extra].concat();
+        let run = scratch.seekstone(&args);
+        (args.join(" "), Running::start(run))
+    };
+    let (args, alone) = measured(&[]);
+    let alone = alone.end();
+    alone.check(&[&args], 0, "");
+    let (args, mut run) = measured(&["--live"]);
+    let url = url_in(&run.line_with("live: http://127.0.0.1:"));
+    drop(asked(&url, "events"));
+    let unread = asked(&url, "events");
+    drop(asked(&url, ""));
+    let ended = run.end();
+    ended.check(&[&args], 0, "");
+    drop(unread);
+    let figures = |ended: &support::Ended| {
+        let run = ended.json();
+        (run["summary"].clone(), run["measurements"].clone())
+    };
+    assert_eq!(figures(&ended), figures(&alone));
+
+    let args = ["trial", "null:", "--duration", "1s", "--live"];
+    let args = [&args[..], &["--json", "run.json"]].concat();
+    let mut run = Running::start(scratch.seekstone(&args));
+    let url = url_in(&run.line_with("live: http://127.0.0.1:"));
+    let mut lines = BufReader::new(asked(&url, "events")).lines();
+    let figures = lines.any(|line| line.expect("text").starts_with("data:"));
+    assert!(figures);
+    drop(lines);
+    run.end().check(&args, 0, "Saved as run");
+    let written = fs::read_to_string(scratch.path("run.json")).expect("JSON");
+    let written: Value = serde_json::from_str(&written).expect("JSON");
+    assert_eq!(written["status"]["state"], "complete");
+    assert!(written["elapsed_ns"].as_u64() >= Some(1_000_000_000));
 }
 
 /// A run is followed to its end, and what the browser holds then is the run.

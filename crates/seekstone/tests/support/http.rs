@@ -12,7 +12,7 @@ pub fn url_in(line: &str) -> String {
 /// Status and body of the answer.
 pub fn get(url: &str, path: &str) -> (u16, String) {
     let mut answer = String::new();
-    opened(url, path)
+    asked(url, path)
         .read_to_string(&mut answer)
         .expect("an answer");
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
@@ -24,7 +24,7 @@ pub fn get(url: &str, path: &str) -> (u16, String) {
 pub fn events(url: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let (mut name, mut data): (String, Vec<String>) = (String::new(), Vec::new());
-    for line in BufReader::new(opened(url, "events")).lines() {
+    for line in BufReader::new(asked(url, "events")).lines() {
         let line = line.expect("text");
         match line.split_once(": ") {
             Some(("event", told)) => told.clone_into(&mut name),
@@ -41,11 +41,20 @@ pub fn events(url: &str) -> Vec<(String, String)> {
 }
 
 /// A connection that was asked; HTTP/1.0 has answers in one piece that end with it.
-fn opened(url: &str, path: &str) -> TcpStream {
-    let host = url.trim_start_matches("http://");
-    let (host, prefix) = host.split_once('/').expect("a path");
-    let mut stream = TcpStream::connect(host).expect("a connection");
+pub fn asked(url: &str, path: &str) -> TcpStream {
+    let (host, prefix) = parted(url);
+    let mut stream = connected(url);
     let request = format!("GET /{prefix}{path} HTTP/1.0\r\nHost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("sent");
     stream
+}
+
+/// A connection that was asked nothing yet.
+pub fn connected(url: &str) -> TcpStream {
+    TcpStream::connect(parted(url).0).expect("a connection")
+}
+
+fn parted(url: &str) -> (&str, &str) {
+    let host = url.trim_start_matches("http://");
+    host.split_once('/').expect("a path")
 }
